@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Instance, Prediction } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
+import { reproductionAnswers } from '../domain/ranking/rankPatches';
 import { sampleNumbers, type NumberedRow, type SampleNumbers } from '../domain/sampleNumbers';
 import type { Dataset } from './dataset';
 import { makingCostOf } from './makingCost';
@@ -216,6 +217,7 @@ function readRow(
     ...(cost === undefined ? {} : { cost }),
     ...madeByOf(parsed.data),
     ...(parsed.data['oracle'] === true && { oracle: true as const }),
+    ...rankedOf(parsed.data),
   };
   return { instance: instanceId, model: prediction.model, row: parsed.data, prediction };
 }
@@ -228,4 +230,29 @@ function madeByOf({
   return typeof method === 'string' && typeof model === 'string'
     ? { madeBy: { method, model } }
     : {};
+}
+
+const number = z.number().int().positive();
+
+/** A row of `repair` for one of the ranked code patches of an instance. */
+const rankedRow = z.object({
+  drawn_sample: number,
+  draw: z.object({ set: number, sets: number, round: number, rounds: number }),
+  group: number,
+  regressions: z.array(z.string()).exactOptional(),
+  reproduction: z.enum(reproductionAnswers).exactOptional(),
+});
+
+/** What a code patch was ranked by, where its row has all of it. */
+function rankedOf(row: Readonly<Record<string, unknown>>): Pick<Prediction, 'ranked'> {
+  const { data } = rankedRow.safeParse(row);
+  if (data === undefined) return {};
+  const { drawn_sample: sample, draw, group, regressions, reproduction } = data;
+  return {
+    ranked: {
+      ...{ sample, draw, group },
+      ...(regressions !== undefined && { regressions: regressions.length }),
+      ...(reproduction !== undefined && { reproduction }),
+    },
+  };
 }

@@ -1,5 +1,7 @@
 import type { TrajectoryFinding } from './finding';
 import type { MakingCost } from './study/entry';
+import type { TracedStages } from './study/resolution/localisation';
+import type { RankedPatch } from './ranking/rankedPatch';
 
 /**
  * One benchmark task: a repository at a commit, an issue, the maintainers' fix (X*) and their tests (T*).
@@ -96,6 +98,10 @@ export interface Prediction {
   readonly madeBy?: { readonly method: string; readonly model: string };
   /** Set where making it used the answer (`domain/oracleMark.ts`). */
   readonly oracle?: true;
+  /** What it was ranked by among the code patches of its instance, if the row says so. */
+  readonly ranked?: RankedPatch;
+  /** The stages that led to it, where a trace has them. */
+  readonly stages?: TracedStages;
   /** What was found in its trajectory; absent where none is known. */
   readonly trajectoryFindings?: readonly TrajectoryFinding[];
 }

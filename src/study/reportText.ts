@@ -6,6 +6,7 @@ import { granularities } from '../domain/study/resolution/correctLocation';
 import type { RepairRates } from '../domain/study/resolution/repairRates';
 import { deltaKeys, shareKeys } from '../domain/study/summary';
 import { layOut } from '../domain/layOut';
+import { agentlessColumns } from './agentlessColumns';
 import { tablesOf } from './tables';
 import { withoutControl } from '../domain/withoutControl';
 
@@ -114,11 +115,11 @@ const trajectoryColumns: readonly Column[] = [
   ['trajectory_notes_only', ({ method }) => method.trajectoryFindings?.notesOnly],
 ];
 
+/** A column of code repair. */
+type RepairColumn = readonly [head: string, cell: (row: RepairRates) => Cell | undefined];
+
 /** Columns of code repair, after those of tests. */
-const repairColumns: readonly (readonly [
-  head: string,
-  cell: (row: RepairRates) => Cell | undefined,
-])[] = [
+const repairColumns: readonly RepairColumn[] = [
   ['repair_model', ({ madeBy }) => madeBy?.model],
   ['repair_resolved_count', ({ resolved }) => resolved.length],
   ['repair_resolved', ({ resolved, selected }) => shareOf(resolved.length, selected)],
@@ -136,6 +137,16 @@ const repairColumns: readonly (readonly [
   ['repair_empty_patches', ({ emptyPatches }) => emptyPatches],
   ['repair_errors', ({ errors }) => errors],
 ];
+
+/** Columns of the ablations of Agentless, in the row of their model. */
+const ofAgentless = (all: NonNullable<StudyReport['agentless']>): RepairColumn[] =>
+  agentlessColumns(all).map(([head, cell]) => [
+    head,
+    ({ name }) => {
+      const own = all.find((each) => each.name === name);
+      return own && cell(own);
+    },
+  ]);
 
 const shareOf = (count: number, of: number): Cell | undefined =>
   of === 0 ? undefined : count / of;
@@ -155,7 +166,7 @@ const sharedCells: Readonly<Record<string, (row: RepairRates) => Cell>> = {
  * for a formula get a leading `'`.
  */
 export function reportCsv(report: StudyReport): string {
-  const { methods, comparisons, costs, published, repairRates } = report;
+  const { methods, comparisons, costs, published, repairRates, agentless = [] } = report;
   const measured = methods.map((method, index): MeasuredRow => ({
     method,
     comparison: comparisons.find((each) => each.first === method.method),
@@ -165,7 +176,7 @@ export function reportCsv(report: StudyReport): string {
     ({ trajectoryFindings: found }) => found !== undefined && found.any + found.notesOnly > 0,
   );
   const shown = isFound ? [...columns, ...trajectoryColumns] : columns;
-  const ofRepair = repairRates === undefined ? [] : repairColumns;
+  const ofRepair = repairRates === undefined ? [] : [...repairColumns, ...ofAgentless(agentless)];
   const noRepair = ofRepair.map(() => '');
   const rows = [
     [...shown, ...ofRepair].map(([head]) => head),

@@ -3,6 +3,7 @@ import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
 import { entryReasons } from '../domain/reason';
 import { studyVersion } from '../domain/study/document';
 import { gradings } from '../domain/study/grading';
+import { agentlessSchema } from './agentlessSchema';
 import { repairRatesSchema } from './repairRatesSchema';
 
 const count = z.number().int().nonnegative();
@@ -179,6 +180,10 @@ export const studyReportSchema = z.object({
     .array(repairRatesSchema)
     .exactOptional()
     .describe('Table 1 of the Agentless paper, for judged code patches'),
+  agentless: z
+    .array(agentlessSchema)
+    .exactOptional()
+    .describe('Ablations of Agentless, for judged code patches that were ranked'),
   costs: z
     .array(
       z.object({

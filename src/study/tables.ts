@@ -13,13 +13,8 @@ import {
   type DeltaMean,
   type Share,
 } from '../domain/study/summary';
-
-/** A table for people: the first row of `rows` is the head. */
-interface StudyTable {
-  readonly title: string;
-  readonly rows: readonly (readonly string[])[];
-  readonly notes: readonly string[];
-}
+import { agentlessTables } from './agentlessTables';
+import type { StudyTable } from './studyTable';
 
 /** All tables of a report that have rows to show, in the order of the paper. */
 export function tablesOf(report: StudyReport): StudyTable[] {
@@ -34,6 +29,7 @@ export function tablesOf(report: StudyReport): StudyTable[] {
     ...splitTable(report),
     ...overlapTables(report),
     repairRatesTable(report),
+    ...agentlessTables(report.agentless ?? []),
     repairsTable(report),
     costsTable(report),
   ].filter((table) => table.rows.length > 1);

@@ -49,7 +49,7 @@ export async function paste(block: string, place: PastePlace): Promise<string> {
   const program = [process.execPath, join(dist, 'cli.js')].map(quoted).join(' ');
   const lines = [
     '#!/bin/sh',
-    `case $1 in generate|evaluate) set -- "$@" ${engineOptions.map(quoted).join(' ')};; esac`,
+    `case $1 in generate|repair|evaluate) set -- "$@" ${engineOptions.map(quoted).join(' ')};; esac`,
     `exec ${program} "$@"`,
   ];
   await writeFile(join(bin, 'swt-bench'), `${lines.join('\n')}\n`);

@@ -14,6 +14,7 @@ import { batchProgressHooks } from '../batchProgress';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
 import { engineRequest } from '../options/engineOptions';
 import type { EvaluateOptions, EvaluationInput } from './evaluationInput';
+import { withFilesOfRepair } from './rankedPredictions';
 
 /**
  * `swt-bench evaluate --kind repair`: judges code patches as SWE-bench does, and by the recorded
@@ -30,15 +31,11 @@ export async function evaluateRepairs(
 ): Promise<number> {
   checkOptions(options);
   const asked = engineRequest(options, context);
-  const {
-    instances,
-    predictions: repairs,
-    problems,
-    sources,
-    python,
-    ...input
-  } = await readInput();
+  const { instances, problems, sources, python, ...input } = await readInput();
   const reporter = terminalReporter(context);
+  const repairs = await withFilesOfRepair(input.predictions, input.origins, {
+    ...{ instances, signal: context.signal, reporter },
+  });
   const { document, written } = await withEngine(asked, async (engine) => {
     const { memoryMb } = asked.docker;
     const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);

@@ -18,6 +18,7 @@ import {
 import { methodsOf, type EvaluatedMethod } from './methods';
 import { overlapOf, overlapWithRepairs, type Overlap, type RepairOverlap } from './overlap';
 import { passAtK, type PassAtK } from './passAtK';
+import { agentlessAblations, type AgentlessAblation } from './resolution/agentlessAblation';
 import { repairRates, type RepairRates } from './resolution/repairRates';
 import { summariseMethod, type Summary } from './summary';
 
@@ -87,6 +88,8 @@ export interface StudyReport {
   readonly repairs: readonly RepairOverlap[];
   /** Table 1 of the Agentless paper; absent without judged code patches. */
   readonly repairRates?: readonly RepairRates[];
+  /** Tables 2 and 4 and figure 6 of the Agentless paper; absent where no patch was ranked. */
+  readonly agentless?: readonly AgentlessAblation[];
   /** Tables 9 to 11. */
   readonly costs: readonly Costs[];
   /** Of methods with several samples. */
@@ -149,7 +152,7 @@ export function studyReport(
     repairs: document.repairs.flatMap((repairs) =>
       methods.map((method) => overlapWithRepairs(method, repairs, grading)),
     ),
-    ...(document.repairRuns === undefined ? {} : { repairRates: repairRates(document.repairRuns) }),
+    ...repairReport(document.repairRuns),
     costs: methods.map((method) => costsOf(method, grading)),
     passAtK: several.map((method) => ({
       method: method.id,
@@ -170,6 +173,14 @@ const runReport = (run: StudyDocument['runs'][number]): StudyReport['runs'][numb
   unfinished: run.unfinished === true,
   grading: run.grading ?? 'strict',
 });
+
+function repairReport(
+  runs: StudyDocument['repairRuns'],
+): Pick<StudyReport, 'repairRates' | 'agentless'> {
+  if (runs === undefined) return {};
+  const agentless = agentlessAblations(runs);
+  return { repairRates: repairRates(runs), ...(agentless.length === 0 ? {} : { agentless }) };
+}
 
 function splitReport(
   methods: readonly EvaluatedMethod[],

@@ -74,7 +74,7 @@ function linesOf(files: readonly FilePatch[]): {
  * @param indent for lines that are added after the line: their indentation, which tells whether they
  *   lengthen what ends there
  */
-function ownerOf(definitions: readonly Definition[], line: number, indent?: number): string {
+export function ownerOf(definitions: readonly Definition[], line: number, indent?: number): string {
   const around = definitions.filter(
     ({ range, column }) =>
       range.startLine <= line &&

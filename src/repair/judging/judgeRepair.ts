@@ -45,7 +45,7 @@ import type { JudgeSettings } from './judgeRequest';
 /** What is found out about one code patch, with the texts that SWE-bench writes about it. */
 export interface RepairJudgement extends Omit<
   JudgedRepair,
-  'instance' | 'model' | 'sample' | 'cost' | 'madeBy' | 'oracle' | 'seconds'
+  'instance' | 'model' | 'sample' | 'cost' | 'ranked' | 'stages' | 'madeBy' | 'oracle' | 'seconds'
 > {
   /** Absent where SWE-bench writes none: nothing was graded. */
   readonly report?: SweBenchReport;

@@ -1,6 +1,8 @@
 import { throwIfAborted } from '../../domain/humanError';
 import type { Prediction } from '../../domain/instance';
+import { retryingMemoOf } from '../../domain/retryingMemo';
 import type { JudgedRepair } from '../../domain/study/resolution/judgedRepair';
+import type { InstanceSession } from '../../evaluation/session';
 import { checkModelFolders } from '../../batch/checkModelFolders';
 import type { ResultsPlace } from '../../batch/batchRequest';
 import { candidateKey } from '../../results/journal';
@@ -12,10 +14,11 @@ import {
 import type { LockedJournal } from '../../results/lockedRunFolder';
 import { writeResult } from '../../results/writeResult';
 import { workOnRepairs, type RepairHooks } from '../repairPool';
-import { goldenRunsOnce } from './goldenRuns';
+import { goldenRunsOnce, type GoldenRuns } from './goldenRuns';
 import { judgedKeys, judgedResultPath, withJudgedFolder } from './judgedRun';
 import { emptyRepair, judgeRepair, type RepairJudgement } from './judgeRepair';
 import type { JudgedBatch, JudgeRequest } from './judgeRequest';
+import { stepLocations } from './stepLocations';
 
 /**
  * Judges code patches, several at once, as SWE-bench does and by the recorded outcomes. Every
@@ -80,17 +83,31 @@ async function judgeAll(
         const { key: _key, finished: _finished, ...judged } = line;
         return { judged };
       },
-      atOnce: (repair) => (repair.patch.trim() === '' ? ofRepair(repair, emptyRepair) : undefined),
+      atOnce: (repair) =>
+        isEmpty(repair) && repair.stages === undefined ? ofRepair(repair, emptyRepair) : undefined,
       begin(_instance, stop) {
         const settings = { ...request, signal: stop };
         const golden = goldenRunsOnce(settings);
+        // Samples of a method are often the same.
+        const known = new Map<string, Promise<RepairJudgement>>();
         return async (session, repair) => {
           const started = performance.now();
-          const judgement = await judgeRepair(session, repair, await golden(session), settings);
-          return ofRepair(repair, judgement, (performance.now() - started) / 1000);
+          const runs = await golden(session);
+          const judgement = isEmpty(repair)
+            ? emptyRepair
+            : await retryingMemoOf(known, repair.patch, () =>
+                judgeRepair(session, repair, runs, settings),
+              );
+          const stages = await stagesOf(repair, session, runs);
+          return ofRepair(
+            repair,
+            { ...judgement, ...stages },
+            (performance.now() - started) / 1000,
+          );
         };
       },
-      hindered: (repair, why) => ofRepair(repair, { status: 'error', ...why }),
+      hindered: (repair, why) =>
+        ofRepair(repair, isEmpty(repair) ? emptyRepair : { status: 'error', ...why }),
       async save({ judged, ...texts }, repair, index) {
         await place?.journal.keep(async () => {
           await writeSweBenchFiles(place.out, place.runId, { repair, judged, ...texts });
@@ -102,6 +119,20 @@ async function judgeAll(
     signal,
   );
   return { judged: results.map(({ judged }) => judged), reused };
+}
+
+const isEmpty = ({ patch }: Prediction): boolean => patch.trim() === '';
+
+/** The stages that led to the code patches of an instance, compared with X*. */
+async function stagesOf(
+  { stages }: Prediction,
+  { readFileOfR, python }: Pick<InstanceSession, 'readFileOfR' | 'python'>,
+  { places }: GoldenRuns,
+): Promise<Pick<JudgedRepair, 'stages'>> {
+  if (stages === undefined) return {};
+  const { kept, dollars } = stages;
+  const located = await stepLocations(kept, places, readFileOfR, python);
+  return { stages: { located, ...(dollars === undefined ? {} : { dollars }) } };
 }
 
 const namesOf = ({
@@ -116,7 +147,7 @@ const namesOf = ({
 
 function ofRepair(
   repair: Prediction,
-  { report, output, ...judgement }: RepairJudgement,
+  { report, output, ...judgement }: RepairJudgement & Pick<JudgedRepair, 'stages'>,
   seconds = 0,
 ): Judged {
   return {
@@ -124,6 +155,7 @@ function ofRepair(
       ...namesOf(repair),
       ...judgement,
       ...(repair.cost === undefined ? {} : { cost: repair.cost }),
+      ...(repair.ranked === undefined ? {} : { ranked: repair.ranked }),
       ...(repair.oracle === true && { oracle: true as const }),
       ...(repair.madeBy === undefined ? {} : { madeBy: repair.madeBy }),
       seconds: Math.round(seconds * 1000) / 1000,

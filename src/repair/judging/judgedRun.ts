@@ -25,7 +25,11 @@ import type { JudgeRequest } from './judgeRequest';
 
 /** For each code patch, a digest of all that its judgement depends on. */
 export const judgedKeys = (request: JudgeRequest): string[] =>
-  entryKeys(asBatch(request)).map((key) => sha256OfJson([key, judgedVersion]));
+  entryKeys(asBatch(request)).map((key, place) => {
+    const { ranked, stages } = request.repairs[place] ?? {};
+    const more = ranked === undefined && stages === undefined ? [] : [ranked ?? {}, stages ?? {}];
+    return sha256OfJson([key, judgedVersion, ...more]);
+  });
 
 /**
  * The name of a run that the caller did not name.

@@ -9,12 +9,21 @@ import {
 import { granularities } from '../../domain/study/resolution/correctLocation';
 import { strictReasons } from '../../domain/study/resolution/strictResolution';
 import { resolutionStatuses } from '../../domain/study/resolution/resolutionStatus';
+import { reproductionAnswers } from '../../domain/ranking/rankPatches';
+import { localisationSteps } from '../../domain/study/resolution/localisation';
 import { modelFolderName } from '../runFolder';
 
 /** Raised when a key of a line of the journal, or of the document of a run, changes its meaning. */
 export const judgedVersion = 1;
 
 const count = z.number().int().nonnegative();
+const number = z.number().int().positive();
+const places = z.object(
+  Object.fromEntries(granularities.map((each) => [each, z.boolean()])) as Record<
+    (typeof granularities)[number],
+    z.ZodBoolean
+  >,
+);
 const group = z.object({ success: count, failure: count });
 
 /** A judged code patch, as journals and documents have it. */
@@ -47,15 +56,7 @@ export const judgedRepairSchema = z.object({
     .exactOptional()
     .describe('By the recorded outcomes: every test that passes on R∘X* passes'),
   difference: z.string().exactOptional().describe('Why the two judgements differ'),
-  location: z
-    .object(
-      Object.fromEntries(granularities.map((each) => [each, z.boolean()])) as Record<
-        (typeof granularities)[number],
-        z.ZodBoolean
-      >,
-    )
-    .exactOptional()
-    .describe('Whether it edits a superset of the places of X*'),
+  location: places.exactOptional().describe('Whether it edits a superset of the places of X*'),
   appliedWith: z
     .string()
     .exactOptional()
@@ -69,6 +70,37 @@ export const judgedRepairSchema = z.object({
       seconds: z.number().exactOptional(),
     })
     .exactOptional(),
+  ranked: z
+    .object({
+      sample: number.describe('Number of the sample'),
+      draw: z
+        .object({ set: number, sets: number, round: number, rounds: number })
+        .describe('Its set of edit locations, and its number among the samples of that set'),
+      group: number.describe('The earliest sample with the same patch after normalising'),
+      regressions: count.exactOptional().describe('Regression tests that fail with it'),
+      reproduction: z.enum(reproductionAnswers).exactOptional(),
+    })
+    .exactOptional()
+    .describe('What it was ranked by, where a method ranked its patches'),
+  stages: z
+    .object({
+      located: z.array(
+        z.object({
+          step: z.enum(localisationSteps),
+          set: number
+            .exactOptional()
+            .describe('Number of the set of edit locations; absent for all of them together'),
+          lines: count.describe('Lines of code that the step keeps'),
+          contains: places.describe('Whether these are all places of X*'),
+        }),
+      ),
+      dollars: z
+        .record(z.string(), z.number())
+        .exactOptional()
+        .describe('Of the requests of each stage'),
+    })
+    .exactOptional()
+    .describe('The stages of localisation of the instance, with its first patch'),
   madeBy: z.object({ method: z.string(), model: z.string() }).exactOptional(),
   oracle: z.literal(true).exactOptional().describe('Making the patch used the answer'),
   seconds: z.number().nonnegative().describe('Wall clock of judging it'),

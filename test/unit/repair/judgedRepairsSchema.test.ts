@@ -27,6 +27,19 @@ describe('the published schema of judged code patches', () => {
             appliedWith: 'patch',
             cost: { dollars: 1, inputTokens: 1, outputTokens: 1, seconds: 1 },
             madeBy: { method: 'x', model: 'y' },
+            ranked: {
+              ...{ sample: 2, group: 1, regressions: 0, reproduction: 'none' },
+              draw: { set: 1, sets: 4, round: 2, rounds: 10 },
+            },
+            stages: {
+              located: [
+                {
+                  ...{ step: 'locations', set: 1, lines: 3 },
+                  contains: { file: true, function: true, line: false },
+                },
+              ],
+              dollars: { files: 0.1 },
+            },
             oracle: true,
           },
           {

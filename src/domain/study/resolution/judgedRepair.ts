@@ -2,6 +2,8 @@ import { sampleName, type InstanceFacts, type MakingCost } from '../entry';
 import type { NotEvaluatedReason } from '../../reason';
 import type { CorrectLocation } from './correctLocation';
 import type { InfraFailure } from './infraFailure';
+import type { StepLocation, TracedStages } from './localisation';
+import type { RankedPatch } from '../../ranking/rankedPatch';
 import type { StrictResolution } from './strictResolution';
 import type { ResolutionStatus } from './resolutionStatus';
 
@@ -48,6 +50,10 @@ export interface JudgedRepair {
   /** Further facts about the grade, one sentence each. */
   readonly notes?: readonly string[];
   readonly cost?: MakingCost;
+  /** What it was ranked by, as its prediction says. */
+  readonly ranked?: RankedPatch;
+  /** The stages of the instance, with its first patch. */
+  readonly stages?: Pick<TracedStages, 'dollars'> & { readonly located: readonly StepLocation[] };
   /** As its prediction says. */
   readonly madeBy?: { readonly method: string; readonly model: string };
   /** Set where making the patch used the answer; its prediction says so. */
