@@ -1,3 +1,4 @@
+import { agentlessStages } from '../method/agentless/agentlessSettings';
 import { readGivenStages, type GivenStages } from '../method/agentless/givenStages';
 import { repairMethods } from '../method/agentless/repairMethods';
 import type { CommandContext } from './context';
@@ -35,12 +36,17 @@ export const registerRepair: RegisterCommand = (program, context, finish) => {
   );
 };
 
-/** @throws HumanError when the file of `--stages-from` cannot be read, Cancelled */
+/**
+ * The outputs of `--stages-from`, without those of stages that are left out.
+ *
+ * @throws HumanError when the file cannot be read, Cancelled
+ */
 async function givenStagesOf(
-  { stagesFrom: path }: AgentlessOptions,
+  { stagesFrom: path, take = [...agentlessStages], skip = [] }: AgentlessOptions,
   { signal }: CommandContext,
 ): Promise<{ givenStages?: GivenStages }> {
   if (path === undefined) return {};
+  const taken = take.filter((stage) => !skip.includes(stage));
   const bytes = await readInput(path, 'Name another file with --stages-from', signal);
-  return { givenStages: readGivenStages(bytes.toString('utf8'), path) };
+  return { givenStages: readGivenStages(bytes.toString('utf8'), path, taken) };
 }

@@ -356,13 +356,12 @@ async function generateOne(
   const { live, method, trace } = request;
   const { id } = instance;
   const used = new Set<string>();
-  const embeddings = new Map<string, StepOf<'embedding'>>();
   const budget = budgetFor(id, request);
   request.hooks?.onBegin(id, () => budget.spent);
   const { steps, dispose } = openSteps(instance, request, queues, {
     budget,
     onAnswer: (answer) => used.add(answer.key),
-    onEmbedding: (step) => embeddings.set(step.key, step),
+    onEmbedding: (step) => used.add(step.key),
   });
   try {
     const choice = await method.produce(steps, {
@@ -376,7 +375,7 @@ async function generateOne(
     });
     if (
       choice.candidates.length > 0 &&
-      !choice.candidates.some(({ answer }) => saysSomething(answer))
+      !choice.candidates.some(({ answer }) => answer === undefined || saysSomething(answer))
     ) {
       const [{ answer } = { answer: undefined }] = choice.candidates;
       const why = answer === undefined ? '' : whyWithoutText(answer);
@@ -387,10 +386,10 @@ async function generateOne(
       await noteChoice(request, id, choice, prediction);
     }
     // Also those that were asked again, which have the key of the answer that came in the end.
-    const answers = trace.steps.filter(
-      (step) => step.instance === id && step.step === 'answer' && used.has(step.key),
-    ) as AnswerStep[];
-    const cost = costOf(answers, [...embeddings.values()], request.price);
+    const paid = trace.steps.filter((step) => step.instance === id && used.has(step.key));
+    const answers = paid.filter((step) => step.step === 'answer');
+    const embeddings = paid.filter((step) => step.step === 'embedding');
+    const cost = costOf(answers, embeddings, request.price);
     return { instance: id, choice, prediction, cost };
   } finally {
     await dispose();
@@ -487,7 +486,7 @@ function costOf(
 ): Cost {
   const sum = (of: (answer: AnswerStep) => number): number =>
     answers.reduce((total, answer) => total + of(answer), 0);
-  const isPriced = price !== undefined || answers.every(({ dollars }) => dollars !== undefined);
+  const arePriced = answers.length > 0 && answers.every(({ dollars }) => dollars !== undefined);
   const paid = paidSteps([...answers, ...embeddings]);
   const embedded = embeddings.reduce((total, { inputTokens }) => total + inputTokens, 0);
   return {
@@ -498,7 +497,7 @@ function costOf(
     reasoningTokens: sum(({ reasoningTokens = 0 }) => reasoningTokens),
     cachedInputTokens: sum(({ cachedInputTokens = 0 }) => cachedInputTokens),
     emptyAnswers: answers.filter((answer) => !saysSomething(answer)).length,
-    dollars: isPriced && answers.length > 0 ? spentOn(paid, price).dollars : undefined,
+    dollars: price !== undefined || arePriced ? spentOn(paid, price).dollars : undefined,
     isEstimate: [...answers, ...embeddings].some(({ isEstimate }) => isEstimate === true),
   };
 }

@@ -56,7 +56,7 @@ export const libro: Method = {
       return judged;
     };
     const candidates = await allOf(ran.map(judge));
-    const withText = candidates.filter(({ answer }) => answer.text.trim() !== '');
+    const withText = candidates.filter(({ answer }) => answer?.text.trim() !== '');
     const picked = pickByLibro(
       withText.map((each) => ({
         applies: each.patch.applies,

@@ -10,7 +10,8 @@ import type { AnswerStep, PatchStep, RunStep, Steps, VerdictStep } from './steps
 export interface MethodCandidate {
   /** Number of the sample, from 1. */
   readonly sample: number;
-  readonly answer: AnswerStep;
+  /** Absent where the patch was given to the run. */
+  readonly answer?: AnswerStep | undefined;
   readonly patch: PatchStep;
   /** What its tests do on R, if the method runs them. */
   readonly run?: RunStep;
@@ -128,7 +129,7 @@ export async function allOf<Result>(work: readonly Promise<Result>[]): Promise<R
 /** The result of a method with a single candidate. */
 export function onlyOne(candidates: readonly MethodCandidate[]): MethodResult {
   const [candidate] = candidates;
-  const hasText = candidate !== undefined && candidate.answer.text.trim() !== '';
+  const hasText = candidate?.answer !== undefined && candidate.answer.text.trim() !== '';
   const why = !hasText
     ? 'the answer is empty'
     : candidate.patch.applies
@@ -141,4 +142,4 @@ export function onlyOne(candidates: readonly MethodCandidate[]): MethodResult {
  * The text of a prediction: the unified diff, or else the answer itself, so that W can be measured.
  */
 export const predictionOf = ({ chosen }: MethodResult): string =>
-  chosen === undefined ? '' : chosen.patch.applies ? chosen.patch.patch : chosen.answer.text;
+  chosen?.patch.applies === true ? chosen.patch.patch : (chosen?.answer?.text ?? '');

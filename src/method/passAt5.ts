@@ -32,7 +32,7 @@ export const passAt5: Method = {
       options.onCandidate?.(judged);
       candidates.push(judged);
     }
-    const withText = candidates.filter(({ answer }) => answer.text.trim() !== '');
+    const withText = candidates.filter(({ answer }) => answer?.text.trim() !== '');
     const picked = pickByOracle(
       withText.map(({ verdict }) => verdict ?? { ...nothing, applies: false }),
     );

@@ -128,8 +128,10 @@ export interface Steps {
   /**
    * Turns a text into a code patch, a unified diff on R without edits of tests, or says why it is
    * none.
+   *
+   * @param from the answer that the text comes from; undefined where it was given to the run
    */
-  readCode(text: string, from: AnswerStep): Promise<PatchStep>;
+  readCode(text: string, from: AnswerStep | undefined): Promise<PatchStep>;
   /**
    * The vectors of texts, for each document in the order of its texts. They are kept by content and
    * model, so that nothing is paid twice.
@@ -597,14 +599,14 @@ class TracedSteps implements Steps {
     return outputs;
   }
 
-  async readCode(text: string, from: AnswerStep): Promise<PatchStep> {
+  async readCode(text: string, from: AnswerStep | undefined): Promise<PatchStep> {
     const { signal } = this.parts;
-    const key = keyOf('code', await this.tree(), text, from.key);
+    const key = keyOf('code', await this.tree(), text, from?.key);
     return this.recall('patch', key, async ({ view: open }) => {
       const patch = await (await open()).readCode(text, signal);
       const isPatch = typeof patch === 'string';
       return {
-        answer: from.key,
+        ...(from !== undefined && { answer: from.key }),
         applies: isPatch,
         ...(!isPatch && { problem: patch.failure }),
         patch: isPatch ? patch : '',

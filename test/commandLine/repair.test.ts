@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { cli, sample, scratch, type Answer } from './cli';
+import { join, relative } from 'node:path';
+import { cli, root, sample, scratch, type Answer } from './cli';
 import { fakeModels, type FakeModels } from './fakeModels';
 import { bundledRow } from './recordedSession';
 
@@ -52,6 +52,12 @@ describe('swt-bench repair --method rag', () => {
     const before = server.asked.length;
     assert.deepEqual([(await repair(out, '--replay')).status, (await repair(out)).status], [0, 0]);
     assert.equal(server.asked.length, before, 'an answered request is not sent again');
+  });
+
+  it('works in a storage folder that is named from here', async () => {
+    const storage = relative(root, join(folder.path, 'relative'));
+    const answer = await repair(join(folder.path, 'relative.jsonl'), '--storage', storage);
+    assert.equal(answer.status, 0, answer.stderr);
   });
 
   it('refuses a method of generate', async () => {

@@ -197,12 +197,55 @@ describe('swt-bench repair --method agentless', () => {
     assert.deepEqual([countOf('files'), countOf('elements'), countOf('locations')], [1, 1, 4]);
   });
 
+  it('ranks given patches by tests, and asks for none', async () => {
+    const patchOf = (line: string): string =>
+      [
+        ...['--- a/tallybook/money.py', '+++ b/tallybook/money.py', '@@ -48,5 +48,5 @@'],
+        ...unchanged.slice(0, 2).map((each) => ` ${each}`),
+        ...[`-${unchanged[2]}`, `+${line}`],
+        ...unchanged.slice(3).map((each) => ` ${each}`),
+        '',
+      ].join('\n');
+    const source = await readFile(join(sample, 'repository', 'tallybook', 'money.py'), 'utf8');
+    const unchanged = source.split('\n').slice(47, 52);
+    const rows = [unchanged[2] ?? '', roundedDown, 'nothing of the file'].map((line, at) => ({
+      ...{ instance_id: 'tallybook__tallybook-217', model_name_or_path: 'others' },
+      model_patch: at === 2 ? 'no patch' : patchOf(at === 0 ? `${line}  # as before` : line),
+    }));
+    const given = await folder.file(
+      'others.jsonl',
+      rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+    );
+    const out = join(folder.path, 'ranked-others.jsonl');
+    const answer = await repair(out, '--stages-from', given, '--price', '1,1');
+    assert.equal(answer.status, 0, answer.stderr);
+    assert.match(answer.stderr, /given patch 3 is ignored: /);
+    assert.deepEqual(new Set(server.asked.map(stageOf)), new Set(['regression', 'reproduction']));
+    const [row] = await linesOf(out);
+    assert.deepEqual([row?.['chosen_sample'], row?.['requests']], [2, 3]);
+    const ranked = await linesOf(`${out}.ranked.jsonl`);
+    assert.deepEqual(
+      ranked.map(({ reproduction }) => reproduction),
+      ['Issue resolved', 'Issue reproduced'],
+    );
+    // A whole trace gives the tests too, so that nothing is asked for.
+    const asked = server.asked.length;
+    const again = join(folder.path, 'ranked-again.jsonl');
+    const second = await repair(again, '--stages-from', `${out}.trace.jsonl`, '--price', '1,1');
+    assert.equal(second.status, 0, second.stderr);
+    assert.equal(server.asked.length, asked);
+    const [free] = await linesOf(again);
+    assert.deepEqual([free?.['model_patch'], free?.['dollars']], [row?.['model_patch'], 0]);
+    assert.deepEqual(await linesOf(`${again}.ranked.jsonl`), ranked);
+  });
+
   it('refuses options that make no sense together @full', async () => {
     const cases = [
       [['--method', 'rag', '--top-files', '2'], /--top-files is for agentless, and not for rag/],
       [['--embedding-price', '1'], /need an embedding model/],
       [['--until', 'files', '--skip', 'files'], /ends after a stage that --skip leaves out/],
       [['--skip', 'repair'], /Write some of files,/],
+      [['--take', 'repair'], /Add --stages-from FILE/],
       [['--embedding-model', 'anthropic/x'], /There is no key|anthropic has no embedding models/],
       [['--stages-from', join(sample, 'instance.jsonl')], /has no output of a stage/],
       [[...embedding.slice(0, 2), '--price', '1,1', '--budget', '1'], /Add --embedding-price/],

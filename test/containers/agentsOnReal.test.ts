@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { cli, root, type Evaluation } from '../commandLine/cli';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cli, type Evaluation } from '../commandLine/cli';
 import { fakeModels, type Reply } from '../commandLine/fakeModels';
 import { killedAtEachStep, withoutInputTokens } from '../commandLine/killedAtEachStep';
 import { lineEdit, namedIn, newFileDiff } from '../commandLine/recordedSession';
 import { sourceRelease } from '../environments';
-import { baseImage, containersOf, needDocker, removeImagesOf } from './dockerForTests';
-
-const data =
-  process.env['SWT_BENCH_DATA'] ??
-  resolve(root, '..', 'shared', 'data', 'swe-bench-lite.dev.jsonl');
+import { containersOf } from './dockerForTests';
+import { onRelease, storageOfSuite } from './realData';
 
 /** A real instance, and a test that reproduces its issue. */
 interface Case {
@@ -126,28 +121,7 @@ function inWindow({ path, content, command, code }: Case): Reply[] {
 }
 
 describe('agents on real instances, in containers @full', () => {
-  let storage = '';
-  before(async function () {
-    await needDocker(this, ['3.9', '3.11']);
-    if (!existsSync(data)) {
-      this.test?.parent?.eachTest((test) => {
-        (test as Mocha.Test & { skipReason?: string }).skipReason =
-          `${test.fullTitle()}: no dataset at ${data} (set SWT_BENCH_DATA)`;
-      });
-      return this.skip();
-    }
-    storage = await mkdtemp(join(tmpdir(), 'swt-agents-real-'));
-  });
-  after(async () => {
-    if (storage === '') return;
-    for (const { id } of cases) await removeImagesOf(id);
-    await rm(storage, { recursive: true, force: true });
-  });
-
-  const onReal = (id: string, archive: string): string[] => [
-    ...['--dataset', data, '--ids', id, '--source', archive, '--storage', storage],
-    ...['--engine', 'docker', '--base-image', baseImage, '--prebuilt', ''],
-  ];
+  const storage = storageOfSuite(cases.map(({ id }) => id));
   const generating = (method: string, out: string, url: string): string[] => [
     ...['generate', '--method', method, '--model', 'openai-compatible/m', '--out', out],
     ...['--base-url', url],
@@ -161,8 +135,8 @@ describe('agents on real instances, in containers @full', () => {
         const says = script(each);
         const models = await fakeModels((_, number) => says[number - 1] ?? { text: 'no more' });
         try {
-          const out = join(storage, `${method}-${id}.jsonl`);
-          const where = onReal(id, archive);
+          const out = join(storage.path, `${method}-${id}.jsonl`);
+          const where = onRelease(id, archive, storage.path);
           const written = await cli([...generating(method, out, models.url), ...where]);
           assert.equal(written.status, 0, written.stderr);
           assert.equal(models.asked.length, says.length);
@@ -189,11 +163,12 @@ describe('agents on real instances, in containers @full', () => {
   for (const method of ['mini', 'autocoderover']) {
     const of = cases[1]!;
     it(`${method} goes on after kill -9 at each step on ${of.id}, and ends as without`, async function () {
-      const where = onReal(of.id, await sourceRelease(this, ...of.release));
+      const archive = await sourceRelease(this, ...of.release);
+      const where = onRelease(of.id, archive, storage.path);
       const script = scripts[method]?.(of) ?? [];
       const models = await fakeModels((_, number) => script[number - 1] ?? { text: 'no more' });
       const [whole, out] = ['whole', 'killed'].map((each) =>
-        join(storage, each, `${method}-${of.id}.jsonl`),
+        join(storage.path, each, `${method}-${of.id}.jsonl`),
       ) as [string, string];
       try {
         const answer = await cli([...generating(method, whole, models.url), ...where]);

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { cli, root, type Evaluation } from '../commandLine/cli';
+import { readFile } from 'node:fs/promises';
+import { cli, type Evaluation } from '../commandLine/cli';
 import { sourceRelease } from '../environments';
-import { baseImage, needDocker, removeImagesOf } from './dockerForTests';
-
-const data =
-  process.env['SWT_BENCH_DATA'] ??
-  resolve(root, '..', 'shared', 'data', 'swe-bench-lite.dev.jsonl');
+import { data, onRelease, storageOfSuite } from './realData';
 
 interface Case {
   readonly id: string;
@@ -96,35 +89,21 @@ interface Row {
 }
 
 describe('real instances from source releases, in containers @full', function () {
-  let storage = '';
+  const storage = storageOfSuite(cases.map(({ id }) => id));
   let rows: readonly Row[] = [];
-  before(async function () {
-    await needDocker(this, ['3.9', '3.11']);
-    if (!existsSync(data)) {
-      this.test?.parent?.eachTest((test) => {
-        (test as Mocha.Test & { skipReason?: string }).skipReason =
-          `${test.fullTitle()}: no dataset at ${data} (set SWT_BENCH_DATA)`;
-      });
-      return this.skip();
-    }
-    storage = await mkdtemp(join(tmpdir(), 'swt-bench-real-'));
+  before(async () => {
     rows = (await readFile(data, 'utf8'))
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as Row);
-  });
-  after(async () => {
-    for (const { id } of cases) if (storage !== '') await removeImagesOf(id);
-    if (storage !== '') await rm(storage, { recursive: true, force: true });
   });
 
   for (const { id, release, lacking = [], beside = [], lost = [] } of cases) {
     it(`${id}: gold is resolved, with the tests of the row's lists`, async function () {
       const archive = await sourceRelease(this, ...release);
       const answer = await cli([
-        ...['evaluate', '--json', '--engine', 'docker', '--base-image', baseImage],
-        ...['--prebuilt', '', '--dataset', data, '--ids', id, '--predictions', 'gold'],
-        ...['--source', archive, '--storage', storage],
+        ...['evaluate', '--json', '--predictions', 'gold'],
+        ...onRelease(id, archive, storage.path),
       ]);
       assert.equal(answer.status, 0, answer.stderr);
       const result = (JSON.parse(answer.stdout) as Evaluation).results[0];

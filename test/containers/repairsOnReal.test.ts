@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { judgedRepairsSchema } from '../../src/repair/judging/judgedRepairsSchema';
-import { cli, root } from '../commandLine/cli';
+import { cli } from '../commandLine/cli';
 import { sourceRelease } from '../environments';
 import { askSweBench } from '../unit/repair/askSweBench';
-import { baseImage, needDocker, removeImagesOf } from './dockerForTests';
-
-const data =
-  process.env['SWT_BENCH_DATA'] ??
-  resolve(root, '..', 'shared', 'data', 'swe-bench-lite.dev.jsonl');
+import { data, onRelease, storageOfSuite } from './realData';
 
 type Row = Readonly<Record<'instance_id' | 'FAIL_TO_PASS' | 'PASS_TO_PASS', string>>;
 
@@ -30,32 +24,15 @@ const cases: readonly Case[] = [
 ];
 
 describe('judging code patches of real instances, in containers @full', () => {
-  let storage = '';
-  before(async function () {
-    await needDocker(this, ['3.9', '3.11']);
-    if (!existsSync(data)) {
-      this.test?.parent?.eachTest((test) => {
-        (test as Mocha.Test & { skipReason?: string }).skipReason =
-          `${test.fullTitle()}: no dataset at ${data} (set SWT_BENCH_DATA)`;
-      });
-      return this.skip();
-    }
-    storage = await mkdtemp(join(tmpdir(), 'swt-repairs-real-'));
-  });
-  after(async () => {
-    if (storage === '') return;
-    for (const { id } of cases) await removeImagesOf(id);
-    await rm(storage, { recursive: true, force: true });
-  });
+  const storage = storageOfSuite(cases.map(({ id }) => id));
 
   for (const { id, release, parser } of cases) {
     it(`resolves ${id} by X*, and not by nothing`, async function () {
       const archive = await sourceRelease(this, ...release);
-      const out = join(storage, `out-${id}`);
+      const out = join(storage.path, `out-${id}`);
       const { status, stdout, stderr } = await cli([
         ...['evaluate', '--kind', 'repair', '--json', '--predictions', 'gold', 'none'],
-        ...['--dataset', data, '--ids', id, '--source', archive, '--storage', storage],
-        ...['--engine', 'docker', '--base-image', baseImage, '--prebuilt', '', '--out', out],
+        ...['--out', out, ...onRelease(id, archive, storage.path)],
       ]);
       assert.equal(status, 0, stderr);
       const { results } = judgedRepairsSchema.parse(JSON.parse(stdout));

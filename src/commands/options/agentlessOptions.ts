@@ -18,6 +18,7 @@ export interface AgentlessOptions extends Partial<Record<AgentlessNumber, number
   skip?: AgentlessStage[];
   until?: AgentlessStage;
   stagesFrom?: string;
+  take?: AgentlessStage[];
   embeddingModel?: string;
   embeddingBaseUrl?: string;
   embeddingPrice?: number;
@@ -57,7 +58,7 @@ export function withAgentlessOptions(command: Command): Command {
     .option(
       '--skip <stages>',
       `agentless: leave these stages out; some of ${skippableStages.join(',')}`,
-      stagesToSkip,
+      stagesIn(skippableStages),
     )
     .addOption(
       new Option(
@@ -67,7 +68,12 @@ export function withAgentlessOptions(command: Command): Command {
     )
     .option(
       '--stages-from <file>',
-      'agentless: outputs of stages to use instead of computing them (JSON lines with instance, stage and output, such as a trace)',
+      'agentless: outputs of stages to use instead of computing them (JSON lines with instance, stage and output, such as a trace; or predictions with patches)',
+    )
+    .option(
+      '--take <stages>',
+      'agentless: take only the outputs of these stages from that file (default: all that it has)',
+      stagesIn(agentlessStages),
     );
 }
 
@@ -86,6 +92,7 @@ export function settingsOf(
       ['skip', '--skip'],
       ['until', '--until'],
       ['stagesFrom', '--stages-from'],
+      ['take', '--take'],
     ] as const),
     ...([['embeddingModel', '--embedding-model']] as const),
   ];
@@ -106,6 +113,12 @@ export function settingsOf(
       'Add --embedding-model PROVIDER/NAME, such as openai/text-embedding-3-small',
     );
   }
+  if (options.take !== undefined && options.stagesFrom === undefined) {
+    throw new HumanError(
+      '--take needs a file with outputs of stages',
+      'Add --stages-from FILE, such as the trace of another run',
+    );
+  }
   const { skip, until } = options;
   if (until !== undefined && skip?.includes(until) === true) {
     throw new HumanError(
@@ -121,16 +134,15 @@ export function settingsOf(
   );
 }
 
-/** @throws InvalidArgumentError */
-function stagesToSkip(value: string): AgentlessStage[] {
-  return list(value).map((name) => {
-    const stage = skippableStages.find((each) => each === name);
-    if (stage === undefined) {
-      throw new InvalidArgumentError(`Write some of ${skippableStages.join(',')}.`);
-    }
-    return stage;
-  });
-}
+/** Reads a list of stages. The function throws InvalidArgumentError for another word. */
+const stagesIn =
+  (stages: readonly AgentlessStage[]) =>
+  (value: string): AgentlessStage[] =>
+    list(value).map((name) => {
+      const stage = stages.find((each) => each === name);
+      if (stage === undefined) throw new InvalidArgumentError(`Write some of ${stages.join(',')}.`);
+      return stage;
+    });
 
 /** @throws InvalidArgumentError */
 function numberOfTemperature(value: string): number {

@@ -1,4 +1,5 @@
 // Options of several commands. Each call makes a new one, since commander stores state in it.
+import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { predictionKinds } from '../../dataset/predictions';
 import { meaningOfLocal } from '../../method/testsOfModels';
@@ -21,9 +22,10 @@ export const sourceOption = (): Option =>
     .argParser((value: string, all: string[] | undefined) => [...(all ?? []), value])
     .default([], 'GitHub');
 
-/** `--storage`. */
+/** `--storage`, as an absolute path, since git and other programs do not run in this folder. */
 export const storageOption = (): Option =>
   new Option('--storage <dir>', 'where trees and finished runs are kept')
+    .argParser((value: string) => (value === '' ? defaultStorage() : resolve(value)))
     .env('SWT_BENCH_STORAGE')
     .default(defaultStorage());
 

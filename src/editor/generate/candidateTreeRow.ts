@@ -241,7 +241,6 @@ function moreOf(
   { matches, patch, answer }: MethodCandidate,
   detail: string,
 ): string[] {
-  const { isEstimate, inputTokens, outputTokens } = answer;
   return [
     ...(matches === undefined
       ? []
@@ -254,10 +253,17 @@ function moreOf(
     ...patch.diagnostics.map(({ line, message }) =>
       l10n.t('line {0} of the answer: {1}', line, message),
     ),
-    isEstimate === true
-      ? l10n.t('about {0} tokens in, {1} out', inputTokens, outputTokens)
-      : l10n.t('{0} tokens in, {1} out', inputTokens, outputTokens),
+    ...(answer === undefined ? [] : [tokensOf(l10n, answer)]),
   ];
+}
+
+function tokensOf(
+  l10n: typeof vscode.l10n,
+  { isEstimate, inputTokens, outputTokens }: NonNullable<MethodCandidate['answer']>,
+): string {
+  return isEstimate === true
+    ? l10n.t('about {0} tokens in, {1} out', inputTokens, outputTokens)
+    : l10n.t('{0} tokens in, {1} out', inputTokens, outputTokens);
 }
 
 /** The statement of an oracle is for the developer only. */

@@ -86,7 +86,7 @@ export class Candidates implements vscode.Disposable {
       {
         patchOf: (digest) =>
           all(generations).find(({ patch }) => patchDigest(patch.patch) === digest)?.patch.patch,
-        answerOf: (key) => all(generations).find(({ answer }) => answer.key === key)?.answer,
+        answerOf: (key) => all(generations).find(({ answer }) => answer?.key === key)?.answer,
         actsOf: (key) => generations.actsOf(key),
         promptOf: (answer) => generations.promptOf(answer),
       },
@@ -140,6 +140,7 @@ export class Candidates implements vscode.Disposable {
         return this.apply(this.patchIn(argument));
       case showAnswer: {
         const { generation, candidate } = this.candidateIn(argument);
+        if (candidate.answer === undefined) return undefined;
         return this.documents.showAnswer(candidate.answer, nameOf(generation, candidate));
       }
       case showTrajectory: {

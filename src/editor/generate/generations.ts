@@ -332,7 +332,7 @@ export class Generations implements vscode.Disposable {
   /** What the agent did whose answer is a candidate's; empty for other methods. */
   actsOf(answer: string): readonly StepOf<'act'>[] {
     const of = this.all.find(({ candidates }) =>
-      [...candidates.values()].some((candidate) => candidate.answer.key === answer),
+      [...candidates.values()].some((candidate) => candidate.answer?.key === answer),
     );
     return of?.acts ?? [];
   }
@@ -443,7 +443,7 @@ function finish(generation: Mutable, entry: GenerationEntry): void {
 }
 
 const answersOf = ({ candidates, acts }: Generation): string[] => [
-  ...[...candidates.values()].map(({ answer }) => answer.key),
+  ...[...candidates.values()].flatMap(({ answer }) => answer?.key ?? []),
   ...acts.map(({ answer }) => answer),
 ];
 

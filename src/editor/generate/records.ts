@@ -111,7 +111,7 @@ export type OutcomeOnR =
 
 export function outcomeOnR({ answer, patch, run }: MethodCandidate): OutcomeOnR {
   // The last answer of an agent may have no text: its actions count.
-  if (answer.text.trim() === '' && answer.purpose !== 'act') return { kind: 'empty' };
+  if (answer?.text.trim() === '' && answer.purpose !== 'act') return { kind: 'empty' };
   if (!patch.applies) return { kind: 'does not apply', why: patch.problem ?? '' };
   if (run === undefined) return { kind: 'not run' };
   const failing = run.tests.filter(

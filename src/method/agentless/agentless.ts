@@ -1,9 +1,11 @@
 import { temperatureOf, type Method, type MethodOptions, type MethodResult } from '../method';
 import {
   agentlessSettings,
+  agentlessStages,
   type AgentlessSettings,
   type AgentlessStage,
 } from './agentlessSettings';
+import { givenRepairs, type GivenRepairs } from './givenRepairs';
 import { agentlessRequests } from './agentlessRequests';
 import { isInRun, rankingOf, type StageSettings, type StageWork } from './stageWork';
 import { combinedFiles } from './localisation/combinedFiles';
@@ -41,13 +43,14 @@ export function agentless(settings: AgentlessSettings = agentlessSettings()): Me
     requests: (options, sizes) => agentlessRequests(settingsWith(options), sizes),
     async produce(steps, options) {
       const work: StageWork = { ...settingsWith(options), steps };
-      const found = await localised(work);
       const ended = { candidates: [], chosen: undefined, why: '', until: settings.until };
-      if (found === undefined) return ended;
-      const { files, sets } = found;
-      if (sets.length === 0) return nothing('no stage names a file of the repository');
-      const patches = await sampledRepairs(work, sets, options.onCandidate);
-      if (settings.until === 'repair') return ended;
+      const repaired = await repairs(work, options.onCandidate);
+      if (repaired === undefined || settings.until === 'repair') return ended;
+      const { files, patches } = repaired;
+      if (patches.length === 0) {
+        const isGiven = steps.isGiven('repair');
+        return nothing(isGiven ? 'no patch is given' : 'no stage names a file of the repository');
+      }
       const ranking = rankingOf(work);
       if (settings.until === 'regression') {
         await regressionTests(steps, files, ranking);
@@ -59,6 +62,25 @@ export function agentless(settings: AgentlessSettings = agentlessSettings()): Me
     },
   };
   return method;
+}
+
+/**
+ * The patches that tests choose from: given to the run, or sampled after the stages before them.
+ *
+ * @returns undefined when the run ends before
+ */
+async function repairs(
+  work: StageWork,
+  onCandidate: MethodOptions['onCandidate'],
+): Promise<GivenRepairs | undefined> {
+  const { steps, settings } = work;
+  const order = agentlessStages.indexOf(settings.until);
+  const endsBefore = order < agentlessStages.indexOf('repair');
+  if (steps.isGiven('repair') && !endsBefore) return givenRepairs(work, onCandidate);
+  const found = await localised(work);
+  if (found === undefined) return undefined;
+  const { files, sets } = found;
+  return { files, patches: sets.length === 0 ? [] : await sampledRepairs(work, sets, onCandidate) };
 }
 
 /** Whether a stage is part of the run that runs tests on R. */

@@ -1,24 +1,41 @@
 import { z } from 'zod';
 import { HumanError } from '../../domain/humanError';
-import { agentlessStages } from './agentlessSettings';
+import { agentlessStages, type AgentlessStage } from './agentlessSettings';
 
 const lineSchema = z.looseObject({ instance: z.string(), stage: z.string(), output: z.unknown() });
+
+/** A prediction of SWE-bench, or a line of ranked patches. */
+const predictionSchema = z.looseObject({
+  instance_id: z.string(),
+  model_patch: z.string(),
+  drawn_sample: z.int().min(1).optional(),
+});
 
 /** Outputs of stages by instance and stage. */
 export type GivenStages = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 
-/** Other outputs in a trace follow from those of stages and R, and patches are always asked for. */
-const givable = new Set<string>(agentlessStages.filter((stage) => stage !== 'repair'));
-
 /**
  * The outputs of stages in a file of JSON lines, such as a trace. Other lines of a trace are
- * ignored. Of two outputs of a stage the later one counts.
+ * ignored. Of two outputs of a stage the later one counts. Predictions of an instance are together
+ * the output of its stage `repair`.
  *
  * @param path names the file in messages
+ * @param taken the stages whose outputs count
  * @throws HumanError when a line is no JSON, or no line has an output
  */
-export function readGivenStages(text: string, path: string): GivenStages {
+export function readGivenStages(
+  text: string,
+  path: string,
+  taken: readonly AgentlessStage[] = agentlessStages,
+): GivenStages {
   const given = new Map<string, Map<string, unknown>>();
+  // Other outputs in a trace follow from those of stages and R.
+  const isTaken = (stage: string): boolean => taken.some((each) => each === stage);
+  const put = (instance: string, stage: string, output: unknown): void => {
+    const own = given.get(instance) ?? new Map<string, unknown>();
+    if (isTaken(stage)) given.set(instance, own.set(stage, output));
+  };
+  const patches = new Map<string, object[]>();
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     const value = jsonOf(line);
@@ -29,13 +46,17 @@ export function readGivenStages(text: string, path: string): GivenStages {
       );
     }
     const { data } = lineSchema.safeParse(value);
-    if (data?.output === undefined || !givable.has(data.stage)) continue;
-    const own = given.get(data.instance) ?? new Map<string, unknown>();
-    given.set(data.instance, own.set(data.stage, data.output));
+    if (data?.output !== undefined) put(data.instance, data.stage, data.output);
+    const { data: row } = predictionSchema.safeParse(value);
+    if (row === undefined) continue;
+    const own = patches.get(row.instance_id) ?? [];
+    patches.set(row.instance_id, [...own, { patch: row.model_patch, sample: row.drawn_sample }]);
   }
+  for (const [instance, own] of patches) put(instance, 'repair', own);
   if (given.size === 0) {
+    const of = taken.length === agentlessStages.length ? 'a stage' : taken.join(' or ');
     throw new HumanError(
-      `${path} has no output of a stage`,
+      `${path} has no output of ${of}`,
       'Write one object on each line, with instance, stage and output, or name a trace that has some',
     );
   }

@@ -57,7 +57,7 @@ export async function sampledRepairs(
     return [first, ...(await allOf(others))];
   };
   const candidates = (await allOf(shown.map(ofSet))).flat();
-  const ofRepair = [stagesVersion, candidates.map(({ answer }) => answer.key)];
+  const ofRepair = [stagesVersion, candidates.map(({ answer }) => answer?.key)];
   await steps.stage({ stage: 'repair', of: ofRepair, schema: repairSchema }, () =>
     Promise.resolve(
       candidates.map(({ sample, patch: { applies, patch } }) => {

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
+import { z } from 'zod';
 import { messageOf, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { runsFolder } from '../../repository/storage';
 import { tokenCounter } from '../tokens';
 import { keyOf, type MethodTrace, type StepOf } from '../trace';
+import { stepSchema } from '../traceSteps';
 import { batchesOf } from './batches';
 import type { Budget } from './budget';
 import type { EmbeddingModel } from './embeddingModel';
@@ -46,10 +48,8 @@ interface Group {
 
 /**
  * The vectors of documents. Those that are not kept are asked for in requests of up to 64 texts,
- * one after the other, and kept before the next request.
- *
- * A run that is killed after an answer and before its line in the trace keeps the vectors, and
- * books nothing for this one request.
+ * one after the other, and kept before the next request. A run that was killed before the line of
+ * such a request was in its trace books it here: the kept vectors know what was paid for them.
  *
  * @throws BudgetSpent, ModelFailure, ModelUnusable, Cancelled
  */
@@ -61,19 +61,21 @@ export async function embedDocuments(
   const kept = keptVectors(join(runsFolder(storage, instance.id), 'embeddings'));
   const groups = groupsOf(documents, [model.name, baseUrl], await tokenCounter());
   const wanted = new Set(groups.map(({ key }) => key));
+  const vectors = new Map<string, readonly Float32Array[]>();
+  const missing = new Map<string, Group>();
+  for (const group of groups) {
+    const known = await kept.get(group.key);
+    if (known?.vectors.length === group.texts.length) {
+      vectors.set(group.key, known.vectors);
+      await bookLate(known.note, parts);
+    } else missing.set(group.key, group);
+  }
   for (const step of trace.steps) {
     const isUsed =
       step.step === 'embedding' &&
       step.instance === instance.id &&
       step.documents.some((key) => wanted.has(key));
     if (isUsed) onEmbedding?.(step);
-  }
-  const vectors = new Map<string, readonly Float32Array[]>();
-  const missing = new Map<string, Group>();
-  for (const group of groups) {
-    const known = await kept.get(group.key);
-    if (known?.length === group.texts.length) vectors.set(group.key, known);
-    else missing.set(group.key, group);
   }
   const requests = batchesOf([...missing.values()], { mostTexts, mostTokens });
   for (const [index, batch] of requests.entries()) {
@@ -101,7 +103,7 @@ export async function tokensToEmbed(
   let tokens = 0;
   for (const group of groupsOf(documents, [name, baseUrl], await tokenCounter())) {
     const known = await kept.get(group.key);
-    if (known?.length !== group.texts.length) tokens += group.tokens;
+    if (known?.vectors.length !== group.texts.length) tokens += group.tokens;
   }
   return tokens;
 }
@@ -120,6 +122,31 @@ function groupsOf(
       return { document, key: keyOf('vectors', of, own), texts: own, tokens };
     });
   });
+}
+
+/** What is kept beside vectors: the request that they were paid by, and the run that sent it. */
+const paymentSchema = z.object({ run: z.string(), step: stepSchema });
+
+/** What tells this run from others whose vectors are kept in the same folder. */
+function runOf({ steps: [first] }: MethodTrace): string {
+  return keyOf('run', first?.key, first?.at);
+}
+
+/** Books the request of kept vectors, if this run has paid for it and its trace does not say so. */
+async function bookLate(
+  note: string,
+  { trace, budget }: Pick<EmbeddingParts, 'trace' | 'budget'>,
+): Promise<void> {
+  const paid = note === '' ? undefined : paymentSchema.parse(JSON.parse(note));
+  if (paid?.step.step !== 'embedding' || paid.run !== runOf(trace)) return;
+  const { key, at, inputTokens: tokens, dollars = 0 } = paid.step;
+  const isBooked =
+    trace.find('embedding', key)?.at === at ||
+    trace.steps.some((step) => step.step === 'embedding' && step.key === key && step.at === at);
+  if (isBooked) return;
+  await trace.add(paid.step);
+  const settle = await budget.reserve({ tokens: 0, dollars: 0 });
+  settle({ tokens, dollars });
 }
 
 /** Sends one request, keeps its vectors, and books its cost. @returns vectors by key */
@@ -141,16 +168,6 @@ async function embedBatch(
       ...{ signal, reporter, mostTokens: most },
     });
     cost = { tokens: counts.inputTokens, dollars: dollarsOf(counts.inputTokens) };
-    const found = new Map<string, readonly Float32Array[]>();
-    let at = 0;
-    for (const group of batch) {
-      const own = vectors.slice(at, at + group.texts.length);
-      at += group.texts.length;
-      found.set(group.key, own);
-      await kept.put(group.key, own).catch((error: unknown) => {
-        reporter.log(`vectors of ${model.name} cannot be kept (${messageOf(error)})`);
-      });
-    }
     const documents = batch.map(({ key }) => key);
     const step: StepOf<'embedding'> = {
       ...{ step: 'embedding', key: keyOf('embedding', model.name, documents) },
@@ -159,6 +176,17 @@ async function embedBatch(
       ...(price !== undefined && { dollars: cost.dollars }),
       seconds: (Date.now() - started) / 1000,
     };
+    const found = new Map<string, readonly Float32Array[]>();
+    const note = JSON.stringify({ run: runOf(trace), step });
+    let at = 0;
+    for (const group of batch) {
+      const own = vectors.slice(at, at + group.texts.length);
+      at += group.texts.length;
+      found.set(group.key, own);
+      await kept.put(group.key, { vectors: own, note }).catch((error: unknown) => {
+        reporter.log(`vectors of ${model.name} cannot be kept (${messageOf(error)})`);
+      });
+    }
     await trace.add(step);
     onEmbedding?.(step);
     return found;

@@ -6,16 +6,22 @@ import { writeWholeFile } from '../../files/wholeFile';
 /** Bytes of the header: the number of vectors, their length, and the digest of what follows. */
 const headerLength = 4 + 4 + 32;
 
+/** Vectors of one length, and a text that belongs to them. */
+interface NotedVectors {
+  readonly vectors: readonly Float32Array[];
+  readonly note: string;
+}
+
 /** Vectors of texts in a folder, a file for each list of texts. */
 export interface KeptVectors {
-  /** The vectors that are kept under a key; undefined for none, also where a file is damaged. */
-  get(key: string): Promise<Float32Array[] | undefined>;
+  /** What is kept under a key; undefined for nothing, also where a file is damaged. */
+  get(key: string): Promise<NotedVectors | undefined>;
   /**
-   * Keeps vectors of one length. A reader never sees half of them.
+   * Keeps vectors with their note. A reader never sees a part of them.
    *
    * @throws what the system says, such as ENOSPC
    */
-  put(key: string, vectors: readonly Float32Array[]): Promise<void>;
+  put(key: string, noted: NotedVectors): Promise<void>;
 }
 
 /** @param folder is made when something is kept; keys are digests, so they are safe names */
@@ -26,11 +32,11 @@ export function keptVectors(folder: string): KeptVectors {
       const file = await readFile(pathOf(key)).catch(() => undefined);
       return file === undefined ? undefined : unpacked(file);
     },
-    put: (key, vectors) => writeWholeFile(pathOf(key), packed(vectors)),
+    put: (key, noted) => writeWholeFile(pathOf(key), packed(noted)),
   };
 }
 
-function packed(vectors: readonly Float32Array[]): Buffer {
+function packed({ vectors, note }: NotedVectors): Buffer {
   const length = vectors[0]?.length ?? 0;
   const body = Buffer.alloc(4 * length * vectors.length);
   for (const [row, vector] of vectors.entries()) {
@@ -38,22 +44,26 @@ function packed(vectors: readonly Float32Array[]): Buffer {
       body.writeFloatLE(value, 4 * (row * length + column));
     }
   }
+  const kept = Buffer.concat([body, Buffer.from(note)]);
   const header = Buffer.alloc(headerLength);
   header.writeUInt32LE(vectors.length, 0);
   header.writeUInt32LE(length, 4);
-  header.write(sha256(body), 8, 'hex');
-  return Buffer.concat([header, body]);
+  header.write(sha256(kept), 8, 'hex');
+  return Buffer.concat([header, kept]);
 }
 
-function unpacked(file: Buffer): Float32Array[] | undefined {
+/** Files of earlier versions have no note. */
+function unpacked(file: Buffer): NotedVectors | undefined {
   if (file.length < headerLength) return undefined;
   const count = file.readUInt32LE(0);
   const length = file.readUInt32LE(4);
-  const body = file.subarray(headerLength);
+  const kept = file.subarray(headerLength);
+  const bytes = 4 * count * length;
   const isWhole =
-    body.length === 4 * count * length && sha256(body) === file.toString('hex', 8, headerLength);
+    kept.length >= bytes && sha256(kept) === file.toString('hex', 8, headerLength);
   if (!isWhole) return undefined;
-  return Array.from({ length: count }, (_, row) =>
-    Float32Array.from({ length }, (__, column) => body.readFloatLE(4 * (row * length + column))),
+  const vectors = Array.from({ length: count }, (_, row) =>
+    Float32Array.from({ length }, (__, column) => kept.readFloatLE(4 * (row * length + column))),
   );
+  return { vectors, note: kept.toString('utf8', bytes) };
 }

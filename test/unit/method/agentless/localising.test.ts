@@ -10,7 +10,7 @@ import {
 } from '../../../../src/method/agentless/localisation/codeIntervals';
 import { foldersOf, treeOfNames } from '../../../../src/method/agentless/localisation/codeFiles';
 import { fittingText } from '../../../../src/method/agentless/fittingText';
-import { readGivenStages } from '../../../../src/method/agentless/givenStages';
+import { readGivenStages, type GivenStages } from '../../../../src/method/agentless/givenStages';
 import { readNamedPaths } from '../../../../src/method/agentless/localisation/namedPaths';
 import { readNamedPlaces } from '../../../../src/method/agentless/localisation/namedPlaces';
 import {
@@ -161,17 +161,44 @@ describe('intervals of lines', () => {
 });
 
 describe('outputs of stages in a file', () => {
+  const plain = (given: GivenStages): unknown =>
+    Object.fromEntries([...given].map(([id, of]) => [id, Object.fromEntries(of)]));
+  const line = (stage: string, output: unknown): string =>
+    JSON.stringify({ step: 'stage', instance: 'i', stage, output });
+
   it('are those of the last lines, and never what follows from others', () => {
-    const line = (stage: string, output: unknown): string =>
-      JSON.stringify({ step: 'stage', instance: 'i', stage, output });
-    const text = [line('files', ['a']), '{"step":"tree"}', line('code', []), line('repair', [])];
+    const text = [line('files', ['a']), '{"step":"tree"}', line('code', []), line('lines', [])];
     const given = readGivenStages([...text, line('files', ['b'])].join('\n'), 'F');
-    assert.deepEqual(
-      [...given].map(([id, of]) => [id, [...of]]),
-      [['i', [['files', ['b']]]]],
-    );
+    assert.deepEqual(plain(given), { i: { files: ['b'] } });
     assert.throws(() => readGivenStages('{"a":1}', 'F'), /F has no output of a stage/);
     assert.throws(() => readGivenStages('{', 'F'), /F:1 is not JSON/);
+  });
+
+  it('are only those of some stages, where the run says which', () => {
+    const text = [line('files', ['a']), line('repair', [{ patch: 'p' }])].join('\n');
+    assert.deepEqual(plain(readGivenStages(text, 'F', ['repair', 'combined'])), {
+      i: { repair: [{ patch: 'p' }] },
+    });
+    assert.throws(() => readGivenStages(text, 'F', ['combined']), /F has no output of combined/);
+  });
+
+  it('are patches for predictions, all of an instance together', () => {
+    const rows = [
+      { instance_id: 'i', model_name_or_path: 'm', model_patch: 'p', drawn_sample: 7 },
+      { instance_id: 'j', model_name_or_path: 'm', model_patch: 'q' },
+      { instance_id: 'i', model_name_or_path: 'm', model_patch: 'r' },
+      { instance_id: 'i', model_name_or_path: 'm', model_patch: null },
+    ];
+    const text = rows.map((row) => JSON.stringify(row)).join('\n');
+    assert.deepEqual(plain(readGivenStages(text, 'F')), {
+      i: {
+        repair: [
+          { patch: 'p', sample: 7 },
+          { patch: 'r', sample: undefined },
+        ],
+      },
+      j: { repair: [{ patch: 'q', sample: undefined }] },
+    });
   });
 });
 

@@ -157,8 +157,8 @@ describe('vectors', () => {
     const key = sha256('a text');
     assert.equal(await kept.get(key), undefined);
     const vectors = [Float32Array.from([0.5, -1.25e-7]), Float32Array.from([3, 4])];
-    await kept.put(key, vectors);
-    assert.deepEqual(await kept.get(key), vectors);
+    await kept.put(key, { vectors, note: 'paid' });
+    assert.deepEqual(await kept.get(key), { vectors, note: 'paid' });
     const [name = ''] = (await readdir(folder, { recursive: true })).filter((each) =>
       each.endsWith('.vectors'),
     );
