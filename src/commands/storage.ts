@@ -2,7 +2,7 @@ import { checkedId } from '../domain/instanceId';
 import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { DockerSettings } from '../engine/docker/dockerSettings';
-import { diskUse, freeInstance, freeMirror, type DiskUse } from '../repository/disk';
+import { diskUse, freeInstance, freeMirror, freeVectors, type DiskUse } from '../repository/disk';
 import { checkedRepo } from '../repository/storage';
 import { layOut } from '../domain/layOut';
 import { EXIT, terminalReporter, type CommandContext } from './context';
@@ -18,6 +18,7 @@ interface StorageOptions {
   free?: string[];
   /** `owner/name` of repositories. */
   freeMirror?: string[];
+  freeVectors?: boolean;
   freeAll?: boolean;
   /** Ids of instances, names of repositories (with `@version`) or of images, or `all`. */
   freeImages?: string[];
@@ -39,7 +40,11 @@ export const registerStorage: RegisterCommand = (program, context, finish) => {
       'remove images that were made or pulled here: those of these instances or repositories (owner/name, or owner/name@version), or `all` with the build cache',
       list,
     )
-    .option('--free-all', 'remove everything in the storage folder; images stay')
+    .option('--free-vectors', 'remove the vectors of texts, which an embedding model was paid for')
+    .option(
+      '--free-all',
+      'remove all instances, mirrors and vectors of the storage folder; datasets and images stay',
+    )
     .addOption(dockerHostOption())
     .addOption(imageBudgetOption())
     .addOption(storageOption())
@@ -82,11 +87,14 @@ export async function storageCommand(
   }
   const going = options.freeAll === true ? known : wanted;
   const kept = await freeAll(storage, going, work);
+  const freesVectors =
+    before.vectors > 0 && (options.freeAll === true || options.freeVectors === true);
+  if (freesVectors) await freeVectors(storage);
   const images = await storedImages(
     { storage, settings, free: options.freeImages ?? [], kept: (why) => kept.push(why) },
     work,
   );
-  const changed = going.instances.length + going.mirrors.length > 0;
+  const changed = freesVectors || going.instances.length + going.mirrors.length > 0;
   const use = changed ? await diskUse(storage, work) : before;
   reporter.clear();
   const freed = Math.max(0, before.total - use.total);
@@ -175,6 +183,7 @@ function tableOf(use: DiskUse, storage: string): string {
     ...(
       [
         ['datasets', use.datasets],
+        ['vectors', use.vectors],
         ['running sandboxes', use.sandboxes],
         ['other', use.other],
       ] as const

@@ -224,7 +224,7 @@ export async function generate(
 
 interface Queues extends Pick<
   NonNullable<StepsParts['live']>,
-  'inTurn' | 'inSandbox' | 'inBuilding' | 'runs'
+  'inTurn' | 'inEmbedding' | 'inSandbox' | 'inBuilding' | 'runs'
 > {
   /** Limits how many trees are made at once. */
   readonly inTrees: <T>(work: () => Promise<T>) => Promise<T>;
@@ -238,6 +238,7 @@ function queuesOf(live: LiveParts | undefined, hooks: GenerationHooks | undefine
   const { requests = 1, mostRequests = requests, runs = Infinity } = live ?? {};
   const atOnce = new AnswersAtOnce(requests, mostRequests);
   const turns = new PQueue({ concurrency: requests });
+  const embeddings = new PQueue({ concurrency: requests });
   const sandboxes = new PQueue({ concurrency: runs });
   // Trees mostly wait for git and the disk. Prompts take the memory of a whole tree.
   const trees = new PQueue({ concurrency: Math.max(fewestTrees, availableParallelism()) });
@@ -252,6 +253,7 @@ function queuesOf(live: LiveParts | undefined, hooks: GenerationHooks | undefine
         hooks?.onAnswered();
         return answer;
       }),
+    inEmbedding: (work) => embeddings.add(work),
     inSandbox: (work) => sandboxes.add(work),
     runs: Number.isFinite(runs) ? runs : availableParallelism(),
     inTrees: (work) => trees.add(work),

@@ -225,6 +225,8 @@ export interface StepsParts {
         readonly oracle: () => Promise<Oracle>;
         /** Limits how many requests run at once. */
         readonly inTurn: <T>(request: () => Promise<T>) => Promise<T>;
+        /** Limits how many requests for vectors run at once. */
+        readonly inEmbedding: <T>(request: () => Promise<T>) => Promise<T>;
         /** Limits how many runs of tests there are at once. */
         readonly inSandbox: <T>(run: () => Promise<T>) => Promise<T>;
         /** How many runs of tests there are at once. */
@@ -493,6 +495,7 @@ class TracedSteps implements Steps {
       ...parts,
       ...embedding,
       model: live.embedding,
+      inTurn: live.inEmbedding,
       onEmbedding,
     });
   }

@@ -17,6 +17,7 @@ import {
   pairsFolder,
   repoOfMirror,
   treesFolder,
+  vectorsFolder,
 } from './storage';
 
 /**
@@ -28,6 +29,8 @@ export interface DiskUse {
   readonly instances: readonly { readonly id: string; readonly bytes: number }[];
   readonly mirrors: readonly { readonly repo: string; readonly bytes: number }[];
   readonly datasets: number;
+  /** Bytes of vectors that an embedding model was paid for. */
+  readonly vectors: number;
   /** Bytes of working copies of R and R∘X* in which tests run now. */
   readonly sandboxes: number;
   /** Bytes of locks, and of what earlier versions and killed processes left. */
@@ -64,7 +67,8 @@ export async function diskUse(storage: string, work: Work = {}): Promise<DiskUse
   }
   const datasets = await bytesIn(dataFolder(storage), signal);
   const sandboxes = await bytesIn(pairsFolder(storage), signal);
-  const known = new Set(['instances', 'mirrors', 'pairs']);
+  const vectors = await bytesIn(vectorsFolder(storage), signal);
+  const known = new Set(['instances', 'mirrors', 'pairs', 'vectors']);
   for (const name of await namesIn(storage)) {
     if (!known.has(name)) other += await bytesIn(join(storage, name), signal);
   }
@@ -73,10 +77,8 @@ export async function diskUse(storage: string, work: Work = {}): Promise<DiskUse
   return {
     instances,
     mirrors,
-    datasets,
-    sandboxes,
-    other,
-    total: sum + datasets + sandboxes + other,
+    ...{ datasets, vectors, sandboxes, other },
+    total: sum + datasets + vectors + sandboxes + other,
   };
 }
 
@@ -117,6 +119,9 @@ export async function freeMirror(storage: string, repo: string, work: Work = {})
     await removeForce(`${folder}.in-use`);
   });
 }
+
+/** Removes the vectors of texts, which are paid for again when they are needed. */
+export const freeVectors = (storage: string): Promise<void> => removeWhole(vectorsFolder(storage));
 
 const underLock = (
   storage: string,

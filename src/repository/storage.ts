@@ -13,6 +13,7 @@ import { HumanError } from '../domain/humanError';
  * - `instances/<id>/runs/` finished runs
  * - `instances/<id>/state.json` validation and last verdict
  * - `instances/<id>/compiled/<build>/` files that an interpreter has compiled from the trees
+ * - `vectors/` vectors of texts, which an embedding model was paid for
  * - `pairs/` running sandboxes
  * - `environments/` names of the files of an environment that tests have changed
  * - `images/` times when images of the docker engine were last used, and logs of their builds
@@ -64,6 +65,8 @@ export function repoOfMirror(name: string): string | undefined {
 }
 
 export const dataFolder = (storage: string): string => join(storage, 'data', 'swt-bench');
+
+export const vectorsFolder = (storage: string): string => join(storage, 'vectors');
 
 export const pairsFolder = (storage: string): string => join(storage, 'pairs');
 

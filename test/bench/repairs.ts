@@ -100,7 +100,14 @@ async function main(): Promise<void> {
         instance: { id: 'i', repo: view.repo, issue: view.issue },
         live: {
           ...{ model: { name: 'none', complete: nothing }, view: () => Promise.resolve(view) },
-          ...{ oracle: nothing, inTurn: now, inSandbox: now, inBuilding: now, runs },
+          ...{
+            oracle: nothing,
+            inTurn: now,
+            inEmbedding: now,
+            inSandbox: now,
+            inBuilding: now,
+            runs,
+          },
         },
         ...{ model: 'none', trace, budget: budgetOf({}), price: undefined, storage },
         ...{ contextTokens: 0, maxOutputTokens: 0, testsOnly: false, engine: `local ${runs}` },

@@ -31,7 +31,12 @@ export function storageOfSuite(ids: readonly string[]): { readonly path: string 
 }
 
 /** Options that take an instance from its source release and run its tests in containers. */
-export const onRelease = (id: string, archive: string, storage: string): string[] => [
-  ...['--dataset', data, '--ids', id, '--source', archive, '--storage', storage],
+export const onRelease = (
+  id: string,
+  archive: string,
+  storage: string,
+  dataset = data,
+): string[] => [
+  ...['--dataset', dataset, '--ids', id, '--source', archive, '--storage', storage],
   ...['--engine', 'docker', '--base-image', baseImage, '--prebuilt', ''],
 ];

@@ -16,9 +16,9 @@ export const brokenTest = `${ofTests}::test_tensor_product_expand`;
 const fenced = (...lines: string[]): string =>
   ['Some thoughts.', '', '```', ...lines, '```', ''].join('\n');
 
-const edit = (find: readonly string[], replace: readonly string[]): string =>
+const edit = (find: readonly string[], replace: readonly string[], path = code): string =>
   [
-    ...['The check misses scalars. Hence:', '', '```python', `### ${code}`],
+    ...['The check misses scalars. Hence:', '', '```python', `### ${path}`],
     ...['<<<<<<< SEARCH', ...find, '=======', ...replace, '>>>>>>> REPLACE', '```', ''],
   ].join('\n');
 
@@ -46,17 +46,20 @@ const rightInOtherWords = edit(
   ),
 );
 /** Changes nothing that the issue is about. */
-const useless = edit(
-  oldCheck.slice(0, 1),
-  ['                    if isinstance(tp, TensorProduct) and tp.args:'],
-);
+const useless = edit(oldCheck.slice(0, 1), [
+  '                    if isinstance(tp, TensorProduct) and tp.args:',
+]);
 /** Expands nothing at all. */
 const breaking = edit(
   ['        if add_args:', '            return Add(*add_args)'],
   ['        if add_args and False:', '            return Add(*add_args)'],
 );
 const notApplying = edit(['                    if is_scalar(tp):'], newCheck);
-const ofTestsOnly = right.replace(code, ofTests);
+const ofTestsOnly = edit(
+  ['from sympy.core.symbol import symbols'],
+  ['from sympy import symbols'],
+  ofTests,
+);
 
 /** Patches by the number of the sample, the first of each set of locations aside. */
 const patches = [
@@ -121,10 +124,13 @@ export const reproductionScripts = [
  *
  * @param before number of those
  */
-export function agentlessOnSympy(asked: Pick<Asked, 'text' | 'temperature'>, before: number): string {
+export function agentlessOnSympy(
+  asked: Pick<Asked, 'text' | 'temperature'>,
+  before: number,
+): string {
   switch (stageOf(asked)) {
     case 'files':
-      return fenced(code, `${quantum}/qapply.py`, 'sympy/core/expr.py', `${quantum}/gone.py`);
+      return fenced(code, `${quantum}/qapply.py`, `${quantum}/commutator.py`, `${quantum}/gone.py`);
     case 'folders':
       return fenced('sympy/plotting/', 'sympy/polys/', 'sympy/solvers/', 'sympy/gone/', 'doc/');
     case 'elements':

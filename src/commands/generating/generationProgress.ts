@@ -4,7 +4,7 @@ import type { GenerationEntry, GenerationHooks } from '../../method/generation';
 import type { Budget, Spent } from '../../method/models/budget';
 import type { CommandContext } from '../context';
 import {
-  generationLine,
+  generationLogLine,
   generationTable,
   type GenerationState,
   type InstanceProgress,
@@ -103,7 +103,7 @@ export class GenerationProgress {
       this.lines.draw(generationTable(state, { columns, rows: rows - 2 }));
     } else if (performance.now() - this.told > quietSeconds * 1000) {
       this.told = performance.now();
-      this.lines.log(generationLine(state));
+      this.lines.log(generationLogLine(state));
     }
   }
 

@@ -44,6 +44,13 @@ export function generationLine(state: GenerationState): string {
   return parts.join(', ');
 }
 
+/** The same where stderr is no terminal: with what the longest instance under way is doing. */
+export function generationLogLine(state: GenerationState): string {
+  const [longest] = state.running;
+  if (longest === undefined) return generationLine(state);
+  return `${generationLine(state)}; ${longest.instance}, ${durationText(longest.seconds)}: ${longest.state}`;
+}
+
 /**
  * The lines of the live table: how far the run is, the instances under way, and those that ended
  * last.

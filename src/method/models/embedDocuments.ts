@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
-import { runsFolder } from '../../repository/storage';
+import { workerPool } from '../../engine/workerPool';
+import { vectorsFolder } from '../../repository/storage';
 import { tokenCounter } from '../tokens';
 import { keyOf, type MethodTrace, type StepOf } from '../trace';
 import { stepSchema } from '../traceSteps';
@@ -27,6 +27,8 @@ interface EmbeddingParts extends Omit<EmbeddingUse, 'name'> {
   readonly storage: string;
   readonly trace: MethodTrace;
   readonly budget: Budget;
+  /** Limits how many requests of the whole run there are at once. */
+  readonly inTurn: <T>(request: () => Promise<T>) => Promise<T>;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
   readonly onEmbedding?: ((step: StepOf<'embedding'>) => void) | undefined;
@@ -47,9 +49,11 @@ interface Group {
 }
 
 /**
- * The vectors of documents. Those that are not kept are asked for in requests of up to 64 texts,
- * one after the other, and kept before the next request. A run that was killed before the line of
- * such a request was in its trace books it here: the kept vectors know what was paid for them.
+ * The vectors of documents. Those that are not kept are asked for in requests of up to 64 texts.
+ * Whatever a request brings is kept, also where another one fails. All instances share what is kept.
+ *
+ * A run that was killed before the line of a request was in its trace books it here: the kept
+ * vectors know what was paid for them.
  *
  * @throws BudgetSpent, ModelFailure, ModelUnusable, Cancelled
  */
@@ -58,7 +62,7 @@ export async function embedDocuments(
   parts: EmbeddingParts,
 ): Promise<Float32Array[][]> {
   const { model, baseUrl, instance, storage, trace, onEmbedding } = parts;
-  const kept = keptVectors(join(runsFolder(storage, instance.id), 'embeddings'));
+  const kept = keptVectors(vectorsFolder(storage));
   const groups = groupsOf(documents, [model.name, baseUrl], await tokenCounter());
   const wanted = new Set(groups.map(({ key }) => key));
   const vectors = new Map<string, readonly Float32Array[]>();
@@ -78,12 +82,19 @@ export async function embedDocuments(
     if (isUsed) onEmbedding?.(step);
   }
   const requests = batchesOf([...missing.values()], { mostTexts, mostTokens });
-  for (const [index, batch] of requests.entries()) {
-    parts.reporter.progress(
-      `${instance.id}: asking ${model.name} for vectors (${index + 1} of ${requests.length})`,
-    );
-    for (const [key, found] of await embedBatch(batch, kept, parts)) vectors.set(key, found);
-  }
+  let sent = 0;
+  const { signal = new AbortController().signal } = parts;
+  await workerPool(requests, requests.length, signal, (batch, stop) =>
+    parts.inTurn(async () => {
+      throwIfAborted(stop);
+      sent += 1;
+      parts.reporter.progress(
+        `${instance.id}: asking ${model.name} for vectors (${sent} of ${requests.length})`,
+      );
+      // What is under way is paid for, so another failure does not stop it.
+      for (const [key, found] of await embedBatch(batch, kept, parts)) vectors.set(key, found);
+    }),
+  );
   const found = documents.map((): Float32Array[] => []);
   for (const { document, key } of groups) found[document]?.push(...(vectors.get(key) ?? []));
   return found;
@@ -135,10 +146,12 @@ function runOf({ steps: [first] }: MethodTrace): string {
 /** Books the request of kept vectors, if this run has paid for it and its trace does not say so. */
 async function bookLate(
   note: string,
-  { trace, budget }: Pick<EmbeddingParts, 'trace' | 'budget'>,
+  { trace, budget, instance }: Pick<EmbeddingParts, 'trace' | 'budget' | 'instance'>,
 ): Promise<void> {
   const paid = note === '' ? undefined : paymentSchema.parse(JSON.parse(note));
-  if (paid?.step.step !== 'embedding' || paid.run !== runOf(trace)) return;
+  // Another instance of this run may be about to book its request itself.
+  if (paid?.step.step !== 'embedding' || paid.step.instance !== instance.id) return;
+  if (paid.run !== runOf(trace)) return;
   const { key, at, inputTokens: tokens, dollars = 0 } = paid.step;
   const isBooked =
     trace.find('embedding', key)?.at === at ||

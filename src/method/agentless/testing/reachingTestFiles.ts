@@ -99,7 +99,12 @@ async function namesReached(
   imports: readonly ImportBinding[],
   { words, wanted, resolve }: Reaching,
 ): Promise<number> {
-  const chains = new Set<string>();
+  // What is imported counts, also under another name.
+  const chains = new Set(
+    imports
+      .filter(({ from, name }) => `${from}.${name}`.split('.').some((part) => words.has(part)))
+      .map(({ alias }) => alias),
+  );
   for (const [chain] of source.matchAll(/[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/g)) {
     const parts = chain.split('.');
     const last = parts.findLastIndex((part) => words.has(part));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   generationLine,
+  generationLogLine,
   generationTable,
   type GenerationState,
 } from '../../../../src/commands/generating/generationTable';
@@ -33,6 +34,17 @@ describe('the live table of generate', () => {
       '0 of 400 done, 2 running, 61 answers a minute, 90000 tokens so far',
     );
     assert.ok([perHour, secondsLeft, dollarsLeft].every((each) => each !== undefined));
+  });
+
+  it('says in a log what the longest instance under way is doing', () => {
+    assert.equal(
+      generationLogLine({ ...state, secondsLeft: undefined }),
+      '12 of 400 done, 85 an hour, 2 failed, 2 running, 61 answers a minute, $1.23 so far, about $40.00 more; octo__cat-1, 2 min: asking openai/m (libro, sample 3)',
+    );
+    assert.equal(
+      generationLogLine({ ...state, running: [] }),
+      generationLine({ ...state, running: [] }),
+    );
   });
 
   it('has a line for each instance: time, cost and state', () => {

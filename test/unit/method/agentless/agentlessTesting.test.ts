@@ -160,6 +160,7 @@ else: print(f"Issue reproduced: {count}")
       'tests/test_more.py':
         'from shop import Money\nimport shop\ndef test_a(): Money(), shop.Money\n',
       'tests/test_words.py': '# Money and parse\nparse = 1\ndef test_a(): parse\n',
+      'tests/test_other_name.py': 'from shop.money import Money as M\ndef test_a(): M()\n',
       'tests/helpers.py': 'from shop import Money\n',
     };
     const tree = {
@@ -170,6 +171,7 @@ else: print(f"Issue reproduced: {count}")
     assert.deepEqual(await reachingTestFiles(view, ['shop/money.py']), [
       'tests/test_money.py',
       'tests/test_more.py',
+      'tests/test_other_name.py',
     ]);
     assert.deepEqual(await reachingTestFiles(view, ['shop/cart.py']), ['tests/test_cart.py']);
     assert.deepEqual(await reachingTestFiles(view, []), []);

@@ -80,7 +80,7 @@ describe('ranked repairs', function () {
       live: {
         ...{ model, view: () => Promise.resolve(sample.view), runs: 2 },
         oracle: () => Promise.reject(new Error('there is no oracle here')),
-        ...{ inTurn: now, inSandbox: now, inBuilding: now },
+        ...{ inTurn: now, inEmbedding: now, inSandbox: now, inBuilding: now },
       },
       ...{ price: undefined, storage: sample.storage, contextTokens: 9999, maxOutputTokens: 99 },
       ...{ testsOnly: false, engine: 'local', timeoutSeconds: 60, signal, reporter: silent },

@@ -34,7 +34,7 @@ describe('vectors that are paid for', () => {
       texts.map((text) => [text]),
       {
         ...{ trace, budget, storage: folder, instance: { id: 'a__b-1' }, reporter: silent },
-        ...{ baseUrl: undefined, price: 2 },
+        ...{ baseUrl: undefined, price: 2, inTurn: (request) => request() },
         model: {
           name: 'p/m',
           embed: async (asked) => {
