@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { storageCommand } from '../../src/commands/storage';
 import { Cancelled, HumanError } from '../../src/domain/humanError';
-import { diskUse, freeInstance, freeMirror } from '../../src/repository/disk';
+import { diskUse, freeInstance, freeMirror, freeVectors } from '../../src/repository/disk';
 import { GitError } from '../../src/repository/git/git';
 import { holdFolder } from '../../src/repository/owner';
 import { noSpace } from '../../src/repository/space';
@@ -55,6 +55,7 @@ describe('the storage folder', function () {
       'data/swt-bench/rows.jsonl': 'x'.repeat(100_000),
       'instances/octo__cat-1/runs/ab/cd.json': 'x'.repeat(50_000),
       'pairs/1-x/base/a.py': 'x',
+      'vectors/ab/abc.vectors': 'x'.repeat(30_000),
       'instances/not ours/a.txt': 'x'.repeat(10_000),
     });
     const du = (path: string): number =>
@@ -71,12 +72,20 @@ describe('the storage folder', function () {
     assert.ok(Math.abs((one?.bytes ?? 0) - real) < 32_000, `${one?.bytes} ${real}`);
     assert.ok(use.datasets >= 100_000 && use.datasets < 150_000);
     assert.ok(use.sandboxes > 0 && use.other >= 10_000);
+    assert.ok(use.vectors >= 30_000 && use.vectors < 60_000);
     assert.ok(Math.abs(use.total - du(storage)) < 64_000);
     // The kept size is the same.
     assert.deepEqual((await diskUse(storage)).mirrors, use.mirrors);
     const abort = new AbortController();
     abort.abort();
     await assert.rejects(diskUse(storage, { signal: abort.signal }), Cancelled);
+  });
+
+  it('frees vectors apart from the rest', async () => {
+    await write(storage, { 'vectors/ab/abc.vectors': 'x', 'data/swt-bench/rows.jsonl': 'x' });
+    await freeVectors(storage);
+    await freeVectors(storage);
+    assert.deepEqual(await readdir(storage), ['data']);
   });
 
   it('is empty where there is none', async () => {

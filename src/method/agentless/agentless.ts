@@ -5,7 +5,7 @@ import {
   type AgentlessSettings,
   type AgentlessStage,
 } from './agentlessSettings';
-import { givenRepairs, type GivenRepairs } from './givenRepairs';
+import { givenRepairs, type UnrankedRepairs } from './givenRepairs';
 import { agentlessRequests } from './agentlessRequests';
 import { isInRun, rankingOf, type StageSettings, type StageWork } from './stageWork';
 import { combinedFiles } from './localisation/combinedFiles';
@@ -72,7 +72,7 @@ export function agentless(settings: AgentlessSettings = agentlessSettings()): Me
 async function repairs(
   work: StageWork,
   onCandidate: MethodOptions['onCandidate'],
-): Promise<GivenRepairs | undefined> {
+): Promise<UnrankedRepairs | undefined> {
   const { steps, settings } = work;
   const order = agentlessStages.indexOf(settings.until);
   const endsBefore = order < agentlessStages.indexOf('repair');

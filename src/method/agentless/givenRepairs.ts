@@ -14,7 +14,7 @@ const givenRepairsSchema = z.array(
 );
 
 /** Code patches, and the files whose tests they have to pass. */
-export interface GivenRepairs {
+export interface UnrankedRepairs {
   readonly patches: readonly MethodCandidate[];
   /** Those of the stage `combined`, if it is given too, else those that the patches change. */
   readonly files: readonly string[];
@@ -28,7 +28,7 @@ export interface GivenRepairs {
 export async function givenRepairs(
   work: StageWork,
   onCandidate: ((candidate: MethodCandidate) => void) | undefined,
-): Promise<GivenRepairs> {
+): Promise<UnrankedRepairs> {
   const { steps } = work;
   const asked = { stage: 'repair', of: [stagesVersion], schema: givenRepairsSchema };
   const given = await steps.stage(asked, async () => []);

@@ -148,7 +148,7 @@ async function bookLate(
   note: string,
   { trace, budget, instance }: Pick<EmbeddingParts, 'trace' | 'budget' | 'instance'>,
 ): Promise<void> {
-  const paid = note === '' ? undefined : paymentSchema.parse(JSON.parse(note));
+  const { data: paid } = paymentSchema.safeParse(note === '' ? undefined : JSON.parse(note));
   // Another instance of this run may be about to book its request itself.
   if (paid?.step.step !== 'embedding' || paid.step.instance !== instance.id) return;
   if (paid.run !== runOf(trace)) return;

@@ -59,8 +59,7 @@ function unpacked(file: Buffer): NotedVectors | undefined {
   const length = file.readUInt32LE(4);
   const kept = file.subarray(headerLength);
   const bytes = 4 * count * length;
-  const isWhole =
-    kept.length >= bytes && sha256(kept) === file.toString('hex', 8, headerLength);
+  const isWhole = kept.length >= bytes && sha256(kept) === file.toString('hex', 8, headerLength);
   if (!isWhole) return undefined;
   const vectors = Array.from({ length: count }, (_, row) =>
     Float32Array.from({ length }, (__, column) => kept.readFloatLE(4 * (row * length + column))),
