@@ -331,10 +331,10 @@ export async function foresee(request: GenerationRequest): Promise<Foreseen[]> {
       const issueTokens = (await tokenCounter())(instance.issue);
       const requests: StageForeseen[] = [];
       for (const declared of method.requests?.(request, { ...request, issueTokens }) ?? []) {
-        const { stage, count, isAtMost, isEmbedding, foresee } = declared;
+        const { stage, count, isAtMost, isEmbedding } = declared;
         const of = { stage, ...(isEmbedding && { isEmbedding }) };
         for (let sample = 1; sample <= count; sample += 1) {
-          const found = await foresee(steps, sample);
+          const found = await declared.foresee(steps, sample);
           if (found !== undefined)
             requests.push({ ...of, ...found, ...(isAtMost && { isAtMost }) });
         }

@@ -106,11 +106,10 @@ export async function tokensToEmbed(
   {
     name,
     baseUrl,
-    instance,
     storage,
-  }: Pick<EmbeddingUse, 'name' | 'baseUrl'> & Pick<EmbeddingParts, 'instance' | 'storage'>,
+  }: Pick<EmbeddingUse, 'name' | 'baseUrl'> & Pick<EmbeddingParts, 'storage'>,
 ): Promise<number> {
-  const kept = keptVectors(join(runsFolder(storage, instance.id), 'embeddings'));
+  const kept = keptVectors(vectorsFolder(storage));
   let tokens = 0;
   for (const group of groupsOf(documents, [name, baseUrl], await tokenCounter())) {
     const known = await kept.get(group.key);
