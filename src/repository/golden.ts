@@ -4,6 +4,7 @@ import { git, GitError } from './git/git';
 import { applyFuzzily } from './git/applyFuzzily';
 import type { TreeSource } from './source';
 import { withoutPassword } from './git/unreachable';
+import { plainEdits, writePlainEdits } from './plainEdits';
 import { commitAlone, stageAll } from './repositoryOfR';
 
 /** How the golden patch was applied. */
@@ -76,6 +77,11 @@ async function apply(
   patch: string,
   signal: AbortSignal | undefined,
 ): Promise<string> {
+  const plain = await plainEdits(tree, patch);
+  if (plain !== undefined) {
+    await writePlainEdits(tree, plain);
+    return plainApply;
+  }
   let why: GitError | undefined;
   for (const way of ways) {
     try {

@@ -11,12 +11,14 @@ import {
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { throwIfAborted } from '../domain/humanError';
 import { unsafePath } from '../patch/unsafePath';
 import { parseUnified } from '../patch/unified/parseUnified';
 import { removeForce } from './abandoned';
 import { bytesOf } from '../patch/bytes';
 import { git, GitError } from './git/git';
 import { applyToTree } from './golden';
+import { plainEdits, type PlainEdit } from './plainEdits';
 
 /** A file or link of a tree. */
 export interface TreeFile {
@@ -79,6 +81,9 @@ export async function patchedFiles(
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, TreeFile | undefined>> {
   if (patch.trim() === '') return new Map();
+  throwIfAborted(signal);
+  const plain = await plainEdits(tree, patch);
+  if (plain !== undefined) return changedFiles(tree, plain);
   const paths = new Set(
     parseUnified(patch).files.flatMap(({ oldPath, newPath }) =>
       [oldPath, newPath].filter((path) => path !== null),
@@ -107,6 +112,18 @@ export async function patchedFiles(
   } finally {
     await removeForce(folder);
   }
+}
+
+async function changedFiles(
+  tree: string,
+  edits: readonly PlainEdit[],
+): Promise<ReadonlyMap<string, TreeFile | undefined>> {
+  const changed = new Map<string, TreeFile | undefined>();
+  for (const { path, content, isExecutable } of edits) {
+    const file: TreeFile = { mode: isExecutable ? '100755' : '100644', content };
+    if (!isSame(await readTreeFile(tree, path), file)) changed.set(path, file);
+  }
+  return changed;
 }
 
 /**

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { sha256OfJson } from '../files/sha256';
 import type { Instance } from '../domain/instance';
 import { sides } from '../domain/outcome';
-import { HumanError } from '../domain/humanError';
+import { HumanError, throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { removeAbandonedBeside, removeForce } from './abandoned';
 import { GitError } from './git/git';
@@ -15,6 +15,7 @@ import { withLock } from './lock';
 import { makeFolder } from '../files/makeFolder';
 import { withCommit } from './git/withCommit';
 import { holdFolder } from './owner';
+import { plainEdits } from './plainEdits';
 import { isUrl, writeSnapshot, type TreeSource } from './source';
 import { fullDisk, noSpace } from './space';
 import { withoutPassword } from './git/unreachable';
@@ -246,6 +247,8 @@ export async function whyNotApply(
   patch: string,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
+  throwIfAborted(signal);
+  if ((await plainEdits(tree, patch)) !== undefined) return undefined;
   try {
     await applyToTree(tree, patch, signal, ['--check']);
     return undefined;

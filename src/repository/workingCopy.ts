@@ -14,12 +14,13 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { bytesOf } from '../patch/bytes';
+import { bytesOf, textOf } from '../patch/bytes';
 import { parseUnified } from '../patch/unified/parseUnified';
-import { git, GitError } from './git/git';
+import { GitIndex } from './git/gitIndex';
 import { applyToTree } from './golden';
 import { stampAt, stampOf, stampsBelow, type FileStamp } from './fileStamp';
 import { copyTree } from './copyTree';
+import { plainEdits, writePlainEdits } from './plainEdits';
 
 /** A copy of a tree in which unreviewed code runs. */
 export interface WorkingCopy {
@@ -113,32 +114,29 @@ export async function openWorkingCopy(
   await copyTree(from, tree, signal);
   await mkdir(dirname(gitFolder), { recursive: true });
   await rename(join(tree, '.git'), gitFolder);
-  const env = { GIT_DIR: gitFolder, GIT_WORK_TREE: tree };
   const entries = await readEntries(tree, from);
-  const modules = await pythonModules(tree, from, env, entries);
-  await refreshIndex(tree, env);
+  const index = new GitIndex(await readFile(join(gitFolder, 'index')));
+  const modules = pythonModules(tree, from, index, entries);
   const published = await repositoryFiles(gitFolder);
   const repository = await stampsBelow(gitFolder);
-  const parts = { from, tree, gitFolder, env, entries, published, compiled };
+  const parts = { from, tree, gitFolder, entries, index, published, compiled };
+  for (const [path, { kind }] of entries) if (kind !== 'folder') stampIndex(parts, path);
   return new TrackedCopy(parts, modules, repository);
 }
 
-/** Updates the times in git's index to those of the files, so that tests find a clean work tree. */
-async function refreshIndex(tree: string, env: Readonly<Record<string, string>>): Promise<void> {
-  await git(['update-index', '-q', '--really-refresh'], { cwd: tree, env }).catch(
-    (error: unknown) => {
-      // Files that the tree's attributes would write differently are never up to date.
-      if (!(error instanceof GitError)) throw error;
-    },
-  );
+/** Records the present times of a file in the index, so that tests find a clean work tree. */
+function stampIndex({ tree, index }: Pick<CopyParts, 'tree' | 'index'>, path: string): void {
+  const info = infoAt(place(tree, path));
+  if (info !== undefined) index.stamp(path.split(sep).join('/'), info);
 }
 
 interface CopyParts {
   readonly from: string;
   readonly tree: string;
   readonly gitFolder: string;
-  readonly env: Readonly<Record<string, string>>;
   readonly entries: Map<string, Entry>;
+  /** The index of the `.git` that tests see. */
+  readonly index: GitIndex;
   /** Files of the `.git` that tests see. */
   readonly published: ReadonlyMap<string, Buffer>;
   readonly compiled: CompiledFiles | undefined;
@@ -155,24 +153,27 @@ class TrackedCopy implements WorkingCopy {
   }
 
   async reset(): Promise<void> {
-    const { from, tree, gitFolder, env, entries, published, compiled } = this.parts;
+    const { from, tree, gitFolder, entries, index, published, compiled } = this.parts;
     await removeWhole(place(tree, '.git'));
     await this.mustBeUntouched();
     await compiled?.ready();
     this.addCompiled();
-    const isAnother = await restore(tree, from, entries, '');
-    if (isAnother) {
-      await refreshIndex(tree, env);
-      this.repository = await stampsBelow(gitFolder);
-    }
-    await writePublished(tree, gitFolder, published);
+    const written = await restore(tree, from, entries, '');
+    for (const path of written) stampIndex(this.parts, path);
+    await writePublished(tree, gitFolder, new Map([...published, ['index', index.bytes()]]));
   }
 
   async apply(patch: string): Promise<void> {
-    const { tree, gitFolder, env } = this.parts;
-    await this.mustBeUntouched();
-    await applyToTree(tree, patch, undefined, [], env);
-    this.repository = await stampsBelow(gitFolder);
+    const { tree, gitFolder } = this.parts;
+    const plain = await plainEdits(tree, patch, gitFolder);
+    if (plain !== undefined) {
+      await writePlainEdits(tree, plain);
+    } else {
+      await this.mustBeUntouched();
+      const env = { GIT_DIR: gitFolder, GIT_WORK_TREE: tree };
+      await applyToTree(tree, patch, undefined, [], env);
+      this.repository = await stampsBelow(gitFolder);
+    }
     for (const { newPath } of parseUnified(patch).files) {
       const path = newPath === null ? undefined : bytesOf(join(tree, newPath));
       if (path === undefined) continue;
@@ -291,20 +292,19 @@ async function readEntries(tree: string, from: string): Promise<Map<string, Entr
 }
 
 /** Python files of a tree by path, with the ids that git gives to their contents. */
-async function pythonModules(
+function pythonModules(
   tree: string,
   from: string,
-  env: Readonly<Record<string, string>>,
+  index: GitIndex,
   entries: ReadonlyMap<string, Entry>,
-): Promise<ReadonlyMap<string, PristineModule>> {
+): ReadonlyMap<string, PristineModule> {
   const modules = new Map<string, PristineModule>();
-  // `MODE OBJECT STAGE <tab> PATH`, as git-ls-files(1) has it.
-  const listed = await git(['ls-files', '-z', '--stage'], { cwd: tree, env });
-  for (const line of listed.split('\0')) {
-    const [, id = '', name = ''] = /^100\d{3} ([0-9a-f]+) 0\t(.*\.py)$/s.exec(line) ?? [];
-    const path = bytesOf(name).toString('latin1').split('/').join(sep);
-    const info = name === '' ? undefined : infoAt(place(tree, path));
+  for (const { path: listed, mode, id } of index.entries) {
+    if (!mode.startsWith('100') || !listed.endsWith('.py')) continue;
+    const path = listed.split('/').join(sep);
+    const info = infoAt(place(tree, path));
     if (info === undefined || entries.get(path)?.kind !== 'file') continue;
+    const name = textOf(Buffer.from(listed, 'latin1'));
     // The size is part of the id, because attributes may write the same content with other line
     // ends.
     modules.set(path, { id: `${id}-${info.size}`, name: path, path: join(from, name) });
@@ -315,7 +315,7 @@ async function pythonModules(
 /**
  * Restores a folder of the tree.
  *
- * @returns whether a file of the tree was written again
+ * @returns the files of the tree that were written again, without compiled ones
  * @throws when something cannot be restored
  */
 async function restore(
@@ -323,7 +323,7 @@ async function restore(
   from: string,
   entries: ReadonlyMap<string, Entry>,
   path: string,
-): Promise<boolean> {
+): Promise<readonly string[]> {
   const entry = entries.get(path);
   if (entry?.kind !== 'folder') throw new Error(`${path} is no folder of the tree`);
   const at = place(tree, path);
@@ -334,7 +334,7 @@ async function restore(
     info = infoAt(at);
   }
   if (info === undefined || modeOf(info) !== entry.mode) await chmod(at, entry.mode);
-  let written = false;
+  const written: string[] = [];
   for (const name of await namesIn(at)) {
     if (!entry.names.has(name)) await removeWhole(place(tree, inner(path, name)));
   }
@@ -343,13 +343,13 @@ async function restore(
     const child = entries.get(below);
     if (child === undefined) continue;
     if (child.kind === 'folder') {
-      written = (await restore(tree, from, entries, below)) || written;
+      written.push(...(await restore(tree, from, entries, below)));
       continue;
     }
     const now = infoAt(place(tree, below));
     if (now !== undefined && child.stamp === stampOf(now)) continue;
     await writeEntry(tree, from, below, child);
-    written ||= child.kind !== 'compiled';
+    if (child.kind !== 'compiled') written.push(below);
   }
   const after = infoAt(at);
   if (after === undefined || after.mtimeNs !== BigInt(treeTime) * 1_000_000_000n) {
@@ -416,7 +416,11 @@ async function repositoryFiles(gitFolder: string): Promise<ReadonlyMap<string, B
   return files;
 }
 
-/** Gives the tree a repository of its own, which borrows the objects of `gitFolder`. */
+/**
+ * Gives the tree a repository of its own, which borrows the objects of `gitFolder`.
+ *
+ * @param files contents by path, the index included
+ */
 async function writePublished(
   tree: string,
   gitFolder: string,
@@ -424,12 +428,10 @@ async function writePublished(
 ): Promise<void> {
   const own = join(tree, '.git');
   const lent = join(gitFolder, 'objects').split(sep).join('/');
-  const index = await readFile(join(gitFolder, 'index'));
   for (const folder of ['objects/pack', 'refs'])
     await mkdir(join(own, folder), { recursive: true });
   for (const [path, content] of [
     ...files,
-    ['index', index],
     [join('objects', 'info', 'alternates'), `${lent}\n`],
   ] as const) {
     await mkdir(dirname(join(own, path)), { recursive: true });

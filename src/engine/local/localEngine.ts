@@ -220,7 +220,11 @@ function localSandbox(box: LocalSandbox): Sandbox {
         );
       }
       throwIfAborted(signal);
-      if (patch.trim() !== '') await box.copy.apply(patch);
+      if (patch.trim() !== '') {
+        await box.copy.apply(patch).catch(async (error: unknown) => {
+          throw (await fullDisk(error, box.scratch)) ?? error;
+        });
+      }
       throwIfAborted(signal);
     },
     run: (request) => inWatch(box, () => runIn(box, nextRun(), request)),
