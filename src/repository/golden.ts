@@ -40,6 +40,7 @@ const ways: readonly (readonly string[])[] = [[], ['--ignore-whitespace'], ['-C1
 /**
  * Turns a copy of R into R∘X*, which becomes the only commit of its repository.
  *
+ * @returns how, with the object id of the commit's tree
  * @throws HumanError when no way applies the whole patch; the tree is then unusable
  */
 export async function applyGolden(
@@ -47,7 +48,7 @@ export async function applyGolden(
   source: TreeSource,
   tree: string,
   signal: AbortSignal | undefined,
-): Promise<Applied> {
+): Promise<{ readonly applied: Applied; readonly tree: string }> {
   const appliedWith = await apply(tree, instance.goldenPatch, signal).catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error;
     throw new GoldenPatchUnfit(
@@ -68,8 +69,8 @@ export async function applyGolden(
           ],
           { cwd: tree, signal },
         );
-  await commitAlone(tree, signal);
-  return golden === undefined ? { appliedWith } : { appliedWith, golden };
+  const applied = golden === undefined ? { appliedWith } : { appliedWith, golden };
+  return { applied, tree: await commitAlone(tree, signal) };
 }
 
 async function apply(

@@ -1,7 +1,9 @@
-import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { git } from './git/git';
 import type { CommitTree } from './git/commitTree';
+import { GitIndex } from './git/gitIndex';
+import { writeLooseCommit } from './git/looseCommit';
 import { quoted } from './git/quoted';
 import { systemCode } from '../domain/humanError';
 
@@ -10,6 +12,12 @@ import { systemCode } from '../domain/humanError';
  * author commits.
  */
 export const refOfR = 'refs/swt-bench/R';
+
+/** The refs of a tree; HEAD names the second. */
+const refs = [refOfR, 'refs/heads/R'];
+
+/** The file of a repository with {@link leftovers}. */
+const exclude = join('info', 'exclude');
 
 /**
  * Message of the only commit of a tree, the same for R and R∘X*. It does not contain the id of the
@@ -39,29 +47,37 @@ export async function repositoryFromCommit(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   await init(tree, found.tree.length === 64 ? 'sha256' : 'sha1', signal);
-  const place = join(tree, '.git', 'objects');
-  const lent = await git(['--git-dir', found.gitDir, 'rev-parse', '--git-path', 'objects'], {
-    signal,
-  });
+  const own = join(tree, '.git');
+  await packObjects(found.gitDir, own, found.objects, [], signal);
+  await writeLooseCommit(own, found.tree, message, refs);
+}
+
+/**
+ * Copies objects into a pack of another repository.
+ *
+ * @param ids objects, or with `--revs` in `options` trees with all that is below them
+ */
+async function packObjects(
+  from: string,
+  to: string,
+  ids: readonly string[],
+  options: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const objects = join(to, 'objects');
   // Existing deltas are used; a search for further ones takes three times as long.
   const quick = ['--window=0', '--compression=1', '--quiet'];
-  await git(
-    [...['--git-dir', found.gitDir, 'pack-objects', ...quick], join(place, 'pack', 'pack')],
-    {
-      signal,
-      input: `${found.objects.join('\n')}\n`,
-      // Everything that git writes, unfinished packs included, goes to the new tree and not to the
-      // source.
-      env: {
-        GIT_OBJECT_DIRECTORY: place,
-        GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(resolve(lent.trimEnd())),
-      },
+  const pack = join(objects, 'pack', 'pack');
+  await git(['--git-dir', from, 'pack-objects', ...quick, ...options, pack], {
+    signal,
+    input: `${ids.join('\n')}\n`,
+    // Everything that git writes, unfinished packs included, goes to the new tree and not to the
+    // source.
+    env: {
+      GIT_OBJECT_DIRECTORY: objects,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(resolve(from, 'objects')),
     },
-  );
-  const commit = (
-    await git(['commit-tree', found.tree, '-m', message], { cwd: tree, signal })
-  ).trim();
-  await setR(tree, commit, signal);
+  });
 }
 
 /**
@@ -78,42 +94,45 @@ export async function verifyObjects(tree: string, signal: AbortSignal | undefine
   }
 }
 
-/** Makes the repository of R in a folder with the files of R, which become its only commit. */
+/**
+ * Makes the repository of R in a folder with the files of R, which become its only commit.
+ *
+ * @returns object id of the commit's tree
+ */
 export async function repositoryFromFiles(
   tree: string,
   signal: AbortSignal | undefined,
-): Promise<void> {
+): Promise<string> {
   await init(tree, 'sha1', signal);
   await stageAll(tree, signal);
-  await commitAlone(tree, signal);
+  return commitAlone(tree, signal);
 }
 
 /**
  * Replaces the repository of a tree by one with the staged files as one commit without a parent,
  * and no other object. Nothing in it reveals what the tree was made from, or what came before.
+ *
+ * @returns object id of the commit's tree
  */
-export async function commitAlone(tree: string, signal: AbortSignal | undefined): Promise<void> {
+export async function commitAlone(tree: string, signal: AbortSignal | undefined): Promise<string> {
   const staged = (await git(['write-tree'], { cwd: tree, signal })).trim();
-  // `MODE TYPE OBJECT <tab> PATH`, as git-ls-tree(1) has it; the objects of submodules are elsewhere.
-  const listed = await git(['ls-tree', '-r', '-t', '-z', staged], { cwd: tree, signal });
-  const objects = listed
-    .split('\0')
-    .flatMap((line) => /^\d+ (?:blob|tree) ([0-9a-f]+)\t/.exec(line)?.[1] ?? []);
   const own = join(tree, '.git');
   const beside = `${tree}.repository`;
   try {
-    await repositoryFromCommit(
-      { gitDir: own, tree: staged, objects: [...new Set([staged, ...objects])] },
-      beside,
-      signal,
-    );
-    for (const kept of ['index', join('info', 'attributes')]) {
-      await copyFile(join(own, kept), join(beside, '.git', kept)).catch((error: unknown) => {
+    // The folders that `git init` makes.
+    for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
+      await mkdir(join(beside, folder), { recursive: true });
+    }
+    await packObjects(own, beside, [staged], ['--revs'], signal);
+    await writeLooseCommit(beside, staged, message, refs);
+    for (const kept of ['HEAD', 'config', 'index', exclude, join('info', 'attributes')]) {
+      await copyFile(join(own, kept), join(beside, kept)).catch((error: unknown) => {
         if (systemCode(error) !== 'ENOENT') throw error;
       });
     }
     await rm(own, { recursive: true, force: true });
-    await rename(join(beside, '.git'), own);
+    await rename(beside, own);
+    return staged;
   } finally {
     await rm(beside, { recursive: true, force: true });
   }
@@ -130,17 +149,7 @@ async function init(
     { cwd: tree, signal },
   );
   await mkdir(join(tree, '.git', 'info'), { recursive: true });
-  await writeFile(join(tree, '.git', 'info', 'exclude'), leftovers.join('\n') + '\n');
-}
-
-async function setR(tree: string, commit: string, signal: AbortSignal | undefined): Promise<void> {
-  const refs = `create ${refOfR} ${commit}\nupdate refs/heads/R ${commit}\n`;
-  // Without a log, which would name what a tree was made from.
-  await git(['-c', 'core.logAllRefUpdates=false', 'update-ref', '--stdin'], {
-    cwd: tree,
-    signal,
-    input: refs,
-  });
+  await writeFile(join(tree, '.git', exclude), leftovers.join('\n') + '\n');
 }
 
 /** Stages all files of a tree. */
@@ -159,6 +168,8 @@ export async function stageAll(tree: string, signal: AbortSignal | undefined): P
  * in the next commit, and a candidate would seem to change every line of them.
  */
 export async function keepLineEnds(tree: string, signal: AbortSignal | undefined): Promise<void> {
+  const { entries } = new GitIndex(await readFile(join(tree, '.git', 'index')));
+  if (!entries.some(({ path }) => /(^|\/)\.gitattributes$/i.test(path))) return;
   const converted = [':(attr:text)', ':(attr:eol=crlf)', ':(attr:eol=lf)'];
   // `i/LINE-ENDS w/LINE-ENDS attr/ATTRIBUTES <tab> PATH`, as git-ls-files(1) has it.
   const listed = await git(['ls-files', '-z', '--eol', '--', ...converted], { cwd: tree, signal });
@@ -170,7 +181,3 @@ export async function keepLineEnds(tree: string, signal: AbortSignal | undefined
   const lines = odd.map((path) => `${quoted(`/${path.replace(/[\\*?[]/g, '\\$&')}`)} -text\n`);
   await writeFile(join(tree, '.git', 'info', 'attributes'), lines.join(''));
 }
-
-/** Object id of the tree of HEAD. */
-export const treeId = async (tree: string): Promise<string> =>
-  (await git(['rev-parse', 'HEAD^{tree}'], { cwd: tree })).trim();

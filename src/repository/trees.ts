@@ -25,7 +25,6 @@ import {
   keepLineEnds,
   repositoryFromCommit,
   repositoryFromFiles,
-  treeId,
   verifyObjects,
 } from './repositoryOfR';
 
@@ -163,37 +162,35 @@ async function makeTrees(
   const base = join(folder, 'base');
   const fixed = join(folder, 'fixed');
   const { signal } = work;
-  await writeTreeOfR(instance, source, base, work);
+  const idOfR = await writeTreeOfR(instance, source, base, work);
   await twinTree(base, fixed, signal);
-  const applied = await applyGolden(instance, source, fixed, signal);
-  const [baseId, fixedId] = await Promise.all([treeId(base), treeId(fixed)]);
-  return { digest: { base: baseId, fixed: fixedId }, ...applied };
+  const { applied, tree } = await applyGolden(instance, source, fixed, signal);
+  return { digest: { base: idOfR, fixed: tree }, ...applied };
 }
 
 /**
  * Makes R in the empty folder `out`, with its files as the only commit.
  *
  * @param work its `storage` has the mirrors, for a source that is an address
+ * @returns object id of the commit's tree
  */
 export async function writeTreeOfR(
   instance: Instance,
   source: TreeSource,
   out: string,
   work: Work & { readonly storage?: string },
-): Promise<void> {
+): Promise<string> {
+  const packed =
+    source.kind === 'snapshot' ? undefined : await packR(instance, source, out, work);
   if (source.kind === 'snapshot') {
     await makeFolder(out);
     await writeSnapshot(source, out, work);
-  } else {
-    await packR(instance, source, out, work);
   }
   try {
-    if (source.kind === 'snapshot') {
-      await repositoryFromFiles(out, work.signal);
-    } else {
-      await checkOut(out, work.signal);
-      await keepLineEnds(out, work.signal);
-    }
+    if (packed === undefined) return await repositoryFromFiles(out, work.signal);
+    await checkOut(out, work.signal);
+    await keepLineEnds(out, work.signal);
+    return packed;
   } catch (error) {
     if (!(error instanceof GitError) || (await fullDisk(error, out)) !== undefined) throw error;
     // One possible cause: attributes of R that its files do not satisfy.
@@ -204,20 +201,23 @@ export async function writeTreeOfR(
   }
 }
 
+/** @returns object id of the commit's tree */
 async function packR(
   instance: Instance,
   source: TreeSource,
   out: string,
   work: Work & { readonly storage?: string },
-): Promise<void> {
+): Promise<string> {
   const { repo, baseCommit: commit, id } = instance;
   const storage = work.storage ?? defaultStorage();
-  await withCommit({ repo, commit, from: source.from, ...work, storage }, (found) => {
+  const request = { repo, commit, from: source.from, ...work, storage };
+  const tree = await withCommit(request, async (found) => {
     work.reporter.progress(`${id}: writing R and R∘X*`);
-    return repositoryFromCommit(found, out, work.signal);
+    await repositoryFromCommit(found, out, work.signal);
+    return found.tree;
   });
   // Objects of a mirror were verified when they were fetched.
-  if (isUrl(source.from)) return;
+  if (isUrl(source.from)) return tree;
   await verifyObjects(out, work.signal).catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error;
     throw new HumanError(
@@ -225,6 +225,7 @@ async function packR(
       'It is damaged or forged: `git fsck` there says more. Name another one with --source',
     );
   });
+  return tree;
 }
 
 /** A remark for readers of results on these trees; undefined when there is none. */

@@ -95,7 +95,7 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
 
   it('runs nothing as the source of R, nor does a repository in it', async () => {
     const r = await repository.r();
-    const ask = (from: string, baseCommit: string, out: string): Promise<void> =>
+    const ask = (from: string, baseCommit: string, out: string): Promise<string> =>
       writeTreeOfR(example.instance({ baseCommit }), { kind: 'commit', from }, join(scratch, out), {
         reporter: silent,
         storage: join(scratch, 'storage'),
@@ -124,7 +124,7 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
     example.clonePartial(server);
     plain(scratch, 'clone', '-q', '--bare', '--filter=blob:none', `file://${server}`, clone);
     const evil = await readFile(join(folder, 'nested', 'config'), 'utf8');
-    const ask = (out: string): Promise<void> =>
+    const ask = (out: string): Promise<string> =>
       writeTreeOfR(example.instance(), { kind: 'commit', from: clone }, join(scratch, out), {
         reporter: silent,
         storage: join(scratch, 'storage'),
@@ -174,7 +174,7 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
 
   it('is a source of R that names no other place', async () => {
     const r = await repository.r();
-    const ask = (from: string, baseCommit: string, out: string): Promise<void> =>
+    const ask = (from: string, baseCommit: string, out: string): Promise<string> =>
       writeTreeOfR(example.instance({ baseCommit }), { kind: 'commit', from }, join(scratch, out), {
         reporter: silent,
         storage: join(scratch, 'storage'),

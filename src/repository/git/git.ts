@@ -145,9 +145,20 @@ const configFor = ({ fetches = false }: GitOptions): readonly string[] =>
     ? [...fixedConfig, ...protocols.map((name) => `protocol.${name}.allow=always`)]
     : fixedConfig;
 
+/**
+ * Author and committer of all our commits, and their time in seconds since 1970. As they are fixed,
+ * the same content has the same commit id on every machine.
+ */
+export const identity = {
+  name: 'swt-bench',
+  email: 'swt-bench@localhost',
+  seconds: Date.UTC(2000, 0, 1) / 1000,
+};
+
 function environmentFor(args: readonly string[], options: GitOptions): NodeJS.ProcessEnv {
   const { fetches = false } = options;
-  const [name, email, date] = ['swt-bench', 'swt-bench@localhost', '2000-01-01T00:00:00Z'];
+  const { name, email, seconds } = identity;
+  const date = `@${seconds} +0000`;
   return {
     ...withoutGit(process.env, fetches),
     GIT_ATTR_NOSYSTEM: '1',
@@ -160,7 +171,6 @@ function environmentFor(args: readonly string[], options: GitOptions): NodeJS.Pr
     GIT_DEFAULT_REF_FORMAT: 'files',
     ...repositoryOf(args, options),
     ...(fetches ? {} : { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: nullDevice }),
-    // With fixed names and dates, the same content has the same commit id on every machine.
     GIT_AUTHOR_NAME: name,
     GIT_AUTHOR_EMAIL: email,
     GIT_AUTHOR_DATE: date,
