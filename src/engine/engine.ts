@@ -140,6 +140,12 @@ export const sandboxesOf = <S extends Side>(
  */
 export class SandboxUnusable extends HumanError {}
 
+/**
+ * The environment was already another than the caller knew when a run began. The run says nothing;
+ * the caller asks for the environment and runs again.
+ */
+export class EnvironmentChanged extends HumanError {}
+
 export interface Sandbox {
   readonly side: Side;
   /**
@@ -152,8 +158,8 @@ export interface Sandbox {
   /**
    * Runs tests on the loaded tree. The record shows what they do.
    *
-   * @throws SandboxUnusable when the engine that runs it has gone; HumanError when the tests
-   * changed the environment that all tests share
+   * @throws SandboxUnusable when the engine that runs it has gone; EnvironmentChanged; HumanError
+   * when the tests changed the environment that all tests share
    */
   run(request: RunRequest): Promise<RunRecord>;
   /**

@@ -9,6 +9,7 @@ import type { Reporter } from '../domain/reporter';
 import { turnsOf, type Turns } from '../domain/turns';
 import {
   containerEngine,
+  EnvironmentChanged,
   SandboxUnusable,
   type DebuggedProgram,
   type Engine,
@@ -214,20 +215,32 @@ class SessionWork {
 
   run(set: TestSet, options: RunOptions): Promise<SessionRun> {
     return this.warm.inTurn(async () => {
-      throwIfAborted(options.signal);
-      const environment = await this.environment(options);
-      const plan = await this.planOf(set, environment);
-      const wanted = options.sides ?? this.sides;
-      const closed = wanted.find((side) => !this.sides.includes(side));
-      if (closed !== undefined) throw new Error(`this session has no sandbox of ${closed}`);
-      const { trees } = this.parts;
-      const lines = {
-        base: await candidateLines(set.patch, readerOf(trees.base)),
-        fixed: await candidateLines(set.patch, readerOf(trees.fixed)),
-      };
-      const run = new OneRun(this, { set, options, plan, lines, environment: environment.digest });
-      return { plan, lines, environment: environment.digest, ...(await run.on(wanted)) };
+      // People may install packages between two runs, but hardly more often than this.
+      for (let left = 2; left > 0; left -= 1) {
+        try {
+          return await this.runNow(set, options);
+        } catch (error) {
+          if (!(error instanceof EnvironmentChanged)) throw error;
+        }
+      }
+      return this.runNow(set, options);
     });
+  }
+
+  private async runNow(set: TestSet, options: RunOptions): Promise<SessionRun> {
+    throwIfAborted(options.signal);
+    const environment = await this.environment(options);
+    const plan = await this.planOf(set, environment);
+    const wanted = options.sides ?? this.sides;
+    const closed = wanted.find((side) => !this.sides.includes(side));
+    if (closed !== undefined) throw new Error(`this session has no sandbox of ${closed}`);
+    const { trees } = this.parts;
+    const lines = {
+      base: await candidateLines(set.patch, readerOf(trees.base)),
+      fixed: await candidateLines(set.patch, readerOf(trees.fixed)),
+    };
+    const run = new OneRun(this, { set, options, plan, lines, environment: environment.digest });
+    return { plan, lines, environment: environment.digest, ...(await run.on(wanted)) };
   }
 
   debug(

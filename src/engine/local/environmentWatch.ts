@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { sha256 } from '../../files/sha256';
 import { HumanError } from '../../domain/humanError';
 import { makeFolder } from '../../files/makeFolder';
+import { EnvironmentChanged } from '../engine';
 import { stampAt } from '../../repository/fileStamp';
 import { writeWholeFile } from '../../files/wholeFile';
 import { compile } from './compilePristine';
+import { fileMoment, isNotAfter, type FileMoment } from './fileClock';
 import {
   changesSince,
   differing,
@@ -23,7 +25,8 @@ export interface EnvironmentWatch {
   /** The state at the latest check. */
   readonly environment: LocalEnvironment;
   /**
-   * The present state.
+   * The state before a run. Directly after a check that found nothing, this is the state of that
+   * check: the check after the run finds what has changed since.
    *
    * @throws HumanError when tests have changed it and nobody has repaired it yet
    */
@@ -32,9 +35,11 @@ export interface EnvironmentWatch {
    * Runs tests, and checks whether they changed the environment. Compiled files that they wrote are
    * removed, and compiled again from the packages' own sources.
    *
-   * @throws HumanError when they changed anything else, because their results then prove nothing
+   * @param folder of the run, whose disk tells what was changed before it
+   * @throws EnvironmentChanged when the environment was already another when the run began;
+   * HumanError when the tests changed anything else, because their results then prove nothing
    */
-  during<T>(run: () => Promise<T>): Promise<T>;
+  during<T>(folder: string, run: () => Promise<T>): Promise<T>;
   /** Stops a check that is under way. */
   dispose(): void;
 }
@@ -66,10 +71,18 @@ export async function watchEnvironment(
  */
 const beginLook = (): number => Date.now() - 50;
 
+/** Milliseconds after a check for which runs may begin without a further one. */
+const checkLasts = 1000;
+
 class Watch implements EnvironmentWatch {
   environment: LocalEnvironment;
   private installed: InstalledFiles;
-  private underWay = 0;
+  /** The beginnings of the runs under way; undefined where the disk does not tell. */
+  private readonly underWay = new Set<{ readonly began: FileMoment | undefined }>();
+  /** When the last check ended, as `performance.now()`; undefined if it found changes. */
+  private lastClean: number | undefined = performance.now();
+  /** How often the environment turned out to have changed before the runs under way began. */
+  private replacements = 0;
   /** How often tests changed the environment, and the files that they changed last. */
   private spoils = 0;
   private lastSpoilt: readonly string[] = [];
@@ -93,25 +106,44 @@ class Watch implements EnvironmentWatch {
   }
 
   async current(): Promise<LocalEnvironment> {
-    await this.look();
+    if (this.lastClean === undefined || performance.now() - this.lastClean > checkLasts) {
+      await this.look();
+    }
     await this.mustNotBeSpoilt();
     return this.environment;
   }
 
-  async during<T>(run: () => Promise<T>): Promise<T> {
-    this.underWay += 1;
-    const known = this.spoils;
+  async during<T>(folder: string, run: () => Promise<T>): Promise<T> {
+    const { spoils, replacements } = this;
+    const entry = { began: await fileMoment(folder) };
+    this.underWay.add(entry);
     try {
       const result = await run();
       await this.look();
       await this.mustNotBeSpoilt();
       // Throws even if another run changed the environment at this moment, such as the tests of the
       // other side.
-      if (this.spoils !== known) throw this.wasChanged(this.lastSpoilt);
+      if (this.spoils !== spoils) throw this.wasChanged(this.lastSpoilt);
+      if (this.replacements !== replacements) {
+        throw new EnvironmentChanged(
+          `The environment of ${this.environment.interpreter} was changed just before tests ran`,
+          'Run the tests again',
+        );
+      }
       return result;
     } finally {
-      this.underWay -= 1;
+      this.underWay.delete(entry);
     }
+  }
+
+  /**
+   * Whether paths were last changed before any of the runs under way began. A run that has ended
+   * since the last check has had a check of its own, so it did not change them.
+   */
+  private areOlder(paths: readonly string[]): boolean {
+    return [...this.underWay].every(
+      ({ began }) => began !== undefined && paths.every((path) => isNotAfter(path, began)),
+    );
   }
 
   dispose(): void {
@@ -135,25 +167,31 @@ class Watch implements EnvironmentWatch {
     const started = beginLook();
     const changes = await changesSince(this.environment.folders, this.installed, this.moment);
     this.moment = started;
+    this.lastClean = changes === undefined ? performance.now() : undefined;
     if (changes === undefined) return;
     this.installed = changes.now;
-    const isOfTests = this.underWay > 0;
-    if (isOfTests) {
-      if (changes.files.length > 0) {
-        this.spoils += 1;
-        this.lastSpoilt = changes.files;
-        await this.remember(changes.files, changes.now);
-      }
-      await this.mend(changes);
+    const isOfTests = !this.areOlder(changes.files);
+    if (isOfTests && changes.files.length > 0) {
+      this.spoils += 1;
+      this.lastSpoilt = changes.files;
+      await this.remember(changes.files, changes.now);
     }
+    if (isOfTests || !this.areOlder(changes.compiled)) await this.mend(changes);
     if (changes.files.length === 0) return;
-    this.moment = beginLook();
-    ({ installed: this.installed, ...this.environment } = await this.find());
-    // Tests that are still running may have changed it again. The next check would miss that,
-    // because a file that differs from the record counts as repaired.
-    if (isOfTests) {
-      await this.remember(differing(changes.now.files, this.installed.files), this.installed);
+    if (!isOfTests) this.replacements += 1;
+    const { installed, ...environment } = await this.find();
+    this.environment = environment;
+    // Tests that are still running may have changed it again. The next check would miss changed
+    // files, because a file that differs from the record counts as repaired. It finds compiled
+    // files, because those known here are kept.
+    const again = differing(changes.now.files, installed.files);
+    this.installed = { ...installed, compiled: this.installed.compiled };
+    if (this.underWay.size === 0 || again.length === 0) return;
+    if (!isOfTests) {
+      this.spoils += 1;
+      this.lastSpoilt = again;
     }
+    await this.remember(again, installed);
   }
 
   private async remember(paths: readonly string[], as: InstalledFiles): Promise<void> {

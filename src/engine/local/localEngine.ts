@@ -236,9 +236,9 @@ function localSandbox(box: LocalSandbox): Sandbox {
  * Runs tests. Compiled files that they wrote are compiled again, from the pristine tree and in the
  * background.
  */
-async function inWatch<T>({ watch, copy, compiled }: LocalSandbox, run: () => Promise<T>) {
+async function inWatch<T>({ watch, tree, copy, compiled }: LocalSandbox, run: () => Promise<T>) {
   try {
-    return await watch.during(run);
+    return await watch.during(dirname(tree), run);
   } finally {
     compiled?.add(await copy.compiledByRun());
   }
