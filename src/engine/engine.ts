@@ -80,12 +80,17 @@ export interface TestPlace {
   /** The environment of the tests; its digest is part of the key of every kept run. */
   readonly environment: Environment;
   /**
-   * The present environment, where it can change while the engine is open; callers ask before each
-   * run.
+   * The present environment, where it can change while the engine is open.
    *
    * @throws HumanError when it cannot be used any more
    */
   current?(): Promise<Environment>;
+  /**
+   * The environment for a run that follows: as `current`, or at a check that has just ended. If it
+   * has changed since, the run throws {@link EnvironmentChanged}. Whoever uses a kept run instead
+   * has to ask `current`.
+   */
+  latest?(): Promise<Environment>;
   /**
    * Opens a pair of sandboxes for R and R∘X*, or only those of `sides`. Each has a copy of its tree
    * that is kept until `dispose`.

@@ -73,6 +73,7 @@ class EngineGuard {
         return place.environment;
       },
       current: async () => (await place.current?.()) ?? place.environment,
+      latest: async () => (await place.latest?.()) ?? place.environment,
       openPair: (opening, asked: readonly Side[] = sides) => this.openPair(place, opening, asked),
     };
   }

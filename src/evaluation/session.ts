@@ -229,7 +229,8 @@ class SessionWork {
 
   private async runNow(set: TestSet, options: RunOptions): Promise<SessionRun> {
     throwIfAborted(options.signal);
-    const environment = await this.environment(options);
+    const place = await this.prepared.get(options);
+    const environment = (await place.latest?.()) ?? (await this.environment(options));
     const plan = await this.planOf(set, environment);
     const wanted = options.sides ?? this.sides;
     const closed = wanted.find((side) => !this.sides.includes(side));
@@ -240,7 +241,14 @@ class SessionWork {
       fixed: await candidateLines(set.patch, readerOf(trees.fixed)),
     };
     const run = new OneRun(this, { set, options, plan, lines, environment: environment.digest });
-    return { plan, lines, environment: environment.digest, ...(await run.on(wanted)) };
+    const done = await run.on(wanted);
+    // A run checks the environment itself, but a kept one does not.
+    const isNew = wanted.every((side) => run.ran.has(side));
+    const now = isNew ? place.environment : await this.environment(options);
+    if (now.digest !== environment.digest) {
+      throw new EnvironmentChanged('The environment was changed meanwhile', 'Run the tests again');
+    }
+    return { plan, lines, environment: environment.digest, ...done };
   }
 
   debug(
@@ -342,6 +350,8 @@ interface OneRunParts extends Pick<SessionRun, 'plan' | 'lines' | 'environment'>
 
 /** One test set, run on the sides of a session. */
 class OneRun {
+  /** Sides whose tests have run, so that no kept run is used for them. */
+  readonly ran = new Set<Side>();
   private readonly isOfTree = new RetryingMemo(() =>
     moduleNames(this.session.parts.trees, this.parts.set.patch),
   );
@@ -412,6 +422,7 @@ class OneRun {
       onOutcome: onOutcome && ((test, outcome) => onOutcome(side, test, outcome)),
     });
     if (record.ending === 'cancelled') throw new Cancelled();
+    this.ran.add(side);
     return record;
   }
 

@@ -180,8 +180,7 @@ export async function writeTreeOfR(
   out: string,
   work: Work & { readonly storage?: string },
 ): Promise<string> {
-  const packed =
-    source.kind === 'snapshot' ? undefined : await packR(instance, source, out, work);
+  const packed = source.kind === 'snapshot' ? undefined : await packR(instance, source, out, work);
   if (source.kind === 'snapshot') {
     await makeFolder(out);
     await writeSnapshot(source, out, work);

@@ -25,12 +25,16 @@ export interface EnvironmentWatch {
   /** The state at the latest check. */
   readonly environment: LocalEnvironment;
   /**
-   * The state before a run. Directly after a check that found nothing, this is the state of that
-   * check: the check after the run finds what has changed since.
+   * The present state.
    *
    * @throws HumanError when tests have changed it and nobody has repaired it yet
    */
   current(): Promise<LocalEnvironment>;
+  /**
+   * The state at a check that has just ended and found nothing; otherwise as `current`. Only for a
+   * run that follows, since the check after it finds what has changed meanwhile.
+   */
+  latest(): Promise<LocalEnvironment>;
   /**
    * Runs tests, and checks whether they changed the environment. Compiled files that they wrote are
    * removed, and compiled again from the packages' own sources.
@@ -106,9 +110,15 @@ class Watch implements EnvironmentWatch {
   }
 
   async current(): Promise<LocalEnvironment> {
-    if (this.lastClean === undefined || performance.now() - this.lastClean > checkLasts) {
-      await this.look();
-    }
+    await this.look();
+    await this.mustNotBeSpoilt();
+    return this.environment;
+  }
+
+  async latest(): Promise<LocalEnvironment> {
+    const isRecent =
+      this.lastClean !== undefined && performance.now() - this.lastClean < checkLasts;
+    if (!isRecent) return this.current();
     await this.mustNotBeSpoilt();
     return this.environment;
   }

@@ -66,6 +66,7 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
           return watch.environment;
         },
         current: () => watch.current(),
+        latest: () => watch.latest(),
         openPair: ({ signal }, asked?: readonly Side[]) =>
           pairs.open({ id: instance.id, trees, audience }, asked ?? sides, signal),
       }),
