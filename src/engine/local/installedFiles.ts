@@ -241,17 +241,14 @@ async function newerEntries(
     const reference = join(temporary, 'reference');
     await writeFile(reference, '');
     await utimes(reference, moment / 1000, moment / 1000);
+    const rest = present.filter((path) => !standard.includes(path));
     const found = await Promise.all([
       newerThan(
         reference,
         present.filter((path) => standard.includes(path)),
         notOfStandard,
       ),
-      newerThan(
-        reference,
-        present.filter((path) => !standard.includes(path)),
-        [],
-      ),
+      ...partsOf(rest, before).map((part) => newerThan(reference, ...part)),
     ]);
     return found.some((paths) => paths === undefined)
       ? undefined
@@ -261,19 +258,57 @@ async function newerEntries(
   }
 }
 
-/** Entries below folders that have changed after a file was written; undefined without `find`. */
+/** Number of folders from which on two processes search faster than one. */
+const manyFolders = 500;
+
+/**
+ * Searches that together cover some roots: one of all, or with many folders one of the roots
+ * themselves and two of the folders in them. A new folder also changes its root.
+ */
+function partsOf(
+  roots: readonly string[],
+  { listed }: InstalledFiles,
+): (readonly [folders: readonly string[], without: readonly string[], depth?: number])[] {
+  const starts = roots.map((root) => join(root, sep));
+  const sizes = new Map<string, number>();
+  for (const folder of listed) {
+    const start = starts.find((each) => folder.startsWith(each));
+    if (start === undefined) continue;
+    const end = folder.indexOf(sep, start.length);
+    const top = end < 0 ? folder : folder.slice(0, end);
+    sizes.set(top, (sizes.get(top) ?? 0) + 1);
+  }
+  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  if (total < manyFolders) return [[roots, []]];
+  const halves: [string[], string[]] = [[], []];
+  let weight = 0;
+  for (const [folder, size] of [...sizes].sort(([, one], [, other]) => other - one)) {
+    halves[weight > 0 ? 1 : 0].push(folder);
+    weight += weight > 0 ? -size : size;
+  }
+  return [[roots, [], 1], ...halves.map((half) => [half, []] as const)];
+}
+
+/**
+ * Entries below folders that have changed after a file was written; undefined without `find`.
+ *
+ * @param without names of folders to leave out
+ * @param depth how far below the folders to search; without a limit when absent
+ */
 function newerThan(
   reference: string,
   folders: readonly string[],
   without: readonly string[],
+  depth?: number,
 ): Promise<string[] | undefined> {
   if (folders.length === 0) return Promise.resolve([]);
+  const limit = depth === undefined ? [] : ['-maxdepth', String(depth)];
   const names = without.flatMap((name, index) => [...(index === 0 ? [] : ['-o']), '-name', name]);
   const prune = names.length === 0 ? [] : ['(', ...names, ')', '-prune', '-o'];
   return new Promise((resolve) => {
     execFile(
       'find',
-      [...folders, ...prune, '-cnewer', reference, '-print0'],
+      [...folders, ...limit, ...prune, '-cnewer', reference, '-print0'],
       { maxBuffer: 1 << 26, env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' } },
       (error, stdout) =>
         // An unreadable folder makes `find` fail, but its output for the other folders is valid.
