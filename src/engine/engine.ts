@@ -88,9 +88,9 @@ export interface TestPlace {
   /**
    * The environment for a run that follows: as `current`, or at a check that has just ended. If it
    * has changed since, the run throws {@link EnvironmentChanged}. Whoever uses a kept run instead
-   * has to ask `current`.
+   * asks `current`, unless this one is present.
    */
-  latest?(): Promise<Environment>;
+  latest?(): Promise<LatestEnvironment>;
   /**
    * Opens a pair of sandboxes for R and R∘X*, or only those of `sides`. Each has a copy of its tree
    * that is kept until `dispose`.
@@ -122,6 +122,13 @@ export interface Environment {
   readonly image?: string;
   /** Digest of the interpreter, the installed packages and the tracer. */
   readonly digest: string;
+}
+
+/** See {@link TestPlace.latest}. */
+export interface LatestEnvironment {
+  readonly environment: Environment;
+  /** Whether it was compared for this call. */
+  readonly isPresent: boolean;
 }
 
 /** Sandboxes of some sides. */

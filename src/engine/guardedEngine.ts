@@ -73,7 +73,11 @@ class EngineGuard {
         return place.environment;
       },
       current: async () => (await place.current?.()) ?? place.environment,
-      latest: async () => (await place.latest?.()) ?? place.environment,
+      latest: async () =>
+        (await place.latest?.()) ?? {
+          environment: (await place.current?.()) ?? place.environment,
+          isPresent: true,
+        },
       openPair: (opening, asked: readonly Side[] = sides) => this.openPair(place, opening, asked),
     };
   }

@@ -230,7 +230,10 @@ class SessionWork {
   private async runNow(set: TestSet, options: RunOptions): Promise<SessionRun> {
     throwIfAborted(options.signal);
     const place = await this.prepared.get(options);
-    const environment = (await place.latest?.()) ?? (await this.environment(options));
+    const { environment, isPresent } = (await place.latest?.()) ?? {
+      environment: await this.environment(options),
+      isPresent: true,
+    };
     const plan = await this.planOf(set, environment);
     const wanted = options.sides ?? this.sides;
     const closed = wanted.find((side) => !this.sides.includes(side));
@@ -244,7 +247,7 @@ class SessionWork {
     const done = await run.on(wanted);
     // A run checks the environment itself, but a kept one does not.
     const isNew = wanted.every((side) => run.ran.has(side));
-    const now = isNew ? place.environment : await this.environment(options);
+    const now = isNew || isPresent ? environment : await this.environment(options);
     if (now.digest !== environment.digest) {
       throw new EnvironmentChanged('The environment was changed meanwhile', 'Run the tests again');
     }

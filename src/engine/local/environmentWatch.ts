@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { sha256 } from '../../files/sha256';
 import { HumanError } from '../../domain/humanError';
 import { makeFolder } from '../../files/makeFolder';
-import { EnvironmentChanged } from '../engine';
+import { EnvironmentChanged, type LatestEnvironment } from '../engine';
 import { stampAt } from '../../repository/fileStamp';
 import { writeWholeFile } from '../../files/wholeFile';
 import { compile } from './compilePristine';
@@ -34,7 +34,7 @@ export interface EnvironmentWatch {
    * The state at a check that has just ended and found nothing; otherwise as `current`. Only for a
    * run that follows, since the check after it finds what has changed meanwhile.
    */
-  latest(): Promise<LocalEnvironment>;
+  latest(): Promise<LatestEnvironment>;
   /**
    * Runs tests, and checks whether they changed the environment. Compiled files that they wrote are
    * removed, and compiled again from the packages' own sources.
@@ -115,12 +115,12 @@ class Watch implements EnvironmentWatch {
     return this.environment;
   }
 
-  async latest(): Promise<LocalEnvironment> {
-    const isRecent =
-      this.lastClean !== undefined && performance.now() - this.lastClean < checkLasts;
-    if (!isRecent) return this.current();
+  async latest(): Promise<LatestEnvironment> {
+    const isPresent =
+      this.lastClean === undefined || performance.now() - this.lastClean > checkLasts;
+    if (isPresent) await this.look();
     await this.mustNotBeSpoilt();
-    return this.environment;
+    return { environment: this.environment, isPresent };
   }
 
   async during<T>(folder: string, run: () => Promise<T>): Promise<T> {

@@ -14,7 +14,10 @@ for (const format of ['sha1', 'sha256']) {
     let folder = '';
     const env = { PATH: process.env['PATH'], HOME: '/nowhere', GIT_CONFIG_NOSYSTEM: '1' };
     const git = (...args: string[]): string =>
-      execFileSync('git', args, { cwd: folder, env, encoding: 'latin1' });
+      execFileSync('git', args, {
+        ...{ cwd: folder, env, encoding: 'latin1' as const },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
     /** Paths that git takes for changed by their times alone. */
     const stale = (): string[] =>
       spawnSync('git', ['diff-files', '-z', '--name-only'], { cwd: folder, env, encoding: 'utf8' })
