@@ -7,6 +7,7 @@ import { registerEvaluate } from './commands/evaluate';
 import { registerFilterRepairs } from './commands/filterRepairs';
 import { registerGenerate } from './commands/generate';
 import { registerInstances } from './commands/instances';
+import { standardInput } from './commands/input';
 import { interruptSignal } from './commands/interrupts';
 import { registerMcp } from './commands/mcp/mcp';
 import { registerOpen } from './commands/open';
@@ -47,50 +48,40 @@ const commands: readonly RegisterCommand[] = [
   registerStorage,
 ];
 
-/** Runs the command that the arguments name. An error becomes one line and an exit status. */
-async function main(argv: readonly string[]): Promise<number> {
-  // This comes first, so that no child process inherits the keys.
-  takeKeys(allKeyVariables);
-  const context = contextOfProcess();
+/** What a command gets from whoever runs it. */
+type CommandCaller = Omit<CommandContext, 'assets' | 'bundled'>;
+
+/**
+ * Runs the command that the arguments name. An error becomes one line and an exit status. One
+ * process may run several commands, also at the same time.
+ *
+ * @param args without the names of the interpreter and the script
+ */
+export async function runCommandLine(
+  args: readonly string[],
+  caller: CommandCaller,
+): Promise<number> {
   let status: number = EXIT.done;
+  try {
+    const program = programFor(caller, (ended) => (status = ended));
+    await program.parseAsync(args, { from: 'user' });
+    return status;
+  } catch (error) {
+    return statusOf(error, caller);
+  }
+}
+
+/** All commands, as the user sees them. */
+function programFor(caller: CommandCaller, finish: (status: number) => void): Command {
   const program = new Command('swt-bench')
     .description(packageJson.description)
     .version(packageJson.version)
     .showHelpAfterError('(see --help)')
+    .configureOutput({ writeOut: caller.stdout, writeErr: caller.stderr })
     .exitOverride();
-  for (const register of commands) {
-    register(program, context, (ended) => {
-      status = ended;
-    });
-  }
-  try {
-    await program.parseAsync(argv);
-    return status;
-  } catch (error) {
-    if (context.signal.aborted || error instanceof Cancelled) return EXIT.interrupted;
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    if (error instanceof HumanError) {
-      context.stderr(`swt-bench: ${error.message}\n`);
-      return EXIT.usage;
-    }
-    throw error;
-  }
-}
-
-/** The parts of this process that commands use. An interrupt aborts the signal. */
-function contextOfProcess(): CommandContext {
-  const signal = interruptSignal();
-  // In `swt-bench … | head` the reader ends first, which is no reason for a trace.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
   const sample = join(__dirname, '..', 'media', 'sample');
-  return {
-    // Bytes of a tree or a patch that are not UTF-8 are written unchanged.
-    stdout: (text) => process.stdout.write(bytesOf(redactKeys(text))),
-    stderr: (text) => process.stderr.write(bytesOf(redactKeys(text))),
-    interactive: process.stderr.isTTY === true,
-    signal,
+  const context: CommandContext = {
+    ...caller,
     assets: __dirname,
     bundled: {
       dataset: join(sample, 'instance.jsonl'),
@@ -98,21 +89,45 @@ function contextOfProcess(): CommandContext {
       source: join(sample, 'repository'),
     },
   };
+  for (const register of commands) register(program, context, finish);
+  return program;
 }
 
-main(process.argv).then(
-  (status) => {
-    // Not process.exit: output that a slow reader has not yet read must arrive.
-    process.exitCode = status;
-  },
-  (error: unknown) => {
-    const text = redactKeys(error instanceof Error ? error.message : String(error));
-    process.stderr.write(
-      `swt-bench: internal error: ${text}\nPlease report it with the command you ran.\n`,
-    );
-    if (process.env['SWT_BENCH_DEBUG'] !== undefined && error instanceof Error) {
-      process.stderr.write(`${redactKeys(error.stack ?? '')}\n`);
-    }
-    process.exitCode = 1;
-  },
-);
+/** The exit status for an error, which this function tells the user. */
+function statusOf(error: unknown, { signal, stderr }: CommandCaller): number {
+  if (signal.aborted || error instanceof Cancelled) return EXIT.interrupted;
+  // The user has been told.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (error instanceof HumanError) {
+    stderr(`swt-bench: ${error.message}\n`);
+    return EXIT.usage;
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  stderr(`swt-bench: internal error: ${text}\nPlease report it with the command you ran.\n`);
+  if (process.env['SWT_BENCH_DEBUG'] !== undefined && error instanceof Error) {
+    stderr(`${error.stack ?? ''}\n`);
+  }
+  return EXIT.negative;
+}
+
+/** Runs the command line of this process. An interrupt aborts the signal. */
+async function main(): Promise<void> {
+  // This comes first, so that no child process inherits the keys.
+  takeKeys(allKeyVariables);
+  // In `swt-bench … | head` the reader ends first, which is no reason for a trace.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  // Not process.exit: output that a slow reader has not yet read must arrive.
+  process.exitCode = await runCommandLine(process.argv.slice(2), {
+    // Bytes of a tree or a patch that are not UTF-8 are written unchanged.
+    stdout: (text) => process.stdout.write(bytesOf(redactKeys(text))),
+    stderr: (text) => process.stderr.write(bytesOf(redactKeys(text))),
+    stdin: standardInput,
+    interactive: process.stderr.isTTY === true,
+    signal: interruptSignal(),
+  });
+}
+
+// Whoever loads this file instead of starting it runs commands in its own process.
+if (require.main === module) void main();

@@ -57,7 +57,7 @@ async function checkCommand(
 ): Promise<number> {
   const { signal } = context;
   const next = 'Name a text file with the candidate, or - for standard input';
-  const candidate = textOf(await readInput(path, next, signal));
+  const candidate = textOf(await readInput(path, next, context));
   // Imported here, since few commands need what models may know.
   const { instanceOnR } = await import('./instanceOnR');
   const { checkSubmission } = await import('../method/submission/submissionCheck');

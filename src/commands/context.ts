@@ -5,6 +5,8 @@ import { describeProblem, openDataset as open, type Dataset } from '../dataset/d
 export interface CommandContext {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
+  /** All of standard input. */
+  readonly stdin: (signal: AbortSignal) => Promise<Buffer>;
   /** Whether stderr is a terminal, so that progress may overwrite its line. */
   readonly interactive: boolean;
   readonly signal: AbortSignal;

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Cancelled, HumanError, messageOf } from '../domain/humanError';
+import type { CommandContext } from './context';
 
 /** The name of an input in messages: the file, or standard input for `-`. */
 export const inputName = (path: string): string => (path === '-' ? 'standard input' : path);
@@ -13,14 +14,22 @@ export const inputName = (path: string): string => (path === '-' ? 'standard inp
  * @param next what to do when it cannot be read, for the message
  * @throws HumanError when it cannot be read, Cancelled
  */
-export async function readInput(path: string, next: string, signal: AbortSignal): Promise<Buffer> {
+export async function readInput(
+  path: string,
+  next: string,
+  { signal, stdin }: Pick<CommandContext, 'signal' | 'stdin'>,
+): Promise<Buffer> {
   try {
-    if (path !== '-') return await readFile(path, { signal });
-    // If standard input is a folder, Node returns an empty stream.
-    if (fstatSync(0).isDirectory()) throw new Error('it is a folder');
-    return await buffer(addAbortSignal(signal, process.stdin));
+    return await (path === '-' ? stdin(signal) : readFile(path, { signal }));
   } catch (error) {
     if (signal.aborted) throw new Cancelled();
     throw new HumanError(`${inputName(path)} cannot be read (${messageOf(error)})`, next);
   }
+}
+
+/** All that this process gets on standard input. */
+export async function standardInput(signal: AbortSignal): Promise<Buffer> {
+  // If standard input is a folder, Node returns an empty stream.
+  if (fstatSync(0).isDirectory()) throw new Error('it is a folder');
+  return buffer(addAbortSignal(signal, process.stdin));
 }

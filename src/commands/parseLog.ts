@@ -42,7 +42,7 @@ export async function parseLogCommand(
   const log = await readInput(
     path,
     'Name a text file with the output of the tests, or - for standard input',
-    context.signal,
+    context,
   );
   if (mode === 'unit-test' && !isKnownRepository(repo)) {
     context.stderr(

@@ -57,11 +57,7 @@ async function patchCommand(
 ): Promise<number> {
   const tree = await folderTree(folder);
   const text = textOf(
-    await readInput(
-      path,
-      'Name a text file with the patch, or - for standard input',
-      context.signal,
-    ),
+    await readInput(path, 'Name a text file with the patch, or - for standard input', context),
   );
   if (holdsPredictions(text)) {
     throw new HumanError(

@@ -43,10 +43,10 @@ export const registerRepair: RegisterCommand = (program, context, finish) => {
  */
 async function givenStagesOf(
   { stagesFrom: path, take = [...agentlessStages], skip = [] }: AgentlessOptions,
-  { signal }: CommandContext,
+  context: CommandContext,
 ): Promise<{ givenStages?: GivenStages }> {
   if (path === undefined) return {};
   const taken = take.filter((stage) => !skip.includes(stage));
-  const bytes = await readInput(path, 'Name another file with --stages-from', signal);
+  const bytes = await readInput(path, 'Name another file with --stages-from', context);
   return { givenStages: readGivenStages(bytes.toString('utf8'), path, taken) };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cli, sample, scratch, start, type Answer, type Evaluation } from './cli';
+import { cli, sample, scratch, sharedStorage, start, type Answer, type Evaluation } from './cli';
 import { fakeModels, type FakeModels } from './fakeModels';
 
 /** A script as a model writes it, with names and comments of its own. */
@@ -55,13 +55,13 @@ describe('swt-bench generate --method agentless-tests', () => {
   const argsOf = (out: string, ...more: string[]): string[] => [
     ...['generate', '--method', 'agentless-tests', '--model', 'openai-compatible/m'],
     ...['--samples', '6', '--requests', '1', '--run-tests-locally', '--out', out, ...common],
-    ...['--storage', join(folder.path, 'storage'), '--base-url', server.url, ...more],
+    ...['--storage', sharedStorage(), '--base-url', server.url, ...more],
   ];
   const generate = (out: string, ...more: string[]): Promise<Answer> => cli(argsOf(out, ...more));
   const evaluate = async (predictions: string, ...more: string[]): Promise<Evaluation> => {
     const { stdout, stderr } = await cli([
       ...['evaluate', '--predictions', predictions, '--json', ...common, ...more],
-      ...['--storage', join(folder.path, 'storage')],
+      ...['--storage', sharedStorage()],
     ]);
     assert.notEqual(stdout, '', stderr);
     return JSON.parse(stdout) as Evaluation;

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { cli, onSample, scratch } from './cli';
-
-/** No variable that names an engine, and no engine at the usual places. */
-const nowhere = (folder: string): Record<string, string | undefined> => ({
-  DOCKER_HOST: `unix://${join(folder, 'no-engine.sock')}`,
-  DOCKER_CONTEXT: undefined,
-  DOCKER_TLS_VERIFY: undefined,
-});
+import { cli, onSample, scratch, withVariables } from './cli';
 
 const isOneLine = (text: string): void => {
   assert.equal(text.trim().split('\n').length, 1, text);
@@ -16,8 +9,14 @@ const isOneLine = (text: string): void => {
 
 describe('the engine on the command line', () => {
   const folder = scratch();
+  // No variable that names an engine, and no engine at the usual places.
+  withVariables(() => ({
+    DOCKER_HOST: `unix://${join(folder.path, 'no-engine.sock')}`,
+    DOCKER_CONTEXT: undefined,
+    DOCKER_TLS_VERIFY: undefined,
+  }));
   const evaluate = (...more: string[]) =>
-    cli(onSample(join(folder.path, 'storage'), 'gold', ...more), nowhere(folder.path));
+    cli(onSample(join(folder.path, 'storage'), 'gold', ...more));
 
   it('is one that there is', async () => {
     const { status, stderr } = await evaluate('--engine', 'cluster');
@@ -63,10 +62,7 @@ describe('the engine on the command line', () => {
               '--storage',
               join(folder.path, 'storage'),
             ];
-      const { status, stdout, stderr } = await cli(
-        [...args, '--engine', 'docker'],
-        nowhere(folder.path),
-      );
+      const { status, stdout, stderr } = await cli([...args, '--engine', 'docker']);
       assert.equal(status, 2, stderr);
       assert.equal(stdout, '');
       assert.match(stderr, /no-engine\.sock \(DOCKER_HOST\)/);
@@ -76,12 +72,12 @@ describe('the engine on the command line', () => {
 
   it('is not needed to show what the storage folder takes', async () => {
     const args = ['storage', '--storage', join(folder.path, 'empty')];
-    const { status, stdout, stderr } = await cli(args, nowhere(folder.path));
+    const { status, stdout, stderr } = await cli(args);
     assert.equal(status, 0, stderr);
     assert.match(stdout, /total/);
     assert.match(stderr, /images are not listed: .*no-engine\.sock/);
     isOneLine(stderr);
-    const json = await cli([...args, '--json'], nowhere(folder.path));
+    const json = await cli([...args, '--json']);
     const document = JSON.parse(json.stdout) as { images: unknown };
     assert.equal(document.images, null);
   });

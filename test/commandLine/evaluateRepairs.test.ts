@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { judgedRepairsSchema } from '../../src/repair/judging/judgedRepairsSchema';
 import { studyReportSchema } from '../../src/study/studyReportSchema';
-import { cli, sample, scratch } from './cli';
+import { cli, sample, scratch, sharedStorage } from './cli';
 
 interface Row {
   readonly instance_id: string;
@@ -36,7 +36,7 @@ describe('swt-bench evaluate --kind repair', function () {
     });
   const command = (predictions: readonly string[], ...more: string[]): string[] => [
     ...['evaluate', '--kind', 'repair', '--dataset', 'bundled', '--predictions', ...predictions],
-    ...['--storage', join(here.path, 'storage'), ...more],
+    ...['--storage', sharedStorage(), ...more],
   ];
 
   it('resolves by the golden patch, and by none that is wrong, and resumes', async () => {
@@ -124,7 +124,7 @@ describe('swt-bench evaluate --kind repair', function () {
     // Beside tests of the same instance: the overlap of both.
     const tests = await cli([
       ...['evaluate', '--dataset', 'bundled', '--predictions', 'gold', '--out', out],
-      ...['--storage', join(here.path, 'storage')],
+      ...['--storage', sharedStorage()],
     ]);
     assert.equal(tests.status, 0, tests.stderr);
     const reported = await cli(['report', out, '--format', 'json']);
@@ -152,7 +152,7 @@ describe('swt-bench evaluate --kind repair', function () {
     const dataset = await here.file('unlisted.jsonl', JSON.stringify(rest));
     const { status, stdout, stderr } = await cli([
       ...['evaluate', '--kind', 'repair', '--dataset', dataset, '--predictions', 'gold'],
-      ...['--source', join(sample, 'repository'), '--storage', join(here.path, 'storage')],
+      ...['--source', join(sample, 'repository'), '--storage', sharedStorage()],
     ]);
     assert.equal(status, 0, stderr);
     assert.match(stdout, /✓ resolved +5\/5 +18\/18 +resolved +lines/);

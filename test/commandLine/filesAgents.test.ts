@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cli, onSample, sample, scratch, type Evaluation } from './cli';
+import { cli, onSample, sample, scratch, sharedStorage, type Evaluation } from './cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
 import { killedAtEachStep, type KeptStep } from './killedAtEachStep';
 import { scriptsOfFilesAgents } from './recordedSession';
@@ -24,7 +24,7 @@ describe('agents without a shell', () => {
   const args = (method: string, out: string, ...more: string[]): string[] => [
     ...['generate', '--method', method, '--model', 'openai-compatible/m', '--out', out],
     ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
-    ...['--storage', join(folder.path, 'storage'), '--base-url', server?.url ?? 'http://0.0.0.0:9'],
+    ...['--storage', sharedStorage(), '--base-url', server?.url ?? 'http://0.0.0.0:9'],
     ...more,
   ];
   const actsOf = async (out: string): Promise<KeptStep[]> =>
@@ -46,7 +46,7 @@ describe('agents without a shell', () => {
         const calls = script.filter((text) => text !== '').length;
         assert.match(answer.stderr, new RegExp(`submitted after ${calls} calls`));
         const written = await readFile(out, 'utf8');
-        const evaluated = await cli(onSample(join(folder.path, 'storage'), out, '--json'));
+        const evaluated = await cli(onSample(sharedStorage(), out, '--json'));
         const [result] = (JSON.parse(evaluated.stdout) as Evaluation).results;
         assert.ok(result?.strict?.success, evaluated.stdout);
         await rm(out);

@@ -3,7 +3,16 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isEveryday } from '../everyday';
-import { cli, onSample, sample, scratch, type Answer, type Evaluation } from './cli';
+import {
+  cli,
+  onSample,
+  sample,
+  scratch,
+  sharedStorage,
+  withVariables,
+  type Answer,
+  type Evaluation,
+} from './cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
 
 const id = 'tallybook__tallybook-217';
@@ -25,6 +34,7 @@ interface Row {
 
 describe('generate', () => {
   const folder = scratch();
+  withVariables(() => ({ OPENAI_API_KEY: undefined }));
   let candidates: Record<string, string>;
   let server: FakeModels | undefined;
   let count = 0;
@@ -65,7 +75,7 @@ describe('generate', () => {
     ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
     ...[
       '--storage',
-      join(folder.path, 'storage'),
+      sharedStorage(),
       '--base-url',
       server?.url ?? 'http://127.0.0.1:9/v1',
     ],
@@ -84,7 +94,7 @@ describe('generate', () => {
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   const evaluate = async (out: string): Promise<Evaluation['results'][number]> => {
-    const answer = await cli(onSample(join(folder.path, 'storage'), out, '--json'));
+    const answer = await cli(onSample(sharedStorage(), out, '--json'));
     assert.equal(answer.status, 0, answer.stderr);
     const [result] = (JSON.parse(answer.stdout) as Evaluation).results;
     assert.ok(result);
@@ -448,7 +458,7 @@ describe('generate', () => {
   });
   for (const [what, more, message] of wrong) {
     it(`refuses ${what}`, async () => {
-      const answer = await cli(args('zero-shot', newOut(), ...more), { OPENAI_API_KEY: '' });
+      const answer = await cli(args('zero-shot', newOut(), ...more));
       assert.equal(answer.status, 2, answer.stderr);
       assert.match(answer.stderr, message);
       assert.equal(answer.stdout, '');

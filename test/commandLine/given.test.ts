@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cli, onSample, sample, scratch, type Answer } from './cli';
+import { cli, onSample, sample, scratch, sharedStorage, type Answer } from './cli';
 import { fakeModels, type Asked, type FakeModels } from './fakeModels';
 import { bundledRow } from './recordedSession';
 
@@ -63,12 +63,11 @@ describe('generate in the settings of Table 5', () => {
   afterEach(() => server.close());
 
   const newOut = (): string => join(folder.path, `out-${count++}`, 'predictions.jsonl');
-  const storage = (): string => join(folder.path, 'storage');
   const generate = (out: string, setting: string, ...more: string[]): Promise<Answer> =>
     cli([
       ...['generate', '--method', 'zero-shot-plus', '--model', 'openai-compatible/m', '--out', out],
       ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
-      ...['--storage', storage(), '--base-url', server.url, ...setting.split(' '), ...more],
+      ...['--storage', sharedStorage(), '--base-url', server.url, ...setting.split(' '), ...more],
     ]);
   const linesOf = async <Line>(path: string): Promise<Line[]> =>
     (await readFile(path, 'utf8'))
@@ -83,7 +82,7 @@ describe('generate in the settings of Table 5', () => {
   /** Evaluates predictions into a folder of results. */
   const evaluated = async (out: string): Promise<{ folder: string; stdout: string }> => {
     const results = `${out}.results`;
-    const { status, stdout, stderr } = await cli(onSample(storage(), out, '--out', results));
+    const { status, stdout, stderr } = await cli(onSample(sharedStorage(), out, '--out', results));
     assert.equal(status, 0, stderr);
     return { folder: results, stdout };
   };

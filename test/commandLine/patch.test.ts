@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { cli, root, scratch, type Answer } from './cli';
+import { cli, root, scratch, withInput, type Answer } from './cli';
 
-/** Runs the command line with an input on stdin; returns the bytes that it prints. */
-function withInput(
+/** As {@link withInput}, in a process of its own. */
+function piped(
   args: readonly string[],
   input: string | Buffer,
 ): Promise<Answer & { bytes: Buffer }> {
@@ -58,9 +58,10 @@ describe('swt-bench patch', () => {
     const file = await folder.file('answer.md', answer);
     const fromFile = await cli(['patch', file, '--tree', at]);
     assert.deepEqual([fromFile.status, fromFile.stderr], [0, '']);
-    const piped = await withInput(['patch', '-', '--tree', at], answer);
-    assert.equal(piped.stdout, fromFile.stdout);
-    assert.equal(apply(at, piped.bytes), '');
+    const fromPipe = await piped(['patch', '-', '--tree', at], answer);
+    assert.deepEqual([fromPipe.status, fromPipe.stderr], [0, '']);
+    assert.equal(fromPipe.stdout, fromFile.stdout);
+    assert.equal(apply(at, fromPipe.bytes), '');
     const after = await readFile(join(at, 'tests/test_a.py'), 'utf8');
     assert.equal(after, source.replace('assert os', 'assert os.sep'));
   });
@@ -145,7 +146,7 @@ describe('swt-bench patch', () => {
     const before = source.replace('def', '# caf\u00e9\ndef').replace(/\n/g, '\r\n');
     const at = await tree({ 't.py': latin(before) });
     const text = custom('t.py', replaced);
-    const result = await withInput(['patch', '-', '--tree', at], text);
+    const result = await piped(['patch', '-', '--tree', at], text);
     assert.equal(result.status, 0, result.stderr);
     assert.equal(apply(at, result.bytes), '');
     const expected = latin(before.replace('assert os', 'assert os.sep'));
@@ -224,7 +225,7 @@ describe('swt-bench parse-log -', () => {
   it('reads standard input', async () => {
     const log = 'PASSED t.py::test_a\nFAILED t.py::test_b - no\n';
     const args = ['parse-log', '-', '--repo', 'pallets/flask'];
-    const result = await withInput([...args, '--json'], log);
+    const result = await piped([...args, '--json'], log);
     assert.equal(result.status, 0);
     assert.deepEqual(JSON.parse(result.stdout), {
       't.py::test_a': 'PASSED',

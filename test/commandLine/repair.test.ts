@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { cli, root, sample, scratch, type Answer } from './cli';
+import { cli, root, sample, scratch, sharedStorage, type Answer } from './cli';
 import { fakeModels, type FakeModels } from './fakeModels';
 import { bundledRow } from './recordedSession';
 
@@ -20,7 +20,7 @@ describe('swt-bench repair --method rag', () => {
     cli([
       ...['repair', '--method', 'rag', '--model', 'openai-compatible/m', '--out', out],
       ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
-      ...['--storage', join(folder.path, 'storage'), '--base-url', server.url, ...more],
+      ...['--storage', sharedStorage(), '--base-url', server.url, ...more],
     ]);
 
   it('writes the code patch, its place, and a trace that replays', async () => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentlessStages, type AgentlessStage } from '../../src/method/agentless/agentlessSettings';
 import { agentlessAnswer, agentlessVectors, roundedDown, stageOf } from './agentlessScript';
-import { cli, sample, scratch, start, type Answer } from './cli';
+import { cli, sample, scratch, sharedStorage, start, type Answer } from './cli';
 import { fakeModels, type FakeModels } from './fakeModels';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -88,7 +88,7 @@ describe('swt-bench repair --method agentless', () => {
     // The samples of locations differ, so that one after the other is asked for.
     ...['--base-url', server.url, '--concurrency', '1', '--run-tests-locally'],
     ...['--reproduction-samples', '2', ...more],
-    ...(more.includes('--storage') ? [] : ['--storage', join(folder.path, 'storage')]),
+    ...(more.includes('--storage') ? [] : ['--storage', sharedStorage()]),
   ];
   const repair = (out: string, ...more: string[]): Promise<Answer> => cli(argsOf(out, ...more));
   const embedding = ['--embedding-model', 'openai-compatible/e', '--embedding-price', '0.02'];

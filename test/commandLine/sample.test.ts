@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cli, onSample, sample, scratch, type Evaluation } from './cli';
+import { cli, onSample, sample, scratch, sharedStorage, type Evaluation } from './cli';
 import { bareEnvironment, pytestEnvironment } from '../environments';
 import { isEveryday } from '../everyday';
 
@@ -49,9 +49,8 @@ describe('the bundled instance', () => {
   });
 
   const evaluate = async (predictions: string, ...more: string[]): Promise<Evaluation> => {
-    const storage = join(folder.path, 'storage');
     // Of two interpreters the last one counts.
-    const answer = await cli(onSample(storage, predictions, '--python', bare, '--json', ...more));
+    const answer = await cli(onSample(sharedStorage(), predictions, '--python', bare, '--json', ...more));
     assert.notEqual(answer.status, 2, answer.stderr);
     return JSON.parse(answer.stdout) as Evaluation;
   };
@@ -164,7 +163,7 @@ describe('the bundled instance', () => {
     const args = [
       ...['open', 'tallybook__tallybook-217', '--out', out, '--with-fixed'],
       ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
-      ...['--storage', join(folder.path, 'storage')],
+      ...['--storage', sharedStorage()],
     ];
     const answer = await cli(args);
     assert.equal(answer.status, 0, answer.stderr);
@@ -198,7 +197,7 @@ describe('the bundled instance', () => {
   });
 
   it('is known by the name `bundled`, with its source and its candidates', async () => {
-    const storage = ['--storage', join(folder.path, 'storage')];
+    const storage = ['--storage', sharedStorage()];
     const names = ['--dataset', 'bundled', '--predictions', 'bundled'];
     const answer = await cli(['evaluate', ...names, ...storage, '--python', bare]);
     assert.equal(answer.status, 0, answer.stderr);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sweAgentFile } from '../unit/trajectory/madeUpTrajectories';
-import { cli, onSample, sample, scratch } from './cli';
+import { cli, onSample, sample, scratch, sharedStorage } from './cli';
 import { fakeModels } from './fakeModels';
 import { bundledRow, newFileDiff } from './recordedSession';
 
@@ -39,12 +39,12 @@ describe('findings of the trajectory in reports', () => {
     const generated = await cli([
       ...['generate', '--method', 'aider', '--model', 'openai-compatible/m', '--out', predictions],
       ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
-      ...['--storage', join(folder.path, 'storage'), '--base-url', server.url],
+      ...['--storage', sharedStorage(), '--base-url', server.url],
     ]).finally(() => server.close());
     assert.equal(generated.status, 0, generated.stderr);
 
     const out = join(folder.path, 'out');
-    const args = onSample(join(folder.path, 'storage'), predictions, '--out', out);
+    const args = onSample(sharedStorage(), predictions, '--out', out);
     const printed = await cli(args);
     assert.equal(printed.status, 0, printed.stderr);
     assert.match(printed.stdout, /✓ reproduces the issue/);
@@ -99,7 +99,7 @@ describe('findings of the trajectory in reports', () => {
         await writeFile(file, JSON.stringify({ ...sweAgentFile, trajectory }));
       }
       const out = join(folder.path, name, 'out');
-      const answer = await cli(onSample(join(folder.path, 'storage'), predictions, '--out', out));
+      const answer = await cli(onSample(sharedStorage(), predictions, '--out', out));
       assert.equal(answer.status, 0, answer.stderr);
       const { stdout } = await cli(['report', out, '--format', 'csv']);
       return answer.stdout + stdout;

@@ -130,6 +130,7 @@ describe('the storage folder', function () {
         {
           stdout: (text) => void (out += text),
           stderr: (text) => void (err += text),
+          stdin: async () => Buffer.alloc(0),
           interactive: false,
           signal: new AbortController().signal,
           assets: '',

@@ -21,6 +21,7 @@ describe('swt-bench parse-log', () => {
     const context: CommandContext = {
       stdout: (text) => (stdout += text),
       stderr: (text) => (stderr += text),
+      stdin: async () => Buffer.alloc(0),
       interactive: false,
       signal: new AbortController().signal,
       assets: '',

@@ -268,6 +268,7 @@ describe('swt-bench report', () => {
       {
         stdout: (text) => (stdout += text),
         stderr: (text) => (stderr += text),
+        stdin: async () => Buffer.alloc(0),
         interactive: false,
         signal: new AbortController().signal,
         assets: folder,

@@ -39,6 +39,7 @@ describe('commands on what a person and the machine found out', () => {
     const context: CommandContext = {
       stdout: (text) => (out += text),
       stderr: (text) => (err += text),
+      stdin: async () => Buffer.alloc(0),
       interactive: false,
       signal: new AbortController().signal,
       assets: '',
