@@ -73,12 +73,7 @@ describe('generate', () => {
     ...['generate', '--method', method, '--model', 'openai-compatible/m', '--out', out],
     '--run-tests-locally',
     ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
-    ...[
-      '--storage',
-      sharedStorage(),
-      '--base-url',
-      server?.url ?? 'http://127.0.0.1:9/v1',
-    ],
+    ...['--storage', sharedStorage(), '--base-url', server?.url ?? 'http://127.0.0.1:9/v1'],
     ...more,
   ];
   const generate = (method: string, out: string, ...more: string[]): Promise<Answer> =>

@@ -50,7 +50,9 @@ describe('the bundled instance', () => {
 
   const evaluate = async (predictions: string, ...more: string[]): Promise<Evaluation> => {
     // Of two interpreters the last one counts.
-    const answer = await cli(onSample(sharedStorage(), predictions, '--python', bare, '--json', ...more));
+    const answer = await cli(
+      onSample(sharedStorage(), predictions, '--python', bare, '--json', ...more),
+    );
     assert.notEqual(answer.status, 2, answer.stderr);
     return JSON.parse(answer.stdout) as Evaluation;
   };
