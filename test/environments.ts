@@ -46,6 +46,17 @@ export function bareEnvironment(folder: string): string {
   return bare;
 }
 
+/**
+ * An interpreter without pytest: the `python3` on PATH if it has none, so that tests of one step share
+ * kept runs, and otherwise one in a virtual environment below `folder`.
+ */
+export function pythonWithoutPytest(folder: string): string {
+  const program =
+    'import importlib.util, sys; print("" if importlib.util.find_spec("pytest") else sys.executable)';
+  const onPath = execFileSync('python3', ['-c', program]).toString().trim();
+  return onPath === '' ? join(bareEnvironment(folder), 'bin', 'python') : onPath;
+}
+
 /** Folder that an interpreter has installed packages in. */
 export function sitePackagesOf(python: string): string {
   const ask = 'import sysconfig; print(sysconfig.get_paths()["purelib"])';

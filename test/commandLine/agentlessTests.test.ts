@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cli, sample, scratch, sharedStorage, start, type Answer, type Evaluation } from './cli';
+import { sharedStorage } from '../sharedStorage';
+import { cli, sample, scratch, start, type Answer, type Evaluation } from './cli';
 import { fakeModels, type FakeModels } from './fakeModels';
 
 /** A script as a model writes it, with names and comments of its own. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bareEnvironment } from '../environments';
+import { pythonWithoutPytest } from '../environments';
+import { sharedStorage } from '../sharedStorage';
 import { cli, onSample, sample, scratch, start, type Evaluation } from './cli';
 
 const row = async (): Promise<Record<string, unknown>> =>
@@ -43,8 +44,8 @@ describe('bad input to the command line', () => {
     );
   const evaluateFile = async (file: string, ...more: string[]) => {
     // Without pytest, which would keep the output of a test back until its end.
-    bare ??= bareEnvironment(folder.path);
-    const args = onSample(join(folder.path, 'storage'), file, '--json', '--python', bare, ...more);
+    bare ??= pythonWithoutPytest(folder.path);
+    const args = onSample(sharedStorage(), file, '--json', '--python', bare, ...more);
     const answer = await cli(args);
     return { ...answer, json: JSON.parse(answer.stdout) as Evaluation };
   };
@@ -97,7 +98,7 @@ describe('bad input to the command line', () => {
         )
         .join('\n'),
     );
-    const answer = await cli(onSample(join(folder.path, 'storage'), file, '--json'));
+    const answer = await cli(onSample(sharedStorage(), file, '--json'));
     assert.equal(answer.status, 1);
     const json = JSON.parse(answer.stdout) as Evaluation;
     assert.deepEqual(json.problems, ['row 1: django__django-1 is not in the dataset']);

@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -82,21 +81,6 @@ export function scratch(): { path: string; file(name: string, content: string): 
   });
   after(() => rm(here.path, { recursive: true, force: true }));
   return here;
-}
-
-let storageOfAll: string | undefined;
-
-/**
- * A storage folder for all test files of this process, so that the trees and the golden runs of the
- * bundled instance are made once. For tests whose result does not depend on what is kept there.
- */
-export function sharedStorage(): string {
-  if (storageOfAll === undefined) {
-    const made = mkdtempSync(join(tmpdir(), 'swt-bench-test-storage-'));
-    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
-    storageOfAll = made;
-  }
-  return storageOfAll;
 }
 
 /** Environment variables during the tests of a suite; undefined for one that is not there. */

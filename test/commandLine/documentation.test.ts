@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sharedStorage } from '../sharedStorage';
 import { cli, root, scratch, type Answer } from './cli';
 import { codeBlocks } from './pastedCommands';
 
@@ -64,8 +65,6 @@ describe('commands of the documentation', () => {
       // The answer of a model in the page.
       const [answer] = codeBlocks(text, 'text');
       if (answer !== undefined) await writeFile(join(folder.path, 'answer.md'), answer);
-      const storage = join(folder.path, 'storage');
-      await mkdir(storage, { recursive: true });
       for (const command of commands) {
         if (hasPlaceholder(command)) {
           await knowsItsOptions(command);
@@ -75,7 +74,11 @@ describe('commands of the documentation', () => {
           .replaceAll('node dist/cli.js', '"$NODE" "$CLI"')
           .replaceAll('/tmp/', `${folder.path}/`);
         await new Promise<void>((resolve, reject) => {
-          const env = { ...process.env, SWT_BENCH_STORAGE: storage, NODE: process.execPath };
+          const env = {
+            ...process.env,
+            SWT_BENCH_STORAGE: sharedStorage(),
+            NODE: process.execPath,
+          };
           execFile(
             'sh',
             ['-c', line],

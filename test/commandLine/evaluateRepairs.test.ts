@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { judgedRepairsSchema } from '../../src/repair/judging/judgedRepairsSchema';
 import { studyReportSchema } from '../../src/study/studyReportSchema';
-import { cli, sample, scratch, sharedStorage } from './cli';
+import { sharedStorage } from '../sharedStorage';
+import { cli, sample, scratch } from './cli';
 
 interface Row {
   readonly instance_id: string;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cli, onSample, sample, scratch, sharedStorage, type Evaluation } from './cli';
+import { sharedStorage } from '../sharedStorage';
+import { cli, onSample, sample, scratch, type Evaluation } from './cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
 import { killedAtEachStep, type KeptStep } from './killedAtEachStep';
 import { scriptsOfFilesAgents } from './recordedSession';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bareEnvironment, pytestEnvironment } from '../environments';
+import { pytestEnvironment, pythonWithoutPytest } from '../environments';
 import { cli, onSample, sample, scratch, type Answer } from './cli';
 import { madeUp } from './madeUp';
 
@@ -88,7 +88,7 @@ const honest: Readonly<Record<string, string>> = {
 describe('findings of candidates', () => {
   const folder = scratch();
   let bare = '';
-  before(() => (bare = bareEnvironment(folder.path)));
+  before(() => (bare = pythonWithoutPytest(folder.path)));
 
   /** Evaluates candidates, and reports on them. */
   async function evaluated(

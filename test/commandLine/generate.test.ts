@@ -3,16 +3,8 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isEveryday } from '../everyday';
-import {
-  cli,
-  onSample,
-  sample,
-  scratch,
-  sharedStorage,
-  withVariables,
-  type Answer,
-  type Evaluation,
-} from './cli';
+import { sharedStorage } from '../sharedStorage';
+import { cli, onSample, sample, scratch, withVariables, type Answer, type Evaluation } from './cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
 
 const id = 'tallybook__tallybook-217';

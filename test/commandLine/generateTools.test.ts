@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cli, onSample, sample, scratch, start, type Evaluation } from './cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
 import type { SaidCall } from './fakeToolCalls';
+import { lostCentPatch } from './lostCent';
 
 /** A line of the trace. */
 interface Line {
@@ -15,20 +16,7 @@ interface Line {
   readonly call?: { readonly name: string; readonly isError: boolean };
 }
 
-const lines = [
-  'import unittest',
-  '',
-  'from tallybook.money import Money',
-  '',
-  '',
-  'class LostCentTest(unittest.TestCase):',
-  '    def test_no_cent_is_lost(self):',
-  '        parts = Money(2000).allocate([1, 1, 1])',
-  '        self.assertEqual(sum(part.cents for part in parts), 2000)',
-];
-const patch = `--- /dev/null\n+++ b/tests/test_lost_cent.py\n@@ -0,0 +1,${lines.length} @@\n${lines.map((line) => `+${line}\n`).join('')}`;
-
-const apply: SaidCall = { name: 'apply_candidate', input: { patch } };
+const apply: SaidCall = { name: 'apply_candidate', input: { patch: lostCentPatch } };
 const run: SaidCall = { name: 'run_tests' };
 const calls = (...made: SaidCall[]): Reply => ({ text: 'I go on.', calls: made });
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cli, onSample, sample, scratch, sharedStorage, type Answer } from './cli';
+import { sharedStorage } from '../sharedStorage';
+import { cli, onSample, sample, scratch, type Answer } from './cli';
 import { fakeModels, type Asked, type FakeModels } from './fakeModels';
 import { bundledRow } from './recordedSession';
 

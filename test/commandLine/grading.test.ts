@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bareEnvironment, pytestEnvironment } from '../environments';
+import { pytestEnvironment, pythonWithoutPytest } from '../environments';
 import { cli, scratch, type Evaluation } from './cli';
 import { madeUp } from './madeUp';
 
@@ -264,7 +264,7 @@ describe('grading of made-up candidates', () => {
     before(async () => {
       const base = { 'tests/__init__.py': '', 'tests/test_m.py': classOf() };
       const one = await graded({
-        python: bareEnvironment(folder.path),
+        python: pythonWithoutPytest(folder.path),
         base: { ...base, 'tests/test_old.py': oldClass() },
         tests: { 'tests/test_old.py': oldClass('test_g', 'self.assertEqual(f(1), 3)') },
         candidates: {
@@ -305,7 +305,7 @@ describe('grading of made-up candidates', () => {
 
   it('grades what it can when the golden tests cannot be run here @full', async () => {
     const { results } = await graded({
-      python: bareEnvironment(folder.path),
+      python: pythonWithoutPytest(folder.path),
       base: { 'tests/__init__.py': '' },
       candidates: {
         good: {

@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { root } from './cli';
 import { isOfStage, reproductionScript } from './agentlessScript';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
+import { lostCent, lostCentPatch, lostCentPath } from './lostCent';
 import { newFileDiff, scriptsOfFilesAgents } from './recordedSession';
 
 /** The code blocks of a page of Markdown in a language. */
@@ -68,19 +69,6 @@ export async function paste(block: string, place: PastePlace): Promise<string> {
   });
 }
 
-const lostCent = [
-  'import unittest',
-  '',
-  'from tallybook.money import Money',
-  '',
-  '',
-  'class LostCentTest(unittest.TestCase):',
-  '    def test_no_cent_is_lost(self):',
-  '        parts = Money(2000).allocate([1, 1, 1])',
-  '        self.assertEqual(sum(part.cents for part in parts), 2000)',
-];
-const path = 'tests/test_lost_cent.py';
-const patch = `--- /dev/null\n+++ b/${path}\n@@ -0,0 +1,${lostCent.length} @@\n${lostCent.map((line) => `+${line}\n`).join('')}`;
 const says = (command: string, language = ''): string =>
   `I go on.\n\`\`\`${language}\n${command}\n\`\`\``;
 
@@ -94,7 +82,10 @@ const scripts: readonly {
     replies: [
       {
         text: '',
-        calls: [{ name: 'apply_candidate', input: { patch } }, { name: 'run_tests' }],
+        calls: [
+          { name: 'apply_candidate', input: { patch: lostCentPatch } },
+          { name: 'run_tests' },
+        ],
       },
       { text: 'The test fails for the reason in the issue.' },
     ],
@@ -106,7 +97,7 @@ const scripts: readonly {
   { isFor: ({ text }) => text.includes('YES or NO'), replies: [{ text: 'It does.\nYES' }] },
   {
     isFor: ({ text }) => text.includes('reproduces bug reports with tests'),
-    replies: [{ text: newFileDiff(path, lostCent.join('\n')) }],
+    replies: [{ text: newFileDiff(lostCentPath, lostCent) }],
   },
   {
     isFor: ({ text }) => text.includes('adds tests to a code base'),
@@ -115,8 +106,8 @@ const scripts: readonly {
   {
     isFor: ({ text }) => text.includes('works alone in a terminal'),
     replies: [
-      `create ${path}`,
-      `edit 1:1\n${lostCent.join('\n')}\nend_of_edit`,
+      `create ${lostCentPath}`,
+      `edit 1:1\n${lostCent}\nend_of_edit`,
       'python -m unittest tests.test_lost_cent',
       'submit',
     ].map((command) => ({ text: says(command) })),
@@ -124,7 +115,7 @@ const scripts: readonly {
   {
     isFor: ({ text }) => text.includes('works in a terminal to write tests'),
     replies: [
-      `cat > ${path} <<'EOF'\n${lostCent.join('\n')}\nEOF`,
+      `cat > ${lostCentPath} <<'EOF'\n${lostCent}\nEOF`,
       'echo SUBMIT_REPRODUCING_TESTS',
     ].map((command) => ({ text: says(command, 'bash') })),
   },

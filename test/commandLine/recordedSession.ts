@@ -7,6 +7,7 @@ import { agentlessAnswer, agentlessVectors, stageOf } from './agentlessScript';
 import { cli, root, sample } from './cli';
 import { fakeModels } from './fakeModels';
 import type { SaidCall } from './fakeToolCalls';
+import { lostCent, lostCentPath } from './lostCent';
 
 /** The fields of a row of the bundled dataset that tests change. */
 export interface Row {
@@ -322,18 +323,6 @@ export async function recordScript(
   }
 }
 
-const lostCent = [
-  'import unittest',
-  '',
-  'from tallybook.money import Money',
-  '',
-  '',
-  'class LostCentTest(unittest.TestCase):',
-  '    def test_no_cent_is_lost(self):',
-  '        parts = Money(2000).allocate([1, 1, 1])',
-  '        self.assertEqual(sum(part.cents for part in parts), 2000)',
-].join('\n');
-
 export const namedIn = (calls: readonly string[], locations: readonly object[] = []): string =>
   JSON.stringify({ API_calls: calls, relevant_locations: locations });
 
@@ -367,14 +356,14 @@ export const scriptsOfFilesAgents: Readonly<Record<string, readonly string[]>> =
     'Money.allocate is relevant, and no search is left.',
     namedIn([], [{ file: 'tallybook/money.py', class: 'Money', method: 'allocate' }]),
     lineEdit('tests/test_allocated.py', 'class AllocatedTest:', 'pass'),
-    lineEdit('tests/test_lost_cent.py', '', lostCent),
+    lineEdit(lostCentPath, '', lostCent),
   ],
   aider: [
     '',
     'I need tallybook/money.py, `tests/test_money.py` and tests/test_allocated.py.',
     '```diff\n--- tests/test_allocated.py\n+++ tests/test_allocated.py\n@@ ... @@\n' +
       ' class AllocatedTest(unittest.TestCase):\n-    pass\n+    index = 1\n```\n',
-    newFileDiff('tests/test_lost_cent.py', lostCent.replace('(self):', '(self)')),
+    newFileDiff(lostCentPath, lostCent.replace('(self):', '(self)')),
     '```diff\n--- tests/test_lost_cent.py\n+++ tests/test_lost_cent.py\n@@ ... @@\n' +
       ' class LostCentTest(unittest.TestCase):\n-    def test_no_cent_is_lost(self)\n' +
       '+    def test_no_cent_is_lost(self):\n         parts = Money(2000).allocate([1, 1, 1])\n```\n',

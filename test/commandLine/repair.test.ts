@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { cli, root, sample, scratch, sharedStorage, type Answer } from './cli';
+import { sharedStorage } from '../sharedStorage';
+import { cli, root, sample, scratch, type Answer } from './cli';
 import { fakeModels, type FakeModels } from './fakeModels';
 import { bundledRow } from './recordedSession';
 

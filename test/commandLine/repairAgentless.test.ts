@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentlessStages, type AgentlessStage } from '../../src/method/agentless/agentlessSettings';
+import { sharedStorage } from '../sharedStorage';
 import { agentlessAnswer, agentlessVectors, roundedDown, stageOf } from './agentlessScript';
-import { cli, sample, scratch, sharedStorage, start, type Answer } from './cli';
+import { cli, sample, scratch, start, type Answer } from './cli';
 import { fakeModels, type FakeModels } from './fakeModels';
 
 type Row = Readonly<Record<string, unknown>>;

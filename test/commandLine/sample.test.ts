@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cli, onSample, sample, scratch, sharedStorage, type Evaluation } from './cli';
-import { bareEnvironment, pytestEnvironment } from '../environments';
+import { sharedStorage } from '../sharedStorage';
+import { cli, onSample, sample, scratch, type Evaluation } from './cli';
+import { pytestEnvironment, pythonWithoutPytest } from '../environments';
 import { isEveryday } from '../everyday';
 
 /** `expected.json`, made independently with Python's `trace` module. */
@@ -100,7 +101,7 @@ describe('the bundled instance', () => {
     return found;
   };
   before(async () => {
-    bare = bareEnvironment(folder.path);
+    bare = pythonWithoutPytest(folder.path);
     const more = ['--predictions', 'gold', 'none', '--out', out(), '--run-id', 'demo'];
     ({ results } = await evaluate(join(sample, 'predictions.jsonl'), ...more));
   });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sweAgentFile } from '../unit/trajectory/madeUpTrajectories';
-import { cli, onSample, sample, scratch, sharedStorage } from './cli';
+import { sharedStorage } from '../sharedStorage';
+import { cli, onSample, sample, scratch } from './cli';
 import { fakeModels } from './fakeModels';
 import { bundledRow, newFileDiff } from './recordedSession';
 

@@ -11,6 +11,7 @@ import type { FilesOnR } from '../../../src/method/agents/filesOnR';
 import { modelView, type ModelView } from '../../../src/method/modelView';
 import type { TreeSource } from '../../../src/repository/source';
 import { prepareTrees, type Trees } from '../../../src/repository/trees';
+import { sharedStorage } from '../../sharedStorage';
 import { loadParser } from '../python/loadParser';
 
 const sample = resolve('media', 'sample');
@@ -55,7 +56,9 @@ export function viewForTests(
     if (bundled === undefined) throw new Error('the bundled instance is not there');
     const { instance, source } = await change(bundled, storage);
     const from: TreeSource = { kind: 'snapshot', from: source ?? join(sample, 'repository') };
-    const trees = await prepareTrees(instance, from, storage, { reporter: silent });
+    // Nothing runs in trees, so that files which take the instance as it is share them.
+    const treesStorage = instance === bundled ? sharedStorage() : storage;
+    const trees = await prepareTrees(instance, from, treesStorage, { reporter: silent });
     const view = await modelView(instance, {
       trees,
       python: await loadParser(),

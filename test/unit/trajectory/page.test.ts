@@ -9,6 +9,7 @@ import { nothingKnown, type RunEntry } from '../../../src/domain/study/entry';
 import { trajectoryHtml } from '../../../src/trajectory/trajectoryHtml';
 import type { TrajectoryStep } from '../../../src/trajectory/trajectory';
 import { trajectoryRow, type ShownTrajectory } from '../../../src/trajectory/trajectoryPages';
+import { everydayRuns } from '../../everyday';
 import { instance, testDiff } from './madeUpTrajectories';
 
 interface Host {
@@ -287,7 +288,7 @@ describe('the viewer of trajectories as a file', function () {
   });
 
   it('draws thousands of steps folded, and a long text only in part', async () => {
-    await open(shown(turns(1700, 'x'.repeat(12_000))));
+    await open(shown(turns(1700, 'x'.repeat(everydayRuns(12_000)))));
     assert.equal(await count('.step'), 5100);
     // To hide steps that are list items takes a minute of layout.
     const display = "getComputedStyle(document.querySelector('.step')).display";
