@@ -7,7 +7,7 @@ import type { CandidateRequest } from '../evaluation/prepareCandidate';
 import type { InstanceSession } from '../evaluation/session';
 import type { BatchEntry, GradedEntry } from '../results/entry';
 import type { BatchRequest } from './batchRequest';
-import { faultTolerantSession } from './faultTolerantSession';
+import { faultTolerantSession, openingPairs } from './faultTolerantSession';
 
 /** Evaluates the candidates of one instance, one after the other in one warm pair of sandboxes. */
 interface CandidateWork {
@@ -23,7 +23,7 @@ interface CandidateWork {
 /** @param request its signal cancels the work */
 export function candidateWork(instance: Instance, request: BatchRequest): CandidateWork {
   const { signal, reporter } = request;
-  const warm = faultTolerantSession(instance, request);
+  const warm = faultTolerantSession(instance, openingPairs(request), request);
 
   const grade = async (session: InstanceSession, prediction: Prediction): Promise<GradedEntry> => {
     const candidate: CandidateRequest = {

@@ -34,24 +34,25 @@ interface FaultTolerantSession {
   dispose(): Promise<void>;
 }
 
-/** The parts of a batch request with which the sandboxes of an instance are opened. */
-type SandboxesRequest = Pick<
-  BatchRequest,
-  'engine' | 'python' | 'store' | 'sources' | 'storage' | 'signal' | 'reporter' | 'retry'
->;
+/** Opens a session of an instance on an engine. */
+export type OpenSandboxes = (
+  instance: Instance,
+  work: Pick<BatchRequest, 'engine' | 'signal' | 'reporter'>,
+) => Promise<InstanceSession>;
 
 /** A session of an instance; the signal of the request cancels its work. */
 export function faultTolerantSession(
   instance: Instance,
-  request: SandboxesRequest,
+  open: OpenSandboxes,
+  request: Pick<BatchRequest, 'engine' | 'signal' | 'reporter' | 'retry'>,
 ): FaultTolerantSession {
   const { signal, reporter, retry = patient } = request;
   let session: InstanceSession | undefined;
   const close = async (): Promise<void> => {
-    const open = session;
+    const opened = session;
     session = undefined;
     // An engine that is gone cannot remove its sandboxes; the next engine removes what it left.
-    await open?.dispose().catch((error: unknown) => {
+    await opened?.dispose().catch((error: unknown) => {
       reporter.log(`${instance.id}: its sandboxes were not removed: ${messageOf(error)}`);
     });
   };
@@ -62,7 +63,7 @@ export function faultTolerantSession(
         throwIfAborted(signal);
         if (session === undefined) {
           stage = 'source';
-          session = await openFor(instance, request);
+          session = await open(instance, request);
         }
         stage = 'environment';
         return work(session);
@@ -96,10 +97,16 @@ export function faultTolerantSession(
   };
 }
 
-async function openFor(instance: Instance, request: SandboxesRequest): Promise<InstanceSession> {
-  const { signal, reporter, engine, python, store } = request;
-  reporter.progress(`${instance.id}: preparing R and R∘X*`);
-  const source = await sourceOf(instance, request.sources);
-  const trees = await prepareTrees(instance, source, request.storage, { signal, reporter });
-  return openSession({ instance, trees, engine, python, store });
-}
+/** What pairs of sandboxes are opened with. */
+export type PairMeans = Pick<BatchRequest, 'python' | 'store' | 'sources' | 'storage'>;
+
+/** Opens a pair of sandboxes, on trees that are made when they are needed. */
+export const openingPairs =
+  (means: PairMeans): OpenSandboxes =>
+  async (instance, { signal, reporter, engine }) => {
+    const { python, store, sources, storage } = means;
+    reporter.progress(`${instance.id}: preparing R and R∘X*`);
+    const source = await sourceOf(instance, sources);
+    const trees = await prepareTrees(instance, source, storage, { signal, reporter });
+    return openSession({ instance, trees, engine, python, store });
+  };

@@ -2,6 +2,7 @@ import type { Instance, Prediction } from '../domain/instance';
 import { throwIfAborted } from '../domain/humanError';
 import { sampleName } from '../domain/study/entry';
 import type { TestedRepair } from '../domain/study/filterRepairs';
+import { openingPairs } from '../batch/faultTolerantSession';
 import type { LockedJournal } from '../results/lockedRunFolder';
 import { candidateKey } from '../results/journal';
 import type { FilteredBatch, FilterRequest } from './filterRequest';
@@ -45,6 +46,7 @@ async function filterAll(
   const { results, reused } = await workOnRepairs<TestedRepair>(
     request,
     {
+      open: openingPairs(request),
       kept(repair, place) {
         const line = lines.get(candidateKey(placeOf(repair)));
         const isUsable = line?.key === keys[place] && line?.hindrance === undefined;

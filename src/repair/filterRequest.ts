@@ -1,6 +1,7 @@
 import type { Prediction } from '../domain/instance';
 import type { TestedRepair } from '../domain/study/filterRepairs';
 import type { BatchRequest } from '../batch/batchRequest';
+import type { PairMeans } from '../batch/faultTolerantSession';
 import type { RepairPoolRequest } from './repairPool';
 import type { RepairSettings } from './testRepair';
 
@@ -8,6 +9,7 @@ import type { RepairSettings } from './testRepair';
 export interface FilterRequest
   extends
     RepairPoolRequest,
+    PairMeans,
     Pick<BatchRequest, 'timeoutSeconds' | 'format' | 'fresh' | 'signal'>,
     Pick<RepairSettings, 'resolved'> {
   /** Generated tests: the first of each instance counts. */

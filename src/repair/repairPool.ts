@@ -3,7 +3,7 @@ import { throwIfAborted } from '../domain/humanError';
 import type { NotEvaluatedReason } from '../domain/reason';
 import { sampleName } from '../domain/study/entry';
 import type { BatchRequest } from '../batch/batchRequest';
-import { faultTolerantSession } from '../batch/faultTolerantSession';
+import { faultTolerantSession, type OpenSandboxes } from '../batch/faultTolerantSession';
 import { planBatch, type PlanCounts, type PlannedWork } from '../batch/plan';
 import type { BatchProgress } from '../batch/runBatch';
 import { throughput } from '../batch/throughput';
@@ -14,16 +14,7 @@ import type { InstanceSession } from '../evaluation/session';
 /** Code patches, and the means to work on them; the rest is as for batches. */
 export interface RepairPoolRequest extends Pick<
   BatchRequest,
-  | 'instances'
-  | 'engine'
-  | 'python'
-  | 'store'
-  | 'sources'
-  | 'storage'
-  | 'workers'
-  | 'retry'
-  | 'engineLimits'
-  | 'reporter'
+  'instances' | 'engine' | 'workers' | 'retry' | 'engineLimits' | 'reporter'
 > {
   /** Code patches, any number for each instance. */
   readonly repairs: readonly Prediction[];
@@ -47,6 +38,8 @@ export interface Hindered {
 
 /** The work on each code patch, whatever its purpose. */
 interface RepairWork<Result> {
+  /** Opens the sandboxes of a worker. */
+  readonly open: OpenSandboxes;
   /** The result that an earlier command has saved; undefined where there is none. */
   kept(repair: Prediction, place: number): Result | undefined;
   /** The result of a code patch for which nothing runs; undefined for others. */
@@ -104,7 +97,11 @@ export async function workOnRepairs<Result>(
   await workerPool(left, workers, signal, async (part, stop) => {
     const instance = known.get(part.instance);
     if (instance === undefined) return;
-    const warm = faultTolerantSession(instance, { ...request, engine, signal: stop });
+    const warm = faultTolerantSession(instance, work.open, {
+      ...request,
+      engine,
+      signal: stop,
+    });
     const workOn = work.begin(instance, stop);
     const attempt = async (repair: Prediction): Promise<Result> => {
       const what = `${instance.id}, ${sampleName({ sample: 1, ...repair })}`;

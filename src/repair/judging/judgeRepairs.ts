@@ -4,6 +4,7 @@ import { retryingMemoOf } from '../../domain/retryingMemo';
 import type { JudgedRepair } from '../../domain/study/resolution/judgedRepair';
 import type { InstanceSession } from '../../evaluation/session';
 import { checkModelFolders } from '../../batch/checkModelFolders';
+import { openingPairs } from '../../batch/faultTolerantSession';
 import type { ResultsPlace } from '../../batch/batchRequest';
 import { candidateKey } from '../../results/journal';
 import type { JudgedLine } from '../../results/judged/judgedRepairSchema';
@@ -75,6 +76,7 @@ async function judgeAll(
   const { results, reused } = await workOnRepairs<Judged>(
     request,
     {
+      open: openingPairs(request),
       kept(repair, index) {
         const line = lines.get(candidateKey(namesOf(repair)));
         if (line === undefined || line.key !== keys[index] || line.hindrance !== undefined) {

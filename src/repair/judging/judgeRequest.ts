@@ -1,4 +1,5 @@
 import type { BatchRequest, ResultsPlace } from '../../batch/batchRequest';
+import type { PairMeans } from '../../batch/faultTolerantSession';
 import type { JudgedRepair } from '../../domain/study/resolution/judgedRepair';
 import type { RepairPoolRequest } from '../repairPool';
 
@@ -7,7 +8,7 @@ export type JudgeSettings = Pick<BatchRequest, 'timeoutSeconds' | 'format' | 'si
 
 /** Which code patches to judge, by which means, and where the results go. */
 export interface JudgeRequest
-  extends RepairPoolRequest, JudgeSettings, Pick<BatchRequest, 'fresh'> {
+  extends RepairPoolRequest, PairMeans, JudgeSettings, Pick<BatchRequest, 'fresh'> {
   /** Where results go; without it only finished test runs are kept. */
   readonly results?: ResultsPlace;
 }
