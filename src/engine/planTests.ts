@@ -1,5 +1,6 @@
 import { recipeOf } from './environments/recipes';
 import { runnerOf } from './runners/runners';
+import { planScript } from './runners/script';
 import type { PlanRequest } from './runners/testRunner';
 import { unittest } from './runners/unittest';
 import type { TestPlan } from './testPlan';
@@ -20,4 +21,14 @@ export async function planTests(request: PlanRequest): Promise<TestPlan> {
   const plan = (await runnerOf(recipe.runner).plan(planning)) ?? (await unittest.plan(planning));
   if (plan === undefined) throw new Error('unittest plans any request');
   return plan;
+}
+
+/** The command that runs a script by itself, with what tests of the repository have around them. */
+export async function planScriptOfRepository(
+  path: string,
+  request: Pick<PlanRequest, 'repo' | 'version' | 'readFileOfR'>,
+): Promise<TestPlan> {
+  const { repo, version } = request;
+  const { runner } = recipeOf(repo, version === '' ? undefined : version);
+  return planScript(path, await runnerOf(runner).scriptEnv?.(request));
 }

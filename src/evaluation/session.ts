@@ -18,8 +18,7 @@ import {
   type RunRecord,
 } from '../engine/engine';
 import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
-import { planTests, type TestFile } from '../engine/planTests';
-import { planScript } from '../engine/runners/script';
+import { planScriptOfRepository, planTests, type TestFile } from '../engine/planTests';
 import type { TestPlan } from '../engine/testPlan';
 import type { Workspace } from '../engine/workspace';
 import { applyPatch } from '../patch/unified/applyPatch';
@@ -314,16 +313,12 @@ class SessionWork {
 
   private async planOf(set: TestSet, environment: Environment): Promise<TestPlan> {
     const [script] = set.script === true ? set.files : [];
-    if (script !== undefined) return planScript(script);
     const { instance, trees } = this.parts;
-    return planTests({
-      repo: instance.repo,
-      version: instance.version,
-      files: await this.filesWith(set),
-      environment,
-      readFileOfR: readerOf(trees.base),
-      select: set.select,
-    });
+    const { repo, version } = instance;
+    const of = { repo, version, readFileOfR: readerOf(trees.base) };
+    if (script !== undefined) return planScriptOfRepository(script, of);
+    const { select } = set;
+    return planTests({ ...of, files: await this.filesWith(set), environment, select });
   }
 
   private async filesWith(set: TestSet): Promise<TestFile[]> {

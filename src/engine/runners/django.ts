@@ -13,6 +13,7 @@ import { pythonCharacters } from './pythonCharacters';
 export const django: TestRunner = {
   name: 'django',
   plan: planDjango,
+  scriptEnv: settingsOfTests,
   // Django before 4.1 does not count unexpected successes as failures.
   failsWithStatus0: ({ message }) => message === 'Unexpected success',
 };
@@ -27,12 +28,27 @@ async function planDjango(planning: Planning): Promise<TestPlan> {
   const args = testArgumentsOf(recipe, [
     '--verbosity',
     '2',
-    '--settings=test_sqlite',
+    `--settings=${testSettings}`,
     ...((await runsInParallel(planning)) ? ['--parallel', '1'] : []),
   ]);
   const tests = select ?? files.map((file) => file.path);
   const labels = tests.map((id) => dotted(id).replace(/^tests\./, ''));
   return wholePlan('django', files, ['tests/runtests.py', ...args, ...operands(labels)]);
+}
+
+/** The settings of Django's own tests. */
+const testSettings = 'test_sqlite';
+
+/**
+ * Names the settings of the tests to a script. Django loads them when the script first needs a
+ * setting, so a script that calls `settings.configure()` before has its own.
+ */
+async function settingsOfTests({
+  readFileOfR,
+}: Pick<Planning, 'readFileOfR'>): Promise<Readonly<Record<string, string>>> {
+  const settings = await readFileOfR(`tests/${testSettings}.py`);
+  // The root of R is on the path of a script there, and `tests` is a package without a file.
+  return settings === undefined ? {} : { DJANGO_SETTINGS_MODULE: `tests.${testSettings}` };
 }
 
 /** The option was added while 1.9 was being written, and some instances of 1.9 precede it. */

@@ -9,11 +9,11 @@ export const script: TestRunner = {
 };
 
 /** Runs one script, whose exit status is its outcome: the reproduction-script mode of the benchmark. */
-export function planScript(path: string): TestPlan {
+export function planScript(path: string, env: TestPlan['env'] = {}): TestPlan {
   return {
     runner: script.name,
     args: [noOption(path)],
-    env: {},
+    env,
     cwd: '.',
     files: [path],
     notRun: [],

@@ -52,6 +52,10 @@ export interface TestRunner {
   readonly packages?: readonly string[];
   /** The plan; undefined when the runner cannot run in this tree and environment. */
   readonly plan: (planning: Planning) => Promise<TestPlan | undefined> | TestPlan | undefined;
+  /** Variables for a script of its repositories, which runs without it; none by default. */
+  readonly scriptEnv?: (
+    request: Pick<PlanRequest, 'readFileOfR'>,
+  ) => Promise<Readonly<Record<string, string>>>;
   /** Whether it runs nothing at all when one of its files is missing, as pytest does. */
   readonly needsAllFiles?: boolean;
   /**

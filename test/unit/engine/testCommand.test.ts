@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Environment } from '../../../src/engine/engine';
-import { planTests, type PlanRequest, type TestFile } from '../../../src/engine/planTests';
+import {
+  planScriptOfRepository,
+  planTests,
+  type PlanRequest,
+  type TestFile,
+} from '../../../src/engine/planTests';
 import { planScript } from '../../../src/engine/runners/script';
 import type { TestPlan } from '../../../src/engine/testPlan';
 
@@ -31,6 +36,22 @@ const plan = (
   });
 const argsOf = async (...request: Parameters<typeof plan>): Promise<string> =>
   (await plan(...request)).args.join(' ');
+
+describe('the command for a script', () => {
+  const envOf = async (repo: string, ...paths: readonly string[]) => {
+    const readFileOfR = (path: string) => Promise.resolve(paths.includes(path) ? '' : undefined);
+    return (await planScriptOfRepository('a.py', { repo, version: '', readFileOfR })).env;
+  };
+
+  it('names the settings of its tests to Django, and nothing elsewhere', async () => {
+    const file = 'tests/test_sqlite.py';
+    assert.deepEqual(await envOf('django/django', file), {
+      DJANGO_SETTINGS_MODULE: 'tests.test_sqlite',
+    });
+    assert.deepEqual(await envOf('django/django'), {}, 'R has no such settings');
+    assert.deepEqual(await envOf('octo/cat', file), {});
+  });
+});
 
 describe('the command for test files that look like options', () => {
   const odd = files('-k_test.py', '@x_test.py', 'tests/test_a.py');

@@ -16,7 +16,7 @@ import {
 import { scriptAsTest } from './scriptAsTest';
 
 /** Raised when scripts become tests in another way, so that they are made again. */
-const version = 1;
+const version = 2;
 /** Where a script goes that stays a script. */
 const scriptPath = 'reproduce_issue.py';
 /** Scripts that are tried as tests, those with the most votes first. */

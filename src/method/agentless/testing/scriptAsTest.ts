@@ -25,9 +25,12 @@ export function scriptAsTest(
   const collecting = python.parseSound(script, (root) => withAnswersCollected(root, script, said));
   if (collecting === undefined) return undefined;
   const isScript = form === 'script';
-  const unguarded = isScript
+  const inRunner = isScript
     ? collecting
-    : python.parse(collecting, (root) => withoutGuard(root, collecting));
+    : python.parse(collecting, (root) => withSettingsOfRunner(root, collecting));
+  const unguarded = isScript
+    ? inRunner
+    : python.parse(inRunner, (root) => withoutGuard(root, inRunner));
   const { top, body, globals } = python.parse(unguarded, (root) =>
     parted(root, unguarded, isScript),
   );
@@ -124,6 +127,23 @@ function answerPrinted(call: Node): string | undefined {
 
 const textOfString = (node: Node): string =>
   (/^[A-Za-z]*('''|"""|'|")([\s\S]*)\1$/.exec(node.text)?.[2] ?? '').trim();
+
+/**
+ * A source that configures Django only where nobody has. Django's runner does so before any test, and
+ * refuses a second time.
+ */
+function withSettingsOfRunner(root: Node, source: string): string {
+  if (!/\bdjango\.conf\b/.test(source)) return source;
+  const edits = root.descendantsOfType('call').flatMap((call): Edit[] => {
+    const called = call?.childForFieldName('function');
+    const object = called?.childForFieldName('object')?.text ?? '';
+    const isSetting = called?.childForFieldName('attribute')?.text === 'configure';
+    if (call === null || !isSetting || !/(?:^|\.)settings$/.test(object)) return [];
+    const by = `(${object}.configured or ${call.text})`;
+    return [{ start: call.startIndex, end: call.endIndex, by }];
+  });
+  return edited(source, edits);
+}
 
 /** A source whose `if __name__ == "__main__":` is replaced by what stands below it. */
 function withoutGuard(root: Node, source: string): string {

@@ -142,6 +142,26 @@ else: print(f"Issue reproduced: {count}")
       });
     }
 
+    it('configures Django only where its runner has not', () => {
+      const of = (lines: string, form: 'unittest' | 'script' = 'unittest'): string =>
+        scriptAsTest(
+          python,
+          `${lines}\nprint("Issue resolved")\nprint("Issue reproduced")\n`,
+          form,
+        ) ?? '';
+      const own = 'from django.conf import settings\nsettings.configure(DEBUG=True)';
+      assert.match(of(own), /^ +\(settings\.configured or settings\.configure\(DEBUG=True\)\)$/m);
+      assert.match(of(own, 'script'), /^settings\.configure\(DEBUG=True\)$/m, 'nobody else does');
+      assert.match(
+        of('import django.conf\ndjango.conf.settings.configure()'),
+        /\(django\.conf\.settings\.configured or django\.conf\.settings\.configure\(\)\)/,
+      );
+      assert.match(
+        of('from app import settings\nsettings.configure()'),
+        /^ +settings\.configure\(\)$/m,
+      );
+    });
+
     it('is none where the answers are not seen, or it is no Python', () => {
       const of = (script: string): string | undefined => scriptAsTest(python, script, 'pytest');
       assert.equal(of('print("Issue reproduced")\n'), undefined, 'it can never pass');
