@@ -2,7 +2,11 @@ import { markedAsOracle } from '../domain/oracleMark';
 import type { Draw } from '../domain/ranking/rankedPatch';
 import type { RepairRanking } from './agentless/repairRanking';
 import type { AgentLimits, LimitProfile } from './agents/agent';
-import type { DeclaredRequests, RequestSizes } from './estimate/declaredRequests';
+import {
+  asksForVectors,
+  type DeclaredRequests,
+  type RequestSizes,
+} from './estimate/declaredRequests';
 import { seesAnswer, type GivenSetting } from './given/setting';
 import type { AnswerStep, PatchStep, RunStep, Steps, VerdictStep } from './steps';
 
@@ -79,6 +83,12 @@ export interface Method {
   ) => DeclaredRequests[];
   produce(steps: Steps, options: MethodOptions): Promise<MethodResult>;
 }
+
+/** Whether a method turns code of R into vectors, where there is an embedding model. */
+export const embedsCode = ({ requests, samples }: Pick<Method, 'requests' | 'samples'>): boolean =>
+  asksForVectors(
+    requests?.({ samples }, { issueTokens: 0, contextTokens: 0, maxOutputTokens: 0 }) ?? [],
+  );
 
 /** Whether candidates of a method are made or chosen with the answer, so that they are marked. */
 export const usesAnswer = ({ runs, given }: Pick<Method, 'runs' | 'given'>): boolean =>

@@ -10,7 +10,8 @@ import type { AgentKind, AgentOf, LimitProfile, ShellAgent, TextAgent } from './
 import { AgentRun, type AgentEnd, type AgentRunParts } from './agents/agentRun';
 import type { GivenContext } from './given/givenContext';
 import { givenPrompt } from './given/givenPrompt';
-import { embedDocuments, tokensToEmbed, type EmbeddingUse } from './models/embedDocuments';
+import { embedDocuments, tokensToEmbed } from './models/embedDocuments';
+import type { EmbeddingUse } from './models/embeddingUse';
 import type { GoldenAnswer } from './given/goldenAnswer';
 import type { ModelView, RunsOnR } from './modelView';
 import { inputTokensOf } from './models/answering';

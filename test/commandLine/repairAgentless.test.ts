@@ -164,10 +164,7 @@ describe('swt-bench repair --method agentless', () => {
     const first = await repair(out, '--until', 'elements', '--skip', 'folders');
     assert.equal(first.status, 0, first.stderr);
     assert.match(first.stdout, /^Agentless, \S+: 1 of 1 instances ended after the stage elements/);
-    assert.match(
-      first.stderr,
-      /embedding retrieval is skipped, since there is no --embedding-model/,
-    );
+    assert.match(first.stderr, /embedding retrieval is skipped: no embedding model is set/);
     await assert.rejects(readFile(out), { code: 'ENOENT' });
     assert.deepEqual([countOf('files'), countOf('folders'), countOf('locations')], [1, 0, 0]);
     assert.ok((await outputsIn(out)).has('elements'));

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor, type Row } from './host/client';
+import { agentlessAnswer, agentlessVectors, stageOf } from '../commandLine/agentlessScript';
+import { fakeModels, type FakeModels } from '../commandLine/fakeModels';
+import { hands, inQuickInput, screenshot, visible, waitFor, type Row } from './host/client';
 import { scriptedModel, scriptedModels, type ScriptedModels } from './scriptedModels';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
@@ -63,15 +65,108 @@ describe('Propose Fixes', () => {
     await screenshot('fixes-tests');
   });
 
-  it('forgets results once the tests change', async () => {
+  describe('with Agentless', () => {
+    let server: FakeModels;
+    const model = 'openai-compatible/m';
+    const set = (key: string, value: unknown): Thenable<void> =>
+      vscode.workspace.getConfiguration().update(key, value, vscode.ConfigurationTarget.Global);
+    const settings = (baseUrl: string): Readonly<Record<string, unknown>> => ({
+      'swt-bench.models': [{ model, baseUrl, price: { input: 2.5, output: 10 } }],
+      'swt-bench.runModelTestsLocally': true,
+      'swt-bench.repair.agentless': {
+        ...{ locationSamples: 1, repairSamples: 2, reproductionSamples: 1 },
+      },
+    });
+    const fixesOf = (description: RegExp): Promise<Row> =>
+      row('the fixes of Agentless', (each) =>
+        [each.label === 'Agentless', description.test(each.description)].every(Boolean),
+      );
+
+    before(async () => {
+      server = await fakeModels(
+        (asked) => ({ text: agentlessAnswer(asked, 0) }),
+        agentlessVectors,
+      );
+      for (const [key, value] of Object.entries(settings(server.url))) await set(key, value);
+      await run('fixes.focus');
+    });
+    after(async () => {
+      const keys = Object.keys(settings(''));
+      for (const key of [...keys, 'swt-bench.repair.embeddingModel']) await set(key, undefined);
+      await server.close();
+    });
+
+    it('takes its numbers from the settings, and says that retrieval is skipped', async () => {
+      await run('proposeFixes', { method: 'agentless', model });
+      await fixesOf(/^openai-compatible\/m · 2 fixes$/);
+      const asked = server.asked.map(stageOf);
+      const count = (stage: string): number => asked.filter((each) => each === stage).length;
+      assert.deepEqual([count('locations'), count('repair'), count('reproduction')], [1, 2, 1]);
+      assert.equal(server.embedded.length, 0);
+      await hands.click({ selector: '.monaco-list-row', text: 'Stages' });
+      const skipped = 'skipped: no embedding model is set';
+      await row('the stage', ({ label, description }) =>
+        [label === 'retrieval', description === skipped].every(Boolean),
+      );
+      await screenshot('fixes-without-retrieval');
+      await hands.click({ selector: '.monaco-list-row', text: skipped });
+      await waitFor('the setting', async () =>
+        (await visible.texts('.setting-item-label')).some((text) => /Embedding Model/.test(text)),
+      );
+      await screenshot('fixes-setting');
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    });
+
+    it('retrieves with the embedding model that is set, and tells what that costs', async () => {
+      await set('swt-bench.repair.embeddingModel', 'openai-compatible/e');
+      const asking = run('proposeFixes');
+      await waitFor('the methods', async () =>
+        (await visible.texts('.quick-input-list .monaco-list-row')).some((text) =>
+          /vectors of up to \d+k tokens with openai-compatible\/e/.test(text),
+        ),
+      );
+      await screenshot('fixes-costs');
+      await inQuickInput.choose('Agentless', 'Which Method?');
+      await inQuickInput.choose(model, 'Which Model?');
+      await asking;
+      await waitFor('both runs', async () => {
+        const rows = await visible.treeRows('Fixes');
+        return rows.filter(({ label }) => label === 'Agentless').length === 2;
+      });
+      await fixesOf(/2 fixes$/);
+      assert.ok(server.embedded.length > 0);
+      const texts = [...server.embedded.flat(), ...server.asked.map(({ text }) => text)];
+      assert.ok(texts.some((text) => text.includes('def allocate')));
+      for (const text of texts) assert.doesNotMatch(text, /by_loss|tallybook-217/, 'nothing of X*');
+    });
+
+    it('runs the tests of the author on every fix', async () => {
+      await run('runTestsOnAllFixes');
+      await fixesOf(/2 fixes · all of your tests pass with \d of 2$/);
+      const found = (await visible.treeRows('Fixes')).filter(({ label }) => /^Fix \d/.test(label));
+      assert.ok(found.length > 0);
+      for (const { description } of found) {
+        assert.match(description, /^\d+ of \d+ of your tests pass/);
+      }
+      await row('a test that fails with a fix', ({ description }) =>
+        description.startsWith('with the fix: fails'),
+      );
+      await screenshot('fixes-tests-on-all');
+    });
+  });
+
+  it('says that results are about earlier tests once the tests change', async () => {
     const path = join(root(), 'tests', 'test_more.py');
     await writeFile(path, 'import unittest\n');
     const document = await vscode.workspace.openTextDocument(path);
     const editor = await vscode.window.showTextDocument(document);
     await editor.edit((edit) => edit.insert(new vscode.Position(1, 0), '\nX = 1\n'));
     await document.save();
-    await row('the fix without a result', ({ label, description }) =>
-      [label === 'Fix 1', !description.includes('your tests')].every(Boolean),
+    await row('the fix with an earlier result', ({ label, description }) =>
+      [label === 'Fix 1', /^edited since, run again · was \d+ of \d+/.test(description)].every(
+        Boolean,
+      ),
     );
+    await screenshot('fixes-tests-edited');
   });
 });

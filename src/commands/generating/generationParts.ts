@@ -6,8 +6,8 @@ import type { LimitProfile } from '../../method/agents/agent';
 import type { GenerationRequest, LiveParts } from '../../method/generation';
 import type { Method } from '../../method/method';
 import type { Price } from '../../method/models/budget';
-import type { EmbeddingUse } from '../../method/models/embedDocuments';
-import { openEmbeddingModel, openModel, parseModelName } from '../../method/models/openModel';
+import { embeddingBeside, type EmbeddingUse } from '../../method/models/embeddingUse';
+import { openEmbeddingModel, openModel } from '../../method/models/openModel';
 import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
 import { createPythonParser } from '../../python/parser';
 import { parseSources, sourceOf } from '../../repository/source';
@@ -115,10 +115,9 @@ export function requestOf({ options, context, method, instances, width }: Genera
 
 /** The embedding model that the options name; undefined for none. */
 function embeddingUse(options: GenerateOptions): EmbeddingUse | undefined {
-  const { embeddingModel: name, embeddingBaseUrl, embeddingPrice: price } = options;
+  const { embeddingModel: name, embeddingBaseUrl: baseUrl, embeddingPrice: price } = options;
   if (name === undefined) return undefined;
-  const isSame = parseModelName(name).provider === parseModelName(options.model).provider;
-  return { name, price, baseUrl: embeddingBaseUrl ?? (isSame ? options.baseUrl : undefined) };
+  return embeddingBeside({ name, price, baseUrl }, { ...options, name: options.model });
 }
 
 /** Opens the models that the options name; no request is sent. @throws HumanError */

@@ -1,39 +1,32 @@
 import type * as vscode from 'vscode';
 import type { Standing } from '../../domain/outcome';
+import type { AgentlessStage } from '../../method/agentless/agentlessSettings';
 import type { MethodCandidate } from '../../method/method';
 import { methodNamed } from '../../method/methods';
+import { told } from '../../method/models/budget';
 import type { StepOf } from '../../method/trace';
 import type { Generation } from '../generate/generations';
-import { fixCommandIds } from '../shell/names';
+import { fixCommandIds, settingKeys } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
+import { staleText } from '../testing/transitionTexts';
+import type { KnownTestsOnFix, TestOnFix } from './fixResults';
 import { placesOfStage, type FoundPlace } from './placesOfStage';
 
 /** What a row of the Fixes view is about. */
 export type FixNode =
   | { readonly kind: 'generation'; readonly generation: Generation }
   | { readonly kind: 'fix'; readonly generation: Generation; readonly fix: MethodCandidate }
-  | { readonly kind: 'test'; readonly test: TestOnFix }
+  | { readonly kind: 'test'; readonly test: TestOnFix; readonly isCurrent: boolean }
   | { readonly kind: 'stages'; readonly generation: Generation }
   | { readonly kind: 'stage'; readonly generation: Generation; readonly stage: StepOf<'stage'> }
   | { readonly kind: 'place'; readonly place: FoundPlace };
-
-/** One of the author's tests: on R, and on R with a fix. */
-export interface TestOnFix {
-  readonly test: string;
-  /** Undefined when it did not run there. */
-  readonly base: Standing | undefined;
-  readonly fixed: Standing | undefined;
-}
-
-/** The author's tests on a fix, or why they did not run. */
-export type TestsOnFix = { readonly tests: readonly TestOnFix[] } | { readonly problem: string };
 
 /** What the Fixes view shows. */
 export interface ShownFixes {
   /** The latest run first. */
   readonly generations: readonly Generation[];
-  /** The author's tests as they are saved now, on a fix; undefined when they have not run there. */
-  readonly testsOn: (patch: string) => TestsOnFix | undefined;
+  /** The author's tests on a fix; undefined when they have not run there. */
+  readonly testsOn: (patch: string) => KnownTestsOnFix | undefined;
 }
 
 /** The rows below a row, or at the top without one. */
@@ -52,10 +45,10 @@ export function fixNodes({ generations, testsOn }: ShownFixes, node?: FixNode): 
       return generation.stages.length > 0 ? [...fixes, { kind: 'stages', generation }] : fixes;
     }
     case 'fix': {
-      const found = testsOn(node.fix.patch.patch);
+      const { found, isCurrent = false } = testsOn(node.fix.patch.patch) ?? {};
       return found === undefined || 'problem' in found
         ? []
-        : found.tests.map((test) => ({ kind: 'test', test }));
+        : found.tests.map((test) => ({ kind: 'test', test, isCurrent }));
     }
     case 'stages':
       return node.generation.stages.map((stage) => ({ ...node, kind: 'stage', stage }));
@@ -81,11 +74,11 @@ export function distinctFixes({ candidates }: Pick<Generation, 'candidates'>): M
 export function fixTreeRow(l10n: typeof vscode.l10n, shown: ShownFixes, node: FixNode): TreeRow {
   switch (node.kind) {
     case 'generation':
-      return generationRow(l10n, node.generation, node.generation === shown.generations[0]);
+      return generationRow(l10n, shown, node.generation);
     case 'fix':
       return fixRow(l10n, shown, node);
     case 'test':
-      return testRow(l10n, node.test);
+      return testRow(l10n, node);
     case 'stages':
       return stagesRow(l10n, node.generation);
     case 'stage':
@@ -95,21 +88,57 @@ export function fixTreeRow(l10n: typeof vscode.l10n, shown: ShownFixes, node: Fi
   }
 }
 
-function generationRow(l10n: typeof vscode.l10n, generation: Generation, isLast: boolean): TreeRow {
+function generationRow(
+  l10n: typeof vscode.l10n,
+  shown: ShownFixes,
+  generation: Generation,
+): TreeRow {
   const { id, record, state, failure, chosen } = generation;
   const method = methodNamed(record.method);
   const fixes = distinctFixes(generation).length;
   const count = fixes === 1 ? l10n.t('1 fix') : l10n.t('{0} fixes', fixes);
-  const told = state === 'partial' ? l10n.t('interrupted, {0}', count) : count;
+  const fixesInWords = state === 'partial' ? l10n.t('interrupted, {0}', count) : count;
   return {
     label: method.title,
     id,
-    description: `${record.model} · ${told}`,
-    tooltip: [method.description, failure ?? chosen?.why ?? ''].filter(Boolean).join('\n'),
+    description: [record.model, fixesInWords, ...passedInWords(l10n, shown, generation)].join(
+      ' · ',
+    ),
+    tooltip: [method.description, failure ?? chosen?.why ?? '', ...costOfRun(l10n, generation)]
+      .filter(Boolean)
+      .join('\n'),
     icon: { id: stateIcons[state] },
-    children: isLast ? 'unfolded' : 'folded',
+    children: generation === shown.generations[0] ? 'unfolded' : 'folded',
     contextValue: `fixes.${state}`,
   };
+}
+
+/** On how many fixes of a run all of the author's tests pass, once they have run on several. */
+function passedInWords(
+  l10n: typeof vscode.l10n,
+  { testsOn }: ShownFixes,
+  generation: Generation,
+): string[] {
+  const ran = distinctFixes(generation).flatMap(({ patch }) => {
+    const known = testsOn(patch.patch);
+    return known?.isCurrent === true && 'tests' in known.found ? [known.found.tests] : [];
+  });
+  if (ran.length < 2) return [];
+  const passed = ran.filter((tests) => tests.every(({ fixed }) => fixed === 'passes')).length;
+  return [l10n.t('all of your tests pass with {0} of {1}', passed, ran.length)];
+}
+
+/** What a run has cost, and what was paid for vectors. */
+function costOfRun(l10n: typeof vscode.l10n, { record, cost }: Generation): string[] {
+  if (cost === undefined) return [];
+  const { requests, inputTokens, outputTokens, dollars = 0, embeddedTokens } = cost;
+  const spent = told({ tokens: inputTokens + outputTokens, dollars });
+  return [
+    requests === 1 ? l10n.t('1 request, {0}', spent) : l10n.t('{0} requests, {1}', requests, spent),
+    ...(record.embedding === undefined
+      ? []
+      : [l10n.t('{0} of the tokens are vectors of {1}', embeddedTokens, record.embedding.name)]),
+  ];
 }
 
 const stateIcons: Readonly<Record<Generation['state'], string>> = {
@@ -125,8 +154,9 @@ function fixRow(
 ): TreeRow {
   const place = distinctFixes(generation).indexOf(fix) + 1;
   const isChosen = generation.chosen?.sample === fix.sample;
-  const found = testsOn(fix.patch.patch);
-  const mine = found === undefined ? [] : [testsInWords(l10n, found)];
+  const known = testsOn(fix.patch.patch);
+  const found = known?.found;
+  const mine = known === undefined ? [] : [testsInWords(l10n, known)];
   const why = whyInWords(l10n, fix, generation.candidates.size);
   const description = [...mine, ...why].join(' · ');
   return {
@@ -172,13 +202,19 @@ function whyInWords(l10n: typeof vscode.l10n, { ranking }: MethodCandidate, of: 
   ];
 }
 
-function testsInWords(l10n: typeof vscode.l10n, found: TestsOnFix): string {
-  if ('problem' in found) return l10n.t('your tests could not run');
-  const passing = found.tests.filter(({ fixed }) => fixed === 'passes').length;
-  return l10n.t('{0} of {1} of your tests pass', passing, found.tests.length);
+function testsInWords(l10n: typeof vscode.l10n, { found, isCurrent }: KnownTestsOnFix): string {
+  const said = (): string => {
+    if ('problem' in found) return l10n.t('your tests could not run');
+    const passing = found.tests.filter(({ fixed }) => fixed === 'passes').length;
+    return l10n.t('{0} of {1} of your tests pass', passing, found.tests.length);
+  };
+  return isCurrent ? said() : staleText(l10n, said());
 }
 
-function testRow(l10n: typeof vscode.l10n, { test, base, fixed }: TestOnFix): TreeRow {
+function testRow(
+  l10n: typeof vscode.l10n,
+  { test: { test, base, fixed }, isCurrent }: Extract<FixNode, { kind: 'test' }>,
+): TreeRow {
   const words: Readonly<Record<Standing, string>> = {
     passes: l10n.t('passes'),
     fails: l10n.t('fails'),
@@ -186,15 +222,22 @@ function testRow(l10n: typeof vscode.l10n, { test, base, fixed }: TestOnFix): Tr
   };
   const said = (standing: Standing | undefined): string =>
     standing === undefined ? l10n.t('did not run') : words[standing];
-  const description = l10n.t('with the fix: {0}; on R: {1}', said(fixed), said(base));
+  const now = l10n.t('with the fix: {0}; on R: {1}', said(fixed), said(base));
+  const description = isCurrent ? now : staleText(l10n, now);
   const label = test.split('::').slice(1).join('::') || test;
   return {
     label,
     description,
     tooltip: test,
-    icon: { id: fixed === 'passes' ? 'pass' : fixed === 'fails' ? 'error' : 'circle-slash' },
+    icon: isCurrent ? iconOf(fixed) : { id: 'history' },
     spoken: `${label}. ${description}`,
   };
+}
+
+function iconOf(standing: Standing | undefined): NonNullable<TreeRow['icon']> {
+  if (standing === 'passes') return { id: 'pass', colour: 'testing.iconPassed' };
+  if (standing === 'fails') return { id: 'error', colour: 'testing.iconFailed' };
+  return { id: 'circle-slash' };
 }
 
 function stagesRow(l10n: typeof vscode.l10n, { id, state, stages }: Generation): TreeRow {
@@ -208,14 +251,31 @@ function stagesRow(l10n: typeof vscode.l10n, { id, state, stages }: Generation):
   };
 }
 
+/** The stage that needs an embedding model. */
+const retrieval: AgentlessStage = 'retrieval';
+
 /** Most characters of an output in its row. */
 const shownOfOutput = 120;
 
 function stageRow(
   l10n: typeof vscode.l10n,
-  { id }: Generation,
+  { id, record }: Generation,
   { key, stage, output, isGiven }: StepOf<'stage'>,
 ): TreeRow {
+  if (stage === retrieval && record.embedding === undefined && isGiven !== true) {
+    return {
+      label: stage,
+      id: `${id}-${key}`,
+      description: l10n.t('skipped: no embedding model is set'),
+      tooltip: l10n.t('A click opens the setting {0}', settingKeys.embeddingModel),
+      icon: { id: 'debug-step-over' },
+      command: {
+        command: 'workbench.action.openSettings',
+        title: l10n.t('Open Settings'),
+        arguments: [settingKeys.embeddingModel],
+      },
+    };
+  }
   const places = placesOfStage(output);
   const text = JSON.stringify(output) ?? '';
   return {

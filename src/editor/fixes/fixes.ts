@@ -2,28 +2,39 @@ import * as vscode from 'vscode';
 import { z } from 'zod';
 import { Cancelled, HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+import { agentlessSettings } from '../../method/agentless/agentlessSettings';
 import { repairMethods } from '../../method/agentless/repairMethods';
-import type { Method } from '../../method/method';
+import { embedsCode, type Method } from '../../method/method';
 import { methodNamed, methodOf } from '../../method/methods';
 import { told } from '../../method/models/budget';
-import { tokenCounter } from '../../method/tokens';
+import { embeddingBeside, type EmbeddingUse } from '../../method/models/embeddingUse';
+import type { AgentlessNumbers } from '../generate/agentlessNumbers';
+import { askToForget } from '../generate/askToForget';
+import { ChoosableModels } from '../generate/choosableModels';
+import { chooseRun, estimateParts, type AskedNames } from '../generate/chooseRun';
 import { CandidateDocuments } from '../generate/documents';
-import { ChoosableModels, type ChosenModel } from '../generate/choosableModels';
-import { costInWords, estimatedCost, type EstimateParts } from '../generate/estimatedCost';
-import { Generations, type FinishedGeneration, type Generation } from '../generate/generations';
-import { generateSettings } from '../generate/settings';
+import type { EstimateParts } from '../generate/estimatedCost';
+import { generationOfRow } from '../generate/generationOfRow';
+import {
+  Generations,
+  type AskedRun,
+  type FinishedGeneration,
+  type Generation,
+} from '../generate/generations';
+import { embeddingOfRecord, type GenerationRecord } from '../generate/records';
+import { configuredEmbedding, configuredNumbers, generateSettings } from '../generate/settings';
 import { refuseUntrusted } from '../generate/trust';
 import { patchDigest } from '../instance/edits';
 import type { OpenInstance } from '../instance/openInstance';
-import { saveEdits } from '../instance/saveEdits';
 import { contextKeys, fixAuthority, fixCommandIds, viewIds } from '../shell/names';
 import { showProblem } from '../shell/problems';
 import { withNotification } from '../shell/withNotification';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
-import { askForTestsOfModels } from '../tools/testsOfModels';
+import { embeddedTokens } from './embeddedTokens';
 import { FixTree } from './fixTree';
-import { distinctFixes, type FixNode, type TestsOnFix } from './fixTreeRow';
+import { distinctFixes, type FixNode } from './fixTreeRow';
 import type { FoundPlace } from './placesOfStage';
+import { TestsOnFixes, type NamedPatch } from './testsOnFixes';
 
 type CommandId = (typeof fixCommandIds)[keyof typeof fixCommandIds];
 type Fix = Omit<Extract<FixNode, { kind: 'fix' }>, 'kind'>;
@@ -41,11 +52,7 @@ export class Fixes implements vscode.Disposable {
   private readonly view: vscode.TreeView<FixNode>;
   private readonly subscriptions: vscode.Disposable[];
   private readonly loaded: Promise<void>;
-  private readonly ran = new vscode.EventEmitter<void>();
-  /** What the author's tests did on each fix, by digests of the fix and of the author's changes. */
-  private readonly results = new Map<string, TestsOnFix>();
-  /** Digest of the author's changes that ran last. */
-  private mine = '';
+  private readonly tests: TestsOnFixes;
 
   constructor(
     context: vscode.ExtensionContext,
@@ -54,7 +61,7 @@ export class Fixes implements vscode.Disposable {
   ) {
     const generations = new Generations(context, open, reporter, {
       kept: 'repair',
-      shown: (method) => method,
+      methodOf: methodOfRecord,
       busy: () =>
         new HumanError(
           vscode.l10n.t('A model is already proposing fixes'),
@@ -63,6 +70,7 @@ export class Fixes implements vscode.Disposable {
     });
     this.generations = generations;
     this.models = new ChoosableModels(context, reporter);
+    this.tests = new TestsOnFixes(open, reporter);
     this.documents = new CandidateDocuments(
       open,
       {
@@ -79,10 +87,10 @@ export class Fixes implements vscode.Disposable {
     const tree = new FixTree(
       () => ({
         generations: generations.list,
-        testsOn: (patch) => this.results.get(resultKey(patch, this.mine)),
+        testsOn: (patch) => this.tests.of(patch),
       }),
       generations.onDidChange,
-      this.ran.event,
+      this.tests.onDidChange,
     );
     this.view = vscode.window.createTreeView(viewIds.fixes, { treeDataProvider: tree });
     const follow = (): void => {
@@ -90,10 +98,8 @@ export class Fixes implements vscode.Disposable {
       void vscode.commands.executeCommand('setContext', contextKeys.fixes, has);
     };
     this.subscriptions = [
-      ...[generations, tree, this.view, this.ran],
+      ...[generations, this.tests, tree, this.view],
       generations.onDidChange(follow),
-      // Results are about the author's changes as they ran.
-      open.onDidEdit(() => void this.forgetStale().catch(this.shown)),
     ];
     this.loaded = generations
       .load()
@@ -121,81 +127,68 @@ export class Fixes implements vscode.Disposable {
       case fixCommandIds.propose:
         return this.propose(namesSchema.safeParse(argument).data ?? {});
       case fixCommandIds.preview: {
-        const { fix, name } = this.fixIn(argument);
-        return this.documents.preview(fix.patch.patch, name);
+        const { patch, name } = this.fixIn(argument);
+        return this.documents.preview(patch, name);
       }
       case fixCommandIds.runTests:
-        return this.runTests(this.fixIn(argument));
+        return this.tests.runOn(this.fixIn(argument));
+      case fixCommandIds.runTestsOnAll:
+        return this.tests.runOnAll(this.fixesIn(argument));
       case fixCommandIds.openPlace:
         return isNode(argument) && argument.kind === 'place'
           ? this.openPlace(argument.place)
           : undefined;
       case fixCommandIds.resume: {
-        const { method, model } = this.generationIn(argument).record;
-        return this.propose({ method, model });
+        return this.propose(this.generationIn(argument).record);
       }
       case fixCommandIds.remove:
         return this.remove(this.generationIn(argument));
     }
   }
 
-  private async propose(names: {
-    readonly method?: string | undefined;
-    readonly model?: string | undefined;
-  }): Promise<void> {
+  /** @param asked names, or the record of a run to resume, which has settings of its own */
+  private async propose(asked: AskedNames | GenerationRecord): Promise<void> {
     refuseUntrusted();
-    const title = vscode.l10n.t('Propose Fixes');
-    const parts = await this.estimateParts();
-    const method =
-      names.method === undefined
-        ? await this.chooseMethod(title, parts)
-        : methodOf(names.method, repairMethods());
-    if (method === undefined) return;
-    const model =
-      names.model === undefined
-        ? await this.models.choose(
-            vscode.l10n.t('{0} with {1}: Which Model?', title, method.title),
-            {
-              needsTools: false,
-              costOf: (priced) => costInWords(vscode.l10n, estimatedCost(method, parts), priced),
-            },
-          )
-        : await this.models.byName(names.model);
-    if (model === undefined) return;
-    if (method.runs !== 'nothing') await askForTestsOfModels(this.open.folder, 'person');
-    const finished = await this.work(method, model);
+    const before = 'startedAt' in asked ? asked : undefined;
+    const numbers = before === undefined ? configuredNumbers() : (before.agentless ?? {});
+    const embedding = before === undefined ? configuredEmbedding() : embeddingOfRecord(before);
+    const chosen = await chooseRun(asked, this.open, {
+      title: vscode.l10n.t('Propose Fixes'),
+      methods: repairMethods(agentlessSettings(numbers)),
+      models: this.models,
+      parts: {
+        ...(await estimateParts(this.open)),
+        embedding: embedding && (await this.estimateVectors(embedding, numbers)),
+      },
+    });
+    if (chosen === undefined) return;
+    const { method, model } = chosen;
+    const embeds = embedding !== undefined && embedsCode(method);
+    const finished = await this.work({
+      ...chosen,
+      // No repair method is an agent, so the limits do not count.
+      limits: generateSettings().agentLimits,
+      numbers: method.name === 'agentless' ? numbers : {},
+      embedding: embeds ? this.models.embedding(embeddingBeside(embedding, model)) : undefined,
+    });
     if (finished !== undefined) void this.tell(finished).catch(this.shown);
   }
 
-  private async estimateParts(): Promise<EstimateParts> {
-    const { issue } = await this.open.instance();
-    const count = await tokenCounter();
-    const { contextTokens, maxOutputTokens, agentLimits: limits } = generateSettings();
-    return { issueTokens: count(issue), contextTokens, maxOutputTokens, limits };
+  /** What an embedding model gets at most. */
+  private async estimateVectors(
+    embedding: EmbeddingUse,
+    numbers: AgentlessNumbers,
+  ): Promise<EstimateParts['embedding']> {
+    const { base } = await this.open.trees();
+    const paths = await this.open.filesOfR();
+    return { ...embedding, tokens: await embeddedTokens(base, paths, agentlessSettings(numbers)) };
   }
 
-  private async chooseMethod(title: string, parts: EstimateParts): Promise<Method | undefined> {
-    const priced = this.models.lastPriced();
-    const items = repairMethods().map((method) => ({
-      label: method.title,
-      description: method.description,
-      detail: costInWords(vscode.l10n, estimatedCost(method, parts), priced),
-      method,
-    }));
-    const chosen = await vscode.window.showQuickPick(items, {
-      title: vscode.l10n.t('{0}: Which Method?', title),
-      matchOnDescription: true,
-    });
-    return chosen?.method;
-  }
-
-  private work(method: Method, model: ChosenModel): Promise<FinishedGeneration | undefined> {
-    const title = vscode.l10n.t('{0} with {1}', method.title, model.name);
+  private work(run: AskedRun): Promise<FinishedGeneration | undefined> {
+    const title = vscode.l10n.t('{0} with {1}', run.method.title, run.model.name);
     return withNotification(title, this.reporter, async (reporter, signal) => {
       try {
-        // No repair method is an agent, so the limits do not count.
-        const asked = { method, model, limits: generateSettings().agentLimits };
-        return await this.generations.start(asked, signal, reporter);
+        return await this.generations.start(run, signal, reporter);
       } catch (error) {
         if (signal.aborted) throw new Cancelled();
         throw error;
@@ -236,47 +229,6 @@ export class Fixes implements vscode.Disposable {
     if (answer === runTests) await this.run(fixCommandIds.runTests, row);
   }
 
-  /** Runs the author's tests on R with the fix in place of X*. */
-  private async runTests({ fix, name }: NamedFix): Promise<void> {
-    refuseUntrusted();
-    const { patch } = fix.patch;
-    await askForTestsOfModels(this.open.folder, 'person');
-    await saveEdits(this.open);
-    const title = vscode.l10n.t('Running your tests on R with {0}', name);
-    const ran = await withNotification(title, this.reporter, (reporter, signal) =>
-      this.open.runs.onFix(patch, { reporter, signal }),
-    );
-    if (ran === undefined) return;
-    const { digest, base = {}, standings, failure } = ran;
-    this.mine = digest;
-    this.results.set(
-      resultKey(patch, digest),
-      standings === undefined
-        ? { problem: failure ?? vscode.l10n.t('no test ran') }
-        : {
-            tests: Object.keys({ ...base, ...standings }).map((test) => ({
-              ...{ test, base: base[test], fixed: standings[test] },
-            })),
-          },
-    );
-    this.ran.fire();
-    if (standings === undefined) {
-      throw new HumanError(
-        vscode.l10n.t('Your tests could not run on R with {0}: {1}', name, failure ?? ''),
-        vscode.l10n.t('Write a test first, or choose another fix'),
-      );
-    }
-  }
-
-  /** Results of earlier changes of the author are not shown. */
-  private async forgetStale(): Promise<void> {
-    if (this.mine === '') return;
-    const now = patchDigest(await this.open.candidatePatch());
-    if (now === this.mine) return;
-    this.mine = now;
-    this.ran.fire();
-  }
-
   private async openPlace({ path, lines }: FoundPlace): Promise<void> {
     // A model wrote the path: only files of R are opened.
     const { folder } = this.open;
@@ -295,24 +247,26 @@ export class Fixes implements vscode.Disposable {
 
   private async remove(generation: Generation): Promise<void> {
     const { title } = methodNamed(generation.record.method);
-    const forget = vscode.l10n.t('Forget {0}', title);
-    const chosen = await vscode.window.showQuickPick(
-      [
-        {
-          label: forget,
-          detail: vscode.l10n.t(
-            'Its answers are deleted. Getting them again means paying for them again.',
-          ),
-        },
-        { label: vscode.l10n.t('Keep them') },
-      ],
-      { title: vscode.l10n.t('Forget Fixes') },
+    const isSure = await askToForget(vscode.l10n.t('Forget Fixes'), title);
+    if (isSure) await this.generations.forget(generation);
+  }
+
+  /** The different fixes of the run of a row, else of all runs. */
+  private fixesIn(argument: unknown): NamedPatch[] {
+    const generations =
+      isNode(argument) && argument.kind === 'generation'
+        ? [argument.generation]
+        : this.generations.list;
+    return generations.flatMap((generation) =>
+      distinctFixes(generation).map((fix) => ({
+        patch: fix.patch.patch,
+        name: nameOf({ generation, fix }),
+      })),
     );
-    if (chosen?.label === forget) await this.generations.forget(generation);
   }
 
   /** The fix of a row, else of the selected row, else the best of the last run. */
-  private fixIn(argument: unknown): NamedFix {
+  private fixIn(argument: unknown): NamedPatch {
     const row = [argument, this.view.selection[0]].find(
       (each): each is Extract<FixNode, { kind: 'fix' }> => isNode(each) && each.kind === 'fix',
     );
@@ -325,16 +279,12 @@ export class Fixes implements vscode.Disposable {
         vscode.l10n.t('Run "SWT-Bench: Propose Fixes…"'),
       );
     }
-    const place = distinctFixes(found.generation).indexOf(found.fix) + 1;
-    const { title } = methodNamed(found.generation.record.method);
-    return { ...found, name: vscode.l10n.t('Fix {0} of {1}', place, title) };
+    return { patch: found.fix.patch.patch, name: nameOf(found) };
   }
 
   private generationIn(argument: unknown): Generation {
-    for (const row of [argument, this.view.selection[0]]) {
-      if (isNode(row) && row.kind === 'generation') return row.generation;
-    }
-    const [generation] = this.generations.list;
+    const rows = [argument, this.view.selection[0]];
+    const generation = generationOfRow(rows, this.generations.list);
     if (generation !== undefined) return generation;
     throw new HumanError(
       vscode.l10n.t('No model has proposed a fix for this instance'),
@@ -349,11 +299,18 @@ export class Fixes implements vscode.Disposable {
   }
 }
 
-interface NamedFix extends Fix {
-  readonly name: string;
+function nameOf({ generation, fix }: Fix): string {
+  const place = distinctFixes(generation).indexOf(fix) + 1;
+  const { title } = methodNamed(generation.record.method);
+  return vscode.l10n.t('Fix {0} of {1}', place, title);
 }
 
-const resultKey = (patch: string, mine: string): string => `${patchDigest(patch)} ${mine}`;
+/** The method of a record, with the numbers of that time. */
+function methodOfRecord({ method: name, agentless }: GenerationRecord): Method {
+  const method = methodOf(name, repairMethods(agentlessSettings(agentless)));
+  if (method === undefined) throw new Error(`${name} is no method of repair`);
+  return method;
+}
 
 const isNode = (value: unknown): value is FixNode =>
   typeof value === 'object' && value !== null && 'kind' in value;

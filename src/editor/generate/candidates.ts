@@ -3,23 +3,23 @@ import { Cancelled, HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { LimitProfile } from '../../method/agents/agent';
 import type { Method, MethodCandidate } from '../../method/method';
-import { methodNamed, methodNames, methodOf, methods } from '../../method/methods';
+import { methodNamed, methods } from '../../method/methods';
 import { told } from '../../method/models/budget';
-import { tokenCounter } from '../../method/tokens';
 import { withNotification } from '../shell/withNotification';
 import { candidateAuthority, candidateCommandIds, contextKeys, viewIds } from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
 import { showProblem } from '../shell/problems';
-import { askForTestsOfModels } from '../tools/testsOfModels';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
 import type { OriginOfCandidate } from '../trajectory/trajectoryOrigin';
 import { withoutOracle } from '../trajectory/withoutOracle';
 import type { CandidateNode } from './candidateTreeRow';
 import { CandidateTree } from './candidateTree';
+import { askToForget } from './askToForget';
 import { ChoosableModels } from './choosableModels';
+import { chooseRun, estimateParts, type AskedNames } from './chooseRun';
 import { CandidateDocuments } from './documents';
-import { costInWords, estimatedCost, type EstimateParts, type Priced } from './estimatedCost';
+import { generationOfRow } from './generationOfRow';
 import {
   Generations,
   type AskedRun,
@@ -36,10 +36,8 @@ import { patchDigest } from '../instance/edits';
 
 type CommandId = (typeof candidateCommandIds)[keyof typeof candidateCommandIds];
 
-/** What a caller has chosen; the person is asked for the others. */
-interface AskedNames {
-  readonly method?: string;
-  readonly model?: string;
+/** What a caller has chosen; the person is asked for method and model. */
+interface AskedCandidates extends AskedNames {
   /** Those of the settings when absent. */
   readonly limits?: LimitProfile;
 }
@@ -71,7 +69,7 @@ export class Candidates implements vscode.Disposable {
     const { version } = context.extension.packageJSON as { readonly version: string };
     const generations = new Generations(context, open, reporter, {
       kept: 'generate',
-      shown: withOutcomesOnR,
+      methodOf: ({ method }, told) => withOutcomesOnR(methodNamed(method), told),
       busy: () =>
         new HumanError(
           vscode.l10n.t('A model is already writing tests'),
@@ -196,38 +194,17 @@ export class Candidates implements vscode.Disposable {
     };
   }
 
-  private async generate(names: AskedNames): Promise<void> {
+  private async generate(names: AskedCandidates): Promise<void> {
     refuseUntrusted();
-    const title = vscode.l10n.t('Generate Reproducing Tests');
     const limits = names.limits ?? generateSettings().agentLimits;
-    const parts = await this.estimateParts(limits);
-    const method =
-      names.method === undefined
-        ? await chooseMethod(title, parts, this.models.lastPriced())
-        : askedMethod(names.method);
-    if (method === undefined) return;
-    const model =
-      names.model === undefined
-        ? await this.models.choose(
-            vscode.l10n.t('{0} with {1}: Which Model?', title, method.title),
-            {
-              needsTools: method.needsTools === true,
-              costOf: (priced) => costInWords(vscode.l10n, estimatedCost(method, parts), priced),
-            },
-          )
-        : await this.models.byName(names.model);
-    if (model === undefined) return;
-    // Asked before the model is: without the permission its answer would be paid for in vain.
-    if (method.runs !== 'nothing') await askForTestsOfModels(this.open.folder, 'person');
-    const finished = await this.work({ method, model, limits });
+    const chosen = await chooseRun(names, this.open, {
+      title: vscode.l10n.t('Generate Reproducing Tests'),
+      ...{ methods, models: this.models, more: runsInWords },
+      parts: await estimateParts(this.open, limits),
+    });
+    if (chosen === undefined) return;
+    const finished = await this.work({ ...chosen, limits });
     if (finished !== undefined) void this.tell(finished).catch(this.shown);
-  }
-
-  private async estimateParts(limits: LimitProfile): Promise<EstimateParts> {
-    const { issue } = await this.open.instance();
-    const count = await tokenCounter();
-    const { contextTokens, maxOutputTokens } = generateSettings();
-    return { issueTokens: count(issue), contextTokens, maxOutputTokens, limits };
   }
 
   private work(run: AskedRun): Promise<FinishedGeneration | undefined> {
@@ -318,20 +295,8 @@ export class Candidates implements vscode.Disposable {
   }
 
   private async remove(generation: Generation): Promise<void> {
-    const forget = vscode.l10n.t('Forget {0}', titleOf(generation));
-    const chosen = await vscode.window.showQuickPick(
-      [
-        {
-          label: forget,
-          detail: vscode.l10n.t(
-            'Its answers are deleted. Getting them again means paying for them again.',
-          ),
-        },
-        { label: vscode.l10n.t('Keep them') },
-      ],
-      { title: vscode.l10n.t('Forget Candidates') },
-    );
-    if (chosen?.label === forget) await this.generations.forget(generation);
+    const title = vscode.l10n.t('Forget Candidates');
+    if (await askToForget(title, titleOf(generation))) await this.generations.forget(generation);
   }
 
   private patchIn(argument: unknown): Named {
@@ -362,10 +327,8 @@ export class Candidates implements vscode.Disposable {
   }
 
   private generationIn(argument: unknown): Generation {
-    for (const row of [argument, this.view.selection[0]]) {
-      if (isNode(row) && row.kind === 'generation') return row.generation;
-    }
-    const [generation] = this.generations.list;
+    const rows = [argument, this.view.selection[0]];
+    const generation = generationOfRow(rows, this.generations.list);
     if (generation !== undefined) return generation;
     throw new HumanError(
       vscode.l10n.t('No model has written tests for this instance'),
@@ -397,41 +360,13 @@ function applying(candidate: MethodCandidate): MethodCandidate {
   );
 }
 
-function namesIn(argument: unknown): AskedNames {
+function namesIn(argument: unknown): AskedCandidates {
   if (!isObject(argument)) return {};
   const { method, model } = argument;
   return {
     ...(typeof method === 'string' && { method }),
     ...(typeof model === 'string' && { model }),
   };
-}
-
-function askedMethod(name: string): Method {
-  const method = methodOf(name);
-  if (method !== undefined) return method;
-  throw new HumanError(
-    vscode.l10n.t('{0} is not a method', JSON.stringify(name)),
-    vscode.l10n.t('Choose {0}', methodNames.join(', ')),
-  );
-}
-
-async function chooseMethod(
-  title: string,
-  parts: EstimateParts,
-  priced: Priced | undefined,
-): Promise<Method | undefined> {
-  const items = methods.map((method) => ({
-    label: method.title,
-    description: method.description,
-    // The end of a long line is cut off, and the cost is not said elsewhere.
-    detail: `${costInWords(vscode.l10n, estimatedCost(method, parts), priced)} · ${runsInWords(method)}`,
-    method,
-  }));
-  const chosen = await vscode.window.showQuickPick(items, {
-    title: vscode.l10n.t('{0}: Which Method?', title),
-    matchOnDescription: true,
-  });
-  return chosen?.method;
 }
 
 /** What a method runs before it chooses, in addition to the runs on R for the list. */

@@ -3,12 +3,14 @@ import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { Price } from '../../method/models/budget';
 import { CallsNoTools, ModelUnusable, type ChatModel } from '../../method/models/chatModel';
-import { openModel } from '../../method/models/openModel';
+import type { EmbeddingModel } from '../../method/models/embeddingModel';
+import type { EmbeddingUse } from '../../method/models/embeddingUse';
+import { openEmbeddingModel, openModel, parseModelName } from '../../method/models/openModel';
 import { settingKeys } from '../shell/names';
 import { callsTools, editorModel, editorModelName } from './editorModel';
 import type { Priced } from './estimatedCost';
 import { ModelKeys, originInWords } from './modelKeys';
-import type { ConfiguredModel } from './modelSettings';
+import type { ConfiguredModel, KeyHolder } from './modelSettings';
 import { configuredModel, configuredModels } from './settings';
 
 /** A chosen model before its first request. */
@@ -16,10 +18,19 @@ export interface ChosenModel {
   /** `PROVIDER/NAME`, or `vscode/VENDOR/ID`. */
   readonly name: string;
   readonly price: Price | undefined;
+  /** Address of its server; undefined for the usual one of its provider. */
+  readonly baseUrl?: string | undefined;
   /** Most tokens of its input; undefined when nobody says. */
   readonly maxInputTokens: number | undefined;
   /** @throws HumanError when it has no key; Cancelled when the person gives none */
   open(options: { readonly timeoutSeconds: number }): Promise<ChatModel>;
+}
+
+/** The embedding model of a run before its first request. */
+export interface ChosenEmbedding {
+  readonly use: EmbeddingUse;
+  /** @throws HumanError when it has no key; Cancelled when the person gives none */
+  open(options: { readonly timeoutSeconds: number }): Promise<EmbeddingModel>;
 }
 
 interface Item extends vscode.QuickPickItem {
@@ -126,32 +137,72 @@ export class ChoosableModels {
   private ofSettings(model: ConfiguredModel): ChosenModel {
     const { name, baseUrl, price } = model;
     return {
-      name,
-      price,
+      ...{ name, price, baseUrl },
       maxInputTokens: undefined,
       open: async ({ timeoutSeconds }) => {
-        const needsKey = model.provider !== 'openai-compatible';
-        if (needsKey && (await this.keys.originOf(model)) === 'none') {
-          if (!(await this.keys.ask(model))) {
-            throw new HumanError(
-              vscode.l10n.t('{0} has no key', name),
-              vscode.l10n.t('Run "SWT-Bench: Set Key of a Model…"'),
-            );
-          }
-        }
-        const key = await this.keys.get(model);
+        const key = await this.keyOf(model, name);
         const opened = await openModel({
-          ...{ name, baseUrl, price, key, timeoutSeconds },
+          ...{ name, baseUrl, price, key, timeoutSeconds, retries },
           stream: true,
-          retries: { count: 6, firstWaitMs: 1000 },
         });
-        return withAdvice(opened);
+        return {
+          name,
+          complete: withAdvice(name, settingKeys.models, (request, work) =>
+            opened.complete(request, work),
+          ),
+        };
       },
     };
+  }
+
+  /** An embedding model. @throws HumanError when it has no address */
+  embedding(use: EmbeddingUse): ChosenEmbedding {
+    const { name, baseUrl } = use;
+    const { provider } = parseModelName(name);
+    if (provider === 'openai-compatible' && baseUrl === undefined) {
+      throw new HumanError(
+        vscode.l10n.t('The embedding model {0} has no address', name),
+        vscode.l10n.t('Set {0}, such as http://localhost:11434/v1', settingKeys.embeddingBaseUrl),
+      );
+    }
+    return {
+      use,
+      open: async ({ timeoutSeconds }) => {
+        const key = await this.keyOf({ provider, baseUrl }, name);
+        const opened = await openEmbeddingModel({ name, baseUrl, key, timeoutSeconds, retries });
+        return {
+          name,
+          embed: withAdvice(name, settingKeys.embeddingModel, (texts, work) =>
+            opened.embed(texts, work),
+          ),
+        };
+      },
+    };
+  }
+
+  /**
+   * The key of a model, which the person is asked for where it needs one and has none.
+   *
+   * @throws HumanError when the person gives none
+   */
+  private async keyOf(model: KeyHolder, name: string): Promise<string | undefined> {
+    const needsKey = model.provider !== 'openai-compatible';
+    if (needsKey && (await this.keys.originOf(model)) === 'none') {
+      if (!(await this.keys.ask(model))) {
+        throw new HumanError(
+          vscode.l10n.t('{0} has no key', name),
+          vscode.l10n.t('Run "SWT-Bench: Set Key of a Model…"'),
+        );
+      }
+    }
+    return this.keys.get(model);
   }
 }
 
 const lastModel = 'generate.model';
+
+/** Of the models of the settings. */
+const retries = { count: 6, firstWaitMs: 1000 };
 
 const separator = (label: string): Item => ({ label, kind: vscode.QuickPickItemKind.Separator });
 
@@ -172,22 +223,28 @@ const ofChat = (chat: vscode.LanguageModelChat): ChosenModel => ({
   open: ({ timeoutSeconds }) => Promise.resolve(editorModel(chat, { timeoutSeconds })),
 });
 
-/** The same model with errors that give advice for the editor instead of the command line. */
-const withAdvice = (model: ChatModel): ChatModel => ({
-  name: model.name,
-  complete: async (request, work) => {
+/**
+ * The same requests of a model with errors that give advice for the editor instead of the command
+ * line.
+ */
+const withAdvice =
+  <Asked extends readonly unknown[], Answer>(
+    name: string,
+    setting: string,
+    ask: (...asked: Asked) => Promise<Answer>,
+  ) =>
+  async (...asked: Asked): Promise<Answer> => {
     try {
-      return await model.complete(request, work);
+      return await ask(...asked);
     } catch (error) {
       // A model without tools needs no advice about keys.
       if (!(error instanceof ModelUnusable) || error instanceof CallsNoTools) throw error;
       throw new ModelUnusable(
-        `${model.name}: ${error.what}`,
+        `${name}: ${error.what}`,
         vscode.l10n.t(
           'Check its key ("SWT-Bench: Set Key of a Model…") and the setting {0}',
-          settingKeys.models,
+          setting,
         ),
       );
     }
-  },
-});
+  };

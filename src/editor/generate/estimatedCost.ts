@@ -1,13 +1,21 @@
 import type * as vscode from 'vscode';
 import { dollarsOf, type Price } from '../../method/models/budget';
+import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import type { LimitProfile } from '../../method/agents/agent';
-import type { DeclaredRequests, RequestSizes } from '../../method/estimate/declaredRequests';
+import { asksForVectors, type DeclaredRequests, type RequestSizes } from '../../method/estimate/declaredRequests';
 import type { Method } from '../../method/method';
 
 /** What an estimate is made of, in tokens. */
 export interface EstimateParts extends RequestSizes {
   /** The limits of agents. */
   readonly limits: LimitProfile;
+  /** The embedding model, and the tokens of R for it; absent where there is none. */
+  readonly embedding?: EmbeddedParts | undefined;
+}
+
+/** What a method turns into vectors, at most. */
+interface EmbeddedParts extends Pick<EmbeddingUse, 'name' | 'price'> {
+  readonly tokens: number;
 }
 
 interface EstimatedCost {
@@ -18,6 +26,8 @@ interface EstimatedCost {
   readonly outputTokens: number;
   /** Dollars at which the method ends, where it has such a limit. */
   readonly mostDollars: number | undefined;
+  /** Besides; absent where the method has no vectors. */
+  readonly embedding?: EmbeddedParts;
 }
 
 /** A model whose price is known. */
@@ -40,7 +50,7 @@ const usualCalls = 30;
  */
 export function estimatedCost(
   { samples, limits, requests }: Pick<Method, 'samples' | 'limits' | 'requests'>,
-  { limits: profile, ...sizes }: EstimateParts,
+  { limits: profile, embedding, ...sizes }: EstimateParts,
 ): EstimatedCost {
   if (limits !== undefined) {
     const { calls, dollars } = limits[profile];
@@ -64,6 +74,7 @@ export function estimatedCost(
     inputTokens: sum(({ count, inputTokens }) => count * inputTokens),
     outputTokens: sum(({ count, outputTokens }) => count * outputTokens),
     mostDollars: undefined,
+    ...(embedding !== undefined && asksForVectors(declared) && { embedding }),
   };
 }
 
@@ -73,9 +84,10 @@ export function estimatedCost(
  */
 export function costInWords(
   l10n: typeof vscode.l10n,
-  { requests, mostRequests, inputTokens, outputTokens, mostDollars = Infinity }: EstimatedCost,
+  cost: EstimatedCost,
   priced: Priced | undefined,
 ): string {
+  const { requests, mostRequests, inputTokens, outputTokens, mostDollars = Infinity } = cost;
   const asked =
     mostRequests !== undefined
       ? l10n.t('{0} of at most {1} requests', requests, mostRequests)
@@ -84,7 +96,16 @@ export function costInWords(
         : l10n.t('{0} requests', requests);
   const tokens = Math.max(1, Math.round((inputTokens + outputTokens) / 1000));
   const size = l10n.t('{0}, about {1}k tokens', asked, tokens);
-  if (priced === undefined) return size;
+  const vectors = cost.embedding === undefined ? [] : [embeddedInWords(l10n, cost.embedding)];
+  if (priced === undefined) return [size, ...vectors].join(' · ');
   const dollars = Math.min(dollarsOf(priced.price, { inputTokens, outputTokens }), mostDollars);
-  return l10n.t('{0}, ${1} with {2}', size, dollars.toFixed(2), priced.name);
+  const told = l10n.t('{0}, ${1} with {2}', size, dollars.toFixed(2), priced.name);
+  return [told, ...vectors].join(' · ');
+}
+
+function embeddedInWords(l10n: typeof vscode.l10n, { name, tokens, price }: EmbeddedParts): string {
+  const thousands = Math.max(1, Math.round(tokens / 1000));
+  if (price === undefined) return l10n.t('vectors of up to {0}k tokens with {1}', thousands, name);
+  const dollars = ((price * tokens) / 1e6).toFixed(2);
+  return l10n.t('vectors of up to {0}k tokens, ${1} with {2}', thousands, dollars, name);
 }

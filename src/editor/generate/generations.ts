@@ -8,13 +8,13 @@ import { silent, type Reporter } from '../../domain/reporter';
 import { runStore } from '../../evaluation/runStore';
 import {
   generate,
+  type Cost,
   type GenerationEntry,
   type GenerationRequest,
   type LiveParts,
 } from '../../method/generation';
 import type { LimitProfile } from '../../method/agents/agent';
 import type { Method, MethodCandidate } from '../../method/method';
-import { methodNamed } from '../../method/methods';
 import { budgetOf, type Budget } from '../../method/models/budget';
 import type { ChatModel } from '../../method/models/chatModel';
 import type { StepOf, MethodTrace } from '../../method/trace';
@@ -27,8 +27,15 @@ import type { InstanceSource, TestsOfInstance } from '../instance/instanceRoles'
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { requireTestsOfModels } from '../tools/testsOfModels';
 import { recordedLimits } from './limitProfileOf';
-import type { ChosenModel } from './choosableModels';
-import { readGenerationRecords, recordId, spentSince, type GenerationRecord } from './records';
+import type { AgentlessNumbers } from './agentlessNumbers';
+import type { ChosenEmbedding, ChosenModel } from './choosableModels';
+import {
+  embeddingOfRecord,
+  readGenerationRecords,
+  recordId,
+  spentSince,
+  type GenerationRecord,
+} from './records';
 import { generateSettings, type GenerateSettings } from './settings';
 
 /** A run of a method on the open instance: under way, done, or interrupted. */
@@ -48,6 +55,8 @@ export interface Generation {
   readonly chosen: { readonly sample: number | undefined; readonly why: string } | undefined;
   /** Why there is no choice. */
   readonly failure: string | undefined;
+  /** What its answers and vectors have cost, once the run is done. */
+  readonly cost: Cost | undefined;
 }
 
 interface Mutable extends Generation {
@@ -58,6 +67,7 @@ interface Mutable extends Generation {
   state: Generation['state'];
   chosen: Generation['chosen'];
   failure: Generation['failure'];
+  cost: Generation['cost'];
 }
 
 /** What a person asks for. */
@@ -66,14 +76,18 @@ export interface AskedRun {
   readonly model: ChosenModel;
   /** Counts for agents. */
   readonly limits: LimitProfile;
+  /** Numbers that the settings change; only Agentless has some. */
+  readonly numbers?: AgentlessNumbers;
+  /** Undefined where there is none, or the method needs none. */
+  readonly embedding?: ChosenEmbedding | undefined;
 }
 
 /** What the runs of one view write. */
 export interface GenerationKind {
   /** Names their records and the folder of their trace. */
   readonly kept: 'generate' | 'repair';
-  /** A method, with what a person wants to see beyond what it needs itself. */
-  readonly shown: (method: Method, reporter: Reporter) => Method;
+  /** The method of a record, with what a person wants to see beyond what it needs itself. */
+  readonly methodOf: (record: GenerationRecord, reporter: Reporter) => Method;
   /** Refuses a second run at once. */
   readonly busy: () => HumanError;
 }
@@ -178,7 +192,7 @@ export class Generations implements vscode.Disposable {
     this.all = [generation, ...this.all.filter((each) => each !== before)];
     this.changed.fire();
     try {
-      return await this.produce(generation, run.model, settings, signal, reporter);
+      return await this.produce(generation, run, settings, signal, reporter);
     } finally {
       await this.settle(generation, before);
     }
@@ -186,7 +200,7 @@ export class Generations implements vscode.Disposable {
 
   /** What a run is about: its method and model, with the settings of this moment. */
   private recordOf(
-    { method, model, limits }: AskedRun,
+    { method, model, limits, numbers = {}, embedding }: AskedRun,
     settings: GenerateSettings,
   ): GenerationRecord {
     const longest = Math.floor((model.maxInputTokens ?? Infinity) * 0.9);
@@ -199,6 +213,8 @@ export class Generations implements vscode.Disposable {
       ...(method.needsTools === true &&
         model.maxInputTokens !== undefined && { maxInputTokens: model.maxInputTokens }),
       ...recordedLimits(method, limits),
+      ...(Object.keys(numbers).length > 0 && { agentless: numbers }),
+      ...(embedding !== undefined && { embedding: recordedEmbedding(embedding) }),
       engine: engineSettings(this.open.folder.uri).name,
       timeoutSeconds: timeoutSeconds(this.open.folder.uri),
       ...(model.price !== undefined && { price: model.price }),
@@ -209,19 +225,21 @@ export class Generations implements vscode.Disposable {
   /** Runs the method, and records its answers in the trace. */
   private async produce(
     generation: Mutable,
-    model: ChosenModel,
+    { model, embedding }: AskedRun,
     settings: GenerateSettings,
     signal: AbortSignal,
     reporter: Reporter,
   ): Promise<FinishedGeneration> {
-    const chat = counting(await model.open({ timeoutSeconds: settings.requestSeconds }));
+    const options = { timeoutSeconds: settings.requestSeconds };
+    const chat = counting(await model.open(options));
+    const vectors = await embedding?.open(options);
     const instance = await this.open.instance();
     const python = await this.open.python();
     await this.keepRecords();
     return this.locked(signal, reporter, async (still) => {
       const trace = await this.openTrace({ readOnly: false });
       try {
-        const live = this.liveParts(chat, python);
+        const live = this.liveParts({ model: chat, embedding: vectors }, python);
         const budget = budgetLeft(generation.record, settings, trace);
         const request = this.requestOf(generation, instance, {
           ...{ live, trace, budget, reporter },
@@ -237,9 +255,12 @@ export class Generations implements vscode.Disposable {
     });
   }
 
-  private liveParts(model: ChatModel, python: PythonParser): LiveParts {
+  private liveParts(
+    models: Pick<LiveParts, 'model' | 'embedding'>,
+    python: PythonParser,
+  ): LiveParts {
     return {
-      model,
+      ...models,
       requests,
       python,
       trees: () => this.open.trees(),
@@ -274,14 +295,15 @@ export class Generations implements vscode.Disposable {
       readonly reporter: Reporter;
     },
   ): GenerationRequest {
-    const { method, model, samples, contextTokens, maxOutputTokens, price } = generation.record;
+    const { model, samples, contextTokens, maxOutputTokens, price } = generation.record;
     const { engine, timeoutSeconds, maxInputTokens, limits } = generation.record;
     return {
       ...more,
+      embedding: embeddingOfRecord(generation.record),
       ...{ model, samples, contextTokens, maxOutputTokens, maxInputTokens, price },
       ...{ engine, timeoutSeconds, limits },
       instances: [instance],
-      method: this.kind.shown(methodNamed(method), more.reporter),
+      method: this.kind.methodOf(generation.record, more.reporter),
       storage: storageFolder(),
       // A candidate applies with one click, so it must not change the code under test.
       testsOnly: true,
@@ -398,7 +420,7 @@ export class Generations implements vscode.Disposable {
 
 const begun = (record: GenerationRecord, state: Generation['state']): Mutable => ({
   ...{ id: recordId(record), record, state, candidates: new Map(), acts: [] },
-  ...{ stages: [], writing: new Map(), chosen: undefined, failure: undefined },
+  ...{ stages: [], writing: new Map(), chosen: undefined, failure: undefined, cost: undefined },
 });
 
 const hasResults = ({ candidates, acts, stages }: Generation): boolean =>
@@ -440,7 +462,16 @@ function finish(generation: Mutable, entry: GenerationEntry): void {
   }
   generation.state = 'done';
   generation.chosen = { sample: entry.choice.chosen?.sample, why: entry.choice.why };
+  generation.cost = entry.cost;
 }
+
+const recordedEmbedding = ({
+  use: { name, baseUrl, price },
+}: ChosenEmbedding): NonNullable<GenerationRecord['embedding']> => ({
+  name,
+  ...(baseUrl !== undefined && { baseUrl }),
+  ...(price !== undefined && { price }),
+});
 
 const answersOf = ({ candidates, acts }: Generation): string[] => [
   ...[...candidates.values()].flatMap(({ answer }) => answer?.key ?? []),

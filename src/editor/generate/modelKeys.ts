@@ -3,8 +3,8 @@ import { HumanError } from '../../domain/humanError';
 import { keyOfEnvironment, useKey } from '../../engine/keysInUse';
 import { keyVariables } from '../../method/models/providers';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
-import { keyIdOf, type ConfiguredModel } from './modelSettings';
-import { configuredModels } from './settings';
+import { keyIdOf, type KeyHolder } from './modelSettings';
+import { configuredKeyHolders } from './settings';
 
 /** Where the key of a model comes from; `none` where it has none. */
 export type KeyOrigin = 'kept' | 'environment' | 'none';
@@ -20,19 +20,19 @@ export class ModelKeys {
   ) {}
 
   /** The stored key of a model; undefined when there is none. */
-  async get(model: ConfiguredModel): Promise<string | undefined> {
+  async get(model: KeyHolder): Promise<string | undefined> {
     const key = await this.secrets.get(secretOf(keyIdOf(model)));
     if (key !== undefined) useKey(key);
     return key;
   }
 
-  async originOf(model: ConfiguredModel): Promise<KeyOrigin> {
+  async originOf(model: KeyHolder): Promise<KeyOrigin> {
     if ((await this.get(model)) !== undefined) return 'kept';
     return keyOfEnvironment(keyVariables[model.provider]) === undefined ? 'none' : 'environment';
   }
 
   /** Asks for the key of a model and stores it. @returns whether the person gave one */
-  async ask(model: ConfiguredModel): Promise<boolean> {
+  async ask(model: KeyHolder): Promise<boolean> {
     const key = await vscode.window.showInputBox({
       title: vscode.l10n.t('Key of {0}', keyIdOf(model)),
       prompt: vscode.l10n.t('It is kept in the secret storage of VS Code, and nowhere else.'),
@@ -52,8 +52,7 @@ export class ModelKeys {
 
   /** Runs *Set Key of a Model…*. */
   async set(): Promise<void> {
-    const { models } = configuredModels();
-    const byId = new Map(models.map((model) => [keyIdOf(model), model]));
+    const byId = new Map(configuredKeyHolders().map((model) => [keyIdOf(model), model]));
     if (byId.size === 0) {
       throw new HumanError(
         vscode.l10n.t('The setting {0} contains no model', 'swt-bench.models'),

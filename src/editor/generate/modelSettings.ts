@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { HumanError } from '../../domain/humanError';
 import type { Price } from '../../method/models/budget';
+import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import { parseModelName } from '../../method/models/openModel';
-import type { Provider } from '../../method/models/providers';
+import { embeddingProviders, type Provider } from '../../method/models/providers';
 
 /** A model of the setting `swt-bench.models`. */
 export interface ConfiguredModel {
@@ -58,13 +59,8 @@ function readModel(value: unknown): ConfiguredModel | string {
     return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not an entry'}`;
   }
   const { model: name, baseUrl, price } = parsed.data;
-  let provider: Provider;
-  try {
-    ({ provider } = parseModelName(name));
-  } catch (error) {
-    if (error instanceof HumanError) return error.message;
-    throw error;
-  }
+  const provider = providerOf(name);
+  if (typeof provider !== 'string') return provider.why;
   if (baseUrl === undefined) {
     return provider === 'openai-compatible'
       ? `${name} needs a baseUrl, such as http://localhost:11434/v1`
@@ -73,6 +69,43 @@ function readModel(value: unknown): ConfiguredModel | string {
   const address = addressOf(baseUrl);
   return 'why' in address ? address.why : { name, provider, baseUrl: address.url, price };
 }
+
+/** The provider of a model, or why its name is none. */
+function providerOf(name: string): Provider | { readonly why: string } {
+  try {
+    return parseModelName(name).provider;
+  } catch (error) {
+    if (error instanceof HumanError) return { why: error.message };
+    throw error;
+  }
+}
+
+/**
+ * The embedding model of three settings, which mean what the options of `repair` mean.
+ *
+ * @param values of the settings; an empty text and a price of 0 stand for none
+ * @returns undefined where there is none, or why the settings name none
+ */
+export function readEmbeddingSettings(values: {
+  readonly model: unknown;
+  readonly baseUrl: unknown;
+  readonly price: unknown;
+}): EmbeddingUse | { readonly why: string } | undefined {
+  const [name, baseUrl] = [textIn(values.model), textIn(values.baseUrl)];
+  if (name === '') return undefined;
+  const provider = providerOf(name);
+  if (typeof provider !== 'string') return provider;
+  if (!embeddingProviders.some((each) => each === provider)) {
+    return { why: `${provider} has no embedding models` };
+  }
+  const { price: given } = values;
+  const price = typeof given === 'number' && given > 0 ? given : undefined;
+  if (baseUrl === '') return { name, baseUrl: undefined, price };
+  const address = addressOf(baseUrl);
+  return 'why' in address ? address : { name, baseUrl: address.url, price };
+}
+
+const textIn = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 function addressOf(text: string): { readonly url: string } | { readonly why: string } {
   let url: URL;
@@ -91,12 +124,12 @@ function addressOf(text: string): { readonly url: string } | { readonly why: str
   return { url: url.href.replace(/\/+$/, '') };
 }
 
+/** A model as far as its key depends on it. */
+export type KeyHolder = Pick<ConfiguredModel, 'provider' | 'baseUrl'>;
+
 /**
  * Id under which the key of a model is stored. Models of one provider at one address share it, and
  * a key never goes to another address.
  */
-export const keyIdOf = ({
-  provider,
-  baseUrl,
-}: Pick<ConfiguredModel, 'provider' | 'baseUrl'>): string =>
+export const keyIdOf = ({ provider, baseUrl }: KeyHolder): string =>
   baseUrl === undefined ? provider : `${provider} ${baseUrl}`;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isFailure, type TestResult } from '../../domain/outcome';
 import { engineNames } from '../../engine/engine';
+import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless/agentlessSettings';
 import { limitProfiles } from '../../method/agents/agent';
 import type { MethodCandidate } from '../../method/method';
 import { allMethodNames } from '../../method/methods';
@@ -9,7 +10,10 @@ import type { Method } from '../../method/method';
 import { Cancelled, messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { spentOn, type Spent } from '../../method/models/budget';
-import { keyOf, type MethodTrace } from '../../method/trace';
+import type { EmbeddingUse } from '../../method/models/embeddingUse';
+import { keyOf, paidSteps, type MethodTrace } from '../../method/trace';
+
+const agentlessNames = Object.keys(agentlessNumbers) as AgentlessNumber[];
 
 /** The request of a run of a method: enough to read it back from the trace, or to resume it. */
 const recordSchema = z.object({
@@ -21,6 +25,12 @@ const recordSchema = z.object({
   maxOutputTokens: z.number(),
   /** Most tokens that the model takes, where a history may become longer than that. */
   maxInputTokens: z.number().optional(),
+  /** Numbers of Agentless that differ from those of the paper; absent where none does. */
+  agentless: z.partialRecord(z.enum(agentlessNames), z.number()).optional(),
+  /** The embedding model, with dollars for a million tokens; absent where the run has none. */
+  embedding: z
+    .object({ name: z.string(), baseUrl: z.string().optional(), price: z.number().optional() })
+    .optional(),
   /** Limits of an agent; those of its paper when absent. */
   limits: z.enum(limitProfiles).optional(),
   engine: z.enum(engineNames),
@@ -43,19 +53,34 @@ export function readGenerationRecords(value: unknown): readonly GenerationRecord
 }
 
 /** Identifies a run: starting one with the same values again resumes it. */
-export const recordId = ({ startedAt: _, price: _price, ...asked }: GenerationRecord): string =>
-  keyOf(asked).slice(0, 16);
+export function recordId({
+  startedAt: _,
+  price: _price,
+  embedding,
+  ...asked
+}: GenerationRecord): string {
+  const { name, baseUrl } = embedding ?? {};
+  return keyOf(embedding === undefined ? asked : { ...asked, embedding: { name, baseUrl } }).slice(
+    0,
+    16,
+  );
+}
+
+/** The embedding model of a run; undefined where it has none. */
+export const embeddingOfRecord = ({ embedding }: GenerationRecord): EmbeddingUse | undefined =>
+  embedding && { baseUrl: undefined, price: undefined, ...embedding };
 
 /** What a run has spent since it first began, over all interruptions. */
 export function spentSince(
   steps: MethodTrace['steps'],
-  { model, price, startedAt }: GenerationRecord,
+  { model, embedding, price, startedAt }: GenerationRecord,
 ): Spent {
-  const answers = steps.filter((step) => step.step === 'answer');
-  return spentOn(
-    answers.filter((answer) => answer.model === model && answer.at >= startedAt),
-    price,
+  const paid = steps.filter(
+    (step) =>
+      (step.step === 'answer' && step.model === model) ||
+      (step.step === 'embedding' && step.model === embedding?.name),
   );
+  return spentOn(paidSteps(paid.filter(({ at }) => at >= startedAt)), price);
 }
 
 /**

@@ -2,8 +2,17 @@ import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
 import type { LimitProfile } from '../../method/agents/agent';
 import { settingKeys } from '../shell/names';
+import type { EmbeddingUse } from '../../method/models/embeddingUse';
+import { embeddingProviders } from '../../method/models/providers';
 import { limitProfileOf } from './limitProfileOf';
-import { readModelSettings, type ConfiguredModel } from './modelSettings';
+import { parseModelName } from '../../method/models/openModel';
+import { readAgentlessNumbers, type AgentlessNumbers } from './agentlessNumbers';
+import {
+  readEmbeddingSettings,
+  readModelSettings,
+  type ConfiguredModel,
+  type KeyHolder,
+} from './modelSettings';
 
 /** The settings of generating tests. */
 export interface GenerateSettings {
@@ -35,6 +44,60 @@ export function generateSettings(): GenerateSettings {
 /** The models of the settings, and the faults of faulty entries. */
 export function configuredModels(): ReturnType<typeof readModelSettings> {
   return readModelSettings(vscode.workspace.getConfiguration().get(settingKeys.models));
+}
+
+/**
+ * The embedding model of the settings; undefined where there is none.
+ *
+ * @throws HumanError when a setting is faulty
+ */
+export function configuredEmbedding(): EmbeddingUse | undefined {
+  const configuration = vscode.workspace.getConfiguration();
+  const found = readEmbeddingSettings({
+    model: configuration.get(settingKeys.embeddingModel),
+    baseUrl: configuration.get(settingKeys.embeddingBaseUrl),
+    price: configuration.get(settingKeys.embeddingPrice),
+  });
+  if (found === undefined || !('why' in found)) return found;
+  throw new HumanError(
+    vscode.l10n.t(
+      'The setting {0} names no embedding model: {1}',
+      settingKeys.embeddingModel,
+      found.why,
+    ),
+    vscode.l10n.t('Write it as PROVIDER/NAME, with one of {0}', embeddingProviders.join(', ')),
+  );
+}
+
+/**
+ * The numbers of Agentless that the settings change.
+ *
+ * @throws HumanError when a value is none that the number may have
+ */
+export function configuredNumbers(): AgentlessNumbers {
+  const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.agentless);
+  const { numbers, problems } = readAgentlessNumbers(set);
+  if (problems.length === 0) return numbers;
+  throw new HumanError(
+    vscode.l10n.t('The setting {0} is faulty: {1}', settingKeys.agentless, problems.join('; ')),
+    vscode.l10n.t('Correct it, or remove the number to have its default'),
+  );
+}
+
+/** Everything in the settings that may have a key: the models, and the embedding model. */
+export function configuredKeyHolders(): readonly KeyHolder[] {
+  const { models } = configuredModels();
+  let embedding: EmbeddingUse | undefined;
+  try {
+    embedding = configuredEmbedding();
+  } catch (error) {
+    if (!(error instanceof HumanError)) throw error;
+  }
+  if (embedding === undefined) return models;
+  const { provider } = parseModelName(embedding.name);
+  // Without an address it has that of a model of the list.
+  const hasOwn = embedding.baseUrl !== undefined || provider !== 'openai-compatible';
+  return hasOwn ? [...models, { ...embedding, provider }] : models;
 }
 
 /** @throws HumanError when the settings lack the model, or its entry is faulty */

@@ -1,15 +1,18 @@
 import type { Uri } from 'vscode';
 import type { Side } from '../../domain/outcome';
 import { throwIfAborted } from '../../domain/humanError';
-import type { TestedRepair } from '../../domain/study/filterRepairs';
+import { workersFor } from '../../batch/workersFor';
 import type { DebuggedProgram } from '../../engine/engine';
 import type { CompleteRun } from '../../evaluation/affected';
 import { evaluateCandidate, evaluateSince } from '../../evaluation/candidate';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { FirstResult } from '../../evaluation/firstResult';
 import type { DebuggedRun, InstanceSession, SessionRun } from '../../evaluation/session';
+import { runStore } from '../../evaluation/runStore';
+import type { RepairHooks } from '../../repair/repairPool';
+import { testOnRepairs, type StandingsOnRepair } from '../../repair/testOnRepairs';
 import { testsOnR, testsOnRepair } from '../../repair/testRepair';
-import { timeoutSeconds } from '../shell/settings';
+import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { textsOfTests } from '../testing/textsOfTests';
 import type { Evaluated } from '../verdict/evaluated';
 import type { KnownResults } from '../verdict/knownResults';
@@ -32,9 +35,15 @@ export interface InstanceRunsParts {
 }
 
 /** What the tests of the workspace do on R, and on R with a code patch. */
-interface RanOnFix extends Pick<TestedRepair, 'base' | 'standings' | 'failure'> {
+interface RanOnFix extends StandingsOnRepair {
   /** Of the author's changes that ran. */
   readonly digest: string;
+}
+
+/** Listeners of runs on several code patches. */
+interface OnFixesHooks extends Pick<RepairHooks, 'onProgress'> {
+  /** Called with each result, as it is there. */
+  readonly onTested: (code: string, ran: RanOnFix) => void;
 }
 
 /** A complete run, which runs of few tests bring up to date. */
@@ -196,6 +205,37 @@ export class InstanceRuns {
       const found = 'failure' in tests ? tests : await testsOnRepair(session, code, tests, work);
       return { digest, ...found };
     });
+  }
+
+  /**
+   * As `onFix` with each of some code patches, several at once. They have sandboxes of their own, so
+   * that the author's runs go on meanwhile.
+   *
+   * @param codes unified diffs on R without edits of tests, each once
+   * @throws HumanError, Cancelled
+   */
+  async onFixes(
+    codes: readonly string[],
+    { signal: asked, reporter }: Pick<RunRequestOptions, 'signal' | 'reporter'>,
+    { onTested, onProgress }: OnFixesHooks,
+  ): Promise<void> {
+    const { scope } = this.parts;
+    const signal = AbortSignal.any([asked, this.closing.signal]);
+    const candidate = await this.parts.candidatePatch(signal);
+    const digest = patchDigest(candidate);
+    const { instance, trees, engine, python } = await this.parts.session.session();
+    const { memoryMb } = engineSettings(scope).docker;
+    await testOnRepairs(
+      {
+        ...{ instance, trees, engine, python, candidate, repairs: codes, reporter },
+        store: runStore(storageFolder()),
+        workers: workersFor({ name: engine.name, memoryMb }, engine.machine),
+        timeoutSeconds: timeoutSeconds(scope),
+      },
+      (code, found) => onTested(code, { digest, ...found }),
+      { ...(onProgress !== undefined && { onProgress }) },
+      signal,
+    );
   }
 
   /**

@@ -128,6 +128,7 @@ export const fixCommandIds = {
   propose: 'swt-bench.proposeFixes',
   preview: 'swt-bench.previewFix',
   runTests: 'swt-bench.runTestsOnFix',
+  runTestsOnAll: 'swt-bench.runTestsOnAllFixes',
   openPlace: 'swt-bench.openFoundPlace',
   resume: 'swt-bench.resumeFixes',
   remove: 'swt-bench.forgetFixes',
@@ -159,6 +160,10 @@ export const settingKeys = {
   contextTokens: 'swt-bench.generate.contextTokens',
   maxOutputTokens: 'swt-bench.generate.maxOutputTokens',
   requestTimeout: 'swt-bench.generate.requestTimeout',
+  embeddingModel: 'swt-bench.repair.embeddingModel',
+  embeddingBaseUrl: 'swt-bench.repair.embeddingBaseUrl',
+  embeddingPrice: 'swt-bench.repair.embeddingPrice',
+  agentless: 'swt-bench.repair.agentless',
 } as const;
 
 export const contextKeys = {

@@ -18,14 +18,20 @@ export type AgentlessStage = (typeof agentlessStages)[number];
 /** Stages that can be left out: those after them take what there is. */
 export const skippableStages = agentlessStages.filter((stage) => stage !== 'repair');
 
+/** The values that a setting may have. */
+export const numberBounds = {
+  whole: { minimum: 1, isWhole: true },
+  natural: { minimum: 0, isWhole: true },
+  temperature: { minimum: 0, maximum: 2, isWhole: false },
+} as const;
+
 interface NumberSetting {
   /** The option on the command line. */
   readonly option: string;
   readonly stage: AgentlessStage;
   /** That of the paper (https://arxiv.org/abs/2407.01489, section 4). */
   readonly usual: number;
-  /** A whole number from 1, one from 0, or a temperature. */
-  readonly kind: 'whole' | 'natural' | 'temperature';
+  readonly kind: keyof typeof numberBounds;
   readonly meaning: string;
 }
 

@@ -32,6 +32,10 @@ export interface DeclaredRequests {
   foresee(steps: Steps, sample: number): Promise<ForeseenRequest | undefined>;
 }
 
+/** Whether some of the requests go to the embedding model. */
+export const asksForVectors = (declared: readonly DeclaredRequests[]): boolean =>
+  declared.some(({ isEmbedding }) => isEmbedding === true);
+
 /** The requests for candidates, with prompts of the files that fit the issue best. */
 export const candidateRequests = (
   {

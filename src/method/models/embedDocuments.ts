@@ -9,17 +9,8 @@ import { stepSchema } from '../traceSteps';
 import { batchesOf } from './batches';
 import type { Budget } from './budget';
 import type { EmbeddingModel } from './embeddingModel';
+import type { EmbeddingUse } from './embeddingUse';
 import { keptVectors, type KeptVectors } from './keptVectors';
-
-/** How a run uses an embedding model. */
-export interface EmbeddingUse {
-  /** `PROVIDER/NAME`. */
-  readonly name: string;
-  /** Address of the provider; undefined for its usual one. */
-  readonly baseUrl: string | undefined;
-  /** Dollars for a million tokens; undefined where nobody says. */
-  readonly price: number | undefined;
-}
 
 interface EmbeddingParts extends Omit<EmbeddingUse, 'name'> {
   readonly model: EmbeddingModel;

@@ -1,6 +1,13 @@
 export const providers = ['openai', 'openai-compatible', 'anthropic', 'google'] as const;
 export type Provider = (typeof providers)[number];
 
+/** The providers that have embedding models. */
+export const embeddingProviders = [
+  'openai',
+  'openai-compatible',
+  'google',
+] as const satisfies readonly Provider[];
+
 /** Environment variables that may have the key of a provider; the first one that is set counts. */
 export const keyVariables: Readonly<Record<Provider, readonly string[]>> = {
   openai: ['OPENAI_API_KEY'],

@@ -47,6 +47,25 @@ describe('the estimated cost of a method', () => {
     assert.equal(short?.requests, 3 + 10);
   });
 
+  it('of Agentless has its vectors where there is a model for them', () => {
+    const embedding = { name: 'openai/e', price: 0.02, tokens: 2_000_000 };
+    const inWords = (name: string): string =>
+      costInWords(english, estimatedCost(methodNamed(name), { ...parts, embedding }), undefined);
+    assert.match(
+      inWords('agentless'),
+      /k tokens · vectors of up to 2000k tokens, \$0\.04 with openai\/e$/,
+    );
+    assert.equal(inWords('rag'), '1 request, about 31k tokens', 'it has no vectors');
+    const unpriced = estimatedCost(methodNamed('agentless'), {
+      ...parts,
+      embedding: { ...embedding, price: undefined },
+    });
+    assert.match(
+      costInWords(english, unpriced, { name: 'm', price: { input: 1, output: 1 } }),
+      /with m · vectors of up to 2000k tokens with openai\/e$/,
+    );
+  });
+
   it('grows with the square of the calls of an agent, and with the length of the issue', () => {
     const tools = costOf('tools');
     assert.deepEqual([tools.requests, tools.inputTokens], [20, 20 * 3000 + 190 * 1500]);

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { keyIdOf, readModelSettings } from '../../../src/editor/generate/modelSettings';
+import {
+  keyIdOf,
+  readEmbeddingSettings,
+  readModelSettings,
+} from '../../../src/editor/generate/modelSettings';
 
 const why = (entry: unknown): string => readModelSettings([entry]).problems[0] ?? '';
 
@@ -76,5 +80,32 @@ describe('models of the settings', () => {
       keyIdOf({ provider: 'anthropic', baseUrl: 'https://one/v1' }),
       at('https://one/v1'),
     );
+  });
+});
+
+describe('the embedding model of the settings', () => {
+  const read = (model: unknown, baseUrl: unknown = '', price: unknown = 0) =>
+    readEmbeddingSettings({ model, baseUrl, price });
+
+  it('is none by default, and has an address and a price where they are set', () => {
+    assert.equal(read(''), undefined);
+    assert.equal(read(undefined, undefined, undefined), undefined);
+    assert.deepEqual(read(' openai/text-embedding-3-small '), {
+      ...{ name: 'openai/text-embedding-3-small', baseUrl: undefined, price: undefined },
+    });
+    assert.deepEqual(read('openai-compatible/e', 'http://localhost:11434/v1/', 0.02), {
+      ...{ name: 'openai-compatible/e', baseUrl: 'http://localhost:11434/v1', price: 0.02 },
+    });
+  });
+
+  it('is faulty without a provider that has embeddings, or with a key in its address', () => {
+    const why = (...given: readonly [unknown, unknown?]): string => {
+      const found = read(...given);
+      assert.ok(found !== undefined && 'why' in found);
+      return found.why;
+    };
+    assert.match(why('embed'), /"embed" is not a model/);
+    assert.equal(why('anthropic/e'), 'anthropic has no embedding models');
+    assert.match(why('openai/e', 'https://host/v1?key=sk-1'), /a key has no place in settings/);
   });
 });

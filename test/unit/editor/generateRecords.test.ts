@@ -88,6 +88,38 @@ describe('what is remembered of a run of a method', () => {
     }
   });
 
+  it('tells runs apart by the numbers and the embedding model, whose price does not matter', () => {
+    const embedding = { name: 'openai/e', price: 0.02 };
+    const fix: GenerationRecord = { ...record, method: 'agentless', embedding };
+    assert.deepEqual(readGenerationRecords([fix]), [fix]);
+    assert.equal(recordId({ ...fix, embedding: { name: 'openai/e' } }), recordId(fix));
+    for (const other of [
+      { ...record, method: 'agentless' },
+      { ...fix, embedding: { ...embedding, baseUrl: 'http://host/v1' } },
+      { ...fix, agentless: { repairSamples: 2 } },
+    ]) {
+      assert.deepEqual(readGenerationRecords([other]), [other]);
+      assert.notEqual(recordId(other), recordId(fix));
+    }
+    assert.deepEqual(readGenerationRecords([{ ...fix, agentless: { samples: 2 } }]), []);
+  });
+
+  it('counts the vectors of its embedding model, at their own price', () => {
+    const vectors: Step = {
+      step: 'embedding',
+      ...{ model: 'openai/e', documents: [], texts: 1, seconds: 1 },
+      ...{ key: 'v', at: '2026-01-02T10:00:00.000Z', instance: 'octo__cat-1', inputTokens: 500 },
+    };
+    const steps: Step[] = [answer(), vectors, { ...vectors, dollars: 0.5 }];
+    const priced = { ...record, price: { input: 1e6, output: 0 } };
+    assert.deepEqual(spentSince(steps, priced), { tokens: 1100, dollars: 1000 });
+    const embedding = { name: 'openai/e', price: 0.02 };
+    assert.deepEqual(spentSince(steps, { ...priced, embedding }), {
+      tokens: 2100,
+      dollars: 1000.5,
+    });
+  });
+
   it('counts what its model was paid for since it was begun', () => {
     const steps = [
       answer({ at: '2026-01-01T23:59:59.000Z' }),

@@ -28,7 +28,7 @@ export function embeddingRetrieval(
   const of = [stagesVersion, steps.embeddingModel, folders, size, overlap, topChunks];
   return steps.stage({ stage: 'retrieval', of, schema: embeddingRetrievalSchema }, async () => {
     if (steps.embeddingModel === undefined) {
-      steps.tell('embedding retrieval is skipped, since there is no --embedding-model');
+      steps.tell('embedding retrieval is skipped: no embedding model is set');
       return [];
     }
     const { tree } = await steps.view();

@@ -85,6 +85,7 @@ function generation(
     state: 'done',
     chosen: undefined,
     failure: undefined,
+    cost: undefined,
     ...others,
   };
 }

@@ -28,6 +28,7 @@ const fix = (sample: number, patch: string, ranking?: RepairRanking): MethodCand
 
 const generation = (more: Partial<Generation> = {}): Generation => ({
   ...{ id: 'g', acts: [], stages: [], writing: new Map(), state: 'done', failure: undefined },
+  cost: undefined,
   record: {
     ...{ method: 'rag', model: 'openai/some', samples: 1, contextTokens: 1, maxOutputTokens: 1 },
     ...{ engine: 'local', timeoutSeconds: 1, startedAt: step.at },
@@ -87,7 +88,9 @@ describe('the Fixes view', () => {
       { test: 'tests/a.py::A::test_a', base: 'fails', fixed: 'passes' },
       { test: 'tests/a.py::A::test_b', base: 'fails', fixed: undefined },
     ] as const;
-    const view = shown([run], (patch) => (patch === 'a' ? { tests } : undefined));
+    const view = shown([run], (patch) =>
+      patch === 'a' ? { found: { tests }, isCurrent: true } : undefined,
+    );
     const node: FixNode = { kind: 'fix', generation: run, fix: one };
     assert.equal(rowOf(view, node).description, '1 of 2 of your tests pass');
     assert.deepEqual(
@@ -100,9 +103,74 @@ describe('the Fixes view', () => {
         ['A::test_b', 'with the fix: did not run; on R: fails', 'circle-slash'],
       ],
     );
-    const broken = shown([run], () => ({ problem: 'no test ran' }));
+    const edited = shown([run], () => ({ found: { tests }, isCurrent: false }));
+    assert.equal(
+      rowOf(edited, node).description,
+      'edited since, run again · was 1 of 2 of your tests pass',
+    );
+    const [stale] = fixNodes(edited, node).map((each) => rowOf(edited, each));
+    assert.equal(stale?.icon?.id, 'history', 'neither green nor red');
+    assert.match(stale?.description ?? '', /^edited since, run again · was with the fix: passes;/);
+    const broken = shown([run], () => ({ found: { problem: 'no test ran' }, isCurrent: true }));
     assert.equal(rowOf(broken, node).description, 'your tests could not run');
     assert.deepEqual(fixNodes(broken, node), []);
+  });
+
+  it('says on how many fixes of a run all of the tests pass', () => {
+    const run = of([fix(1, 'a'), fix(2, 'b'), fix(3, 'c')]);
+    const tests = (fixed: 'passes' | 'fails') => ({
+      found: { tests: [{ test: 't', base: 'fails' as const, fixed }] },
+      isCurrent: true,
+    });
+    const described = (...ran: readonly (readonly [string, 'passes' | 'fails'])[]) => {
+      const known = new Map(ran.map(([patch, fixed]) => [patch, tests(fixed)]));
+      const node: FixNode = { kind: 'generation', generation: run };
+      return rowOf(
+        shown([run], (patch) => known.get(patch)),
+        node,
+      ).description;
+    };
+    assert.equal(described(['a', 'passes']), 'openai/some · 3 fixes', 'one says so itself');
+    assert.equal(
+      described(['a', 'passes'], ['b', 'fails']),
+      'openai/some · 3 fixes · all of your tests pass with 1 of 2',
+    );
+  });
+
+  it('has what a run cost, and what of it are vectors', () => {
+    const run = generation({
+      cost: {
+        ...{ requests: 3, inputTokens: 900, embeddedTokens: 400, outputTokens: 100 },
+        ...{ reasoningTokens: 0, cachedInputTokens: 0, emptyAnswers: 0, isEstimate: false },
+        dollars: 0.5,
+      },
+    });
+    const tooltipOf = (of: Generation): string =>
+      rowOf(shown([of]), { kind: 'generation', generation: of }).tooltip ?? '';
+    assert.match(tooltipOf(run), /\n3 requests, 1000 tokens, \$0\.5000$/);
+    const record = { ...run.record, method: 'agentless', embedding: { name: 'openai/e' } };
+    assert.match(
+      tooltipOf({ ...run, record }),
+      /\$0\.5000\n400 of the tokens are vectors of openai\/e$/,
+    );
+  });
+
+  it('leads from retrieval without an embedding model to its setting', () => {
+    const stage = { ...step, ...({ step: 'stage', stage: 'retrieval' } as const), output: [] };
+    const run = generation({ stages: [stage] });
+    const row = rowOf(shown([run]), { kind: 'stage', generation: run, stage });
+    assert.equal(row.description, 'skipped: no embedding model is set');
+    assert.deepEqual(
+      [row.command?.command, row.command?.arguments],
+      ['workbench.action.openSettings', ['swt-bench.repair.embeddingModel']],
+    );
+    const record = { ...run.record, embedding: { name: 'openai/e' } };
+    const withModel = { ...run, record };
+    const other = rowOf(shown([withModel]), { kind: 'stage', generation: withModel, stage });
+    assert.deepEqual([other.description, other.command], ['[]', undefined]);
+    const given = { ...stage, isGiven: true as const, output: ['a.py'] };
+    const told = rowOf(shown([run]), { kind: 'stage', generation: run, stage: given });
+    assert.equal(told.description, 'given · 1 place');
   });
 
   it('links the places that stages have found', () => {

@@ -1,0 +1,108 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/humanError';
+import type { LimitProfile } from '../../method/agents/agent';
+import type { Method } from '../../method/method';
+import { methodOf } from '../../method/methods';
+import { tokenCounter } from '../../method/tokens';
+import type { InstanceSource } from '../instance/instanceRoles';
+import { askForTestsOfModels } from '../tools/testsOfModels';
+import type { ChoosableModels, ChosenModel } from './choosableModels';
+import { costInWords, estimatedCost, type EstimateParts, type Priced } from './estimatedCost';
+import { generateSettings } from './settings';
+
+/** What a caller has chosen by their names; the person is asked for the others. */
+export interface AskedNames {
+  readonly method?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+interface Choosing {
+  /** What the run is for. */
+  readonly title: string;
+  readonly methods: readonly Method[];
+  readonly models: ChoosableModels;
+  readonly parts: EstimateParts;
+  /** What a person is told of a method after its cost. */
+  readonly more?: (method: Method) => string;
+}
+
+/** A method and a model to run it with. */
+export interface ChosenRun {
+  readonly method: Method;
+  readonly model: ChosenModel;
+}
+
+/**
+ * Lets a person choose a method and a model, each with what it costs. Asks last whether tests of
+ * models may run, where the method runs them: without the permission the answers would be paid for
+ * in vain.
+ *
+ * @returns undefined when the person cancels
+ * @throws HumanError when nothing has a name that is given, or the tests may not run
+ */
+export async function chooseRun(
+  names: AskedNames,
+  { folder }: Pick<InstanceSource, 'folder'>,
+  { title, methods, models, parts, more }: Choosing,
+): Promise<ChosenRun | undefined> {
+  const costOf = (method: Method, priced: Priced | undefined): string =>
+    costInWords(vscode.l10n, estimatedCost(method, parts), priced);
+  const method =
+    names.method === undefined
+      ? await chooseMethod(title, methods, (each) =>
+          [costOf(each, models.lastPriced()), ...(more === undefined ? [] : [more(each)])].join(
+            ' · ',
+          ),
+        )
+      : methodByName(names.method, methods);
+  if (method === undefined) return undefined;
+  const model =
+    names.model === undefined
+      ? await models.choose(vscode.l10n.t('{0} with {1}: Which Model?', title, method.title), {
+          needsTools: method.needsTools === true,
+          costOf: (priced) => costOf(method, priced),
+        })
+      : await models.byName(names.model);
+  if (model === undefined) return undefined;
+  if (method.runs !== 'nothing') await askForTestsOfModels(folder, 'person');
+  return { method, model };
+}
+
+async function chooseMethod(
+  title: string,
+  methods: readonly Method[],
+  // The end of a long line is cut off, and the cost is not said elsewhere.
+  detailOf: (method: Method) => string,
+): Promise<Method | undefined> {
+  const items = methods.map((method) => ({
+    label: method.title,
+    description: method.description,
+    detail: detailOf(method),
+    method,
+  }));
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('{0}: Which Method?', title),
+    matchOnDescription: true,
+  });
+  return chosen?.method;
+}
+
+function methodByName(name: string, methods: readonly Method[]): Method {
+  const method = methodOf(name, methods);
+  if (method !== undefined) return method;
+  throw new HumanError(
+    vscode.l10n.t('{0} is not a method', JSON.stringify(name)),
+    vscode.l10n.t('Choose {0}', methods.map((each) => each.name).join(', ')),
+  );
+}
+
+/** The parts of an estimate for the open instance, with the settings of this moment. */
+export async function estimateParts(
+  open: Pick<InstanceSource, 'instance'>,
+  limits: LimitProfile = generateSettings().agentLimits,
+): Promise<EstimateParts> {
+  const { issue } = await open.instance();
+  const count = await tokenCounter();
+  const { contextTokens, maxOutputTokens } = generateSettings();
+  return { issueTokens: count(issue), contextTokens, maxOutputTokens, limits };
+}
