@@ -44,12 +44,15 @@ export class FixResults {
    * @param edits digest of the author's changes that ran
    */
   keep(fix: string, edits: string, found: TestsOnFix): void {
+    // Edits are followed only while there are results.
+    if (this.isEmpty) this.now = edits;
     this.last.set(fix, { edits, found });
   }
 
   /**
    * Says what the author's changes are now.
    *
+   * @param edits their digest
    * @returns whether other results are current than before
    */
   follow(edits: string): boolean {

@@ -127,18 +127,13 @@ function tell(found: ReadonlyMap<string, TestsOnFix>, names: ReadonlyMap<string,
   }
   const passing = ran.filter(({ tests }) => tests.every(({ fixed }) => fixed === 'passes'));
   const [only] = passing;
-  const said =
-    passing.length === 1 && only !== undefined
-      ? vscode.l10n.t(
-          'All of your tests pass on R with {0}, the only one of {1} fixes.',
-          names.get(only.patch) ?? '',
-          found.size,
-        )
-      : vscode.l10n.t(
-          'All of your tests pass on R with {0} of {1} fixes.',
-          passing.length,
-          found.size,
-        );
+  const count = vscode.l10n.t(
+    'Fixes with which all of your tests pass on R: {0} of {1}',
+    passing.length,
+    found.size,
+  );
+  const name = passing.length === 1 ? names.get(only?.patch ?? '') : undefined;
+  const said = name === undefined ? count : `${count} (${name})`;
   void vscode.window.showInformationMessage(withoutLinkMarkup(said));
 }
 

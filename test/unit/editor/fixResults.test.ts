@@ -32,10 +32,10 @@ describe('results of fixes', () => {
 
   it('are current for the edits that ran, and again once an edit is undone', () => {
     const results = new FixResults();
-    assert.equal(results.follow('one'), false, 'nothing is shown yet');
+    assert.equal(results.follow('none'), false, 'nothing is shown yet');
     assert.equal(results.of('fix'), undefined);
     results.keep('fix', 'one', found);
-    assert.deepEqual(results.of('fix'), { found, isCurrent: true });
+    assert.deepEqual(results.of('fix'), { found, isCurrent: true }, 'at once');
     assert.equal(results.follow('two'), true);
     assert.deepEqual(results.of('fix'), { found, isCurrent: false });
     assert.equal(results.follow('two'), false);
