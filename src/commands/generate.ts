@@ -6,6 +6,7 @@ import { withGivenOptions } from './options/givenOptions';
 import { temperatureOption, withModelOptions, withRequestOptions } from './options/modelOptions';
 import { whole } from './options/optionValues';
 import { modeOption } from './options/sharedOptions';
+import { withSurrogateOptions } from './options/surrogateOptions';
 import { writingCommand } from './options/writingCommand';
 import { limitProfiles } from '../method/agents/agent';
 import type { RegisterCommand } from './registerCommand';
@@ -23,7 +24,9 @@ export const registerGenerate: RegisterCommand = (program, context, finish) => {
     '--shuffle [seed]',
     'select in an order that only the seed and the ids decide (default seed: 0)',
   );
-  withRequestOptions(withModelOptions(withGivenOptions(withSamplingOptions(command))))
+  withRequestOptions(
+    withModelOptions(withSurrogateOptions(withGivenOptions(withSamplingOptions(command)))),
+  )
     .option('--tests-only', 'leave out edits of files that are not tests')
     .addOption(modeOption())
     .option(

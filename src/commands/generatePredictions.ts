@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path';
 import type { Instance } from '../domain/instance';
+import type { Dataset } from '../dataset/dataset';
 import { plural } from '../domain/plural';
 import { HumanError } from '../domain/humanError';
 import { containerEngine, runsInContainers, type Engine } from '../engine/engine';
@@ -15,11 +16,13 @@ import {
   type GenerateOptions,
   type GenerationParts,
 } from './generating/generationParts';
+import { givenFixes } from './generating/givenFixes';
 import { GenerationProgress } from './generating/generationProgress';
 import { GradingAlongside } from './generating/gradingAlongside';
 import { generationWidth } from './options/generationWidth';
 import { engineRequest } from './options/engineOptions';
 import { methodWithGiven } from './options/givenOptions';
+import { methodWithFixes } from './options/surrogateOptions';
 import { selectedInstances } from './options/selectingOptions';
 import { sha256 } from '../files/sha256';
 import { removeAbandonedBeside } from '../repository/abandoned';
@@ -51,12 +54,17 @@ export async function generatePredictions(
   context: CommandContext,
   among: readonly Method[] = methods,
 ): Promise<number> {
-  const method = methodWithGiven(checkedMethod(given, among), given);
-  const options = withAddress(given);
+  const method = methodWithFixes(methodWithGiven(checkedMethod(given, among), given), given);
+  let options = withAddress(given);
   const asked = engineRequest(options, context);
   checkRuns(method, options, among);
   const out = resolve(options.out);
-  const instances = await selected(options, context);
+  const { instances, dataset } = await selected(options, context);
+  const { fixesFrom } = options;
+  if (fixesFrom !== undefined) {
+    const told = (line: string): void => context.stderr(`swt-bench: ${line}\n`);
+    options = { ...options, givenStages: await givenFixes(fixesFrom, instances, dataset, told) };
+  }
   if (options.dryRun === true) return dryRun({ options, context, method, instances, out });
   const reporter = terminalReporter(context);
   const whose = {
@@ -222,7 +230,10 @@ function checkEffort(provider: Provider, effort: string | undefined): void {
   );
 }
 
-async function selected(options: GenerateOptions, context: CommandContext): Promise<Instance[]> {
+async function selected(
+  options: GenerateOptions,
+  context: CommandContext,
+): Promise<{ readonly dataset: Dataset; readonly instances: readonly Instance[] }> {
   const dataset = await openDatasetOption(options, context);
   const found = await selectedInstances(dataset, options, context);
   if (found.length === 0) {
@@ -232,7 +243,7 @@ async function selected(options: GenerateOptions, context: CommandContext): Prom
     );
   }
   const ids = found.map(({ entry }) => entry.id);
-  return dataset.read(inOrder(ids, options).slice(0, options.limit));
+  return { dataset, instances: await dataset.read(inOrder(ids, options).slice(0, options.limit)) };
 }
 
 /** The order of `--shuffle`, which does not depend on what else is selected. */

@@ -5,16 +5,18 @@ import { libro } from './libro';
 import type { Method } from './method';
 import { repairMethods } from './agentless/repairMethods';
 import { passAt5 } from './passAt5';
+import { surrogate } from './surrogate/surrogate';
 import { toolsMethod } from './toolCalls/toolsMethod';
 import { zeroShot } from './zeroShot';
 import { zeroShotPlus } from './zeroShotPlus';
 
 /**
- * The methods: those of the paper that ask a model, agents that exchange text (`agents/agents.ts`), the
- * one that calls tools, and the reproduction tests of Agentless. Add a new one here.
+ * The methods: those of the paper that ask a model, the choice by surrogate fixes, agents that
+ * exchange text (`agents/agents.ts`), the one that calls tools, and the reproduction tests of
+ * Agentless. Add a new one here.
  */
 export const methods: readonly Method[] = [
-  ...[zeroShot, zeroShotPlus, passAt5, libro],
+  ...[zeroShot, zeroShotPlus, passAt5, libro, surrogate()],
   ...agents.map(agentMethod),
   toolsMethod,
   agentlessTests,

@@ -11,7 +11,8 @@ export interface Prompt {
   readonly messages: readonly ChatMessage[];
 }
 
-const system =
+/** What a model is told that writes tests. */
+export const testsSystem =
   'You are an experienced Python developer who reproduces bug reports with tests. You never fix the code ' +
   'under test: you write tests that fail now because of the reported problem, and that will pass once it is ' +
   'solved.';
@@ -53,11 +54,11 @@ export function candidatePrompt(parts: {
     `- Put them ${place}, and follow its style and its test framework.`,
     '- Change tests only. Do not solve the problem itself.',
     '',
-    ...formatOf(format, 'tests'),
+    ...formatInPrompt(format, 'tests'),
     '',
     'Think as long as you like first. End with the tests as one block in that format.',
   ].join('\n');
-  return { system, messages: [{ role: 'user', content }] };
+  return { system: testsSystem, messages: [{ role: 'user', content }] };
 }
 
 /**
@@ -82,7 +83,7 @@ export function fixPrompt(parts: {
     '- Change the code so that it does what the report asks for, and nothing else changes.',
     '- Leave the tests as they are.',
     '',
-    ...formatOf(format, 'changes'),
+    ...formatInPrompt(format, 'changes'),
     '',
     'Think as long as you like first. End with the changes as one block in that format.',
   ].join('\n');
@@ -218,8 +219,11 @@ const customFormat = (what: 'tests' | 'changes'): readonly string[] => [
   '```',
 ];
 
-const formatOf = (format: CandidateFormat, what: 'tests' | 'changes'): readonly string[] =>
-  format === 'unified' ? unifiedFormat(what) : customFormat(what);
+/** The lines of a prompt that describe the format of the answer, with an example. */
+export const formatInPrompt = (
+  format: CandidateFormat,
+  what: 'tests' | 'changes',
+): readonly string[] => (format === 'unified' ? unifiedFormat(what) : customFormat(what));
 
 /** A test that fails on R with the candidate. */
 export interface ShownFailure {

@@ -25,6 +25,11 @@ export interface RunOnROptions {
   readonly testsOnly?: boolean;
   /** Files, or ids of tests, to run instead of the candidate's own: `tests/test_a.py::A::test_x`. */
   readonly tests?: readonly string[];
+  /**
+   * A code patch, as a unified diff on R, that the tests run with. Which tests these are does not
+   * depend on it.
+   */
+  readonly fix?: string;
   /** Run the whole files that the candidate touches. */
   readonly whole?: boolean;
   readonly timeoutSeconds: number;
@@ -152,11 +157,13 @@ export async function runOnR(
   const { read, own } = await readWith(session, candidate, options);
   const nothing: RunOnR = { ...read, tests: [], others: [], log: '', seconds: 0 };
   if (!read.applies) return nothing;
+  const stacked = await withFix(session, read.patch, options);
+  if (typeof stacked !== 'string') return { ...nothing, problem: stacked.failure };
   if (options.tests !== undefined) {
-    const all = await testsAskedFor(session, options.tests, read.patch, options.signal);
+    const all = await testsAskedFor(session, options.tests, stacked, options.signal);
     const select = options.tests.every((test) => test.includes('::')) ? options.tests : undefined;
     const files = [...new Set(options.tests.map(fileOf))];
-    const run = await runFiles(session, { patch: read.patch, files, select }, all, options);
+    const run = await runFiles(session, { patch: stacked, files, select }, all, options);
     const wanted = new Set(options.tests);
     return sorted({ ...read, problem: undefined }, run, ({ test }) =>
       [test, functionOf(test), fileOf(test)].some((name) => wanted.has(name)),
@@ -167,17 +174,25 @@ export async function runOnR(
   // In files that R does not have every test is the candidate's, also one that a loop creates.
   const isOwn = ({ test }: TestResult): boolean =>
     functions.has(functionOf(test)) || own.filesOfR.length === 0;
-  const set = { patch: read.patch, files: read.files, select: undefined };
+  const set = { patch: stacked, files: read.files, select: undefined };
   const inPart = functions.size > 0 && functions.size < own.all.length && options.whole !== true;
   if (inPart) {
     const files = read.files.filter((path) => own.functions.some((test) => fileOf(test) === path));
-    const part = { patch: read.patch, files, select: own.functions };
+    const part = { patch: stacked, files, select: own.functions };
     const run = await runFiles(session, part, own.functions, options);
     // A runner that does not know one test by its name runs none.
     if (run.results.some(isOwn)) return sorted(read, run, isOwn);
   }
   return sorted(read, await runFiles(session, set, own.all, options), isOwn);
 }
+
+/** The patch of a candidate together with the code patch that it runs with, or why there is none. */
+const withFix = async (
+  session: InstanceSession,
+  patch: string,
+  { fix, signal }: Pick<RunOnROptions, 'fix' | 'signal'>,
+): Promise<string | { readonly failure: string }> =>
+  fix === undefined ? patch : stackPatches(session, fix, patch, { signal });
 
 /** A script that ran on R by itself. */
 export interface ScriptRun {

@@ -15,10 +15,12 @@ import { prepareTrees } from '../../repository/trees';
 import { sourcesFor, type CommandContext } from '../context';
 import type { GenerationWidth } from '../options/generationWidth';
 import type { EngineOptions } from '../options/engineOptions';
+import type { SurrogateOptions } from '../options/surrogateOptions';
 import type { GivenOptions } from '../options/givenOptions';
 import type { SelectingOptions } from '../options/selectingOptions';
 
-export interface GenerateOptions extends SelectingOptions, EngineOptions, GivenOptions {
+export interface GenerateOptions
+  extends SelectingOptions, EngineOptions, GivenOptions, SurrogateOptions {
   method: string;
   model: string;
   dataset: string;

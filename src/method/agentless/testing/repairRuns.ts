@@ -1,12 +1,8 @@
 import { z } from 'zod';
 import { standing } from '../../../domain/outcome';
-import { sha256OfJson } from '../../../files/sha256';
-import { applyPatch } from '../../../patch/unified/applyPatch';
-import { parseUnified } from '../../../patch/unified/parseUnified';
-import { normalisedPython } from '../../../python/normalised';
-import type { ModelView } from '../../modelView';
 import type { StageOnR, Steps } from '../../steps';
 import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking/rankPatches';
+import { patchDigests } from './patchDigests';
 import type { RegressionTests } from './regressionTests';
 import { answerOf } from './reproductionTests';
 
@@ -46,13 +42,7 @@ export async function runRepairs(
   patches: readonly string[],
   { regression, script }: RepairTests,
 ): Promise<TestedPatch[]> {
-  const digests = await steps.stage(
-    { stage: 'normalised patches', of: [version, patches], schema: z.array(z.string()) },
-    async () => {
-      const view = await steps.view();
-      return Promise.all(patches.map((patch) => patchDigest(view, patch)));
-    },
-  );
+  const digests = await patchDigests(steps, patches);
   const first = new Map<string, string>();
   for (const [at, digest] of digests.entries()) {
     if (!first.has(digest)) first.set(digest, patches[at] ?? '');
@@ -99,19 +89,3 @@ const scriptOf = (patch: string, script: string): StageOnR<Ran> => ({
   schema: ranSchema,
   run: async (on, options) => answerOf(await on.runScript(script, patch, options)),
 });
-
-/** A digest of the files that a patch leaves behind, Python files after normalising. */
-async function patchDigest(
-  { tree, python }: Pick<ModelView, 'tree' | 'python'>,
-  patch: string,
-): Promise<string> {
-  const applied = await applyPatch(parseUnified(patch), (path) => tree.read(path));
-  if (!applied.ok) return sha256OfJson(patch);
-  const files = [...applied.files]
-    .map(([path, text]) => [
-      path,
-      text !== undefined && path.endsWith('.py') ? normalisedPython(python, text) : (text ?? null),
-    ])
-    .sort(([one], [other]) => ((one ?? '') < (other ?? '') ? -1 : 1));
-  return sha256OfJson(files);
-}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { HumanError } from '../../domain/humanError';
+import type { Method } from '../../method/method';
+import { surrogate, usualSurrogate } from '../../method/surrogate/surrogate';
+import { list, natural } from './optionValues';
+
+/** The options of `generate` for the method `surrogate`. */
+export interface SurrogateOptions {
+  fixes?: number;
+  /** Files of predictions with code patches. */
+  fixesFrom?: string[];
+  rounds?: number;
+}
+
+export const withSurrogateOptions = (command: Command): Command =>
+  command
+    .option(
+      '--fixes <n>',
+      `surrogate: fixes that the model is asked for (default: ${usualSurrogate.fixes})`,
+      natural,
+    )
+    .option(
+      '--fixes-from <files>',
+      'surrogate: take the fixes from these predictions of code patches instead, such as OUT.ranked.jsonl of repair',
+      list,
+    )
+    .option(
+      '--rounds <n>',
+      `surrogate: rounds in which the model sees where its tests disagree (default: ${usualSurrogate.rounds})`,
+      natural,
+    );
+
+/**
+ * The method with what the options say about it.
+ *
+ * @throws HumanError when they are for another method, or contradict each other
+ */
+export function methodWithFixes(method: Method, options: SurrogateOptions): Method {
+  const given = (['fixes', 'fixesFrom', 'rounds'] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (given === undefined) return method;
+  const option = given === 'fixesFrom' ? '--fixes-from' : `--${given}`;
+  if (method.name !== surrogate().name) {
+    throw new HumanError(
+      `${option} is for the method surrogate, not for ${method.title}`,
+      `Write --method surrogate, or leave ${option} out`,
+    );
+  }
+  const { fixes, fixesFrom, rounds } = options;
+  if (fixes !== undefined && fixesFrom !== undefined) {
+    throw new HumanError(
+      '--fixes asks the model for fixes, and --fixes-from takes those of files',
+      'Leave one of them out',
+    );
+  }
+  return surrogate({
+    fixes: fixesFrom === undefined ? (fixes ?? usualSurrogate.fixes) : 0,
+    rounds: rounds ?? usualSurrogate.rounds,
+  });
+}

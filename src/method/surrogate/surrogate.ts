@@ -1,0 +1,237 @@
+import { z } from 'zod';
+import { isFailure } from '../../domain/outcome';
+import { fittingPrompt } from '../agentless/fittingPrompt';
+import { patchDigests } from '../agentless/testing/patchDigests';
+import {
+  allOf,
+  sampleAll,
+  temperatureOf,
+  type Method,
+  type MethodCandidate,
+  type MethodOptions,
+  type MethodResult,
+} from '../method';
+import { failsOnR, type Steps } from '../steps';
+import { pickByAgreement, type Agreement, type SurrogateCandidate } from './agreement';
+import { disagreements, refinementPrompt, type ShownCandidate } from './surrogatePrompt';
+import { surrogateRuns, type SurrogateRun } from './surrogateRuns';
+
+/** What a run of `surrogate` does besides asking for candidates. */
+export interface SurrogateSettings {
+  /** Fixes that the model is asked for, unless fixes are given. */
+  readonly fixes: number;
+  /** Rounds of refinement. */
+  readonly rounds: number;
+}
+
+/** What `surrogate` does by default. The numbers are ours: no publication has this method. */
+export const usualSurrogate: SurrogateSettings = { fixes: 5, rounds: 1 };
+
+/** The stage that gives the fixes, which a run may be given. */
+export const surrogateFixes = 'surrogate fixes';
+
+const patchesSchema = z.array(z.string());
+
+/**
+ * Candidates run on R, and on R with surrogate fixes. The one is chosen whose F→P agree best with
+ * those of the others (see {@link pickByAgreement}). In each round of refinement the model sees on
+ * which fixes the candidates disagree, and adds a candidate. The name is ours.
+ */
+export function surrogate(settings: SurrogateSettings = usualSurrogate): Method {
+  const method: Method = {
+    name: 'surrogate',
+    title: 'Surrogate',
+    description:
+      'five answers and five surrogate fixes; each test runs with each fix, and the tests that agree best win',
+    runs: 'R',
+    samples: 5,
+    temperature: 0.7,
+    format: 'custom',
+    async produce(steps, options) {
+      const temperature = temperatureOf(method, options);
+      const asked = { format: 'custom', temperature } as const;
+      const candidates = await allOf(
+        (await sampleAll(steps, asked, options)).map((each) => onR(steps, each, options)),
+      );
+      const fixes = await fixesOf(steps, settings.fixes, temperature);
+      let tested = await testedWith(steps, candidates, fixes);
+      for (let round = 1; round <= settings.rounds && !isSettled(tested); round += 1) {
+        const added = await refined(steps, tested, { fixes, round, temperature, options });
+        tested = await testedWith(
+          steps,
+          [...tested.map(({ candidate }) => candidate), added],
+          fixes,
+        );
+      }
+      return choose(tested, fixes);
+    },
+  };
+  return method;
+}
+
+/** Distinct fixes on R. */
+interface Fixes {
+  readonly patches: readonly string[];
+  /** How many fixes each stands for. */
+  readonly weights: readonly number[];
+}
+
+/** A candidate with its runs on R with each fix; none where it does not fail on R. */
+interface Tested {
+  readonly candidate: MethodCandidate;
+  readonly runs: readonly SurrogateRun[];
+}
+
+async function onR(
+  steps: Steps,
+  candidate: MethodCandidate,
+  { onCandidate }: Pick<MethodOptions, 'onCandidate'>,
+): Promise<MethodCandidate> {
+  if (!candidate.patch.applies) return candidate;
+  const known = { ...candidate, run: await steps.runOnR(candidate.patch) };
+  onCandidate?.(known);
+  return known;
+}
+
+async function fixesOf(
+  steps: Steps,
+  count: number,
+  temperature: number | undefined,
+): Promise<Fixes> {
+  const of = [count, temperature ?? null];
+  const all = await steps.stage({ stage: surrogateFixes, of, schema: patchesSchema }, async () => {
+    const one = async (sample: number): Promise<string> => {
+      const asked = { format: 'custom', sample, temperature, isReused: count > 1 } as const;
+      const answer = await steps.sampleFix(asked);
+      const { applies, patch } = await steps.readCode(answer.text, answer);
+      return applies ? patch : '';
+    };
+    // The first comes alone, so that the provider's cache has the prompt for the others.
+    const first = count > 0 ? [await one(1)] : [];
+    const others = Array.from({ length: Math.max(0, count - 1) }, (_, index) => one(index + 2));
+    return [...first, ...(await allOf(others))].filter((patch) => patch !== '');
+  });
+  if (all.length === 0) steps.tell('no surrogate fix applies to R');
+  const digests = all.length === 0 ? [] : await patchDigests(steps, all);
+  const patches = new Map<string, { readonly patch: string; weight: number }>();
+  for (const [at, digest] of digests.entries()) {
+    const known = patches.get(digest);
+    if (known === undefined) patches.set(digest, { patch: all[at] ?? '', weight: 1 });
+    else known.weight += 1;
+  }
+  const distinct = [...patches.values()];
+  return {
+    patches: distinct.map(({ patch }) => patch),
+    weights: distinct.map(({ weight }) => weight),
+  };
+}
+
+async function testedWith(
+  steps: Steps,
+  candidates: readonly MethodCandidate[],
+  { patches }: Fixes,
+): Promise<Tested[]> {
+  const failing = candidates.filter(({ run }) => run !== undefined && failsOnR(run));
+  const runs = await surrogateRuns(
+    steps,
+    failing.map(({ patch, run }) => ({
+      patch: patch.patch,
+      failing: (run?.tests ?? [])
+        .filter((each) => isFailure(each) && run?.failingBefore.includes(each.test) !== true)
+        .map(({ test }) => test),
+    })),
+    patches,
+  );
+  return candidates.map((candidate) => ({
+    candidate,
+    runs: runs[failing.indexOf(candidate)] ?? [],
+  }));
+}
+
+const accepts = ({ runs }: Tested): boolean[] => runs.map((run) => run.accepts);
+
+/** Whether there is nothing to refine: all that fail on R accept the same fixes, and at least one. */
+function isSettled(tested: readonly Tested[]): boolean {
+  const ran = tested.filter(({ runs }) => runs.length > 0);
+  const [first] = ran;
+  if (first === undefined) return false;
+  const votes = accepts(first);
+  return (
+    votes.includes(true) &&
+    ran.every((each) => accepts(each).every((vote, fix) => vote === votes[fix]))
+  );
+}
+
+/** The candidate of a round of refinement. */
+async function refined(
+  steps: Steps,
+  tested: readonly Tested[],
+  {
+    fixes,
+    round,
+    temperature,
+    options,
+  }: {
+    readonly fixes: Fixes;
+    readonly round: number;
+    readonly temperature: number | undefined;
+    readonly options: MethodOptions;
+  },
+): Promise<MethodCandidate> {
+  const best = pick(tested, fixes)?.index ?? 0;
+  const ordered = [tested[best], ...tested.filter((_, at) => at !== best)];
+  const distinct = new Map<string, ShownCandidate>();
+  for (const each of ordered) {
+    if (each === undefined || each.runs.length === 0) continue;
+    const { patch } = each.candidate.patch;
+    if (!distinct.has(patch)) distinct.set(patch, { patch, runs: each.runs });
+  }
+  const shown = disagreements([...distinct.values()], fixes.patches);
+  const prompt = await fittingPrompt({ steps }, shown, (texts) =>
+    refinementPrompt({ ...steps.instance, shown: texts }),
+  );
+  const answer = await steps.request({
+    ...{ method: 'surrogate-refinement', prompt, sample: round, temperature },
+  });
+  const sample = options.samples + round;
+  const patch = await steps.convert(answer.text, answer);
+  const candidate: MethodCandidate = { sample, answer, patch };
+  options.onCandidate?.(candidate);
+  return onR(steps, candidate, options);
+}
+
+/** The choice among candidates with a text. */
+const pick = (tested: readonly Tested[], { weights }: Fixes): Agreement | undefined =>
+  pickByAgreement(tested.map(factsOf), weights);
+
+const factsOf = (tested: Tested): SurrogateCandidate => ({
+  applies: tested.candidate.patch.applies,
+  fails: tested.candidate.run !== undefined && failsOnR(tested.candidate.run),
+  accepts: accepts(tested),
+  tests: tested.candidate.patch.ownTests.length,
+});
+
+function choose(tested: readonly Tested[], fixes: Fixes): MethodResult {
+  const candidates = tested.map(({ candidate }) => candidate);
+  const withText = tested.filter(({ candidate }) => candidate.answer.text.trim() !== '');
+  const picked = pick(withText, fixes);
+  const chosen = picked === undefined ? undefined : withText[picked.index];
+  if (picked === undefined || chosen === undefined) {
+    return { candidates, chosen: undefined, why: 'every answer is empty' };
+  }
+  return { candidates, chosen: chosen.candidate, why: whyOf(chosen, picked, fixes) };
+}
+
+function whyOf(chosen: Tested, { share }: Agreement, { patches }: Fixes): string {
+  const { applies, fails } = factsOf(chosen);
+  if (!applies) return 'no answer applies to R; this is the first';
+  if (!fails) return 'no answer fails on R; this has the fewest tests of those that apply';
+  const fewest = 'this has the fewest tests of those that fail on R';
+  if (patches.length === 0) return `there is no surrogate fix; ${fewest}`;
+  const accepted = accepts(chosen).filter(Boolean).length;
+  if (accepted === 0) return `no answer passes with a surrogate fix; ${fewest}`;
+  const passes = `passes with ${accepted} of ${patches.length} surrogate ${patches.length === 1 ? 'fix' : 'fixes'}`;
+  return share === undefined
+    ? `the only one that ${passes}`
+    : `${passes}, and agrees with ${Math.round(100 * share)} % of the other tests’ votes`;
+}
