@@ -150,15 +150,18 @@ async function testedWith(
 
 const accepts = ({ runs }: Tested): boolean[] => runs.map((run) => run.accepts);
 
-/** Whether there is nothing to refine: all that fail on R accept the same fixes, and at least one. */
+/** Those that pass with a fix; where there are none, those that fail on R. */
+function telling(tested: readonly Tested[]): readonly Tested[] {
+  const voters = tested.filter((each) => accepts(each).includes(true));
+  return voters.length > 0 ? voters : tested.filter(({ runs }) => runs.length > 0);
+}
+
+/** Whether there is nothing to refine: all that pass with a fix pass with the same ones. */
 function isSettled(tested: readonly Tested[]): boolean {
-  const ran = tested.filter(({ runs }) => runs.length > 0);
-  const [first] = ran;
-  if (first === undefined) return false;
-  const votes = accepts(first);
+  const [first, ...others] = telling(tested).map(accepts);
   return (
-    votes.includes(true) &&
-    ran.every((each) => accepts(each).every((vote, fix) => vote === votes[fix]))
+    first?.includes(true) === true &&
+    others.every((votes) => votes.every((vote, fix) => vote === first[fix]))
   );
 }
 
@@ -178,13 +181,14 @@ async function refined(
     readonly options: MethodOptions;
   },
 ): Promise<MethodCandidate> {
-  const best = pick(tested, fixes)?.index ?? 0;
-  const ordered = [tested[best], ...tested.filter((_, at) => at !== best)];
+  const best = tested[pick(tested, fixes)?.index ?? 0];
+  const ordered = [...telling(tested)].sort(
+    (one, other) => Number(other === best) - Number(one === best),
+  );
   const distinct = new Map<string, ShownCandidate>();
-  for (const each of ordered) {
-    if (each === undefined || each.runs.length === 0) continue;
-    const { patch } = each.candidate.patch;
-    if (!distinct.has(patch)) distinct.set(patch, { patch, runs: each.runs });
+  for (const { candidate, runs } of ordered) {
+    const { patch } = candidate.patch;
+    if (!distinct.has(patch)) distinct.set(patch, { patch, runs });
   }
   const shown = disagreements([...distinct.values()], fixes.patches);
   const prompt = await fittingPrompt({ steps }, shown, (texts) =>
