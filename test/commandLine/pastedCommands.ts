@@ -69,6 +69,17 @@ export async function paste(block: string, place: PastePlace): Promise<string> {
   });
 }
 
+/** A fix of the line that rounds. */
+const newCodeDiff = `\`\`\`diff
+--- a/tallybook/money.py
++++ b/tallybook/money.py
+@@ -49,3 +49,3 @@ class Money:
+         for weight in weights:
+-            shares.append(round(self.cents * weight / total))
++            shares.append(self.cents * weight // total)
+         missing = self.cents - sum(shares)
+\`\`\`
+`;
 const says = (command: string, language = ''): string =>
   `I go on.\n\`\`\`${language}\n${command}\n\`\`\``;
 
@@ -93,6 +104,10 @@ const scripts: readonly {
   {
     isFor: ({ text }) => isOfStage(text),
     replies: [{ text: reproductionScript }],
+  },
+  {
+    isFor: ({ text }) => text.includes('who solves reported bugs'),
+    replies: [{ text: newCodeDiff }],
   },
   { isFor: ({ text }) => text.includes('YES or NO'), replies: [{ text: 'It does.\nYES' }] },
   {

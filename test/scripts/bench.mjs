@@ -2,7 +2,8 @@
 // first word selects the benchmark, and each file describes it: `list`, `open` (an instance),
 // `docker` (containers), `throughput` (instances an hour), `plan` (a large batch), `reports` (many
 // runs), `dashboard` (its first paint), `patch` (converting), `authoring` (edit to verdict),
-// `gutters` (2,000 changed lines), `repairs` (many code patches); any other word selects the tracer.
+// `gutters` (2,000 changed lines), `repairs` (many code patches), `selection` (rules that choose
+// among tests); any other word selects the tracer.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, root, run } from './setup.mjs';
@@ -19,6 +20,7 @@ const file = {
   authoring: 'authoring.ts',
   gutters: 'gutters.ts',
   repairs: 'repairs.ts',
+  selection: 'selection.ts',
   dashboard: 'dashboard.ts',
   reports: 'reports.ts',
 }[what];

@@ -13,8 +13,8 @@ export interface SurrogateCandidate {
 export interface Agreement {
   readonly index: number;
   /**
-   * The share of the other candidates' votes on fixes that are as its own, from 0 to 1. Undefined
-   * where no other candidate votes.
+   * Of all votes for fixes, the share of those for fixes that the candidate goes F→P with; from 0 to
+   * 1. Undefined where there are no votes.
    */
   readonly share: number | undefined;
 }
@@ -22,12 +22,13 @@ export interface Agreement {
 /**
  * The candidate whose F→P with surrogate fixes agree best with those of the others.
  *
- * A candidate votes when it fails on R and goes F→P with at least one fix. A test that fails with
- * every fix says nothing about the fixes: it may be broken. The score of a voter is the number of
- * pairs of another voter and a fix where both accept the fix or neither does. This is the choice of
- * least expected Hamming distance to the vector of a right test, where each voter's vector is as
- * likely as the others to be that of a right test (minimum Bayes risk decoding with execution,
- * https://arxiv.org/abs/2204.11454).
+ * A candidate that fails on R votes for each fix that it goes F→P with. Its score is the number of
+ * votes of all candidates for these fixes. X* is one more fix: the votes for a fix estimate how
+ * likely that is right. So the score is proportional to the chance that the candidate goes F→P with
+ * a fix drawn by its votes. A test that fails with every fix has no score and no vote: it may be
+ * broken. CodeT (https://arxiv.org/abs/2207.10397) multiplies the number of tests with equal votes
+ * by the number of their fixes; here tests that differ in one fix still support each other.
+ * docs/models.md has what the rules are worth on made-up populations.
  *
  * Where nothing votes, a candidate that fails on R comes first, then one that applies. Ties go to
  * fewer tests, then to the earlier candidate.
@@ -39,45 +40,27 @@ export function pickByAgreement(
   candidates: readonly SurrogateCandidate[],
   weights: readonly number[],
 ): Agreement | undefined {
-  const voters = candidates.filter(votes);
-  const scores = candidates.map((candidate) =>
-    votes(candidate) ? agreementWith(candidate, voters, weights) : 0,
+  const voters = candidates.filter(({ applies, fails }) => applies && fails);
+  const votes = weights.map(
+    (weight, fix) => weight * voters.filter(({ accepts }) => accepts[fix] === true).length,
   );
-  const order = candidates.map((candidate, index): readonly number[] => [
-    Number(candidate.applies),
-    Number(candidate.applies && candidate.fails),
-    Number(votes(candidate)),
+  const scores = candidates.map(({ accepts, applies, fails }) =>
+    applies && fails ? sum(votes.filter((_, fix) => accepts[fix] === true)) : 0,
+  );
+  const order = candidates.map(({ applies, fails, tests }, index): readonly number[] => [
+    Number(applies),
+    Number(applies && fails),
     scores[index] ?? 0,
-    -candidate.tests,
+    -tests,
     -index,
   ]);
-  const [index] = candidates
-    .map((_, at) => at)
-    .sort((one, other) => compare(order[other], order[one]));
+  const [index] = [...candidates.keys()].sort((one, other) => compare(order[other], order[one]));
   if (index === undefined) return undefined;
-  const most = (voters.length - 1) * weights.reduce((sum, weight) => sum + weight, 0);
-  const isVoter = candidates[index] !== undefined && votes(candidates[index]);
-  return { index, share: isVoter && most > 0 ? (scores[index] ?? 0) / most : undefined };
+  const all = sum(votes);
+  return { index, share: all > 0 ? (scores[index] ?? 0) / all : undefined };
 }
 
-const votes = ({ applies, fails, accepts }: SurrogateCandidate): boolean =>
-  applies && fails && accepts.includes(true);
-
-/** Weighted number of equal votes, with all voters but one that is the candidate itself. */
-function agreementWith(
-  candidate: SurrogateCandidate,
-  voters: readonly SurrogateCandidate[],
-  weights: readonly number[],
-): number {
-  let equal = 0;
-  for (const voter of voters) {
-    if (voter === candidate) continue;
-    for (const [fix, weight] of weights.entries()) {
-      if (voter.accepts[fix] === candidate.accepts[fix]) equal += weight;
-    }
-  }
-  return equal;
-}
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
 /** Compares number by number, as `sort` does. */
 function compare(one: readonly number[] = [], other: readonly number[] = []): number {

@@ -234,8 +234,6 @@ function whyOf(chosen: Tested, { share }: Agreement, { patches }: Fixes): string
   if (patches.length === 0) return `there is no surrogate fix; ${fewest}`;
   const accepted = accepts(chosen).filter(Boolean).length;
   if (accepted === 0) return `no answer passes with a surrogate fix; ${fewest}`;
-  const passes = `passes with ${accepted} of ${patches.length} surrogate ${patches.length === 1 ? 'fix' : 'fixes'}`;
-  return share === undefined
-    ? `the only one that ${passes}`
-    : `${passes}, and agrees with ${Math.round(100 * share)} % of the other tests’ votes`;
+  const votes = Math.round(100 * (share ?? 0));
+  return `passes with ${accepted} of ${patches.length} surrogate ${patches.length === 1 ? 'fix' : 'fixes'}, which have ${votes} % of the tests’ votes`;
 }

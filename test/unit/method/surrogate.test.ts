@@ -16,10 +16,9 @@ describe('the choice by surrogate fixes', () => {
   const pick = (candidates: readonly SurrogateCandidate[], weights = [1, 1, 1]) =>
     pickByAgreement(candidates, weights);
 
-  it('takes the tests that agree best with the others', () => {
-    const found = pick([candidate('111'), candidate('100'), candidate('100'), candidate('001')]);
-    assert.equal(found?.index, 1);
-    assert.equal(found?.share, (1 + 3 + 1) / 9);
+  it('takes the tests whose fixes have most votes', () => {
+    const found = pick([candidate('001'), candidate('110'), candidate('100'), candidate('100')]);
+    assert.deepEqual(found, { index: 1, share: 4 / 5 });
   });
 
   it('gives no vote to tests that fail with every fix, pass on R or do not apply', () => {
@@ -27,17 +26,17 @@ describe('the choice by surrogate fixes', () => {
     const found = pick([
       broken,
       broken,
-      candidate('', { fails: false, accepts: [] }),
+      candidate('', { fails: false, accepts: [true, true, true] }),
       candidate('110'),
       candidate('', { applies: false, fails: false }),
     ]);
-    assert.deepEqual(found, { index: 3, share: undefined });
+    assert.deepEqual(found, { index: 3, share: 1 });
   });
 
   it('counts a fix as often as the model wrote it', () => {
-    const candidates = [candidate('110'), candidate('101'), candidate('011')];
-    assert.deepEqual(pick(candidates), { index: 0, share: 1 / 3 });
-    assert.deepEqual(pick(candidates, [1, 1, 9]), { index: 1, share: 10 / 22 });
+    const candidates = [candidate('110'), candidate('001')];
+    assert.deepEqual(pick(candidates), { index: 0, share: 2 / 3 });
+    assert.deepEqual(pick(candidates, [1, 1, 3]), { index: 1, share: 3 / 5 });
   });
 
   it('takes the fewest tests of equals, then the first', () => {
@@ -77,35 +76,32 @@ describe('the choice by surrogate fixes', () => {
   });
 });
 
-/** Goes through the candidates one by one, with the distance to each other voter spelt out. */
+/** Goes through the candidates one by one, and through each pair of tests and fix. */
 function naive(
   candidates: readonly SurrogateCandidate[],
   weights: readonly number[],
 ): number | undefined {
-  const isVoter = (each: SurrogateCandidate | undefined): boolean =>
-    each !== undefined && each.applies && each.fails && each.accepts.some((vote) => vote);
-  const distance = (one: number): number => {
-    let sum = 0;
-    for (const [other, voter] of candidates.entries()) {
-      if (other === one || !isVoter(voter)) continue;
+  const score = (at: number): number => {
+    let common = 0;
+    for (const other of candidates) {
       for (let fix = 0; fix < weights.length; fix += 1) {
-        if (voter.accepts[fix] !== candidates[one]?.accepts[fix]) sum += weights[fix] ?? 0;
+        const both = candidates[at]?.accepts[fix] === true && other.accepts[fix] === true;
+        if (both && other.applies && other.fails) common += weights[fix] ?? 0;
       }
     }
-    return sum;
+    return common;
   };
   const rank = (at: number): number => {
     const each = candidates[at];
-    if (each === undefined || !each.applies) return 0;
-    return !each.fails ? 1 : isVoter(each) ? 3 : 2;
+    return each?.applies !== true ? 0 : each.fails ? 2 : 1;
   };
   let best: number | undefined;
   for (const at of candidates.keys()) {
     if (best === undefined || rank(at) > rank(best)) best = at;
     else if (rank(at) === rank(best)) {
-      const nearer = rank(at) === 3 ? distance(best) - distance(at) : 0;
+      const more = rank(at) === 2 ? score(at) - score(best) : 0;
       const fewer = (candidates[best]?.tests ?? 0) - (candidates[at]?.tests ?? 0);
-      if (nearer > 0 || (nearer === 0 && fewer > 0)) best = at;
+      if (more > 0 || (more === 0 && fewer > 0)) best = at;
     }
   }
   return best;
