@@ -3,13 +3,8 @@
 // population, the share of instances for which a rule chooses a test that goes F→P, with an interval
 // of 95 %, and the difference of the agreement to taking the first test that fails on R.
 import { parseArgs } from 'node:util';
-import {
-  meanOf,
-  percentileInterval,
-  randomNumbers,
-  resample,
-} from '../../src/domain/study/resampling';
-import { pickByAgreement, type SurrogateCandidate } from '../../src/method/surrogate/agreement';
+import { randomNumbers } from '../../src/domain/study/resampling';
+import { printRules, samples, type Drawn } from './selectionRules';
 
 const { values } = parseArgs({
   allowPositionals: true,
@@ -37,8 +32,6 @@ interface Population {
   readonly misread: number;
 }
 
-const samples = 5;
-
 /**
  * W, F→× and S of tests are those of the SWT-Bench paper (ZeroShotPlus and Pass@5, tables 2 and 3) and of
  * the leaderboard of 2026. Rates of fixes are those of retrieval, of Agentless and of later agents on
@@ -60,62 +53,6 @@ const populations: readonly Population[] = [
     })),
   ),
 ];
-
-interface Drawn {
-  readonly candidates: readonly (SurrogateCandidate & { readonly isRight: boolean })[];
-}
-
-type Rule = (drawn: Drawn, random: () => number) => number | undefined;
-
-const ones = Array.from({ length: samples }, () => 1);
-
-/** The candidates that take part in a vote by fixes: they fail on R and accept a fix. */
-const voters = ({ candidates }: Drawn): number[] =>
-  candidates.flatMap((each, at) => (each.fails && each.accepts.includes(true) ? [at] : []));
-
-const votesOf = (drawn: Drawn, at: number): string =>
-  drawn.candidates[at]?.accepts.map(Number).join('') ?? '';
-
-const firstFailing: Rule = ({ candidates }) => {
-  const found = candidates.findIndex(({ fails }) => fails);
-  return found < 0 ? 0 : found;
-};
-
-/** The voter with the greatest score; without a voter, the first that fails on R. */
-const byScore =
-  (score: (drawn: Drawn, at: number) => number): Rule =>
-  (drawn, random) => {
-    const among = voters(drawn);
-    const best = Math.max(...among.map((at) => score(drawn, at)));
-    return among.find((at) => score(drawn, at) === best) ?? firstFailing(drawn, random);
-  };
-
-const sameVotes = (drawn: Drawn, at: number): number =>
-  voters(drawn).filter((other) => votesOf(drawn, other) === votesOf(drawn, at)).length;
-
-const equalVotes = ({ candidates }: Drawn, one: number, other: number): number =>
-  ones.filter((_, fix) => candidates[one]?.accepts[fix] === candidates[other]?.accepts[fix]).length;
-
-const rules: Readonly<Record<string, Rule>> = {
-  random: ({ candidates }, random) => Math.floor(random() * candidates.length),
-  'fails on R': firstFailing,
-  majority: byScore(sameVotes),
-  // CodeT (https://arxiv.org/abs/2207.10397): tests with equal votes × fixes that they accept.
-  'dual agreement': byScore(
-    (drawn, at) =>
-      sameVotes(drawn, at) * [...votesOf(drawn, at)].filter((vote) => vote === '1').length,
-  ),
-  // The votes that are as those of the others: minimum Bayes risk decoding with execution
-  // (https://arxiv.org/abs/2204.11454).
-  'equal votes': byScore((drawn, at) =>
-    voters(drawn).reduce((sum, other) => sum + equalVotes(drawn, at, other), 0),
-  ),
-  agreement: ({ candidates }) => pickByAgreement(candidates, ones)?.index,
-  oracle: (drawn, random) => {
-    const found = drawn.candidates.findIndex(({ isRight }) => isRight);
-    return found < 0 ? firstFailing(drawn, random) : found;
-  },
-};
 
 function draw(population: Population, random: () => number): Drawn {
   const chance = (share: number): boolean => random() < share;
@@ -161,40 +98,13 @@ function gamma(shape: number, random: () => number): number {
   }
 }
 
-/** The interval of a mean over resampled instances. */
-function interval(values: readonly number[]): string {
-  const means: number[] = [];
-  const sums = Float64Array.from(values);
-  resample(new Uint16Array(values.length), sums, ({ sums: [sum = 0] }) =>
-    means.push(sum / values.length),
-  );
-  const [low = 0, high = 0] = percentileInterval(means) ?? [];
-  return `[${percent(low)}, ${percent(high)}]`;
-}
-
-const percent = (share: number): string => (100 * share).toFixed(1).padStart(5);
-
 function main(): void {
   const count = Number(values.instances);
   for (const [at, population] of populations.entries()) {
     const numbers = randomNumbers(1000 + at);
     const random = (): number => numbers() / 2 ** 32;
-    const chosen = new Map<string, number[]>(Object.keys(rules).map((name) => [name, []]));
-    for (let drawn = 0; drawn < count; drawn += 1) {
-      const instance = draw(population, random);
-      for (const [name, rule] of Object.entries(rules)) {
-        const pick = rule(instance, random);
-        const isRight = pick !== undefined && instance.candidates[pick]?.isRight === true;
-        chosen.get(name)?.push(Number(isRight));
-      }
-    }
-    console.log(`${population.name} (${count} instances)`);
-    for (const [name, hits] of chosen) {
-      console.log(`  ${name.padEnd(15)} ${percent(meanOf(hits) ?? 0)} %   ${interval(hits)}`);
-    }
-    const usual = chosen.get('fails on R') ?? [];
-    const gain = (chosen.get('agreement') ?? []).map((hit, index) => hit - (usual[index] ?? 0));
-    console.log(`  agreement − fails on R: ${interval(gain)} points\n`);
+    const draws = Array.from({ length: count }, () => draw(population, random));
+    printRules(population.name, draws, random);
   }
 }
 
