@@ -384,9 +384,9 @@ class TracedSteps implements Steps {
   }
 
   async foreseeEmbedding(documents: readonly (readonly string[])[]) {
-    const { embedding, instance, storage } = this.parts;
+    const { embedding, storage } = this.parts;
     if (embedding === undefined) return { inputTokens: 0, isAnswered: true };
-    const inputTokens = await tokensToEmbed(documents, { ...embedding, instance, storage });
+    const inputTokens = await tokensToEmbed(documents, { ...embedding, storage });
     return { inputTokens, isAnswered: inputTokens === 0, isAtMost: true as const };
   }
 

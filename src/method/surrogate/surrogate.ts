@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isFailure } from '../../domain/outcome';
+import { candidateRequests } from '../estimate/declaredRequests';
 import { fittingPrompt } from '../agentless/fittingPrompt';
 import { patchDigests } from '../agentless/testing/patchDigests';
 import {
@@ -30,6 +31,9 @@ export const usualSurrogate: SurrogateSettings = { fixes: 5, rounds: 1 };
 /** The stage that gives the fixes, which a run may be given. */
 export const surrogateFixes = 'surrogate fixes';
 
+/** What its requests for refinements are known by. */
+const refinementMethod = 'surrogate-refinement';
+
 const patchesSchema = z.array(z.string());
 
 /**
@@ -46,7 +50,28 @@ export function surrogate(settings: SurrogateSettings = usualSurrogate): Method 
     runs: 'R',
     samples: 5,
     temperature: 0.7,
-    format: 'custom',
+    requests: ({ samples, temperature }, sizes) => {
+      const asked = { temperature: temperatureOf(method, { temperature }) };
+      const { contextTokens: inputTokens, maxOutputTokens: outputTokens } = sizes;
+      return [
+        candidateRequests({ format: 'custom', samples, ...asked }, sizes),
+        {
+          ...{ stage: 'fixes', count: settings.fixes, inputTokens, outputTokens },
+          foresee: async (steps, sample) =>
+            steps.isGiven(surrogateFixes)
+              ? undefined
+              : steps.foreseeCode({ format: 'custom', ...asked, sample }),
+        },
+        {
+          ...{ stage: 'refinement', count: settings.rounds, isAtMost: true },
+          ...{ inputTokens, outputTokens },
+          foresee: (steps, sample) =>
+            steps.foreseeBound({
+              ...{ method: refinementMethod, sample, inputTokens: steps.contextTokens },
+            }),
+        },
+      ];
+    },
     async produce(steps, options) {
       const temperature = temperatureOf(method, options);
       const asked = { format: 'custom', temperature } as const;
@@ -195,7 +220,7 @@ async function refined(
     refinementPrompt({ ...steps.instance, shown: texts }),
   );
   const answer = await steps.request({
-    ...{ method: 'surrogate-refinement', prompt, sample: round, temperature },
+    ...{ method: refinementMethod, prompt, sample: round, temperature },
   });
   const sample = options.samples + round;
   const patch = await steps.convert(answer.text, answer);
@@ -217,7 +242,7 @@ const factsOf = (tested: Tested): SurrogateCandidate => ({
 
 function choose(tested: readonly Tested[], fixes: Fixes): MethodResult {
   const candidates = tested.map(({ candidate }) => candidate);
-  const withText = tested.filter(({ candidate }) => candidate.answer.text.trim() !== '');
+  const withText = tested.filter(({ candidate }) => candidate.answer?.text.trim() !== '');
   const picked = pick(withText, fixes);
   const chosen = picked === undefined ? undefined : withText[picked.index];
   if (picked === undefined || chosen === undefined) {
