@@ -16,10 +16,11 @@ const layers = {
   engine: ['domain', 'files', 'repository'],
   evaluation: ['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
   validation: ['domain', 'python', 'repository', 'engine', 'evaluation'],
+  mutation: ['domain', 'files', 'python', 'patch', 'engine', 'evaluation'],
   results: ['domain', 'files', 'patch', 'repository', 'engine', 'evaluation'],
   batch: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
-    ...['evaluation', 'results'],
+    ...['evaluation', 'mutation', 'results'],
   ],
   study: ['domain', 'dataset', 'results'],
   method: ['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
@@ -88,8 +89,8 @@ const neverTheAnswer = {
       message: 'A method or tool sees a ModelView: runs and rows of the dataset hold the answer.',
     },
     {
-      regex: '/domain/(?:finding|study/)',
-      message: 'Findings and entries of runs tell of R∘X*: they are for the developer.',
+      regex: '/domain/(?:finding|mutant|study/)',
+      message: 'Findings, mutants and entries of runs tell of R∘X*: they are for the developer.',
     },
   ]),
 };
@@ -107,7 +108,7 @@ const neverTheAnswerInEditor = {
         patterns: [
           {
             regex:
-              '/(?:domain/(?:instance$|finding$|study/)|dataset/|evaluation/(?!hints/unrelatedFailure$)|repository/instanceState$)',
+              '/(?:domain/(?:instance$|finding$|mutant$|study/)|dataset/|mutation/|evaluation/(?!hints/unrelatedFailure$)|repository/instanceState$)',
             message: 'A model sees a ModelView: instances, rows and runs hold the answer.',
           },
           {

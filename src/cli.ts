@@ -10,6 +10,7 @@ import { registerInstances } from './commands/instances';
 import { standardInput } from './commands/input';
 import { interruptSignal } from './commands/interrupts';
 import { registerMcp } from './commands/mcp/mcp';
+import { registerMutants } from './commands/mutants/mutants';
 import { registerOpen } from './commands/open';
 import { registerParseLog } from './commands/parseLog';
 import { registerPatch } from './commands/patch';
@@ -35,6 +36,7 @@ const commands: readonly RegisterCommand[] = [
   registerCheck,
   registerEvaluate,
   registerReport,
+  registerMutants,
   registerFilterRepairs,
   registerGenerate,
   registerRepair,

@@ -16,6 +16,14 @@ export interface RetryOptions {
   readonly firstDelay: number;
 }
 
+/** Which mutants the candidates are tried on. */
+export interface MutantRequest {
+  /** Most mutants of an instance. */
+  readonly limit: number;
+  /** Mutants that run at once for each candidate. */
+  readonly workers: number;
+}
+
 /** What a batch evaluates, by which means, and where its results go. */
 export interface BatchRequest {
   /** All selected instances, also those without a prediction: rates are shares of them. */
@@ -33,6 +41,8 @@ export interface BatchRequest {
   /** Leave out edits outside tests. */
   readonly testsOnly?: boolean;
   readonly mode: Mode;
+  /** Try each candidate on mutants of X* too. */
+  readonly mutants?: MutantRequest | undefined;
   /** Run candidates again although their runs are kept, and restart the results folder. */
   readonly fresh: boolean;
   /** Where reports go. Without it no report is written, and only finished test runs are kept. */

@@ -5,6 +5,8 @@ import { evaluateCandidate, type CandidateOptions } from '../evaluation/candidat
 import type { CandidateResult } from '../evaluation/candidateResult';
 import type { CandidateRequest } from '../evaluation/prepareCandidate';
 import type { InstanceSession } from '../evaluation/session';
+import { mutantsOf } from '../mutation/mutantsOf';
+import { testMutants } from '../mutation/testMutants';
 import type { BatchEntry, GradedEntry } from '../results/entry';
 import type { BatchRequest } from './batchRequest';
 import { faultTolerantSession, openingPairs } from './faultTolerantSession';
@@ -46,10 +48,12 @@ export function candidateWork(instance: Instance, request: BatchRequest): Candid
       result,
       environment: await session.environment(request),
     };
+    const found = await mutantsFor(session, result, request);
+    const graded: GradedEntry = { ...entry, ...found };
     const others = othersOf(result, candidate);
-    if (others.length === 0) return entry;
+    if (others.length === 0) return graded;
     const alone = await evaluateCandidate(session, { ...candidate, testsOnly: true }, options);
-    return alone.strict.success ? { ...entry, spoiledBy: others } : entry;
+    return alone.strict.success ? { ...graded, spoiledBy: others } : graded;
   };
 
   return {
@@ -64,6 +68,27 @@ export function candidateWork(instance: Instance, request: BatchRequest): Candid
     },
     dispose: () => warm.dispose(),
   };
+}
+
+/**
+ * What the candidate does with mutants of X*, if that is asked for. Where no mutants can be made, a
+ * note of the result says why.
+ */
+async function mutantsFor(
+  session: InstanceSession,
+  result: CandidateResult,
+  { mutants, timeoutSeconds, signal, reporter, fresh, store }: BatchRequest,
+): Promise<Pick<GradedEntry, 'mutants'> | Pick<GradedEntry, 'result'>> {
+  if (mutants === undefined) return {};
+  const options = { timeoutSeconds, signal, reporter, reuse: !fresh };
+  const made = await mutantsOf(session, mutants.limit, options);
+  if ('failure' in made) {
+    return {
+      result: { ...result, notes: [...result.notes, `mutants are not known: ${made.failure}`] },
+    };
+  }
+  const { workers } = mutants;
+  return { mutants: await testMutants(session, result, made, { ...options, workers, store }) };
 }
 
 /**

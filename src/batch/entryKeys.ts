@@ -14,6 +14,7 @@ type Asked = Pick<
   | 'format'
   | 'testsOnly'
   | 'timeoutSeconds'
+  | 'mutants'
 >;
 
 /**
@@ -34,6 +35,7 @@ export function entryKeys(request: Asked): string[] {
     ...[packageJson.version, reportVersion, request.mode, request.format],
     ...[request.testsOnly === true, request.timeoutSeconds],
     ...[request.engine.name, request.engine.environment?.digest ?? ''],
+    ...(request.mutants === undefined ? [] : ['mutants', request.mutants.limit]),
   ];
   return request.predictions.map((each) =>
     sha256OfJson([
@@ -62,6 +64,7 @@ export function sameness(request: Asked): Readonly<Record<string, string>> {
     '--tests-only': String(request.testsOnly === true),
     '--timeout': String(request.timeoutSeconds),
     '--engine': request.engine.name,
+    ...(request.mutants === undefined ? {} : { '--mutants': String(request.mutants.limit) }),
     '--source':
       [...sources]
         .map(([repo, where]) => `${repo === '*' ? '' : `${repo}=`}${withoutPassword(where)}`)

@@ -30,6 +30,7 @@ import {
   type EvaluationInput,
 } from './evaluating/evaluationInput';
 import { engineRequest, withEngineOptions } from './options/engineOptions';
+import { mutantsOption, usualMutantLimit } from './options/mutantOptions';
 import { positive } from './options/optionValues';
 import { withSelectingOptions } from './options/selectingOptions';
 import {
@@ -68,6 +69,7 @@ export const registerEvaluate: RegisterCommand = (program, context, finish) => {
     .addOption(formatOption())
     .option('--tests-only', 'leave out edits of files that are not tests, and name them')
     .addOption(modeOption())
+    .addOption(mutantsOption())
     .option('--fresh', 'ignore kept runs, and start the run in --out anew')
     .addOption(storageOption())
     .addOption(jsonOption())
@@ -172,6 +174,15 @@ const batchRequest = (
   timeoutSeconds: options.timeout,
   format: options.format,
   mode: options.mode,
+  ...(options.mutants === undefined
+    ? {}
+    : {
+        mutants: {
+          limit: options.mutants === true ? usualMutantLimit : options.mutants,
+          // The workers of the batch share the candidates.
+          workers: 1,
+        },
+      }),
   testsOnly: options.testsOnly === true,
   fresh: options.fresh === true,
   signal: context.signal,

@@ -52,6 +52,11 @@ export interface TestSet {
   readonly select?: readonly string[];
   /** The files are one script, which runs by itself. */
   readonly script?: boolean;
+  /**
+   * Unified diff that the sandboxes get in place of `patch`: the same tests beside other edits of
+   * the code, on the one side that the run is for.
+   */
+  readonly loaded?: string;
 }
 
 export interface RunOptions {
@@ -411,7 +416,7 @@ class OneRun {
     const { set, options } = this.parts;
     const { signal, hashSeed, onOutput, onOutcome } = options;
     const sandbox = (await this.session.warm.open(options))[side];
-    await sandbox.load(set.patch, signal);
+    await sandbox.load(set.loaded ?? set.patch, signal);
     const record = await sandbox.run({
       ...this.request,
       hashSeed,
@@ -429,7 +434,7 @@ class OneRun {
     return {
       instance: instance.id,
       tree: trees.digest[side],
-      patch: this.parts.set.patch,
+      patch: this.parts.set.loaded ?? this.parts.set.patch,
       environment: this.parts.environment,
       request: this.request,
     };
@@ -458,7 +463,7 @@ const readerOf =
  * A file of a tree by an unchecked path, as `textOf` gives it. Reads nothing outside the tree,
  * whatever the path says and wherever a link leads, and nothing of `.git`.
  */
-async function readWithin(tree: string, path: string): Promise<string | undefined> {
+export async function readWithin(tree: string, path: string): Promise<string | undefined> {
   if (unsafePath(path) !== undefined) return undefined;
   try {
     const [root, place] = await Promise.all([realpath(tree), realpath(join(tree, path))]);

@@ -2,6 +2,7 @@ import type { ChangeCoverage } from '../domain/changeCoverage';
 import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
 import type { Prediction } from '../domain/instance';
+import { killedOf, type MutantResults } from '../domain/mutant';
 import type { EntryReason, NotEvaluatedReason } from '../domain/reason';
 import { nothingKnown, type DeltaFraction, type RunEntry } from '../domain/study/entry';
 import type { Environment } from '../engine/engine';
@@ -18,6 +19,8 @@ export interface GradedEntry {
    * them.
    */
   readonly spoiledBy?: readonly string[];
+  /** Absent where no mutant was tried. */
+  readonly mutants?: MutantResults;
   /** Wall clock time of its evaluation. */
   readonly seconds?: number;
 }
@@ -63,7 +66,7 @@ export function entryOf(entry: BatchEntry): RunEntry {
       ...nothingKnown,
     };
   }
-  const { result, spoiledBy } = entry;
+  const { result, spoiledBy, mutants } = entry;
   const { strict } = result;
   const reason: EntryReason = spoiledBy === undefined ? strict.reason : 'edits outside tests';
   const explanation =
@@ -88,6 +91,7 @@ export function entryOf(entry: BatchEntry): RunEntry {
     anyToFail: strict.anyToFail.length,
     ...(delta === undefined ? {} : { delta }),
     ...(goldenDelta === undefined ? {} : { goldenDelta }),
+    ...(mutants === undefined ? {} : { mutants: killedOf(mutants.tested) }),
     ...(harness === undefined ? {} : { harness }),
     ...(result.difference === undefined ? {} : { difference: result.difference }),
     findings: shortFindings(result.findings),

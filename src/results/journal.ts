@@ -28,6 +28,7 @@ const journalLine = z.object({
   anyToFail: count,
   delta: fraction.exactOptional(),
   goldenDelta: fraction.exactOptional(),
+  mutants: z.object({ killed: count, all: count }).exactOptional(),
   harness: z
     .object({
       resolved: z.boolean(),

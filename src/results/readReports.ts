@@ -157,6 +157,7 @@ function entryOfReport(instance: string, folder: string, of: ReadableReport): Ru
     anyToFail: strict.any_to_fail.length,
     ...(strict.change_coverage ? { delta: strict.change_coverage } : {}),
     ...(strict.golden_change_coverage ? { goldenDelta: strict.golden_change_coverage } : {}),
+    ...(of.mutants ? { mutants: of.mutants } : {}),
     ...(harness === undefined ? {} : { harness }),
     ...(of.gradings_differ ? { difference: of.gradings_differ } : {}),
     ...(strict.findings === undefined ? {} : { findings: shortFindings(strict.findings) }),

@@ -3,6 +3,12 @@ import { dirname, join } from 'node:path';
 import packageJson from '../../package.json';
 import { lineStates, type ChangeCoverage } from '../domain/changeCoverage';
 import { harnessUnapplied } from '../domain/harness';
+import {
+  killedByReproducing,
+  killedOf,
+  mutantStatuses,
+  type MutantResults,
+} from '../domain/mutant';
 import type { TestResult } from '../domain/outcome';
 import { rates, type Rates } from '../domain/rates';
 import { entryReasons, type EntryReason } from '../domain/reason';
@@ -19,6 +25,7 @@ import { writeResult } from './writeResult';
 type StrictBlock = NonNullable<Report['strict']>;
 type OutcomeBlock = StrictBlock['tests'][number]['base'];
 type CoverageBlock = NonNullable<StrictBlock['change_coverage']>;
+type MutantsBlock = NonNullable<Report['mutants']>;
 type RunBlock = NonNullable<Report['runs']>['base'];
 
 /**
@@ -60,6 +67,9 @@ export function toReport(entry: BatchEntry): Report {
     source: { ...result.source },
     environment: environmentReport(entry.environment),
     strict: strictBlock(result),
+    ...(entry.mutants === undefined
+      ? {}
+      : { mutants: mutantsBlock(entry.mutants, result.strict.failToPass) }),
     gradings_differ: result.difference ?? null,
     diagnostics: result.diagnostics.map((each) => ({ ...each })),
     notes: [...result.notes],
@@ -133,6 +143,27 @@ function coverageBlock(coverage: ChangeCoverage): CoverageBlock {
       counts: line.counts,
       covered_by: [...line.coveredBy],
     })),
+  };
+}
+
+function mutantsBlock(
+  { made, tested }: MutantResults,
+  failToPass: readonly string[],
+): MutantsBlock {
+  const { killed, all } = killedOf(tested);
+  return {
+    made,
+    all,
+    killed,
+    killed_by_FAIL_TO_PASS: killedByReproducing(tested, new Set(failToPass)),
+    score: all === 0 ? null : killed / all,
+    statuses: Object.fromEntries(
+      mutantStatuses.map((status) => [
+        status,
+        tested.filter((each) => each.status === status).length,
+      ]),
+    ) as MutantsBlock['statuses'],
+    list: tested.map(({ killedBy, ...mutant }) => ({ ...mutant, killed_by: [...killedBy] })),
   };
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { changeKinds, lineStates } from '../domain/changeCoverage';
 import { findingKinds, findingSeverities, trajectoryFindingKinds } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
+import { mutantStatuses } from '../domain/mutant';
 import { outcomes } from '../domain/outcome';
 import { entryReasons } from '../domain/reason';
 
@@ -112,6 +113,29 @@ const strict = z
   })
   .describe('The definitions of the SWT-Bench paper, section 3');
 
+const mutants = z
+  .object({
+    made: count.describe('Mutants of the instance, the same for every candidate'),
+    all: count.describe('Mutants that the candidate was tried on: a sample where `made` is more'),
+    killed: count.describe('Mutants on which a test fails, or that time out'),
+    killed_by_FAIL_TO_PASS: count.describe('Of these, mutants that an F→P test kills'),
+    score: share.describe('killed / all; null where there is no mutant'),
+    statuses: z.record(z.enum(mutantStatuses), count),
+    list: z.array(
+      z.object({
+        path: z.string(),
+        line: z.number().int().describe('From 1 on, of R∘X*'),
+        column: z.number().int().describe('From 1 on, in UTF-16 units'),
+        operator: z.string(),
+        before: z.string().describe('Code of X*'),
+        after: z.string().describe('What the mutant has instead'),
+        status: z.enum(mutantStatuses),
+        killed_by: ids.describe('Tests that pass on R∘X* and fail on the mutant'),
+      }),
+    ),
+  })
+  .describe('Faults in lines that X* adds, which the tests of the candidate ran on');
+
 /** One run on one side, without its output. */
 export const runReportSchema = z.object({
   ending: z.string(),
@@ -172,6 +196,7 @@ export const reportSchema = z.object({
       'Signs of cheating in the trajectory of the candidate, for a person to judge; absent where no trajectory is known',
     ),
   strict: strict.nullable().describe('null where there is no grade'),
+  mutants: mutants.exactOptional().describe('Absent where the candidate was tried on no mutant'),
   gradings_differ: z
     .string()
     .nullable()
@@ -218,6 +243,7 @@ export const readableReportSchema = z
     seconds: shape.seconds,
     gradings_differ: shape.gradings_differ,
     trajectory_findings: shape.trajectory_findings,
+    mutants: mutants.pick({ killed: true, all: true }).nullish(),
     strict: z
       .looseObject({
         success: ofStrict.success,

@@ -1,6 +1,7 @@
 import { layOut } from '../domain/layOut';
 import type { ChangeCoverage } from '../domain/changeCoverage';
 import { functionOf, type Outcome, type Side } from '../domain/outcome';
+import { killedInWords } from '../domain/mutant';
 import type { Rates } from '../domain/rates';
 import type { Report } from './reportSchema';
 import { sampleName } from '../domain/study/entry';
@@ -11,6 +12,8 @@ export interface ResultLine {
   /** The model, with its sample where there are several. */
   readonly name: string;
   readonly cells: readonly string[];
+  /** Mutants that it kills; absent where it was tried on none. */
+  readonly mutants?: string;
 }
 
 export function resultLine(report: Report): ResultLine {
@@ -36,16 +39,23 @@ export function resultLine(report: Report): ResultLine {
       verdictCell(strict.success, report.reason),
       coverageCell(strict.change_coverage ?? undefined),
     ],
+    ...(report.mutants === undefined ? {} : { mutants: killedInWords(report.mutants) }),
   };
 }
 
 /** Results for a terminal, one line for each candidate. */
 export function resultTable(lines: readonly ResultLine[]): string {
   const several = new Set(lines.map((line) => line.instance)).size > 1;
-  const head = ['Candidate', 'Applies', 'On R', 'On R∘X*', 'Verdict', 'ΔC'];
-  const rows = lines.map(({ instance, name, cells }) =>
-    several ? [instance, name, ...cells] : [name, ...cells],
-  );
+  const hasMutants = lines.some(({ mutants }) => mutants !== undefined);
+  const head = [
+    ...['Candidate', 'Applies', 'On R', 'On R∘X*', 'Verdict', 'ΔC'],
+    ...(hasMutants ? ['Mutants killed'] : []),
+  ];
+  const rows = lines.map(({ instance, name, cells, mutants = '–' }) => [
+    ...(several ? [instance] : []),
+    ...[name, ...cells],
+    ...(hasMutants ? [mutants] : []),
+  ]);
   return layOut([several ? ['Instance', ...head] : head, ...rows]);
 }
 

@@ -28,6 +28,8 @@ export interface EvaluateOptions extends SelectingOptions, EngineOptions {
   format: AskedFormat;
   testsOnly?: boolean;
   mode: Mode;
+  /** The most mutants of an instance; true where no limit is set. */
+  mutants?: number | true;
   fresh?: boolean;
   storage: string;
   json?: boolean;

@@ -1,5 +1,6 @@
 import type { Finding, TrajectoryFinding } from '../finding';
 import type { EntryReason } from '../reason';
+import type { MutantFraction } from '../mutant';
 import type { Grading } from './grading';
 import { markedAsOracle } from '../oracleMark';
 
@@ -62,6 +63,8 @@ export interface RunEntry {
   readonly delta?: DeltaFraction;
   /** ΔC of T* itself. */
   readonly goldenDelta?: DeltaFraction;
+  /** Mutants of X* that it kills; absent if it was not tried on any. */
+  readonly mutants?: MutantFraction;
   /** Result of harness grading; absent if not available. */
   readonly harness?: {
     readonly resolved: boolean;

@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+import { loadPredictions } from '../../dataset/predictions';
+import type { Instance } from '../../domain/instance';
+import { withEngine } from '../../engine/openEngine';
+import { runStore } from '../../evaluation/runStore';
+import { runBatch } from '../../batch/runBatch';
+import { sameness } from '../../batch/entryKeys';
+import { usualRunId } from '../../batch/runResults';
+import { workersFor } from '../../batch/workersFor';
+import type { BatchRequest } from '../../batch/batchRequest';
+import type { AskedFormat } from '../../patch/toUnified';
+import { createPythonParser } from '../../python/parser';
+import { parseSources } from '../../repository/source';
+import type { Report } from '../../results/reportSchema';
+import {
+  EXIT,
+  openDatasetOption,
+  sourcesFor,
+  terminalReporter,
+  type CommandContext,
+} from '../context';
+import { engineRequest, withEngineOptions, type EngineOptions } from '../options/engineOptions';
+import { mutantLimitOption } from '../options/mutantOptions';
+import { positive } from '../options/optionValues';
+import {
+  datasetOption,
+  formatOption,
+  jsonOption,
+  modeOption,
+  sourceOption,
+  storageOption,
+} from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
+import { mutantsText } from './mutantsText';
+
+interface MutantsCommandOptions extends EngineOptions {
+  dataset: string;
+  id: string;
+  /** Files, `gold`, `none` or `bundled`. */
+  predictions: string[];
+  limit: number;
+  source: string[];
+  /** By default derived from memory and cores. */
+  workers?: number;
+  timeout: number;
+  /** Chosen when absent. */
+  runId?: string;
+  out?: string;
+  format: AskedFormat;
+  mode: BatchRequest['mode'];
+  fresh?: boolean;
+  storage: string;
+  json?: boolean;
+}
+
+/** Registers the command `mutants`. */
+export const registerMutants: RegisterCommand = (program, context, finish) => {
+  withEngineOptions(program.command('mutants'))
+    .description('which small faults in the lines that X* adds the tests of candidates notice')
+    .addOption(datasetOption())
+    .requiredOption('--id <id>', 'the instance')
+    .option(
+      '--predictions <file...>',
+      'candidates as for `evaluate`; `gold` tries T*, `none` only lists the mutants',
+      ['gold'],
+    )
+    .addOption(mutantLimitOption())
+    .addOption(sourceOption())
+    .option('--workers <n>', 'mutants at once (default: by memory and cores)', positive)
+    .option('--timeout <seconds>', 'limit for one run; a run on a mutant gets less', positive, 1800)
+    .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
+    .option('--out <dir>', 'write reports as `evaluate --mutants` does to this folder')
+    .addOption(formatOption())
+    .addOption(modeOption())
+    .option('--fresh', 'ignore kept runs, and start the run in --out anew')
+    .addOption(storageOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nThe output shows code of X*. Only own tests that pass on R∘X* run, and only on mutants that they reach.' +
+        '\nExit status: 0 every candidate was tried, 1 some could not be, 2 wrong usage or input, 130 interrupted.',
+    )
+    .action(async (options: MutantsCommandOptions) =>
+      finish(await mutantsCommand(options, context)),
+    );
+};
+
+/**
+ * `swt-bench mutants`: the mutants of one instance, and which of them each candidate kills.
+ *
+ * @throws HumanError when input cannot be used; Cancelled
+ */
+async function mutantsCommand(
+  options: MutantsCommandOptions,
+  context: CommandContext,
+): Promise<number> {
+  const asked = engineRequest(options, context);
+  const { instance, predictions, problems, ...read } = await readMutantsInput(options, context);
+  const reporter = terminalReporter(context);
+  const reports = new Map<number, Report>();
+  const engineName = await withEngine(asked, async (engine) => {
+    const { memoryMb } = asked.docker;
+    const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
+    const { timeout: timeoutSeconds, limit, format, mode, storage, out, dataset } = options;
+    const fresh = options.fresh === true;
+    const request: BatchRequest = {
+      ...{ ...read, predictions, engine, storage, timeoutSeconds, format, mode, fresh, reporter },
+      instances: [instance],
+      store: runStore(storage, { fresh }),
+      // One candidate after the other, so that all workers share the mutants of one.
+      workers: 1,
+      mutants: { limit, workers },
+      signal: context.signal,
+    };
+    const runId = options.runId ?? (await usualRunId(out, sameness(request)));
+    const from = options.predictions.map((name) => ({ from: name }));
+    const results =
+      out === undefined ? {} : { results: { out, runId, dataset, predictions: from } };
+    const { done } = runBatch(
+      { ...request, ...results },
+      { onEntry: (_entry, report, place) => void reports.set(place, report) },
+    );
+    await done;
+    return engine.name;
+  });
+  reporter.clear();
+  const inOrder = [...reports].sort(([a], [b]) => a - b).map(([, report]) => report);
+  const { id } = instance;
+  const document = { instance_id: id, engine: engineName, limit: options.limit, results: inOrder };
+  context.stdout(
+    options.json === true
+      ? `${JSON.stringify({ ...document, problems }, null, 2)}\n`
+      : mutantsText(id, inOrder),
+  );
+  const isTried = inOrder.every((report) => report.mutants !== undefined);
+  return isTried && problems.length === 0 ? EXIT.done : EXIT.negative;
+}
+
+/** The instance, its candidates and what runs them, from files and options. */
+async function readMutantsInput(options: MutantsCommandOptions, context: CommandContext) {
+  const dataset = await openDatasetOption(options, context);
+  const [instance] = await dataset.read([options.id]);
+  if (instance === undefined) throw new Error('a dataset reads each id or throws');
+  const instances: readonly Instance[] = [instance];
+  const files = options.predictions.map((name) =>
+    name === 'bundled' ? context.bundled.predictions : name,
+  );
+  const { predictions, problems } = await loadPredictions(files, instances, dataset);
+  for (const problem of problems) context.stderr(`swt-bench: ${problem}\n`);
+  return {
+    instance,
+    predictions,
+    problems,
+    sources: parseSources(sourcesFor(options, context)),
+    python: await createPythonParser((file) => join(context.assets, file)),
+  };
+}

@@ -1,0 +1,93 @@
+/** A small fault in a line that the golden patch adds. */
+export interface Mutant {
+  /** Path in R∘X*. */
+  readonly path: string;
+  /** 1-based line of R∘X* where the fault begins. */
+  readonly line: number;
+  /** 1-based column in that line, in UTF-16 units. */
+  readonly column: number;
+  /** Name of the mutation operator. */
+  readonly operator: string;
+  /** The code that is replaced, and what stands there instead. Both are parts of X*. */
+  readonly before: string;
+  readonly after: string;
+}
+
+/**
+ * A file of R∘X* with a mutant.
+ *
+ * @returns undefined where the file does not have the code that the mutant replaces
+ */
+export function withFault(
+  source: string,
+  { line, column, before, after }: Pick<Mutant, 'line' | 'column' | 'before' | 'after'>,
+): string | undefined {
+  let start = 0;
+  for (let at = 1; at < line; at += 1) {
+    const end = source.indexOf('\n', start);
+    if (end < 0) return undefined;
+    start = end + 1;
+  }
+  start += column - 1;
+  return source.startsWith(before, start)
+    ? source.slice(0, start) + after + source.slice(start + before.length)
+    : undefined;
+}
+
+/**
+ * What a candidate does with a mutant. Its own tests that pass on R∘X* decide, whatever they do on R.
+ *
+ * - killed: one of these tests fails on R∘X* with the mutant.
+ * - timed out: the tests do not end. This counts as killed.
+ * - survived: a test runs the line, and none fails.
+ * - not covered: no test runs the line.
+ */
+export const mutantStatuses = ['killed', 'timed out', 'survived', 'not covered'] as const;
+export type MutantStatus = (typeof mutantStatuses)[number];
+
+/** One mutant under one candidate. */
+export interface TestedMutant extends Mutant {
+  readonly status: MutantStatus;
+  /** Tests that fail on it; those that ran where it timed out. */
+  readonly killedBy: readonly string[];
+}
+
+/** All mutants of an instance that one candidate was tried on. */
+export interface MutantResults {
+  /** Mutants of the instance; more than `tested` has where a limit drew a sample. */
+  readonly made: number;
+  /** In the order of files and lines. */
+  readonly tested: readonly TestedMutant[];
+}
+
+/** Counts of mutants. The mutation score is `killed / all`, undefined if there is no mutant. */
+export interface MutantFraction {
+  /** Killed or timed out. */
+  readonly killed: number;
+  /** Mutants that were tried. */
+  readonly all: number;
+}
+
+export const isKilled = ({ status }: Pick<TestedMutant, 'status'>): boolean =>
+  status === 'killed' || status === 'timed out';
+
+/** The mutation score of a candidate, or of a part of its mutants. */
+export const killedOf = (tested: readonly TestedMutant[]): MutantFraction => ({
+  killed: tested.filter(isKilled).length,
+  all: tested.length,
+});
+
+/** How many mutants are killed by F→P tests alone, without the help of other tests. */
+export const killedByReproducing = (
+  tested: readonly TestedMutant[],
+  failToPass: ReadonlySet<string>,
+): number =>
+  tested.filter((each) => isKilled(each) && each.killedBy.some((test) => failToPass.has(test)))
+    .length;
+
+/** `80 % (12/15)`, or words where that number does not exist. */
+export function killedInWords({ killed, all }: MutantFraction): string {
+  return all === 0
+    ? 'undefined (no mutant can be made)'
+    : `${Math.round((100 * killed) / all)} % (${killed}/${all})`;
+}
