@@ -43,6 +43,14 @@ const groupSummary = z.object({
 
 const summary = groupSummary.extend({
   notEvaluated: z.array(z.object({ reason, instances: z.array(z.string()) })),
+  mutants: z
+    .object({
+      killed: count.describe('Killed or timed out'),
+      all: count,
+      of: count.describe('Instances whose candidate was tried on mutants'),
+    })
+    .exactOptional()
+    .describe('Faults in lines that X* adds; absent where no candidate was tried on any'),
   differing: count.describe('Entries on which the two gradings disagree'),
   reasons: z.array(z.object({ reason, count })),
   findings: z

@@ -11,6 +11,7 @@ import {
   shareKeys,
   shareTitles,
   type DeltaMean,
+  type MutantCounts,
   type Share,
 } from '../domain/study/summary';
 import { agentlessTables } from './agentlessTables';
@@ -140,11 +141,13 @@ const intervalNote = ({ resampling: { level, resamples, seed } }: StudyReport): 
 
 function deltaTable(report: StudyReport): StudyTable {
   const compared = report.comparisons.length > 0;
+  const mutated = report.methods.some(({ mutants }) => mutants !== undefined);
   const rows = report.methods.map((method) => {
     const comparison = report.comparisons.find((each) => each.first === method.method);
     return [
       method.grading === 'harness' ? `${method.name} (harness grading)` : method.name,
       ...deltaKeys.map((key) => meanCell(method[key])),
+      ...(mutated ? [mutantsCell(method.mutants)] : []),
       ...(compared
         ? [
             comparison?.delta.difference === undefined
@@ -160,6 +163,7 @@ function deltaTable(report: StudyReport): StudyTable {
     .map((row) => [
       publishedName(row),
       ...deltaKeys.map((key) => publishedShare(row[key])),
+      ...(mutated ? ['–'] : []),
       ...(compared ? ['–', '–'] : []),
     ]);
   return {
@@ -168,6 +172,7 @@ function deltaTable(report: StudyReport): StudyTable {
       [
         'Method',
         ...deltaKeys.map((key) => deltaTitles[key]),
+        ...(mutated ? ['mutants killed'] : []),
         ...(compared ? ['difference', 'p'] : []),
       ],
       ...rows,
@@ -175,6 +180,7 @@ function deltaTable(report: StudyReport): StudyTable {
     ],
     notes: [
       'In parentheses: instances whose ΔC is known and has executable lines.',
+      ...(mutated ? [mutantsNote(report)] : []),
       ...(compared
         ? [
             `Difference and p against ${report.methods[0]?.name ?? ''}, where both are known: paired permutation test, two-sided.`,
@@ -183,6 +189,18 @@ function deltaTable(report: StudyReport): StudyTable {
     ],
   };
 }
+
+const mutantsCell = (mutants: MutantCounts | undefined): string =>
+  mutants === undefined || mutants.all === 0
+    ? '–'
+    : `${percent(mutants.killed / mutants.all)} (${mutants.killed} of ${mutants.all})`;
+
+const mutantsNote = ({ methods }: StudyReport): string => {
+  const counts = methods.map(
+    ({ name, mutants, selected }) => `${name} ${mutants?.of ?? 0} of ${selected}`,
+  );
+  return `Mutants killed: of all faults made in lines that X* adds, over the instances whose candidates were tried on them (${counts.join(', ')}). Unlike ΔC, this subtracts nothing that T^R does.`;
+};
 
 function reasonsTable(report: StudyReport): StudyTable {
   const reasons = [

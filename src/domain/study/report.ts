@@ -25,7 +25,7 @@ import { summariseMethod, type Summary } from './summary';
 /** A summary over part of the instances, without the lists of single instances. */
 type GroupSummary = Omit<
   Summary,
-  'notEvaluated' | 'reasons' | 'differing' | 'findings' | 'trajectoryFindings'
+  'notEvaluated' | 'reasons' | 'differing' | 'findings' | 'trajectoryFindings' | 'mutants'
 >;
 
 /** Instances with a common property. */
@@ -203,6 +203,7 @@ const groupReport = ({ label, instances, summaries }: Group): GroupReport => ({
       reasons: _reasons,
       differing: _differing,
       findings: _findings,
+      mutants: _mutants,
       trajectoryFindings: _trajectoryFindings,
       ...rest
     }) => rest,

@@ -12,6 +12,7 @@ import {
   type FindingKind,
   type TrajectoryFindingKind,
 } from '../finding';
+import type { MutantFraction } from '../mutant';
 import type { Grading } from './grading';
 import { entryReasons, type EntryReason } from '../reason';
 import type { RunEntry } from './entry';
@@ -96,6 +97,8 @@ export interface Summary
   readonly notEvaluated: readonly NotEvaluated[];
   /** Share resolved under harness grading, whichever grading the rest has; absent if unknown. */
   readonly resolved?: Share;
+  /** Mutants of X*; absent where no candidate was tried on any. */
+  readonly mutants?: MutantCounts;
   /** Number of entries on which the two gradings disagree. */
   readonly differing: number;
   /** Counts of suspicious candidates. */
@@ -104,6 +107,25 @@ export interface Summary
   readonly trajectoryFindings?: TrajectoryFindingCounts;
   /** Counts over all selected instances; the reasons that occur, in the order of `entryReasons`. */
   readonly reasons: readonly ReasonCount[];
+}
+
+/** Mutants over all candidates that were tried on them. */
+export interface MutantCounts extends MutantFraction {
+  /** Instances whose candidate was tried. */
+  readonly of: number;
+}
+
+/** Sums the mutants of all candidates; undefined where none was tried on any. */
+function countMutants(entries: readonly RunEntry[]): MutantCounts | undefined {
+  const tried = entries.flatMap(({ mutants }) => mutants ?? []);
+  if (tried.length === 0) return undefined;
+  const sum = (of: (each: MutantFraction) => number): number =>
+    tried.reduce((total, each) => total + of(each), 0);
+  return {
+    killed: sum(({ killed }) => killed),
+    all: sum(({ all }) => all),
+    of: tried.length,
+  };
 }
 
 /** How many candidates have findings. */
@@ -211,6 +233,7 @@ export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions
   const entries = method.selected.map(({ id }) => method.chosen.get(id));
   const known = entries.filter((entry) => entry !== undefined);
   const trajectoryFindings = countTrajectoryFindings(known);
+  const mutants = countMutants(known);
   const figures = entries.map((entry) => figuresOf(entry, grading));
   const intervals =
     options.intervals === undefined ? undefined : bootstrap(figures, options.intervals);
@@ -255,6 +278,7 @@ export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions
     ...(graded.length === 0
       ? {}
       : { resolved: { count: graded.filter((entry) => entry.harness?.resolved).length, of } }),
+    ...(mutants !== undefined && { mutants }),
     differing: known.filter((entry) => entry.difference !== undefined).length,
     findings: countFindings(known),
     ...(trajectoryFindings !== undefined && { trajectoryFindings }),
