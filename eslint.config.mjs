@@ -89,7 +89,7 @@ const neverTheAnswer = {
       message: 'A method or tool sees a ModelView: runs and rows of the dataset hold the answer.',
     },
     {
-      regex: '/domain/(?:finding|mutant|study/)',
+      regex: '/domain/(?:finding|study/)',
       message: 'Findings, mutants and entries of runs tell of R∘X*: they are for the developer.',
     },
   ]),
@@ -108,7 +108,7 @@ const neverTheAnswerInEditor = {
         patterns: [
           {
             regex:
-              '/(?:domain/(?:instance$|finding$|mutant$|study/)|dataset/|mutation/|evaluation/(?!hints/unrelatedFailure$)|repository/instanceState$)',
+              '/(?:domain/(?:instance$|finding$|study/)|dataset/|mutation/|evaluation/(?!hints/unrelatedFailure$)|repository/instanceState$)',
             message: 'A model sees a ModelView: instances, rows and runs hold the answer.',
           },
           {

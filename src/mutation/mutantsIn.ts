@@ -1,5 +1,5 @@
 import { sha256 } from '../files/sha256';
-import type { Mutant } from '../domain/mutant';
+import type { Mutant } from '../domain/study/mutant';
 import type { Node, PythonParser } from '../python/parser';
 import { syntaxFaults } from '../python/syntaxFaults';
 import { mutationOperators, type MutationOperator, type Replacement } from './operators';

@@ -1,4 +1,4 @@
-import type { Mutant } from '../domain/mutant';
+import type { Mutant } from '../domain/study/mutant';
 import { turnsOf } from '../domain/turns';
 import { sha256OfJson } from '../files/sha256';
 import { makeUnified } from '../patch/unified/makeUnified';

@@ -1,6 +1,6 @@
 import type { LineCounts } from '../domain/changeCoverage';
 import { HumanError } from '../domain/humanError';
-import type { MutantResults, TestedMutant } from '../domain/mutant';
+import type { MutantResults, TestedMutant } from '../domain/study/mutant';
 import { fileOf, functionOf, standing } from '../domain/outcome';
 import { pairResults } from '../domain/transition';
 import type { RunRecord } from '../engine/engine';

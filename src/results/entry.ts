@@ -2,7 +2,7 @@ import type { ChangeCoverage } from '../domain/changeCoverage';
 import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
 import type { Prediction } from '../domain/instance';
-import { killedOf, type MutantResults } from '../domain/mutant';
+import { killedOf, type MutantResults } from '../domain/study/mutant';
 import type { EntryReason, NotEvaluatedReason } from '../domain/reason';
 import { nothingKnown, type DeltaFraction, type RunEntry } from '../domain/study/entry';
 import type { Environment } from '../engine/engine';

@@ -8,7 +8,7 @@ import {
   killedOf,
   mutantStatuses,
   type MutantResults,
-} from '../domain/mutant';
+} from '../domain/study/mutant';
 import type { TestResult } from '../domain/outcome';
 import { rates, type Rates } from '../domain/rates';
 import { entryReasons, type EntryReason } from '../domain/reason';

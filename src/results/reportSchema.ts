@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { changeKinds, lineStates } from '../domain/changeCoverage';
 import { findingKinds, findingSeverities, trajectoryFindingKinds } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
-import { mutantStatuses } from '../domain/mutant';
+import { mutantStatuses } from '../domain/study/mutant';
 import { outcomes } from '../domain/outcome';
 import { entryReasons } from '../domain/reason';
 

@@ -1,5 +1,5 @@
 import { layOut } from '../../domain/layOut';
-import { killedInWords, type MutantStatus } from '../../domain/mutant';
+import { killedInWords, type MutantStatus } from '../../domain/study/mutant';
 import { sampleName } from '../../domain/study/entry';
 import { withoutControl } from '../../domain/withoutControl';
 import { coverageCell } from '../../results/resultTable';

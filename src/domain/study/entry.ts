@@ -1,6 +1,6 @@
 import type { Finding, TrajectoryFinding } from '../finding';
 import type { EntryReason } from '../reason';
-import type { MutantFraction } from '../mutant';
+import type { MutantFraction } from './mutant';
 import type { Grading } from './grading';
 import { markedAsOracle } from '../oracleMark';
 

@@ -12,7 +12,7 @@ import {
   type FindingKind,
   type TrajectoryFindingKind,
 } from '../finding';
-import type { MutantFraction } from '../mutant';
+import type { MutantFraction } from './mutant';
 import type { Grading } from './grading';
 import { entryReasons, type EntryReason } from '../reason';
 import type { RunEntry } from './entry';

@@ -20,6 +20,7 @@ import {
   type PlaceOnSide,
 } from './documentMarks';
 import { goldenFilesOf } from './goldenFiles';
+import { mutantsAt, shownMutants } from '../mutants/shownMutants';
 import { shownCoverage } from './shownCoverage';
 import { WorkspaceLines } from './workspaceLines';
 
@@ -182,7 +183,10 @@ export class ChangeCoverageGutters implements vscode.Disposable {
     const line = this.lineAt(document, position.line + 1);
     return line === undefined
       ? undefined
-      : new vscode.Hover(coverageHover(line), document.lineAt(position.line).range);
+      : new vscode.Hover(
+          coverageHover(line, mutantsAt(shownMutants(this.open), line)),
+          document.lineAt(position.line).range,
+        );
   }
 
   /** The changed line at a line of a document (1-based), if its state is shown. */

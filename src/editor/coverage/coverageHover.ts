@@ -1,12 +1,23 @@
 import * as vscode from 'vscode';
 import type { CoveredLine } from '../../domain/changeCoverage';
+import type { TestedMutant } from '../../domain/study/mutant';
+import { mutantHoverParts } from '../mutants/mutantTexts';
 import { hoverMarkdown } from '../shell/hoverMarkdown';
 import type { Note } from './coverageMarks';
 import { coverageHoverParts, noteFor, noteHover } from './coverageText';
 
-/** State, counts, and the candidate's tests that ran the line. Names of tests are escaped. */
-export const coverageHover = (line: CoveredLine): vscode.MarkdownString =>
-  hoverMarkdown(coverageHoverParts(vscode.l10n, line));
+/**
+ * State, counts, the candidate's tests that ran the line, and its mutants. Names of tests are
+ * escaped, and code stands in blocks.
+ */
+export const coverageHover = (
+  line: CoveredLine,
+  mutants: readonly TestedMutant[] = [],
+): vscode.MarkdownString =>
+  hoverMarkdown([
+    ...coverageHoverParts(vscode.l10n, line),
+    ...mutantHoverParts(vscode.l10n, mutants),
+  ]);
 
 /** A note at its line (1-based), which must exist in the document. */
 export function noteAt(

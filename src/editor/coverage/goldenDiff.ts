@@ -134,7 +134,10 @@ function appearing(uri: vscode.Uri): Promise<vscode.TextEditor | undefined> {
 /** Closes the tabs that show X*. */
 export async function closeGoldenDiffs(): Promise<void> {
   await closeTabs(({ input, label }) => {
-    if (input instanceof vscode.TabInputTextDiff) return sideOfUri(input.modified) !== undefined;
+    if (input instanceof vscode.TabInputTextDiff) {
+      // A mutant stands beside R∘X*.
+      return [input.original, input.modified].some((uri) => sideOfUri(uri) !== undefined);
+    }
     if (input instanceof vscode.TabInputText) return sideOfUri(input.uri) !== undefined;
     // The tab of a multi-file diff does not expose its documents, so the title identifies it.
     return label.includes(sides);

@@ -1,5 +1,6 @@
 import type { Uri } from 'vscode';
 import type { Side } from '../../domain/outcome';
+import type { MutantResults } from '../../domain/study/mutant';
 import { throwIfAborted } from '../../domain/humanError';
 import { workersFor } from '../../batch/workersFor';
 import type { DebuggedProgram } from '../../engine/engine';
@@ -9,6 +10,8 @@ import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { FirstResult } from '../../evaluation/firstResult';
 import type { DebuggedRun, InstanceSession, SessionRun } from '../../evaluation/session';
 import { runStore } from '../../evaluation/runStore';
+import { mutantsOf } from '../../mutation/mutantsOf';
+import { testMutants } from '../../mutation/testMutants';
 import type { RepairHooks } from '../../repair/repairPool';
 import { testOnRepairs, type StandingsOnRepair } from '../../repair/testOnRepairs';
 import { testsOnR, testsOnRepair } from '../../repair/testRepair';
@@ -54,6 +57,11 @@ interface LastComplete {
   /** Time when all of its tests had run. */
   readonly endedAt: Date;
 }
+
+/** Most mutants of a check in the editor; of more, a sample. */
+const mostMutants = 100;
+/** Mutants that run at once: one in the sandbox of R∘X*, one in a further sandbox. */
+const mutantWorkers = 2;
 
 type RunWork = RunRequestOptions & { readonly timeoutSeconds: number };
 
@@ -236,6 +244,30 @@ export class InstanceRuns {
       { ...(onProgress !== undefined && { onProgress }) },
       signal,
     );
+  }
+
+  /**
+   * Runs the candidate of a verdict on mutants of X*, and adds the results to that verdict if it is
+   * still the last one. Runs are kept.
+   *
+   * @returns the results, or why no mutants can be made
+   * @throws HumanError, Cancelled
+   */
+  onMutants(
+    evaluated: Pick<Evaluated, 'result' | 'digest'>,
+    options: RunRequestOptions,
+  ): Promise<MutantResults | { readonly failure: string }> {
+    return this.inTurn(options, async (work) => {
+      const session = await this.parts.session.withPair(work);
+      const made = await mutantsOf(session, mostMutants, { ...work, reuse: true });
+      if ('failure' in made) return made;
+      const results = await testMutants(session, evaluated.result, made, {
+        ...{ ...work, reuse: true, workers: mutantWorkers },
+        store: runStore(storageFolder()),
+      });
+      this.parts.known.keepMutants(evaluated, results);
+      return results;
+    });
   }
 
   /**

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { sideName, sides, type Side } from '../../domain/outcome';
 import { unsafePath } from '../../patch/unsafePath';
 import { comparisonDocumentText, isComparisonDocument } from '../coverage/comparisonDocuments';
+import { isMutantDocument, mutantDocumentText } from '../mutants/mutantDocuments';
 import { scheme, verdictAuthority } from './names';
 import type { FilesOfR, InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { verdictText } from '../verdict/verdictDocument';
@@ -34,15 +35,16 @@ export function sideOfUri(uri: vscode.Uri): { side: Side; path: string } | undef
 }
 
 /**
- * Content of a document outside the workspace: a side of the golden diff, or a document of the
- * comparison with the golden tests. Both are empty until the golden patch is revealed, whoever
- * asks. The verdict document itself leaves out what is hidden.
+ * Content of a document outside the workspace: a side of the golden diff, a document of the
+ * comparison with the golden tests, or a mutant. All are empty until the golden patch is revealed,
+ * whoever asks. The verdict document itself leaves out what is hidden.
  */
 export async function documentText(
   open: InstanceSource & Revealing & LatestVerdict & FilesOfR,
   uri: vscode.Uri,
 ): Promise<string> {
   if (isComparisonDocument(uri)) return comparisonDocumentText(open, uri);
+  if (isMutantDocument(uri)) return mutantDocumentText(open, uri);
   if (uri.authority === verdictAuthority) return verdictText(open);
   const file = sideOfUri(uri);
   if (file === undefined) return '';

@@ -228,6 +228,14 @@ export class ExtensionWindow {
         const { instance } = await this.requireOpened();
         await (await import('./parts')).compareWithGolden(instance, reporter);
       },
+      [commandIds.checkWithMutants]: async () => {
+        const { instance } = await this.requireOpened();
+        await (await import('./parts')).checkWithMutants(instance, reporter);
+      },
+      [commandIds.showMutants]: async () => {
+        const { instance } = await this.requireOpened();
+        await (await import('./parts')).showMutants(instance);
+      },
       [commandIds.checkEngine]: async () => {
         const { readiness } = await this.requireOpened();
         await readiness.check();

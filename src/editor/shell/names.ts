@@ -9,6 +9,8 @@ export const commandIds = {
   checkBeforeSubmitting: 'swt-bench.checkBeforeSubmitting',
   exportReproduction: 'swt-bench.exportReproduction',
   compareWithGolden: 'swt-bench.compareWithGolden',
+  checkWithMutants: 'swt-bench.checkWithMutants',
+  showMutants: 'swt-bench.showMutants',
   reveal: 'swt-bench.reveal',
   hideGolden: 'swt-bench.hideGoldenPatch',
   addDevContainer: 'swt-bench.addDevContainer',

@@ -12,6 +12,8 @@ export { closeComparisons, compareWithGolden } from '../coverage/compareWithGold
 export { CustomDiffCommands } from '../customFormat/customDiffCommands';
 export { Fixes } from '../fixes/fixes';
 export { Candidates } from '../generate/candidates';
+export { checkWithMutants } from '../mutants/checkWithMutants';
+export { showMutants } from '../mutants/showMutants';
 export { ModelKeys } from '../generate/modelKeys';
 export { documentText } from './documents';
 export { checkBeforeSubmitting } from '../verdict/checkBeforeSubmitting';

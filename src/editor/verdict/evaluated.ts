@@ -1,3 +1,4 @@
+import type { MutantResults } from '../../domain/study/mutant';
 import type { TestTransition } from '../../domain/transition';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { FirstResult } from '../../evaluation/firstResult';
@@ -25,6 +26,8 @@ export interface Evaluated {
   readonly milliseconds: number;
   /** End of the complete run whose outcomes were reused; set when `result.affected` is set. */
   readonly keptFrom?: Date | undefined;
+  /** What the candidate does with mutants; absent until that is asked for, and after a reload. */
+  readonly mutants?: MutantResults | undefined;
   /** Whether it was read back after a reload: today's environment may be another. */
   readonly restored?: boolean | undefined;
 }

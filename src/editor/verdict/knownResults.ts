@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
+import type { MutantResults } from '../../domain/study/mutant';
 import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { CandidateResult } from '../../evaluation/candidateResult';
@@ -109,6 +110,11 @@ export class KnownResults {
     // Not awaited: nobody reads the file before the window closes.
     this.keeping = this.write(evaluated).catch((error: unknown) => this.notKept(error));
     await this.tellList(evaluated.result);
+  }
+
+  /** Adds to the last verdict what its candidate does with mutants, if it still is the last one. */
+  keepMutants({ digest }: Pick<Evaluated, 'digest'>, mutants: MutantResults): void {
+    if (this.evaluated?.digest === digest) this.evaluated = { ...this.evaluated, mutants };
   }
 
   private async write(evaluated: Evaluated): Promise<void> {

@@ -63,6 +63,20 @@ function steps(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictChoice[]
       does: { command: commandIds.showChangeCoverage },
     },
     {
+      label: `$(bug) ${l10n.t('Check Candidate with Mutants')}`,
+      detail: hidden + l10n.t('Which small faults in the fix its tests notice.'),
+      does: { command: commandIds.checkWithMutants },
+    },
+    ...(revealed && evaluated.mutants !== undefined
+      ? [
+          {
+            label: `$(list-unordered) ${l10n.t('Show Mutants…')}`,
+            detail: l10n.t('Those that survive come first, each as a diff.'),
+            does: { command: commandIds.showMutants },
+          },
+        ]
+      : []),
+    {
       label: `$(diff) ${l10n.t('Compare with Golden Tests…')}`,
       detail: hidden + l10n.t('Both as a diff, and what each covers.'),
       does: { command: commandIds.compareWithGolden },

@@ -8,6 +8,7 @@ import { findingsToShow } from '../../evaluation/findings/findingsToShow';
 import { harnessGrade } from '../../evaluation/harnessGrade';
 import { notesToShow } from '../../evaluation/notesToShow';
 import { markdownProse } from '../../evaluation/markdown';
+import { mutantSentences } from '../mutants/mutantTexts';
 import type { Evaluated } from './evaluated';
 
 /** A verdict with what the window adds to it. */
@@ -24,7 +25,7 @@ export interface ShownVerdict {
 
 /**
  * Explains a verdict, one sentence an entry, the most important first. The order is: success or what is
- * missing, both gradings, W, transitions, ΔC beside that of the golden tests, and what ran when.
+ * missing, both gradings, W, transitions, ΔC beside that of the golden tests, mutants killed, and what ran when.
  */
 export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict): string[] {
   const { evaluated, current, environment, revealed, wasRevealed, language } = verdict;
@@ -45,6 +46,9 @@ export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict
       coverageInWords(result.changeCoverage),
       coverageInWords(result.goldenCoverage),
     ),
+    ...(revealed && evaluated.mutants !== undefined
+      ? mutantSentences(l10n, evaluated.mutants, result.strict.failToPass)
+      : []),
     ...time(l10n, evaluated, language),
     ...notesToShow(result, revealed),
     ...(environment === undefined ? [] : [environment]),
