@@ -12,6 +12,7 @@ const pages = [
   'docs/command-line.md',
   'docs/evaluate.md',
   'docs/judge-repairs.md',
+  'docs/mutants.md',
   'docs/patch-formats.md',
 ];
 /**

@@ -6,6 +6,7 @@ export const run = (): Promise<void> =>
       await import('./authoring/inline');
       await import('./authoring/runs');
       await import('./authoring/coverage');
+      await import('./authoring/mutants');
       await import('./authoring/verdict');
     },
     { timeout: 900_000 },

@@ -42,6 +42,11 @@ describe('the list of a verdict', () => {
         does: { command: commandIds.showChangeCoverage },
       },
       {
+        label: '$(bug) Check Candidate with Mutants',
+        detail: 'Which small faults in the fix its tests notice.',
+        does: { command: commandIds.checkWithMutants },
+      },
+      {
         label: '$(diff) Compare with Golden Tests…',
         detail: 'Both as a diff, and what each covers.',
         does: { command: commandIds.compareWithGolden },
@@ -67,6 +72,7 @@ describe('the list of a verdict', () => {
     );
     assert.deepEqual(asking, [
       { command: commandIds.showChangeCoverage },
+      { command: commandIds.checkWithMutants },
       { command: commandIds.compareWithGolden },
     ]);
   });
