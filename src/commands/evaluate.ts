@@ -91,6 +91,12 @@ export async function evaluateCommand(
   context: CommandContext,
 ): Promise<number> {
   if (options.kind === 'repair') {
+    if (options.mutants !== undefined) {
+      throw new HumanError(
+        '--mutants tries tests on faults of X*, and --kind repair judges code patches',
+        'Leave one of them out',
+      );
+    }
     const { evaluateRepairs } = await import('./evaluating/evaluateRepairs');
     return evaluateRepairs(options, context, () => readEvaluationInput(options, context));
   }

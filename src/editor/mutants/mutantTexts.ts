@@ -114,10 +114,10 @@ export type MutantRow =
 export function mutantRows(l10n: typeof vscode.l10n, { tested }: MutantResults): MutantRow[] {
   const groups: readonly [string, (each: TestedMutant) => boolean][] = [
     [
-      l10n.t('Survived: a test runs the line, and none fails'),
+      l10n.t('Survived'),
       ({ status }) => status === 'survived',
     ],
-    [l10n.t('Not covered: no test runs the line'), ({ status }) => status === 'not covered'],
+    [l10n.t('Not covered'), ({ status }) => status === 'not covered'],
     [l10n.t('Killed'), isKilled],
   ];
   return groups.flatMap(([heading, holds]) => {
@@ -129,11 +129,11 @@ export function mutantRows(l10n: typeof vscode.l10n, { tested }: MutantResults):
 function rowOf(l10n: typeof vscode.l10n, mutant: TestedMutant): MutantRow {
   const plain = (text: string): string => text.replaceAll('$(', '\\$(');
   const { path, line, status, operator, killedBy } = mutant;
-  const by = killedBy.join(', ');
+  const by = withoutControl(killedBy.join(', '));
   return {
     label: plain(`${mutantSymbol[status]} ${faultInWords(l10n, mutant)}`),
     description: plain(`${path}:${line} · ${operator}`),
-    ...(by === '' ? {} : { detail: plain(oneLine(by)) }),
+    ...(by === '' ? {} : { detail: plain(by) }),
     mutant,
   };
 }

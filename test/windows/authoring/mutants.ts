@@ -15,6 +15,7 @@ async function hoverOn(line: number, wanted: string): Promise<string> {
   const editor = await vscode.window.showTextDocument(money, { preview: false });
   const { firstNonWhitespaceCharacterIndex: column } = editor.document.lineAt(line - 1);
   editor.selection = new vscode.Selection(line - 1, column, line - 1, column);
+  editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenter);
   await vscode.commands.executeCommand('editor.action.showHover');
   return waitFor(`the hover of line ${line}`, async () =>
     (await visible.hovers()).find((each) => each.includes(wanted)),
@@ -85,7 +86,7 @@ describe('mutants in VS Code', () => {
     assert.match(text, /kills: 1 of 2/);
     assert.match(text, /✓ killed\s+sorted\(range\(len\(shares\)\).*→ None/);
     assert.match(text, /✗ survived\s+-lost\[index\] → lost\[index\]/);
-    await screenshot('mutants-hover', { width: 1500, height: 1000 });
+    await screenshot('mutants-hover');
   });
 
   it('are listed with those that survive first, and open as diffs', async () => {
@@ -95,7 +96,7 @@ describe('mutants in VS Code', () => {
       return input?.title === 'Mutants of the Golden Patch' ? input : undefined;
     });
     assert.match(items[0]?.label ?? '', /self\.is_negative\(\) → not \(self\.is_negative\(\)\)/);
-    await screenshot('mutants-list', { width: 1500, height: 1000 });
+    await screenshot('mutants-list');
     await inQuickInput.choose('-lost[index]');
     await asked;
     await waitFor('the diff', async () =>

@@ -63,10 +63,10 @@ describe('the texts of mutants', () => {
     assert.deepEqual(
       rows.map((row) => ('heading' in row ? row.heading : row.label)),
       [
-        'Survived: a test runs the line, and none fails',
+        'Survived',
         '✗ 1 → 2',
         '✗ "\\$(flame)" → ""',
-        'Not covered: no test runs the line',
+        'Not covered',
         '– 1 → (removed)',
         'Killed',
         '✓ < → <=',
