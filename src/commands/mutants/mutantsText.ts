@@ -1,5 +1,6 @@
 import { layOut } from '../../domain/layOut';
 import { killedInWords, type MutantStatus } from '../../domain/study/mutant';
+import { plural } from '../../domain/plural';
 import { sampleName } from '../../domain/study/entry';
 import { withoutControl } from '../../domain/withoutControl';
 import { coverageCell } from '../../results/resultTable';
@@ -26,7 +27,7 @@ export function mutantsText(instance: string, reports: readonly Report[]): strin
 type MutantsBlock = NonNullable<Report['mutants']>;
 
 const headOf = (instance: string, { made, all }: MutantsBlock): string =>
-  `${instance}: ${made} mutants in lines that X* adds${all < made ? `, of which a sample of ${all} is tried` : ''}`;
+  `${instance}: ${plural(made, 'mutant')} in lines that X* adds${all < made ? `, of which a sample of ${all} is tried` : ''}`;
 
 function scoreRow(report: Report): string[] {
   const { mutants, strict } = report;
