@@ -83,10 +83,7 @@ describe('Propose Fixes', () => {
       );
 
     before(async () => {
-      server = await fakeModels(
-        (asked) => ({ text: agentlessAnswer(asked, 0) }),
-        agentlessVectors,
-      );
+      server = await fakeModels((asked) => ({ text: agentlessAnswer(asked, 0) }), agentlessVectors);
       for (const [key, value] of Object.entries(settings(server.url))) await set(key, value);
       await run('fixes.focus');
     });

@@ -2,7 +2,11 @@ import type * as vscode from 'vscode';
 import { dollarsOf, type Price } from '../../method/models/budget';
 import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import type { LimitProfile } from '../../method/agents/agent';
-import { asksForVectors, type DeclaredRequests, type RequestSizes } from '../../method/estimate/declaredRequests';
+import {
+  asksForVectors,
+  type DeclaredRequests,
+  type RequestSizes,
+} from '../../method/estimate/declaredRequests';
 import type { Method } from '../../method/method';
 
 /** What an estimate is made of, in tokens. */

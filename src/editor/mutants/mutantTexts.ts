@@ -113,10 +113,7 @@ export type MutantRow =
 /** All mutants, those that live first. Labels show code as plain text, never as icons. */
 export function mutantRows(l10n: typeof vscode.l10n, { tested }: MutantResults): MutantRow[] {
   const groups: readonly [string, (each: TestedMutant) => boolean][] = [
-    [
-      l10n.t('Survived'),
-      ({ status }) => status === 'survived',
-    ],
+    [l10n.t('Survived'), ({ status }) => status === 'survived'],
     [l10n.t('Not covered'), ({ status }) => status === 'not covered'],
     [l10n.t('Killed'), isKilled],
   ];

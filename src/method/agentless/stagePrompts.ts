@@ -177,13 +177,9 @@ function stagePrompt(parts: {
   readonly task: readonly string[];
 }): Prompt {
   const { repo, issue, shown, task } = parts;
-  const content = [
-    ...reportInPrompt({ repo, issue }),
-    ...shown,
-    '',
-    'Your task:',
-    ...task,
-  ].join('\n');
+  const content = [...reportInPrompt({ repo, issue }), ...shown, '', 'Your task:', ...task].join(
+    '\n',
+  );
   return { system, messages: [{ role: 'user', content }] };
 }
 
