@@ -85,6 +85,8 @@ describe('Propose Fixes', () => {
     before(async () => {
       server = await fakeModels((asked) => ({ text: agentlessAnswer(asked, 0) }), agentlessVectors);
       for (const [key, value] of Object.entries(settings(server.url))) await set(key, value);
+      // Makes room for the stages.
+      await hands.click({ selector: '.pane-header', text: 'Change Coverage' });
       await run('fixes.focus');
     });
     after(async () => {
@@ -100,7 +102,13 @@ describe('Propose Fixes', () => {
       const count = (stage: string): number => asked.filter((each) => each === stage).length;
       assert.deepEqual([count('locations'), count('repair'), count('reproduction')], [1, 2, 1]);
       assert.equal(server.embedded.length, 0);
-      await hands.click({ selector: '.monaco-list-row', text: 'Stages' });
+      // They are open while the run goes on, and fold at its end.
+      await waitFor('open stages', async () => {
+        const stages = await row('the stages', ({ label }) => label === 'Stages');
+        if (stages.expanded === true) return true;
+        await hands.click({ selector: '.monaco-list-row', text: 'Stages' });
+        return false;
+      });
       const skipped = 'skipped: no embedding model is set';
       await row('the stage', ({ label, description }) =>
         [label === 'retrieval', description === skipped].every(Boolean),
