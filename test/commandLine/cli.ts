@@ -1,17 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type * as CommandLine from '../../src/cli';
 import { bytesOf } from '../../src/patch/bytes';
 
 export const root = resolve(__dirname, '..', '..');
 export const sample = join(root, 'media', 'sample');
-
-/** The built command line, loaded when a test needs it first. */
-const commandLine = (): typeof CommandLine =>
-  createRequire(__filename)(join(root, 'dist', 'cli.js')) as typeof CommandLine;
 
 export interface Answer {
   readonly status: number | null;
@@ -40,8 +34,8 @@ export function start(
 }
 
 /**
- * Runs a command in this process, which takes a third of the processor time of a process of its own.
- * A command with an environment of its own gets a process.
+ * Runs a command in a process that runs many, which takes a third of the processor time of a process
+ * of its own. A command with an environment of its own gets a process.
  */
 export const cli = (
   args: readonly string[],
@@ -53,18 +47,54 @@ export async function withInput(
   args: readonly string[],
   input: string | Buffer,
 ): Promise<Answer & { readonly bytes: Buffer }> {
-  const printed: Buffer[] = [];
-  let stderr = '';
-  const status = await commandLine().runCommandLine(args, {
-    stdout: (text) => printed.push(bytesOf(text)),
-    stderr: (text) => (stderr += bytesOf(text).toString()),
-    stdin: async () => Buffer.from(input),
-    interactive: false,
-    signal: new AbortController().signal,
-  });
-  const bytes = Buffer.concat(printed);
-  return { status, stdout: bytes.toString(), stderr, bytes };
+  const { status, stdout, stderr } = await serverOfCommands().run(args, Buffer.from(input));
+  const bytes = bytesOf(stdout);
+  return { status, stdout: bytes.toString(), stderr: bytesOf(stderr).toString(), bytes };
 }
+
+interface CommandServer {
+  run(args: readonly string[], input: Buffer): Promise<Answer>;
+}
+
+let server: (CommandServer & { readonly end: () => Promise<void> }) | undefined;
+
+/** The process that runs commands. It has the environment of its start. */
+function serverOfCommands(): CommandServer {
+  if (server !== undefined) return server;
+  const child = fork(join(__dirname, 'commandServer.cjs'), {
+    cwd: root,
+    execArgv: [],
+    serialization: 'advanced',
+  });
+  const waiting = new Map<number, { done: (answer: Answer) => void; fail: (why: Error) => void }>();
+  child.on('message', ({ id, ...answer }: Answer & { readonly id: number }) => {
+    waiting.get(id)?.done(answer);
+    waiting.delete(id);
+  });
+  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  void ended.then(() => {
+    for (const { fail } of waiting.values()) fail(new Error('the process of commands has ended'));
+    server = undefined;
+  });
+  let last = 0;
+  server = {
+    run: (args, input) =>
+      new Promise((done, fail) => {
+        const id = (last += 1);
+        waiting.set(id, { done, fail });
+        child.send({ id, args, input });
+      }),
+    end: () => {
+      if (child.connected) child.disconnect();
+      return ended;
+    },
+  };
+  return server;
+}
+
+/** Ends the process of commands: the next command has the environment of that moment. */
+const endServer = async (): Promise<void> => server?.end();
+after(endServer);
 
 /** A folder that is removed after the test file. */
 export function scratch(): { path: string; file(name: string, content: string): Promise<string> } {
@@ -90,14 +120,16 @@ export function withVariables(wanted: () => Readonly<Record<string, string | und
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
   };
-  before(() => {
+  before(async () => {
     for (const [name, value] of Object.entries(wanted())) {
       former.set(name, process.env[name]);
       set(name, value);
     }
+    await endServer();
   });
-  after(() => {
+  after(async () => {
     for (const [name, value] of former) set(name, value);
+    await endServer();
   });
 }
 
