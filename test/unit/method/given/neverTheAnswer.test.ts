@@ -20,7 +20,7 @@ import { sourceOf } from '../../../../src/repository/source';
 import { prepareTrees } from '../../../../src/repository/trees';
 import { agentless } from '../../../../src/method/agentless/agentless';
 import { agentlessSettings } from '../../../../src/method/agentless/agentlessSettings';
-import { runsFolder } from '../../../../src/repository/storage';
+import { vectorsFolder } from '../../../../src/repository/storage';
 import { agentlessAnswer, agentlessVectors, isOfStage } from '../../../commandLine/agentlessScript';
 import { everydayRuns } from '../../../everyday';
 import { loadParser } from '../../python/loadParser';
@@ -78,8 +78,7 @@ describe('requests in a setting of Table 5, and of Agentless', () => {
     const requests: ChatRequest[] = [];
     const embedded: string[] = [];
     // What is kept of an earlier run is not asked for again.
-    const kept = join(runsFolder(storage, instance.id), 'embeddings');
-    await rm(kept, { recursive: true, force: true });
+    await rm(vectorsFolder(storage), { recursive: true, force: true });
     const path = join(storage, `out-${count++}.trace.jsonl`);
     const trace = await openTrace(path, { readOnly: false, told: () => undefined });
     const entries = await generate(
