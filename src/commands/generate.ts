@@ -4,7 +4,7 @@ import { methodNames, methods } from '../method/methods';
 import type { GenerateOptions } from './generating/generationParts';
 import { withGivenOptions } from './options/givenOptions';
 import { temperatureOption, withModelOptions, withRequestOptions } from './options/modelOptions';
-import { whole } from './options/optionValues';
+import { natural, whole } from './options/optionValues';
 import { modeOption } from './options/sharedOptions';
 import { withSurrogateOptions } from './options/surrogateOptions';
 import { writingCommand } from './options/writingCommand';
@@ -56,13 +56,27 @@ function ofEach(numberOf: (method: Method) => number): string {
   return [String(usual), ...named].join('; ');
 }
 
+/** The methods that send tests back in an attempt. */
+const withTries = methods.filter(({ tries }) => tries !== undefined);
+
 /** Adds the options for sampling candidates. */
 const withSamplingOptions = (command: Command): Command =>
   command
     .option(
       '--samples <n>',
-      `candidates of a method that asks for several (default: ${ofEach(({ samples }) => samples)})`,
+      `candidates of a method that asks for several, or attempts (default: ${ofEach(({ samples }) => samples)})`,
       whole,
+    )
+    .option(
+      '--tries <n>',
+      `times that an attempt of ${withTries.map(({ name }) => name).join(' and ')} is sent back (default: ${withTries[0]?.tries})`,
+      natural,
+    )
+    .option(
+      '--refine <n>',
+      'times that a sample is sent back with an error of its own, such as a failed import',
+      natural,
+      0,
     )
     .addOption(temperatureOption(ofEach((method) => method.temperature)))
     .addOption(

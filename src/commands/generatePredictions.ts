@@ -30,6 +30,7 @@ import { withLock } from '../repository/lock';
 import { generate, type GenerationEntry, type LiveParts } from '../method/generation';
 import { shownTitle, usesAnswer, type Method } from '../method/method';
 import { methodOf, methods } from '../method/methods';
+import { refiningMethod } from '../method/refining/refiningMethod';
 import { budgetOf, spentOn, told, type Budget } from '../method/models/budget';
 import { parseModelName } from '../method/models/openModel';
 import { addressVariables, reasoningEfforts, type Provider } from '../method/models/providers';
@@ -54,7 +55,9 @@ export async function generatePredictions(
   context: CommandContext,
   among: readonly Method[] = methods,
 ): Promise<number> {
-  const method = methodWithFixes(methodWithGiven(checkedMethod(given, among), given), given);
+  const named = methodWithFixes(methodWithGiven(checkedMethod(given, among), given), given);
+  const { refine = 0 } = given;
+  const method = refine === 0 ? named : refiningMethod(named, refine);
   let options = withAddress(given);
   const asked = engineRequest(options, context);
   checkRuns(method, options, among);
@@ -125,7 +128,9 @@ function checkRuns(method: Method, options: GenerateOptions, among: readonly Met
     const others = oneOf(among, ({ runs }) => runs === 'nothing');
     throw refusedLocally(
       method.title,
-      `choose ${others}, which run nothing`,
+      method.refined?.of.runs === 'nothing'
+        ? 'leave --refine out'
+        : `choose ${others}, which run nothing`,
       method.given === undefined ? 'tests' : 'code',
     );
   }
@@ -180,6 +185,12 @@ function checkedMethod(options: GenerateOptions, among: readonly Method[]): Meth
     throw new HumanError(
       `${method.title} asks for one answer, not for ${samples}`,
       `Leave --samples out, or choose ${oneOf(among, (each) => each.samples > 1)}`,
+    );
+  }
+  if (options.tries !== undefined && method.tries === undefined) {
+    throw new HumanError(
+      `${method.title} makes no attempts that are sent back`,
+      `Leave --tries out, or choose ${oneOf(among, (each) => each.tries !== undefined)}`,
     );
   }
   const hasBudget = (dollarsOfRun(options) ?? options.instanceBudget) !== undefined;
@@ -400,6 +411,7 @@ function rowOf(
     ...(cost.isEstimate && { tokens_are_estimated: true }),
     ...(cost.dollars !== undefined && { dollars: round(cost.dollars) }),
     ...(method.given !== undefined && { given: method.given.parts, from: method.given.from }),
+    ...(method.refined !== undefined && { refine: method.refined.times }),
     ...(usesAnswer(method) && { oracle: true }),
   };
 }

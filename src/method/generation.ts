@@ -299,6 +299,33 @@ export type Foreseen = { readonly instance: string } & (
   { readonly requests: readonly StageForeseen[] } | { readonly failure: string }
 );
 
+/** The requests of an instance that do not follow from what answers and runs say. */
+async function foreseenOf(
+  instance: Instance,
+  request: GenerationRequest,
+  steps: Steps,
+): Promise<StageForeseen[]> {
+  const { method } = request;
+  if (method.given !== undefined) {
+    const all = await foreseenGiven(method.given, steps, request);
+    return all.map((each, at) => ({
+      ...each,
+      stage: at < all.length - 1 ? 'wrong patches' : 'candidates',
+    }));
+  }
+  const issueTokens = (await tokenCounter())(instance.issue);
+  const requests: StageForeseen[] = [];
+  for (const declared of method.requests?.(request, { ...request, issueTokens }) ?? []) {
+    const { stage, count, isAtMost, isEmbedding } = declared;
+    const of = { stage, ...(isEmbedding && { isEmbedding }) };
+    for (let sample = 1; sample <= count; sample += 1) {
+      const found = await declared.foresee(steps, sample);
+      if (found !== undefined) requests.push({ ...of, ...found, ...(isAtMost && { isAtMost }) });
+    }
+  }
+  return requests;
+}
+
 /** A request that was not sent, with what it is for. */
 interface StageForeseen extends ForeseenRequest {
   readonly stage: string;
@@ -320,26 +347,11 @@ export async function foresee(request: GenerationRequest): Promise<Foreseen[]> {
     const budget = budgetFor(instance.id, request);
     const { steps, dispose } = openSteps(instance, request, queues, { budget });
     try {
-      if (method.given !== undefined) {
-        const all = await foreseenGiven(method.given, steps, request);
-        const requests = all.map((each, at) => ({
-          ...each,
-          stage: at < all.length - 1 ? 'wrong patches' : 'candidates',
-        }));
-        return { instance: instance.id, requests };
-      }
-      const issueTokens = (await tokenCounter())(instance.issue);
-      const requests: StageForeseen[] = [];
-      for (const declared of method.requests?.(request, { ...request, issueTokens }) ?? []) {
-        const { stage, count, isAtMost, isEmbedding } = declared;
-        const of = { stage, ...(isEmbedding && { isEmbedding }) };
-        for (let sample = 1; sample <= count; sample += 1) {
-          const found = await declared.foresee(steps, sample);
-          if (found !== undefined)
-            requests.push({ ...of, ...found, ...(isAtMost && { isAtMost }) });
-        }
-      }
-      return { instance: instance.id, requests };
+      const requests = await foreseenOf(instance, request, steps);
+      const most = mostFollowing(method, request);
+      const following =
+        most === 0 ? [] : await foreseenFollowing(instance, request, queues, { most, requests });
+      return { instance: instance.id, requests: [...requests, ...following] };
     } catch (error) {
       throwIfAborted(signal);
       return { instance: instance.id, failure: messageOf(error) };
@@ -349,6 +361,80 @@ export async function foresee(request: GenerationRequest): Promise<Foreseen[]> {
   };
   return Promise.all(instances.map((instance) => work.add(() => one(instance))));
 }
+
+/** Most requests of an instance that depend on answers and runs. */
+function mostFollowing(
+  { refined, requestsFor }: Method,
+  { samples, tries }: GenerationRequest,
+): number {
+  return (refined?.times ?? 0) * samples + (requestsFor?.({ samples, tries }).most ?? 0);
+}
+
+/**
+ * The requests that depend on answers and runs: those that the trace has, and a bound of the others.
+ *
+ * @param known.requests those that depend on nothing
+ */
+async function foreseenFollowing(
+  instance: Instance,
+  request: GenerationRequest,
+  queues: Queues,
+  { most, requests }: { readonly most: number; readonly requests: readonly StageForeseen[] },
+): Promise<StageForeseen[]> {
+  const stage = request.method.requestsFor === undefined ? 'refinement' : 'attempts';
+  const { keys, isWhole } = await answersInTrace(instance, request, queues);
+  const known = requests.filter(({ isAnswered, stage: of }) => isAnswered && of === 'candidates');
+  const answered = Math.max(0, keys - known.length);
+  const left = isWhole ? 0 : Math.max(0, most - answered);
+  const inputTokens = request.contextTokens;
+  const one = { stage, inputTokens, isAnswered: false, isAtMost: true } as const;
+  return [
+    ...Array.from({ length: Math.min(answered, most) }, () => ({
+      stage,
+      inputTokens: 0,
+      isAnswered: true,
+    })),
+    ...Array.from({ length: left }, () => one),
+  ];
+}
+
+/**
+ * How many answers of the trace a run would use, and whether it would need no other. Of a method that
+ * only refines, answers that are no tests are not counted: their requests are not foreseen either.
+ */
+async function answersInTrace(
+  instance: Instance,
+  request: GenerationRequest,
+  queues: Queues,
+): Promise<{ readonly keys: number; readonly isWhole: boolean }> {
+  const { method } = request;
+  const used = new Set<string>();
+  const onAnswer = ({ key, purpose }: AnswerStep): void => {
+    if (method.requestsFor !== undefined || purpose === 'tests') used.add(key);
+  };
+  const replay = { ...request, live: undefined };
+  const budget = budgetFor(instance.id, request);
+  const { steps, dispose } = openSteps(instance, replay, queues, { budget, onAnswer });
+  try {
+    await method.produce(steps, optionsOf(request));
+    return { keys: used.size, isWhole: true };
+  } catch {
+    // The trace has not everything: nothing else can go wrong in a replay.
+    throwIfAborted(request.signal);
+    return { keys: used.size, isWhole: false };
+  } finally {
+    await dispose();
+  }
+}
+
+/** What a method is asked for, without what is told meanwhile. */
+const optionsOf = (request: GenerationRequest): MethodOptions => ({
+  samples: request.samples,
+  tries: request.tries,
+  temperature: request.temperature,
+  limits: request.limits,
+  mode: request.mode,
+});
 
 async function generateOne(
   instance: Instance,
@@ -367,10 +453,7 @@ async function generateOne(
   });
   try {
     const choice = await method.produce(steps, {
-      samples: request.samples,
-      temperature: request.temperature,
-      limits: request.limits,
-      mode: request.mode,
+      ...optionsOf(request),
       ...(request.onCandidate !== undefined && {
         onCandidate: (candidate) => request.onCandidate?.(id, candidate),
       }),

@@ -19,6 +19,7 @@ export const libro: Method = {
   runs: 'R',
   samples: 5,
   temperature: 0.7,
+  canRefine: true,
   requests: (options, sizes) => [
     candidateRequests(
       {

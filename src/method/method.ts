@@ -8,6 +8,7 @@ import {
   type RequestSizes,
 } from './estimate/declaredRequests';
 import { seesAnswer, type GivenSetting } from './given/setting';
+import { refineCandidate } from './refining/refineCandidate';
 import type { AnswerStep, PatchStep, RunStep, Steps, VerdictStep } from './steps';
 
 /** One candidate of a method, as far as the method has examined it. */
@@ -17,8 +18,10 @@ export interface MethodCandidate {
   /** Absent where the patch was given to the run. */
   readonly answer?: AnswerStep | undefined;
   readonly patch: PatchStep;
+  /** Keys of the other answers that it comes from, where it was sent back to the model. */
+  readonly from?: readonly string[];
   /** What its tests do on R, if the method runs them. */
-  readonly run?: RunStep;
+  readonly run?: RunStep | undefined;
   /** Whether the judge considers the failure to be the problem of the issue. */
   readonly matches?: boolean | undefined;
   /** Its place among the samples, where these are asked with several prompts. */
@@ -28,6 +31,9 @@ export interface MethodCandidate {
   /** The oracle's verdict: for the developer, never for a model. */
   readonly verdict?: VerdictStep;
 }
+
+/** A candidate that the model wrote in this run. */
+export type AnsweredCandidate = MethodCandidate & { readonly answer: AnswerStep };
 
 /** What a method produces for one instance. */
 export interface MethodResult {
@@ -43,6 +49,10 @@ export interface MethodResult {
 export interface MethodOptions {
   /** How many candidates to ask for; 1 for a method with a single candidate. */
   readonly samples: number;
+  /** Times that a sample goes back to the model with an error of its own; 0 by default. */
+  readonly refine?: number | undefined;
+  /** Times that an attempt goes back to the model; those of the method by default. */
+  readonly tries?: number | undefined;
   /** Replaces the temperature of the method; null leaves it to the server. */
   readonly temperature?: number | null | undefined;
   /** The limits of an agent; those of its paper by default. */
@@ -68,12 +78,18 @@ export interface Method {
   readonly runs: 'nothing' | 'R' | 'oracle' | 'workspace';
   readonly samples: number;
   readonly temperature: number;
+  /** Times that an attempt goes back to the model by default; absent where there are no attempts. */
+  readonly tries?: number;
+  /** Of a method that `refiningMethod` makes: the method whose samples go back, and the times. */
+  readonly refined?: { readonly of: Method; readonly times: number };
   /** The setting of Table 5, for the methods that `givenMethod` makes. */
   readonly given?: GivenSetting;
   /** Limits of an agent; absent where the number of samples decides. */
   readonly limits?: Readonly<Record<LimitProfile, Pick<AgentLimits, 'calls' | 'dollars'>>>;
   /** Whether its model has to call tools; a text is enough by default. */
   readonly needsTools?: boolean;
+  /** Whether it asks with `sampleAll`, so that its samples can be sent back to the model. */
+  readonly canRefine?: boolean;
   /** Whether it can write a reproduction script instead of tests. */
   readonly writesScripts?: boolean;
   /** What it asks about one instance, by stage; absent of agents, whose limits say how much. */
@@ -81,6 +97,14 @@ export interface Method {
     options: Pick<MethodOptions, 'samples' | 'temperature'>,
     sizes: RequestSizes,
   ) => DeclaredRequests[];
+  /**
+   * How many requests an instance needs, where answers and runs decide it: usually, and at most. Each
+   * is a prompt with files of R at most.
+   */
+  readonly requestsFor?: (options: Pick<MethodOptions, 'samples' | 'tries'>) => {
+    readonly usual: number;
+    readonly most: number;
+  };
   produce(steps: Steps, options: MethodOptions): Promise<MethodResult>;
 }
 
@@ -106,20 +130,26 @@ export const temperatureOf = (
   temperature === undefined ? method.temperature : (temperature ?? undefined);
 
 /**
- * Asks for all candidates and converts them. The first answer comes alone: the provider's cache has
- * the prompt then, where there is one, and the others cost less. When one of these fails, the others
- * are still awaited, so that paid answers are kept.
+ * Asks for all candidates, converts them, and refines them where that is asked for. The first comes
+ * alone: the provider's cache has the prompt then, where there is one, and the others cost less. When
+ * one of these fails, the others are still awaited, so that paid answers are kept.
  */
 export async function sampleAll(
   steps: Steps,
   asked: Omit<Parameters<Steps['sample']>[0], 'sample'>,
-  { samples, onCandidate }: MethodOptions,
-): Promise<MethodCandidate[]> {
-  const one = async (sample: number): Promise<MethodCandidate> => {
+  { samples, refine = 0, onCandidate }: MethodOptions,
+): Promise<AnsweredCandidate[]> {
+  const one = async (sample: number): Promise<AnsweredCandidate> => {
     const answer = await steps.sample({ ...asked, sample, isReused: samples > 1 });
-    const candidate = { sample, answer, patch: await steps.convert(answer.text, answer) };
+    const patch = await steps.convert(answer.text, answer);
+    const candidate: AnsweredCandidate = { sample, answer, patch };
     onCandidate?.(candidate);
-    return candidate;
+    if (refine === 0) return candidate;
+    return refineCandidate(steps, candidate, {
+      times: refine,
+      again: (after) => steps.sample({ ...asked, sample, after }),
+      onCandidate,
+    });
   };
   const first = await one(1);
   return [

@@ -1,6 +1,7 @@
 import { agentlessTests } from './agentless/testing/agentlessTests';
 import { agentMethod } from './agents/agentMethod';
 import { agents } from './agents/agents';
+import { assertFlip } from './assertFlip/assertFlip';
 import { libro } from './libro';
 import type { Method } from './method';
 import { repairMethods } from './agentless/repairMethods';
@@ -11,12 +12,12 @@ import { zeroShot } from './zeroShot';
 import { zeroShotPlus } from './zeroShotPlus';
 
 /**
- * The methods: those of the paper that ask a model, the choice by surrogate fixes, agents that
+ * The methods: those of the paper that ask a model, the choice by surrogate fixes, AssertFlip, agents that
  * exchange text (`agents/agents.ts`), the one that calls tools, and the reproduction tests of
  * Agentless. Add a new one here.
  */
 export const methods: readonly Method[] = [
-  ...[zeroShot, zeroShotPlus, passAt5, libro, surrogate()],
+  ...[zeroShot, zeroShotPlus, passAt5, libro, surrogate(), assertFlip],
   ...agents.map(agentMethod),
   toolsMethod,
   agentlessTests,

@@ -13,6 +13,7 @@ export const passAt5: Method = {
   runs: 'oracle',
   samples: 5,
   temperature: 0.7,
+  canRefine: true,
   requests: (options, sizes) => [
     candidateRequests(
       { format: 'custom', samples: options.samples, temperature: temperatureOf(passAt5, options) },

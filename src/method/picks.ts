@@ -55,6 +55,34 @@ export function pickByLibro(candidates: readonly LibroCandidate[]): number | und
   );
 }
 
+/** The facts about an attempt of AssertFlip that its pick uses. */
+export interface FlipFacts {
+  readonly applies: boolean;
+  /** Whether its tests passed on R, and their assertions were turned round. */
+  readonly isFlipped: boolean;
+  /** Whether its tests, turned round, fail on R without a fault of their own. */
+  readonly fails: boolean;
+  /** What the model says of that failure; undefined when it did not say. */
+  readonly matches: boolean | undefined;
+}
+
+/**
+ * AssertFlip's pick. The order is: validated, then turned round and failing on R and not rejected,
+ * then also rejected, then turned round and applying, then one that applies, then the first.
+ *
+ * @returns the index; undefined when there is nothing to choose from
+ */
+export function pickByFlip(attempts: readonly FlipFacts[]): number | undefined {
+  return best(
+    attempts.map(({ applies, isFlipped, fails, matches }) => [
+      Number(applies),
+      Number(applies && isFlipped),
+      Number(applies && isFlipped && fails),
+      Number(matches === true) - Number(matches === false),
+    ]),
+  );
+}
+
 /** The index of the greatest order, compared number by number; the first of equals. */
 function best(orders: readonly (readonly number[])[]): number | undefined {
   let found: number | undefined;

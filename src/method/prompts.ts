@@ -11,6 +11,18 @@ export interface Prompt {
   readonly messages: readonly ChatMessage[];
 }
 
+/** An answer to a prompt, and what is said to the model about it. */
+export interface Exchange {
+  readonly answer: string;
+  readonly said: string;
+}
+
+/** A prompt that goes on after an answer to it. Earlier exchanges are left out, which bounds it. */
+export const goingOn = ({ system, messages }: Prompt, { answer, said }: Exchange): Prompt => ({
+  system,
+  messages: [...messages, { role: 'assistant', content: answer }, { role: 'user', content: said }],
+});
+
 /** What a model is told that writes tests. */
 export const testsSystem =
   'You are an experienced Python developer who reproduces bug reports with tests. You never fix the code ' +
@@ -232,6 +244,15 @@ export interface ShownFailure {
   readonly text: string;
 }
 
+/** The lines of a prompt that show failures on R. */
+export const failuresInPrompt = (failures: readonly ShownFailure[]): readonly string[] =>
+  failures.flatMap(({ test, text }) => [
+    `<failure test=${JSON.stringify(test)}>`,
+    text,
+    '</failure>',
+    '',
+  ]);
+
 /**
  * The prompt for LIBRO's judge, which asks whether the failure of a candidate on R is the problem
  * of the issue. The judge sees R with the candidate and what R does without it, but nothing of any
@@ -261,12 +282,7 @@ export function judgePrompt(parts: {
     '',
     'The problem is not solved yet. On the repository as it is, with these tests added, the following fail:',
     '',
-    ...failures.flatMap(({ test, text }) => [
-      `<failure test=${JSON.stringify(test)}>`,
-      text,
-      '</failure>',
-      '',
-    ]),
+    ...failuresInPrompt(failures),
     failingBefore.length === 0
       ? 'None of them failed before the tests were added or changed.'
       : `These failed already before they were changed: ${failingBefore.join(', ')}.`,

@@ -253,6 +253,9 @@ function cannotRun(error: unknown): never {
   throw error;
 }
 
+/** The problem of a run that came to its end without any test. */
+export const noTestFound = 'the runner found none of the tests';
+
 interface Ran {
   readonly results: readonly TestResult[];
   readonly problem: string | undefined;
@@ -290,7 +293,7 @@ async function runFiles(
   const problem =
     unrunnable ??
     whyBrokenOff(record) ??
-    (results.length === 0 ? 'the runner found none of the tests' : notRun || undefined);
+    (results.length === 0 ? noTestFound : notRun || undefined);
   return {
     results: results.map((each) => neutralResult(each, record)).sort(byTest),
     problem: problem === undefined ? undefined : neutralLog(problem, record),

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isFailure } from '../domain/outcome';
+import { isFailure, type TestResult } from '../domain/outcome';
 import { HumanError } from '../domain/humanError';
 import { plural } from '../domain/plural';
 import { workerPool } from '../engine/workerPool';
@@ -22,12 +22,15 @@ import { packFiles } from './pack';
 import {
   candidatePrompt,
   fixPrompt,
+  goingOn,
   judgePrompt,
   promptVersion,
   readJudgement,
   type CandidateFormat,
+  type Exchange,
   type Prompt,
 } from './prompts';
+import { mostShownFailures, shownFailures } from './refining/shownFailures';
 import { searchIndex } from './searchIndex';
 import type { Oracle } from './oracle';
 import type { RunOnROptions } from './runOnR';
@@ -59,16 +62,27 @@ export interface Steps {
     readonly temperature: number | undefined;
     /** In a setting of Table 5, what the prompt is given. */
     readonly given?: GivenContext;
+    /** An earlier answer, and what is said about it, after the prompt. */
+    readonly after?: Exchange;
     /** Whether there are further samples of the same prompt. */
     readonly isReused?: boolean;
+  }): Promise<AnswerStep>;
+  /** Asks for one candidate in a prompt of the method's own, with the files that fit the issue best. */
+  sampleWith(asked: {
+    /** The way of asking, which is part of the answer's key. */
+    readonly method: string;
+    readonly write: (files: string) => Prompt;
+    /** Number of the sample, from 1. */
+    readonly sample: number;
+    readonly temperature: number | undefined;
   }): Promise<AnswerStep>;
   /**
    * Asks for one code patch, in a prompt with the files that fit the issue best. A prompt for a
    * unified diff has no tests, as in SWE-bench.
    */
-  sampleFix(asked: Omit<Parameters<Steps['sample']>[0], 'given'>): Promise<AnswerStep>;
+  sampleFix(asked: Omit<Parameters<Steps['sample']>[0], 'given' | 'after'>): Promise<AnswerStep>;
   /** What a request for a candidate has, without asking. */
-  foresee(asked: Parameters<Steps['sample']>[0]): Promise<ForeseenRequest>;
+  foresee(asked: Omit<Parameters<Steps['sample']>[0], 'after'>): Promise<ForeseenRequest>;
   /** What a request for a fix has, and the oracle's verdict on its answer if the trace has it. */
   foreseeFix(
     asked: Parameters<Steps['fix']>[0],
@@ -94,7 +108,7 @@ export interface Steps {
    * Asks for a fix of the code as ZeroShotPlus asks for tests, and asks the oracle whether it
    * resolves the issue. Only settings of Table 5 with a wrong patch do so.
    */
-  fix(asked: Omit<Parameters<Steps['sample']>[0], 'format' | 'given'>): Promise<FixStep>;
+  fix(asked: Omit<Parameters<Steps['sampleFix']>[0], 'format'>): Promise<FixStep>;
   /** X* and the files of T*, in a setting of Table 5 that uses them. */
   readonly golden: GoldenAnswer | undefined;
   /**
@@ -297,12 +311,10 @@ interface Recalling<Kind extends Step['step']> {
   readonly within?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-/** Characters of a failure that a judge sees: its end is more informative than its beginning. */
+/** Characters of a failure that a prompt shows: its end is more informative than its beginning. */
 const failureLength = 4000;
-/** Number of failures that a judge sees. */
-const mostFailures = 5;
-/** Tokens of these failures, at three characters each. */
-export const mostFailureTokens = Math.ceil((mostFailures * failureLength) / 3);
+/** Tokens of the failures that a prompt shows, at three characters each. */
+export const mostFailureTokens = Math.ceil((mostShownFailures * failureLength) / 3);
 /** The way of asking a judge. */
 export const judgeMethod = 'libro-judge';
 
@@ -328,11 +340,17 @@ class TracedSteps implements Steps {
   }
 
   async sample(asked: Parameters<Steps['sample']>[0]) {
-    const { format, sample, temperature, given, isReused } = asked;
-    const method = wayOfAsking(format, given);
-    return this.ask('tests', await this.promptFor(format, given), {
+    const { format, sample, temperature, given, after, isReused } = asked;
+    const way = wayOfAsking(format, given);
+    const method = after === undefined ? way : `${way}+refine`;
+    return this.ask('tests', await this.promptFor(format, given, after), {
       ...{ method, sample, temperature, isReused },
     });
+  }
+
+  async sampleWith({ write, ...asked }: Parameters<Steps['sampleWith']>[0]) {
+    // Without the files, a prompt tells all that it is made of.
+    return this.ask('tests', await this.filesPrompt('tests', keyOf(write('')), write), asked);
   }
 
   async fix(asked: Parameters<Steps['fix']>[0]): Promise<FixStep> {
@@ -637,13 +655,7 @@ class TracedSteps implements Steps {
           known.length === 0 ? [] : (await view.runOnR('', { ...options, tests: known })).tests;
         return {
           ...(run.problem !== undefined && { problem: run.problem }),
-          tests: run.tests.map(({ test, outcome, exception, message, details }) => ({
-            test,
-            outcome,
-            ...(exception !== undefined && { exception }),
-            ...(message !== undefined && { message }),
-            ...(details !== undefined && { details: details.slice(-failureLength) }),
-          })),
+          tests: run.tests.map(keptResult),
           failingBefore: before.filter(isFailure).map(({ test }) => test),
           seconds: run.seconds,
         };
@@ -656,13 +668,7 @@ class TracedSteps implements Steps {
     const prompt = judgePrompt({
       ...this.parts.instance,
       patch: patch.patch,
-      failures: run.tests
-        .filter(isFailure)
-        .slice(0, mostFailures)
-        .map(({ test, exception, message, details }) => ({
-          test,
-          text: details ?? [exception, message].filter((each) => each !== undefined).join(': '),
-        })),
+      failures: shownFailures(run.tests),
       failingBefore: run.failingBefore,
     });
     const step = await this.recall('prompt', keyOf('prompt', prompt), async () =>
@@ -825,17 +831,21 @@ class TracedSteps implements Steps {
   private async promptFor(
     format: CandidateFormat,
     given: GivenContext | undefined,
+    after?: Exchange,
   ): Promise<StepOf<'prompt'>> {
     const { instance, contextTokens } = this.parts;
     if (given === undefined) {
-      const write = (files: string): Prompt => candidatePrompt({ ...instance, files, format });
-      return this.filesPrompt('tests', format, write);
+      const first = (files: string): Prompt => candidatePrompt({ ...instance, files, format });
+      if (after === undefined) return this.filesPrompt('tests', format, first);
+      const write = (files: string): Prompt => goingOn(first(files), after);
+      return this.filesPrompt('tests', `${format} after ${keyOf(after)}`, write);
     }
-    const of = [promptVersion, instance, await this.tree(), format, contextTokens, given];
+    const on = after === undefined ? [] : [after];
+    const of = [promptVersion, instance, await this.tree(), format, contextTokens, given, ...on];
     const make = async ({ view: open }: Live) => {
       const view = await open();
       const { prompt, files } = await givenPrompt({
-        ...{ instance, view, given, format, contextTokens, tokensOf },
+        ...{ instance, view, given, format, after, contextTokens, tokensOf },
         ranked: await this.rankedFiles(view),
         count: await tokenCounter(),
       });
@@ -1080,6 +1090,20 @@ const nameOf: Readonly<Record<Step['step'], string>> = {
   embedding: 'request for vectors',
   choice: 'choice',
 };
+
+/** A test of a run as the trace keeps it. */
+function keptResult(result: TestResult): RunStep['tests'][number] {
+  const { test, outcome, exception, message, details, phase, frames } = result;
+  return {
+    test,
+    outcome,
+    ...(exception !== undefined && { exception }),
+    ...(message !== undefined && { message }),
+    ...(details !== undefined && { details: details.slice(-failureLength) }),
+    ...(isFailure(result) && phase !== undefined && { phase }),
+    ...(isFailure(result) && frames !== undefined && { frames }),
+  };
+}
 
 /** Whether a test fails on R with the candidate that does not fail without it. */
 export function failsOnR({ tests, failingBefore }: RunStep): boolean {

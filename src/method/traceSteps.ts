@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { outcomes } from '../domain/outcome';
+import { outcomes, phases } from '../domain/outcome';
 import { finishes } from './models/chatModel';
 
 /** The fields of every step. */
@@ -25,6 +25,12 @@ const testResult = z.object({
   exception: z.string().optional(),
   message: z.string().optional(),
   details: z.string().optional(),
+  phase: z.enum(phases).optional(),
+  /** Frames inside R, innermost last. Traces of earlier versions do not have them. */
+  frames: z
+    .array(z.object({ path: z.string(), line: z.number(), function: z.string() }))
+    .readonly()
+    .optional(),
 });
 
 /** Folder of the shell and position of the window. */

@@ -9,6 +9,7 @@ export const zeroShot: Method = {
   runs: 'nothing',
   samples: 1,
   temperature: 0,
+  canRefine: true,
   requests: (options, sizes) => [
     candidateRequests(
       { format: 'unified', samples: 1, temperature: temperatureOf(zeroShot, options) },

@@ -9,6 +9,7 @@ export const zeroShotPlus: Method = {
   runs: 'nothing',
   samples: 1,
   temperature: 0,
+  canRefine: true,
   requests: (options, sizes) => [
     candidateRequests(
       { format: 'custom', samples: 1, temperature: temperatureOf(zeroShotPlus, options) },

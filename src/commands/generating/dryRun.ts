@@ -21,8 +21,8 @@ export async function dryRun(parts: DryRunParts): Promise<number> {
   const { options, context, method, instances } = parts;
   const { price, json } = options;
   const of = { method: method.name, model: options.model };
-  if (method.requests === undefined) {
-    const limits = limitsOf(method, options);
+  if (method.limits !== undefined) {
+    const limits = limitsOf(method.limits, options);
     context.stdout(
       json === true
         ? `${JSON.stringify({ ...of, instances: instances.length, at_most_each: limits }, null, 2)}\n`
@@ -44,12 +44,10 @@ export async function dryRun(parts: DryRunParts): Promise<number> {
 
 /** The limits of an agent on one instance. */
 function limitsOf(
-  method: Pick<Method, 'name' | 'limits'>,
+  limits: NonNullable<Method['limits']>,
   { limits: profile, instanceBudget }: GenerationParts['options'],
 ): { readonly calls: number; readonly dollars: number } {
-  if (method.limits === undefined)
-    throw new Error(`${method.name} has neither a prompt nor limits`);
-  const { calls, dollars } = method.limits[profile];
+  const { calls, dollars } = limits[profile];
   return { calls, dollars: Math.min(dollars, instanceBudget ?? dollars) };
 }
 

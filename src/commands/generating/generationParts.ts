@@ -29,6 +29,10 @@ export interface GenerateOptions
   /** The name of the model in the predictions. */
   name?: string;
   samples?: number;
+  /** Times that an attempt is sent back. */
+  tries?: number;
+  /** Times that a sample is sent back with an error of its own; only of `generate`. */
+  refine?: number;
   /** Of agents. */
   limits: LimitProfile;
   /** What the candidates are; only some methods write scripts. */
@@ -92,6 +96,7 @@ export function requestOf({ options, context, method, instances, width }: Genera
     ...{ instances, method },
     model: options.model,
     samples: options.samples ?? method.samples,
+    tries: options.tries,
     temperature: options.temperature,
     price: options.price,
     instanceDollars: options.instanceBudget,

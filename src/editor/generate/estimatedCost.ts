@@ -48,12 +48,14 @@ const agentObservation = 1200;
 /** Calls that an agent rarely exceeds, whatever its limit. */
 const usualCalls = 30;
 
+type EstimatedMethod = Pick<Method, 'samples' | 'limits' | 'requests' | 'requestsFor'>;
+
 /**
  * What a method may cost on one instance, by the requests that it declares. An agent sends its
  * history with each call, so its cost grows with the square of its calls.
  */
 export function estimatedCost(
-  { samples, limits, requests }: Pick<Method, 'samples' | 'limits' | 'requests'>,
+  { samples, limits, requests, requestsFor }: EstimatedMethod,
   { limits: profile, embedding, ...sizes }: EstimateParts,
 ): EstimatedCost {
   if (limits !== undefined) {
@@ -67,6 +69,16 @@ export function estimatedCost(
       inputTokens: requests * (agentPrompt + sizes.issueTokens) + history,
       outputTokens: requests * agentAnswer,
       mostDollars: dollars,
+    };
+  }
+  if (requestsFor !== undefined) {
+    const { usual, most } = requestsFor({ samples });
+    return {
+      requests: usual,
+      mostRequests: most,
+      inputTokens: usual * sizes.contextTokens,
+      outputTokens: usual * sizes.maxOutputTokens,
+      mostDollars: undefined,
     };
   }
   const declared = requests?.({ samples }, sizes) ?? [];

@@ -474,7 +474,9 @@ const recordedEmbedding = ({
 });
 
 const answersOf = ({ candidates, acts }: Generation): string[] => [
-  ...[...candidates.values()].flatMap(({ answer }) => answer?.key ?? []),
+  ...[...candidates.values()].flatMap(({ answer, from = [] }) =>
+    [...from, answer?.key ?? []].flat(),
+  ),
   ...acts.map(({ answer }) => answer),
 ];
 

@@ -3,7 +3,13 @@ import { isTestPath } from '../../patch/testFiles';
 import { findTests } from '../../python/tests';
 import type { ModelView } from '../modelView';
 import { packFiles, shownFile, type Packed } from '../pack';
-import { candidatePrompt, type CandidateFormat, type Prompt } from '../prompts';
+import {
+  candidatePrompt,
+  goingOn,
+  type CandidateFormat,
+  type Exchange,
+  type Prompt,
+} from '../prompts';
 import type { CountTokens } from '../tokens';
 import type { GivenContext } from './givenContext';
 
@@ -57,6 +63,8 @@ interface GivenPromptParts {
   readonly ranked: readonly string[];
   readonly given: GivenContext;
   readonly format: CandidateFormat;
+  /** The answer before, which the prompt goes on after. */
+  readonly after?: Exchange | undefined;
   /** Tokens of the whole prompt. */
   readonly contextTokens: number;
   readonly count: CountTokens;
@@ -72,13 +80,16 @@ interface GivenPromptParts {
 export async function givenPrompt(
   parts: GivenPromptParts,
 ): Promise<{ readonly prompt: Prompt; readonly files: readonly string[] }> {
-  const { instance, view, ranked, given, format, contextTokens, count, tokensOf } = parts;
+  const { instance, view, ranked, given, format, after, contextTokens, count, tokensOf } = parts;
   const { tree } = view;
   const { patch, files } = given;
   const paths =
     given.testFiles === 'retrieved' ? [await bestTestFile(view, ranked)] : (given.testFiles ?? []);
-  const write = (testFiles: readonly NamedTestFile[], text: string): Prompt =>
-    candidatePrompt({ ...instance, files: text, format, given: givenLines({ patch, testFiles }) });
+  const write = (testFiles: readonly NamedTestFile[], text: string): Prompt => {
+    const of = givenLines({ patch, testFiles });
+    const prompt = candidatePrompt({ ...instance, files: text, format, given: of });
+    return after === undefined ? prompt : goingOn(prompt, after);
+  };
   const unshown = await Promise.all(
     paths.map(async (path) => ({ path, isNew: (await tree.read(path)) === undefined })),
   );

@@ -50,6 +50,7 @@ export function surrogate(settings: SurrogateSettings = usualSurrogate): Method 
     runs: 'R',
     samples: 5,
     temperature: 0.7,
+    canRefine: true,
     requests: ({ samples, temperature }, sizes) => {
       const asked = { temperature: temperatureOf(method, { temperature }) };
       const { contextTokens: inputTokens, maxOutputTokens: outputTokens } = sizes;

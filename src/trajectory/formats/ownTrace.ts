@@ -119,7 +119,8 @@ class OwnTrajectory {
       if (last?.role !== 'user' || last.content === this.observation) return;
       return this.push(step, { kind: 'asked', label: 'again', text: last.content });
     }
-    if (purpose === 'act' && messages.length > 1 && last !== undefined) {
+    const goesOn = purpose === 'act' || purpose === 'tests';
+    if (goesOn && messages.length > 1 && last !== undefined) {
       return this.push(step, { kind: 'asked', label: 'again', text: last.content });
     }
     const of = purpose === 'judge' || purpose === 'fix' ? `${purpose}: ` : '';

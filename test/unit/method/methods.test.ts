@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { predictionOf, type Method, type MethodCandidate } from '../../../src/method/method';
-import { methodNamed, methodOf } from '../../../src/method/methods';
+import { methodNamed, methodOf, methods } from '../../../src/method/methods';
 import { failsOnR, type Steps } from '../../../src/method/steps';
 
 /**
@@ -19,6 +19,7 @@ function stepsOf(answers: readonly string[]) {
       const text = answers[sample - 1] ?? '';
       return { ...common, ...counts, ...of, step: 'answer', parameters, sample, text };
     },
+    sampleWith: () => Promise.reject(new Error('these methods have no prompt of their own')),
     embed: () => Promise.reject(new Error('these methods embed nothing')),
     embeddingModel: undefined,
     contextTokens: 27_000,
@@ -178,6 +179,13 @@ describe('the methods of the paper', () => {
     assert.equal(failsOnR({ ...run, tests: [test], failingBefore: [] }), true);
     assert.equal(failsOnR({ ...run, tests: [test], failingBefore: ['t'] }), false);
     assert.equal(failsOnR({ ...run, tests: [], failingBefore: [] }), false);
+  });
+
+  it('say how many requests they need, each in one way or within limits', () => {
+    for (const { name, requests, requestsFor, limits } of methods) {
+      const ways = [requests, requestsFor, limits].filter((each) => each !== undefined);
+      assert.equal(ways.length, 1, name);
+    }
   });
 
   it('wait for all answers when one cannot be had', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
+  pickByFlip,
   pickByLibro,
   pickByOracle,
+  type FlipFacts,
   type LibroCandidate,
   type OracleVerdict,
 } from '../../../src/method/picks';
@@ -84,4 +86,25 @@ describe('the selection of LIBRO', () => {
   for (const [what, candidates, picked] of picks) {
     it(`picks ${what}`, () => assert.equal(pickByLibro(candidates.map(candidate)), picked));
   }
+});
+
+describe('AssertFlip where no attempt is validated', () => {
+  const ranked: FlipFacts[] = [
+    { applies: true, isFlipped: true, fails: true, matches: true },
+    { applies: true, isFlipped: true, fails: true, matches: undefined },
+    { applies: true, isFlipped: true, fails: true, matches: false },
+    { applies: true, isFlipped: true, fails: false, matches: undefined },
+    { applies: true, isFlipped: false, fails: false, matches: undefined },
+    { applies: false, isFlipped: true, fails: false, matches: undefined },
+  ];
+
+  it('picks the best of any attempts, and the first of equals', () => {
+    assert.equal(pickByFlip([]), undefined);
+    fc.assert(
+      fc.property(fc.array(fc.nat(ranked.length - 1), { minLength: 1 }), (places) => {
+        const attempts = places.map((place) => ranked[place] ?? assert.fail());
+        assert.equal(pickByFlip(attempts), places.indexOf(Math.min(...places)));
+      }),
+    );
+  });
 });

@@ -21,7 +21,7 @@ function candidate(
   more: Partial<Omit<MethodCandidate, 'answer' | 'patch' | 'run'>> & {
     readonly answer?: Partial<MethodCandidate['answer']>;
     readonly patch?: Partial<MethodCandidate['patch']>;
-    readonly run?: Partial<RunStep>;
+    readonly run?: Partial<RunStep> | undefined;
   } = {},
 ): MethodCandidate {
   const { answer, patch, run, ...others } = more;

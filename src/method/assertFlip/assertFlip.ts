@@ -1,0 +1,79 @@
+import { temperatureOf, type Method, type MethodResult } from '../method';
+import { pickByFlip, type FlipFacts } from '../picks';
+import { flipAttempt, type FlipAttempt } from './flipAttempt';
+import type { Setback } from './flipPrompts';
+
+/** Attempts, and times that one is sent back, as published. */
+const usualAttempts = 10;
+const usualTries = 10;
+
+/**
+ * Tests that pass on R and show today's behaviour, with their assertions turned round. The model
+ * validates the failure against the issue, and makes another attempt where it does not.
+ */
+export const assertFlip: Method = {
+  name: 'assertflip',
+  title: 'AssertFlip',
+  description:
+    'tests that pass on R and show the problem, with their assertions turned round; up to ten attempts, each validated by the model',
+  runs: 'R',
+  samples: usualAttempts,
+  temperature: 0,
+  tries: usualTries,
+  // An attempt asks for tests, asks to turn them round, and asks the judge.
+  requestsFor: ({ samples, tries = usualTries }) => ({ usual: 4, most: samples * (tries + 3) }),
+  async produce(steps, options) {
+    const { samples, tries = usualTries, onCandidate } = options;
+    const temperature = temperatureOf(assertFlip, options);
+    const judgeTemperature = options.temperature === null ? undefined : 0;
+    const attempts: FlipAttempt[] = [];
+    let setback: Setback | undefined;
+    let isSpent = false;
+    for (let attempt = 1; attempt <= samples && !isSpent; attempt += 1) {
+      const made = await flipAttempt(steps, {
+        ...{ attempt, setback, tries, temperature, judgeTemperature, onCandidate },
+      });
+      isSpent = made === undefined || made.isSpent;
+      if (made === undefined) break;
+      attempts.push(made);
+      if (made.candidate.matches === true) break;
+      setback = setbackOf(made);
+    }
+    return choose(attempts, isSpent);
+  },
+};
+
+const setbackOf = ({ candidate: { patch, answer }, said }: FlipAttempt): Setback => ({
+  tests: patch.applies ? patch.patch : answer.text,
+  said,
+});
+
+/** @param isSpent whether the limit of dollars ended the attempts */
+function choose(attempts: readonly FlipAttempt[], isSpent: boolean): MethodResult {
+  const candidates = attempts.map(({ candidate }) => candidate);
+  const withText = attempts.filter(({ candidate }) => candidate.answer.text.trim() !== '');
+  const picked = pickByFlip(withText.map(factsOf));
+  const chosen = picked === undefined ? undefined : withText[picked];
+  const why = isSpent ? `${whyOf(chosen)}; the limit of dollars ends the attempts` : whyOf(chosen);
+  return { candidates, chosen: chosen?.candidate, why };
+}
+
+const factsOf = ({ candidate, isFlipped, fails }: FlipAttempt): FlipFacts => ({
+  applies: candidate.patch.applies,
+  isFlipped,
+  fails,
+  matches: candidate.matches,
+});
+
+function whyOf(chosen: FlipAttempt | undefined): string {
+  if (chosen === undefined) return 'every answer is empty';
+  const { matches, patch } = chosen.candidate;
+  const none = 'no attempt is validated';
+  if (matches === true) return 'turned round, its tests fail on R as the issue says';
+  if (!patch.applies) return `${none}; no answer applies to R`;
+  if (!chosen.isFlipped) return `${none}; no tests that pass on R were turned round`;
+  if (!chosen.fails) return `${none}; turned round, these tests do not fail on R as they should`;
+  return matches === false
+    ? `${none}; these tests fail on R, and the model says that it is not the issue`
+    : `${none}; these tests fail on R, and the model does not say why`;
+}

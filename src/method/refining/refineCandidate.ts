@@ -1,0 +1,88 @@
+import { BudgetSpent } from '../models/budget';
+import type { Exchange } from '../prompts';
+import { saysSomething, type AnswerStep, type PatchStep, type RunStep, type Steps } from '../steps';
+import { candidateFault, type CandidateFault } from './candidateFault';
+import { faultInPrompt } from './faultInPrompt';
+
+/** A candidate that can be sent back to the model. */
+export interface Refinable {
+  readonly answer: AnswerStep;
+  readonly patch: PatchStep;
+  readonly run?: RunStep | undefined;
+  /** Keys of the other answers that it comes from. */
+  readonly from?: readonly string[];
+}
+
+interface Refining<Candidate extends Refinable> {
+  /** Times that it may be sent back. */
+  readonly times: number;
+  /** Asks once more, after an answer and what is said about it. */
+  readonly again: (after: Exchange) => Promise<AnswerStep>;
+  /** Called with each state of the candidate. */
+  readonly onCandidate?: ((candidate: Candidate) => void) | undefined;
+}
+
+/**
+ * Sends a candidate back with what is wrong with it, until nothing is, the answer is empty or the
+ * same as before, or the times are used up. What it does on R is known then.
+ *
+ * @returns its last state that applies, or else the last one
+ */
+export async function refineCandidate<Candidate extends Refinable>(
+  steps: Pick<Steps, 'convert' | 'runOnR' | 'tell'>,
+  first: Candidate,
+  { times, again, onCandidate }: Refining<Candidate>,
+): Promise<Candidate> {
+  const states = [await runWhereItApplies(steps, first)];
+  let [last] = states as [Candidate];
+  for (let time = 1; time <= times; time += 1) {
+    onCandidate?.(last);
+    const fault = candidateFault(last);
+    const { answer } = last;
+    if (fault === undefined || !saysSomething(answer)) break;
+    const next = await withinBudget(() => again({ answer: answer.text, said: mendingText(fault) }));
+    if (next === undefined) steps.tell('the limit of dollars ends the refinement');
+    if (next === undefined || !saysSomething(next) || next.text === answer.text) break;
+    const patch = await steps.convert(next.text, next);
+    last = await runWhereItApplies(steps, { ...last, answer: next, patch, run: undefined });
+    states.push(last);
+  }
+  const kept = states.findLast(({ patch }) => patch.applies) ?? last;
+  const from = states.map(({ answer }) => answer.key).filter((key) => key !== kept.answer.key);
+  const refined = from.length === 0 ? kept : { ...kept, from };
+  onCandidate?.(refined);
+  return refined;
+}
+
+/** A candidate with what its tests do on R, if it has tests there. */
+export async function runWhereItApplies<Candidate extends Refinable>(
+  steps: Pick<Steps, 'runOnR'>,
+  candidate: Candidate,
+): Promise<Candidate> {
+  const { patch } = candidate;
+  return patch.applies && patch.problem === undefined
+    ? { ...candidate, run: await steps.runOnR(patch) }
+    : candidate;
+}
+
+/** What comes of a request; undefined when the instance may cost no more. */
+export async function withinBudget<Result>(
+  ask: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof BudgetSpent && error.of === 'instance') return undefined;
+    throw error;
+  }
+}
+
+const mendingText = (fault: CandidateFault): string =>
+  [
+    ...faultInPrompt(fault),
+    'Mend that, and change nothing else. The tests must still fail on the repository as it is because of the ' +
+      'reported problem, and pass once it is solved. If they need something that the report asks for and that ' +
+      'is not there yet, give the same answer again.',
+    '',
+    'The repository is without your earlier answer. Write all of the tests again, as one block in the same format.',
+  ].join('\n');

@@ -1,0 +1,27 @@
+import { plural } from '../../domain/plural';
+import { HumanError } from '../../domain/humanError';
+import type { Method } from '../method';
+
+/**
+ * A method whose samples go back to the model with the errors that are their own, as in Issue2Test.
+ *
+ * @param times times that each sample may go back, from 1
+ * @throws HumanError when the method does not sample answers
+ */
+export function refiningMethod(method: Method, times: number): Method {
+  if (method.canRefine !== true) {
+    throw new HumanError(
+      `--refine is for methods that sample answers, and not for ${method.title}`,
+      'Leave --refine out',
+    );
+  }
+  return {
+    ...method,
+    name: `${method.name}+refine${times}`,
+    title: `${method.title} refined up to ${plural(times, 'time')}`,
+    description: `${method.description}; errors of the tests themselves are sent back`,
+    runs: method.runs === 'nothing' ? 'R' : method.runs,
+    refined: { of: method, times },
+    produce: (steps, options) => method.produce(steps, { ...options, refine: times }),
+  };
+}
