@@ -56,8 +56,10 @@ function ofEach(numberOf: (method: Method) => number): string {
   return [String(usual), ...named].join('; ');
 }
 
-/** The methods that send tests back in an attempt. */
-const withTries = methods.filter(({ tries }) => tries !== undefined);
+/** The usual number of the methods that send attempts back: `10 for assertflip`. */
+const usualTries = methods.flatMap(({ name, tries }) =>
+  tries === undefined ? [] : [`${tries} for ${name}`],
+);
 
 /** Adds the options for sampling candidates. */
 const withSamplingOptions = (command: Command): Command =>
@@ -69,7 +71,7 @@ const withSamplingOptions = (command: Command): Command =>
     )
     .option(
       '--tries <n>',
-      `times that an attempt of ${withTries.map(({ name }) => name).join(' and ')} is sent back (default: ${withTries[0]?.tries})`,
+      `times that an attempt is sent back (default: ${usualTries.join('; ')})`,
       natural,
     )
     .option(

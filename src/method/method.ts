@@ -8,6 +8,7 @@ import {
   type RequestSizes,
 } from './estimate/declaredRequests';
 import { seesAnswer, type GivenSetting } from './given/setting';
+import type { Exchange } from './prompts';
 import { refineCandidate } from './refining/refineCandidate';
 import type { AnswerStep, PatchStep, RunStep, Steps, VerdictStep } from './steps';
 
@@ -130,32 +131,31 @@ export const temperatureOf = (
   temperature === undefined ? method.temperature : (temperature ?? undefined);
 
 /**
- * Asks for all candidates, converts them, and refines them where that is asked for. The first comes
- * alone: the provider's cache has the prompt then, where there is one, and the others cost less. When
- * one of these fails, the others are still awaited, so that paid answers are kept.
+ * Asks for all candidates, converts them, and refines them where that is asked for. The first answer
+ * comes alone: the provider's cache has the prompt then, where there is one, and the others cost less.
+ * When one of these fails, the others are still awaited, so that paid answers are kept.
  */
 export async function sampleAll(
   steps: Steps,
   asked: Omit<Parameters<Steps['sample']>[0], 'sample'>,
   { samples, refine = 0, onCandidate }: MethodOptions,
 ): Promise<AnsweredCandidate[]> {
-  const one = async (sample: number): Promise<AnsweredCandidate> => {
+  const sampled = async (sample: number): Promise<AnsweredCandidate> => {
     const answer = await steps.sample({ ...asked, sample, isReused: samples > 1 });
-    const patch = await steps.convert(answer.text, answer);
-    const candidate: AnsweredCandidate = { sample, answer, patch };
+    const candidate: AnsweredCandidate = { sample, answer, patch: await steps.convert(answer.text, answer) };
     onCandidate?.(candidate);
-    if (refine === 0) return candidate;
-    return refineCandidate(steps, candidate, {
-      times: refine,
-      again: (after) => steps.sample({ ...asked, sample, after }),
-      onCandidate,
-    });
+    return candidate;
   };
-  const first = await one(1);
-  return [
-    first,
-    ...(await allOf(Array.from({ length: samples - 1 }, (_, index) => one(index + 2)))),
-  ];
+  const refined = async (candidate: AnsweredCandidate): Promise<AnsweredCandidate> => {
+    if (refine === 0) return candidate;
+    const { sample } = candidate;
+    const again = (after: Exchange): Promise<AnswerStep> =>
+      steps.sample({ ...asked, sample, after });
+    return refineCandidate(steps, candidate, { times: refine, again, onCandidate });
+  };
+  const first = await sampled(1);
+  const others = Array.from({ length: samples - 1 }, (_, index) => sampled(index + 2));
+  return allOf([first, ...others].map(async (candidate) => refined(await candidate)));
 }
 
 /** The results of work under way. When some of it fails, the rest is still awaited. */

@@ -304,6 +304,48 @@ describe('of the answer', function () {
       });
     }
 
+    it('is the same in every request of assertflip, to the byte @full', async () => {
+      // What fails is sent back with its output. What fails turned round goes to the judge.
+      const bodies = [...prying(rows, []), ['pass'], ['pass'], ...prying(rows, []).slice(0, 1)];
+      const asked: string[][] = [];
+      for (const [at, args] of sessions.entries()) {
+        const out = join(folder.path, `assertflip-${at}.jsonl`);
+        const attempt = ['--samples', '1', ...allowed(args)];
+        asked.push(await recordMethod('assertflip', attempt, bodies, out));
+      }
+      const [first = [], second = []] = asked;
+      assert.deepEqual(first, second);
+      assert.equal(first.length, bodies.length + 1);
+      assert.match(first.at(-1) ?? '', /takes no part pays nothing/);
+      for (const each of first) {
+        assert.doesNotMatch(each, /tallybook-217/);
+        assert.ok(!each.includes(folder.path), 'places of this machine');
+      }
+    });
+
+    it('is the same in every request of a refinement, to the byte @full', async () => {
+      // Only an error of the test itself is sent back: the body raises what it finds as one.
+      const bodies = prying(rows, []).map((body) =>
+        [...body, "self.fail('nothing')"].map((line) =>
+          line.replace('self.fail(', 'raise NameError('),
+        ),
+      );
+      const asked: string[][] = [];
+      for (const [at, args] of sessions.entries()) {
+        const out = join(folder.path, `refined-${at}.jsonl`);
+        const times = ['--refine', String(bodies.length - 1), ...allowed(args)];
+        asked.push(await recordMethod('zero-shot-plus', times, bodies, out));
+      }
+      const [first = [], second = []] = asked;
+      assert.deepEqual(first, second);
+      assert.equal(first.length, bodies.length);
+      assert.match(first[1] ?? '', /takes no part pays nothing/);
+      for (const each of first) {
+        assert.doesNotMatch(each, /tallybook-217/);
+        assert.ok(!each.includes(folder.path), 'places of this machine');
+      }
+    });
+
     for (const [method, script] of Object.entries(scriptsOfFilesAgents)) {
       it(`is the same in every request of ${method}, to the byte`, async () => {
         const asked: string[][] = [];

@@ -111,6 +111,13 @@ const scripts: readonly {
   },
   { isFor: ({ text }) => text.includes('YES or NO'), replies: [{ text: 'It does.\nYES' }] },
   {
+    isFor: ({ text }) => text.includes('shows with tests what a program does today'),
+    replies: [
+      { text: newFileDiff(path, lostCent.join('\n').replace('assertEqual', 'assertNotEqual')) },
+      { text: newFileDiff(path, lostCent.join('\n')) },
+    ],
+  },
+  {
     isFor: ({ text }) => text.includes('reproduces bug reports with tests'),
     replies: [{ text: newFileDiff(lostCentPath, lostCent) }],
   },
