@@ -118,6 +118,43 @@ describe('files of trajectories', () => {
     assert.match(dog.steps[2]?.text ?? '', /failed {2}tests\/test_cat\.py::test_purr\n +no purr/);
   });
 
+  it('of tests that are sent back: what is said of them, and not the prompt again', async () => {
+    const common = { at: '2026-01-01T00:00:00.000Z', instance };
+    const [first] = oracleTrace;
+    const asked = { role: 'user', content: 'Write tests.' };
+    const prompt = {
+      ...{ ...common, step: 'prompt', purpose: 'tests', prompt: 'p', system: 'You write tests.' },
+      ...{ files: ['cat.py'], tokens: 9 },
+    };
+    const sentBack = [
+      asked,
+      { role: 'assistant', content: 'T' },
+      { role: 'user', content: 'Mend it.' },
+    ];
+    const path = await put(
+      'sentBack.trace.jsonl',
+      asLines([
+        { ...prompt, key: 'p1', messages: [asked] },
+        { ...first, ...common, key: 'a1' },
+        { ...prompt, key: 'p2', messages: sentBack },
+        { ...first, ...common, key: 'a2' },
+      ]),
+    );
+    const { steps } = await readOne(path);
+    assert.deepEqual(
+      steps.map(
+        ({ kind, label, text }) => `${kind} ${label}${kind === 'asked' ? `: ${text}` : ''}`,
+      ),
+      [
+        'asked system: You write tests.',
+        'asked user, 1 file of R: Write tests.',
+        'answer sample 1',
+        'asked again: Mend it.',
+        'answer sample 1',
+      ],
+    );
+  });
+
   it('of a setting with a wrong patch: fixes and what an oracle says of them', async () => {
     const common = { key: 'k', at: '2026-01-01T00:00:00.000Z', instance };
     const [first] = oracleTrace;
