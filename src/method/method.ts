@@ -142,7 +142,11 @@ export async function sampleAll(
 ): Promise<AnsweredCandidate[]> {
   const sampled = async (sample: number): Promise<AnsweredCandidate> => {
     const answer = await steps.sample({ ...asked, sample, isReused: samples > 1 });
-    const candidate: AnsweredCandidate = { sample, answer, patch: await steps.convert(answer.text, answer) };
+    const candidate: AnsweredCandidate = {
+      sample,
+      answer,
+      patch: await steps.convert(answer.text, answer),
+    };
     onCandidate?.(candidate);
     return candidate;
   };

@@ -113,8 +113,8 @@ const scripts: readonly {
   {
     isFor: ({ text }) => text.includes('shows with tests what a program does today'),
     replies: [
-      { text: newFileDiff(path, lostCent.join('\n').replace('assertEqual', 'assertNotEqual')) },
-      { text: newFileDiff(path, lostCent.join('\n')) },
+      { text: newFileDiff(lostCentPath, lostCent.replace('assertEqual', 'assertNotEqual')) },
+      { text: newFileDiff(lostCentPath, lostCent) },
     ],
   },
   {

@@ -66,7 +66,7 @@ async function play(texts: readonly string[], options: { samples?: number; tries
   });
   assert.equal(asked.length, texts.length, 'the whole script is played');
   assert.deepEqual(told.at(-1), result.candidates.at(-1));
-  return { ...result, asked, judged, text: result.chosen?.answer.text };
+  return { ...result, asked, judged, text: result.chosen?.answer?.text };
 }
 
 describe('AssertFlip', () => {
