@@ -90,18 +90,12 @@ export async function evaluateCommand(
   options: EvaluateOptions,
   context: CommandContext,
 ): Promise<number> {
+  refuseContradictions(options);
   if (options.kind === 'repair') {
-    if (options.mutants !== undefined) {
-      throw new HumanError(
-        '--mutants tries tests on faults of X*, and --kind repair judges code patches',
-        'Leave one of them out',
-      );
-    }
     const { evaluateRepairs } = await import('./evaluating/evaluateRepairs');
     return evaluateRepairs(options, context, () => readEvaluationInput(options, context));
   }
   const asked = engineRequest(options, context);
-  refuseScriptsAsTestsOnly(options);
   const reporter = terminalReporter(context);
   const read = await readEvaluationInput(options, context);
   const { instances, problems } = read;
@@ -150,8 +144,15 @@ export async function evaluateCommand(
   return failed.length > 0 || problems.length > 0 ? EXIT.negative : EXIT.done;
 }
 
-/** @throws HumanError */
-function refuseScriptsAsTestsOnly({ testsOnly, mode }: EvaluateOptions): void {
+/** @throws HumanError when options exclude each other */
+function refuseContradictions({ kind, mutants, testsOnly, mode }: EvaluateOptions): void {
+  if (kind === 'repair') {
+    if (mutants === undefined) return;
+    throw new HumanError(
+      '--mutants tries tests on faults of X*, and --kind repair judges code patches',
+      'Leave one of them out',
+    );
+  }
   if (testsOnly !== true || mode !== 'reproduction-script') return;
   throw new HumanError(
     '--tests-only would leave out the script of --mode reproduction-script',

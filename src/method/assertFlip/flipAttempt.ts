@@ -1,6 +1,6 @@
 import type { AnsweredCandidate } from '../method';
 import type { Exchange } from '../prompts';
-import { runWhereItApplies, withinBudget } from '../refining/refineCandidate';
+import { runWhereItApplies, unlessSpent } from '../refining/refineCandidate';
 import { saysSomething, type Steps } from '../steps';
 import { whyNotFailing, whyNotPassing } from './flipComplaints';
 import { failingText, flipPrompt, flipText, passingText, type Setback } from './flipPrompts';
@@ -46,7 +46,7 @@ export async function flipAttempt(
   const { run } = found?.candidate ?? {};
   if (found === undefined || run === undefined || !found.fails) return found;
   const { patch } = found.candidate;
-  const judged = await withinBudget(() => steps.judge(patch, run, judgeTemperature));
+  const judged = await unlessSpent(() => steps.judge(patch, run, judgeTemperature));
   if (judged === undefined) return { ...found, isSpent: true };
   const candidate = { ...found.candidate, matches: judged.matches };
   onCandidate?.(candidate);
@@ -90,7 +90,7 @@ async function answered(
   last: FlipAttempt | undefined,
   after: Exchange | undefined,
 ): Promise<AnsweredCandidate | undefined> {
-  const answer = await withinBudget(() =>
+  const answer = await unlessSpent(() =>
     steps.sampleWith({
       ...{ method: 'assertflip', sample, temperature },
       write: (files) => flipPrompt({ ...steps.instance, files, setback, after }),

@@ -40,7 +40,7 @@ export async function refineCandidate<Candidate extends Refinable>(
     const fault = candidateFault(last);
     const { answer } = last;
     if (fault === undefined || !saysSomething(answer)) break;
-    const next = await withinBudget(() => again({ answer: answer.text, said: mendingText(fault) }));
+    const next = await unlessSpent(() => again({ answer: answer.text, said: mendingText(fault) }));
     if (next === undefined) steps.tell('the limit of dollars ends the refinement');
     if (next === undefined || !saysSomething(next) || next.text === answer.text) break;
     const patch = await steps.convert(next.text, next);
@@ -66,9 +66,7 @@ export async function runWhereItApplies<Candidate extends Refinable>(
 }
 
 /** What comes of a request; undefined when the instance may cost no more. */
-export async function withinBudget<Result>(
-  ask: () => Promise<Result>,
-): Promise<Result | undefined> {
+export async function unlessSpent<Result>(ask: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await ask();
   } catch (error) {

@@ -27,8 +27,8 @@ export async function editedPlaces(
       const definitions =
         source !== undefined && path.endsWith('.py') ? findDefinitions(python, source) : [];
       const functions = new Set([
-        ...[...lines].map((line) => ownerOf(definitions, line)),
-        ...[...gaps].map(([gap, indent]) => ownerOf(definitions, gap, indent)),
+        ...[...lines].map((line) => definitionAround(definitions, line)),
+        ...[...gaps].map(([gap, indent]) => definitionAround(definitions, gap, indent)),
       ]);
       return { path, lines, gaps: new Set(gaps.keys()), functions };
     }),
@@ -74,7 +74,11 @@ function linesOf(files: readonly FilePatch[]): {
  * @param indent for lines that are added after the line: their indentation, which tells whether they
  *   lengthen what ends there
  */
-export function ownerOf(definitions: readonly Definition[], line: number, indent?: number): string {
+export function definitionAround(
+  definitions: readonly Definition[],
+  line: number,
+  indent?: number,
+): string {
   const around = definitions.filter(
     ({ range, column }) =>
       range.startLine <= line &&

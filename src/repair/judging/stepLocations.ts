@@ -7,7 +7,7 @@ import {
 } from '../../domain/study/resolution/localisation';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import type { PythonParser } from '../../python/parser';
-import { ownerOf } from './editedPlaces';
+import { definitionAround } from './editedPlaces';
 
 /**
  * How much each step of localisation keeps, and whether it keeps all places of X*.
@@ -66,6 +66,6 @@ function keptPlaces(
   for (const [first, last] of intervals) {
     for (let line = first; line <= Math.min(last, file.lines); line += 1) lines.add(line);
   }
-  const functions = [...lines].map((line) => ownerOf(file.definitions, line));
+  const functions = [...lines].map((line) => definitionAround(file.definitions, line));
   return { path, lines, functions: new Set(functions) };
 }
