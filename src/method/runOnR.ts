@@ -255,6 +255,8 @@ function cannotRun(error: unknown): never {
 
 /** The problem of a run that came to its end without any test. */
 export const noTestFound = 'the runner found none of the tests';
+/** Why nothing ran, where no runner of the environment takes the files. */
+export const noRunnerFound = 'nothing here can run these tests';
 
 interface Ran {
   readonly results: readonly TestResult[];
@@ -282,7 +284,7 @@ async function runFiles(
   if (record === undefined) {
     return {
       results: [],
-      problem: notRun || 'nothing here can run these tests',
+      problem: notRun || noRunnerFound,
       log: '',
       seconds: 0,
     };

@@ -6,7 +6,7 @@ import {
   type UnrelatedReason,
 } from '../../domain/outcome';
 import { unrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
-import { noTestFound } from '../runOnR';
+import { noRunnerFound, noTestFound } from '../runOnR';
 import type { StepOf } from '../trace';
 
 type TestOnR = StepOf<'run'>['tests'][number];
@@ -54,7 +54,9 @@ export function candidateFault({ patch, run }: Examined): CandidateFault | undef
       return reason === undefined ? [] : [{ test, reason }];
     });
   if (tests.length > 0) return { kind: 'broken tests', tests };
-  const isWhole = run.problem === undefined || run.problem === noTestFound;
+  // Without a test in it, no runner takes a file.
+  const isEmpty = run.problem === noRunnerFound && patch.ownTests.length === 0;
+  const isWhole = run.problem === undefined || run.problem === noTestFound || isEmpty;
   return isWhole && run.tests.length === 0 ? { kind: 'no test', problem: noTestFound } : undefined;
 }
 

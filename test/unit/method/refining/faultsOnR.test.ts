@@ -37,6 +37,7 @@ describe('the faults of candidates that run on R', () => {
       ['undefined name', method('test_x(self)', 'Mony(1)')],
       ['fixture error', method('test_x(self, tmp_path)', 'pass')],
       ['collection error', [...method('test_x(self)', 'pass'), '{}["a"]']],
+      ['no test', method('check(self)', 'pass')],
       ['no test', ['class A:', '    pass']],
       [undefined, method('test_x(self)', 'self.assertEqual(Money(1), Money(2))')],
       [undefined, method('test_x(self)', 'Money.parse("no amount")')],
