@@ -11,6 +11,7 @@ import type { Trees } from '../repository/trees';
 import type { LimitProfile } from './agents/agent';
 import type { MethodResult, Method, MethodCandidate, MethodOptions } from './method';
 import { predictionOf, usesAnswer } from './method';
+import type { DeclaredRequests, FollowingRequests } from './estimate/declaredRequests';
 import { foreseenGiven } from './given/foreseenGiven';
 import { goldenAnswerOf } from './given/goldenAnswer';
 import { seesAnswer } from './given/setting';
@@ -301,25 +302,25 @@ export type Foreseen = { readonly instance: string } & (
 
 /** The requests of an instance that do not follow from what answers and runs say. */
 async function foreseenOf(
-  instance: Instance,
+  declared: readonly DeclaredRequests[],
   request: GenerationRequest,
   steps: Steps,
 ): Promise<StageForeseen[]> {
-  const { method } = request;
-  if (method.given !== undefined) {
-    const all = await foreseenGiven(method.given, steps, request);
+  const { given } = request.method;
+  if (given !== undefined) {
+    const all = await foreseenGiven(given, steps, request);
     return all.map((each, at) => ({
       ...each,
       stage: at < all.length - 1 ? 'wrong patches' : 'candidates',
     }));
   }
-  const issueTokens = (await tokenCounter())(instance.issue);
   const requests: StageForeseen[] = [];
-  for (const declared of method.requests?.(request, { ...request, issueTokens }) ?? []) {
-    const { stage, count, isAtMost, isEmbedding } = declared;
+  for (const each of declared) {
+    if ('follows' in each) continue;
+    const { stage, count, isAtMost, isEmbedding } = each;
     const of = { stage, ...(isEmbedding && { isEmbedding }) };
     for (let sample = 1; sample <= count; sample += 1) {
-      const found = await declared.foresee(steps, sample);
+      const found = await each.foresee(steps, sample);
       if (found !== undefined) requests.push({ ...of, ...found, ...(isAtMost && { isAtMost }) });
     }
   }
@@ -347,11 +348,16 @@ export async function foresee(request: GenerationRequest): Promise<Foreseen[]> {
     const budget = budgetFor(instance.id, request);
     const { steps, dispose } = openSteps(instance, request, queues, { budget });
     try {
-      const requests = await foreseenOf(instance, request, steps);
-      const most = mostFollowing(method, request);
-      const following =
-        most === 0 ? [] : await foreseenFollowing(instance, request, queues, { most, requests });
-      return { instance: instance.id, requests: [...requests, ...following] };
+      const issueTokens = (await tokenCounter())(instance.issue);
+      const declared = method.requests?.(request, { ...request, issueTokens }) ?? [];
+      const requests = await foreseenOf(declared, request, steps);
+      for (const each of declared) {
+        if (!('follows' in each)) continue;
+        requests.push(
+          ...(await foreseenFollowing(instance, request, queues, { ...each, requests })),
+        );
+      }
+      return { instance: instance.id, requests };
     } catch (error) {
       throwIfAborted(signal);
       return { instance: instance.id, failure: messageOf(error) };
@@ -362,55 +368,49 @@ export async function foresee(request: GenerationRequest): Promise<Foreseen[]> {
   return Promise.all(instances.map((instance) => work.add(() => one(instance))));
 }
 
-/** Most requests of an instance that depend on answers and runs. */
-function mostFollowing(
-  { refined, requestsFor }: Method,
-  { samples, tries }: GenerationRequest,
-): number {
-  return (refined?.times ?? 0) * samples + (requestsFor?.({ samples, tries }).most ?? 0);
-}
-
 /**
- * The requests that depend on answers and runs: those that the trace has, and a bound of the others.
+ * The requests that follow from answers and runs: those that the trace has, and a bound of the others.
  *
- * @param known.requests those that depend on nothing
+ * @param following.requests those that depend on nothing. Those for candidates are in a replay as well.
  */
 async function foreseenFollowing(
   instance: Instance,
   request: GenerationRequest,
   queues: Queues,
-  { most, requests }: { readonly most: number; readonly requests: readonly StageForeseen[] },
+  {
+    stage,
+    count: most,
+    inputTokens,
+    follows,
+    requests,
+  }: FollowingRequests & { readonly requests: readonly StageForeseen[] },
 ): Promise<StageForeseen[]> {
-  const stage = request.method.requestsFor === undefined ? 'refinement' : 'attempts';
-  const { keys, isWhole } = await answersInTrace(instance, request, queues);
+  const { keys, isWhole } = await answersInTrace(instance, request, queues, follows);
   const known = requests.filter(({ isAnswered, stage: of }) => isAnswered && of === 'candidates');
-  const answered = Math.max(0, keys - known.length);
-  const left = isWhole ? 0 : Math.max(0, most - answered);
-  const inputTokens = request.contextTokens;
-  const one = { stage, inputTokens, isAnswered: false, isAtMost: true } as const;
-  return [
-    ...Array.from({ length: Math.min(answered, most) }, () => ({
-      stage,
-      inputTokens: 0,
-      isAnswered: true,
-    })),
-    ...Array.from({ length: left }, () => one),
-  ];
+  const answered = Math.min(most, Math.max(0, keys - known.length));
+  const left = isWhole ? 0 : most - answered;
+  const of = (length: number, isAnswered: boolean): StageForeseen[] =>
+    Array.from({ length }, () => ({
+      ...{ stage, isAnswered, isAtMost: true as const },
+      inputTokens: isAnswered ? 0 : inputTokens,
+    }));
+  return [...of(answered, true), ...of(left, false)];
 }
 
 /**
- * How many answers of the trace a run would use, and whether it would need no other. Of a method that
- * only refines, answers that are no tests are not counted: their requests are not foreseen either.
+ * How many answers of the trace a run would use, of those for some purposes, and whether it would need
+ * no other.
  */
 async function answersInTrace(
   instance: Instance,
   request: GenerationRequest,
   queues: Queues,
+  purposes: FollowingRequests['follows'],
 ): Promise<{ readonly keys: number; readonly isWhole: boolean }> {
   const { method } = request;
   const used = new Set<string>();
   const onAnswer = ({ key, purpose }: AnswerStep): void => {
-    if (method.requestsFor !== undefined || purpose === 'tests') used.add(key);
+    if (purposes.includes(purpose)) used.add(key);
   };
   const replay = { ...request, live: undefined };
   const budget = budgetFor(instance.id, request);

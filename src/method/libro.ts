@@ -1,7 +1,7 @@
 import { allOf, sampleAll, temperatureOf, type Method, type MethodCandidate } from './method';
 import {
   candidateRequests,
-  type DeclaredRequests,
+  type ForeseeableRequests,
   type RequestSizes,
 } from './estimate/declaredRequests';
 import { pickByLibro } from './picks';
@@ -83,7 +83,7 @@ const judgeFrame = 500;
 const judgeRequests = (
   samples: number,
   { issueTokens, maxOutputTokens }: RequestSizes,
-): DeclaredRequests => ({
+): ForeseeableRequests => ({
   ...{ stage: 'judge', count: samples, isAtMost: true },
   inputTokens: issueTokens + judged.prompt,
   outputTokens: Math.min(judged.answer, maxOutputTokens),

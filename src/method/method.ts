@@ -95,17 +95,9 @@ export interface Method {
   readonly writesScripts?: boolean;
   /** What it asks about one instance, by stage; absent of agents, whose limits say how much. */
   readonly requests?: (
-    options: Pick<MethodOptions, 'samples' | 'temperature'>,
+    options: Pick<MethodOptions, 'samples' | 'temperature' | 'tries'>,
     sizes: RequestSizes,
   ) => DeclaredRequests[];
-  /**
-   * How many requests an instance needs, where answers and runs decide it: usually, and at most. Each
-   * is a prompt with files of R at most.
-   */
-  readonly requestsFor?: (options: Pick<MethodOptions, 'samples' | 'tries'>) => {
-    readonly usual: number;
-    readonly most: number;
-  };
   produce(steps: Steps, options: MethodOptions): Promise<MethodResult>;
 }
 

@@ -48,16 +48,15 @@ const agentObservation = 1200;
 /** Calls that an agent rarely exceeds, whatever its limit. */
 const usualCalls = 30;
 
-type EstimatedMethod = Pick<Method, 'samples' | 'limits' | 'requests' | 'requestsFor'>;
-
 /**
  * What a method may cost on one instance, by the requests that it declares. An agent sends its
  * history with each call, so its cost grows with the square of its calls.
  */
 export function estimatedCost(
-  { samples, limits, requests, requestsFor }: EstimatedMethod,
+  method: Pick<Method, 'samples' | 'limits' | 'requests'>,
   { limits: profile, embedding, ...sizes }: EstimateParts,
 ): EstimatedCost {
+  const { samples, limits } = method;
   if (limits !== undefined) {
     const { calls, dollars } = limits[profile];
     const requests = Math.min(calls, usualCalls);
@@ -71,28 +70,22 @@ export function estimatedCost(
       mostDollars: dollars,
     };
   }
-  if (requestsFor !== undefined) {
-    const { usual, most } = requestsFor({ samples });
-    return {
-      requests: usual,
-      mostRequests: most,
-      inputTokens: usual * sizes.contextTokens,
-      outputTokens: usual * sizes.maxOutputTokens,
-      mostDollars: undefined,
-    };
-  }
-  const declared = requests?.({ samples }, sizes) ?? [];
+  const declared = method.requests?.({ samples }, sizes) ?? [];
   const sum = (of: (each: DeclaredRequests) => number): number =>
     declared.reduce((total, each) => total + (each.isEmbedding === true ? 0 : of(each)), 0);
+  const requests = sum(usualCount);
+  const most = sum(({ count }) => count);
   return {
-    requests: sum(({ count }) => count),
-    mostRequests: undefined,
-    inputTokens: sum(({ count, inputTokens }) => count * inputTokens),
-    outputTokens: sum(({ count, outputTokens }) => count * outputTokens),
+    requests,
+    mostRequests: most > requests ? most : undefined,
+    inputTokens: sum((each) => usualCount(each) * each.inputTokens),
+    outputTokens: sum((each) => usualCount(each) * each.outputTokens),
     mostDollars: undefined,
     ...(embedding !== undefined && asksForVectors(declared) && { embedding }),
   };
 }
+
+const usualCount = ({ count, usual = count }: DeclaredRequests): number => usual;
 
 /**
  * An estimate for a person who chooses: dollars with the name of the model where its price is known,

@@ -1,4 +1,4 @@
-import type { DeclaredRequests, RequestSizes } from '../estimate/declaredRequests';
+import type { ForeseeableRequests, RequestSizes } from '../estimate/declaredRequests';
 import { inputTokensOf } from '../models/answering';
 import type { Prompt } from '../prompts';
 import type { Steps } from '../steps';
@@ -32,14 +32,14 @@ const testNameTokens = 14;
 export function agentlessRequests(
   of: StageSettings,
   { issueTokens, contextTokens, maxOutputTokens }: RequestSizes,
-): DeclaredRequests[] {
+): ForeseeableRequests[] {
   const { settings } = of;
   const sets = isInRun(settings, 'locations') ? settings.locationSamples : 1;
   const code = codeBounds(of);
   const tree = Math.min(contextTokens, issueTokens + treeTokens);
   const names = Math.min(namesTokens, maxOutputTokens);
   const whole = { inputTokens: contextTokens, outputTokens: maxOutputTokens };
-  const stages: Partial<Record<AgentlessStage, Omit<DeclaredRequests, 'stage'>>> = {
+  const stages: Partial<Record<AgentlessStage, Omit<ForeseeableRequests, 'stage'>>> = {
     files: {
       ...{ count: 1, inputTokens: tree, outputTokens: names },
       foresee: async (steps) =>
@@ -82,7 +82,7 @@ export function agentlessRequests(
 
 /** The vectors of all code files; fewer where folders are left out. */
 const foreseenVectors =
-  (of: StageSettings): DeclaredRequests['foresee'] =>
+  (of: StageSettings): ForeseeableRequests['foresee'] =>
   async (steps) => {
     if (steps.embeddingModel === undefined) return undefined;
     const work: StageWork = { ...of, steps };
@@ -101,7 +101,7 @@ function codeBounds(of: StageSettings) {
     repair: (steps) => repairPrompt({ ...steps.instance, files: [] }),
   };
   let largest: Promise<CodeSize> | undefined;
-  return (stage: keyof typeof frames): DeclaredRequests['foresee'] =>
+  return (stage: keyof typeof frames): ForeseeableRequests['foresee'] =>
     async (steps, sample) => {
       const { tokens, lines } = await (largest ??= largestFiles(of, steps));
       const frame = await inputTokensOf({
@@ -148,7 +148,7 @@ function shortenToLargest(texts: string[], most: number): void {
 
 /** The names of the tests in the files that have the most of them. */
 const foreseenRegression =
-  ({ settings }: StageSettings): DeclaredRequests['foresee'] =>
+  ({ settings }: StageSettings): ForeseeableRequests['foresee'] =>
   async (steps, sample) => {
     const { tree } = await steps.view();
     const count = await tokenCounter();

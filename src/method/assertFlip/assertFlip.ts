@@ -21,7 +21,13 @@ export const assertFlip: Method = {
   temperature: 0,
   tries: usualTries,
   // An attempt asks for tests, asks to turn them round, and asks the judge.
-  requestsFor: ({ samples, tries = usualTries }) => ({ usual: 4, most: samples * (tries + 3) }),
+  requests: ({ samples, tries = usualTries }, { contextTokens, maxOutputTokens }) => [
+    {
+      ...{ stage: 'attempts', count: samples * (tries + 3), usual: 4, isAtMost: true },
+      ...{ inputTokens: contextTokens, outputTokens: maxOutputTokens },
+      follows: ['tests', 'judge'],
+    },
+  ],
   async produce(steps, options) {
     const { samples, tries = usualTries, onCandidate } = options;
     const temperature = temperatureOf(assertFlip, options);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { normalisedPython } from '../../../python/normalised';
 import { allOf } from '../../method';
-import type { DeclaredRequests, RequestSizes } from '../../estimate/declaredRequests';
+import type { ForeseeableRequests, RequestSizes } from '../../estimate/declaredRequests';
 import { reportInPrompt, type Prompt } from '../../prompts';
 import type { ScriptRun } from '../../runOnR';
 import type { AnswerStep, StageRequest, Steps } from '../../steps';
@@ -102,7 +102,7 @@ const scriptTokens = { prompt: 500, answer: 800 };
 export const reproductionRequests = (
   settings: ReproductionSettings,
   { issueTokens, maxOutputTokens }: RequestSizes,
-): DeclaredRequests => ({
+): ForeseeableRequests => ({
   ...{ stage: reproductionStage, count: settings.reproductionSamples },
   inputTokens: issueTokens + scriptTokens.prompt,
   outputTokens: Math.min(scriptTokens.answer, maxOutputTokens),

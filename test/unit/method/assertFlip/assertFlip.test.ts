@@ -150,12 +150,14 @@ describe('AssertFlip', () => {
   });
 
   it('needs no more requests than it says, and so many where nothing comes of them', async () => {
-    const { usual, most } = assertFlip.requestsFor?.({ samples: 2, tries: 3 }) ?? assert.fail();
+    const sizes = { issueTokens: 100, contextTokens: 1000, maxOutputTokens: 100 };
+    const [declared] = assertFlip.requests?.({ samples: 2, tries: 3 }, sizes) ?? [];
+    assert.ok(declared?.usual);
     // Each attempt: the first answer, three sent back, one turned round, and the judge.
     const attempt = ['broken 1', 'broken 2', 'broken 3', 'passes', 'fails no'];
     const { asked, judged } = await play([...attempt, ...attempt], { samples: 2, tries: 3 });
-    assert.equal(asked.length + judged.length, most);
-    assert.ok(usual < most);
+    assert.equal(asked.length + judged.length, declared.count);
+    assert.ok(declared.usual < declared.count);
   });
 
   it('ends an attempt that repeats itself, or has no answer', async () => {
