@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as after } from 'node:timers/promises';
 import type Dockerode from 'dockerode';
-import { pack } from 'tar-stream';
+import { tarOf } from '../../src/engine/docker/archive';
 
 /** A registry of container images on this machine (Debian's docker-registry). */
 export class Registry {
@@ -153,10 +154,16 @@ export async function publish(
   login: Dockerode.AuthConfig = { username: 'nobody', password: 'none', serveraddress: '' },
 ): Promise<string> {
   const [repo = '', tag = ''] = name.split(/:(?=[^:/]*$)/);
-  await done(docker, await docker.importImage(archive('first', layers[0] ?? 0), { repo, tag }));
+  await done(
+    docker,
+    await docker.importImage(Readable.from([await archive('first', layers[0] ?? 0)]), {
+      repo,
+      tag,
+    }),
+  );
   for (const [index, bytes] of layers.slice(1).entries()) {
     const container = await docker.createContainer({ Image: name, Cmd: ['/none'] });
-    await container.putArchive(archive(`more-${index}`, bytes), { path: '/' });
+    await container.putArchive(await archive(`more-${index}`, bytes), { path: '/' });
     await container.commit({ repo, tag });
     await container.remove();
   }
@@ -170,11 +177,8 @@ export async function publish(
 }
 
 /** An archive of one file of random bytes. */
-function archive(name: string, bytes: number): NodeJS.ReadableStream {
-  const tar = pack();
-  tar.entry({ name }, randomBytes(bytes));
-  tar.finalize();
-  return tar as unknown as NodeJS.ReadableStream;
+function archive(path: string, bytes: number): Promise<Buffer> {
+  return tarOf([{ path, content: randomBytes(bytes) }]);
 }
 
 function done(docker: Dockerode, stream: NodeJS.ReadableStream): Promise<void> {

@@ -1,10 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { Readable } from 'node:stream';
-import { pack, type Header, type Pack } from 'tar-stream';
 import { throwIfAborted } from '../../domain/humanError';
 import { readTreeFile, treeEntries } from '../../repository/treeFiles';
-import { contentTime, earliestTime } from './archive';
+import { contentTime, earliestTime, tarEnd, tarEntry } from './archive';
 
 /**
  * R with its repository of one commit, as a tar that is produced while it is read. Modification
@@ -19,45 +18,43 @@ export async function treeArchive(
   signal?: AbortSignal,
 ): Promise<Readable> {
   const paths = [...(await treeEntries(tree, signal)).keys()];
-  const archive = pack();
-  const write = async (): Promise<void> => {
-    await add(archive, { name: `${folder}/`, type: 'directory', mode: 0o755 });
-    for (const path of paths) {
-      throwIfAborted(signal);
-      // A tar names files in UTF-8. The agent writes the few files with other names.
-      if (/[\ud800-\udfff]/u.test(path)) continue;
-      const file = await readTreeFile(tree, path);
-      if (file === undefined) continue;
-      const name = posix.join(folder, path);
-      const mtime = new Date(contentTime(file.content) * 1000);
-      if (file.mode === '120000') {
-        const linkname = file.content.toString('utf8');
-        await add(archive, { name, type: 'symlink', linkname, mtime });
-      } else {
-        const mode = file.mode === '100755' ? 0o755 : 0o644;
-        await add(archive, { name, mode, mtime }, file.content);
-      }
-    }
-    for (const path of await repositoryFiles(join(tree, '.git'))) {
-      throwIfAborted(signal);
-      const name = posix.join(folder, '.git', path);
-      if (path.endsWith('/')) await add(archive, { name, type: 'directory', mode: 0o755 });
-      else await add(archive, { name, mode: 0o644 }, await readFile(join(tree, '.git', path)));
-    }
-    archive.finalize();
-  };
-  write().catch((error: unknown) => archive.destroy(error as Error));
-  return Readable.from(archive, { objectMode: false });
+  return Readable.from(archiveOf({ tree, folder, paths, signal }), { objectMode: false });
 }
 
-/** One entry; resolves when the reader has room for the next. */
-function add(archive: Pack, header: Partial<Header>, content?: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const done = (error?: Error | null): void => (error ? reject(error) : resolve());
-    const owned = { uid: 0, gid: 0, mtime: new Date(earliestTime * 1000), ...header };
-    if (content === undefined) archive.entry(owned as Header, done);
-    else archive.entry(owned as Header, content, done);
-  });
+interface Archiving {
+  readonly tree: string;
+  readonly folder: string;
+  /** Files of R, relative to the tree. */
+  readonly paths: readonly string[];
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The bytes of the archive, an entry at a time: the reader asks for the next when it has room. */
+async function* archiveOf({ tree, folder, paths, signal }: Archiving): AsyncGenerator<Buffer> {
+  const file = { type: 'File', mode: 0o644, time: earliestTime, owner: 0 } as const;
+  const directory = { ...file, type: 'Directory', mode: 0o755 } as const;
+  yield await tarEntry({ ...directory, path: `${folder}/` });
+  for (const path of paths) {
+    throwIfAborted(signal);
+    // A tar names files in UTF-8. The agent writes the few files with other names.
+    if (/[\ud800-\udfff]/u.test(path)) continue;
+    const found = await readTreeFile(tree, path);
+    if (found === undefined) continue;
+    const { content } = found;
+    const named = { ...file, path: posix.join(folder, path), time: contentTime(content) };
+    if (found.mode === '120000') {
+      yield await tarEntry({ ...named, type: 'SymbolicLink', linkpath: content.toString('utf8') });
+    } else {
+      yield await tarEntry({ ...named, mode: found.mode === '100755' ? 0o755 : 0o644 }, content);
+    }
+  }
+  for (const below of await repositoryFiles(join(tree, '.git'))) {
+    throwIfAborted(signal);
+    const path = posix.join(folder, '.git', below);
+    if (below.endsWith('/')) yield await tarEntry({ ...directory, path });
+    else yield await tarEntry({ ...file, path }, await readFile(join(tree, '.git', below)));
+  }
+  yield tarEnd;
 }
 
 /**

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { Readable } from 'node:stream';
 import fc from 'fast-check';
-import { extract } from 'tar-stream';
-import { contentTime, tarOf } from '../../../../src/engine/docker/archive';
+import { list } from 'tar';
+import { contentTime, filesInTar, tarOf } from '../../../../src/engine/docker/archive';
 
 /** Zip files hold no time before this one, in seconds since 1970. */
 const firstOfZip = Date.UTC(1980, 0, 2) / 1000;
@@ -22,17 +21,45 @@ describe('times of files in a container', () => {
     const contents = ['a = 1\n', 'a = 2\n', 'a = 1\n'].map((text) => Buffer.from(text));
     const tar = await tarOf(contents.map((content, at) => ({ path: `${at}.py`, content })));
     const times: number[] = [];
-    const archive = extract();
-    archive.on('entry', (header, stream, next) => {
-      times.push((header.mtime?.getTime() ?? 0) / 1000);
-      stream.on('end', next).resume();
+    const archive = list({
+      onReadEntry: (entry) => times.push((entry.mtime?.getTime() ?? 0) / 1000),
     });
     const done = new Promise((resolve, reject) =>
-      archive.once('finish', () => resolve(undefined)).once('error', reject),
+      archive.once('end', () => resolve(undefined)).once('error', reject),
     );
-    Readable.from([tar]).pipe(archive);
+    archive.end(tar);
     await done;
     assert.deepEqual(times, contents.map(contentTime));
     assert.notEqual(times[0], times[1]);
+  });
+});
+
+describe('a tar of files', () => {
+  const names = fc.uniqueArray(
+    fc
+      .stringMatching(/^[\wäß€😀 -]{1,90}(\/[\wäß€😀 -]{1,90}){0,3}$/u)
+      .filter((name) => !/(^|\/) | (\/|$)/.test(name)),
+    { maxLength: 4 },
+  );
+
+  it('gives back every name and content, however long the name', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        names,
+        fc.array(fc.uint8Array({ maxLength: 1200 }), { minLength: 4, maxLength: 4 }),
+        async (paths, contents) => {
+          const files = paths.map((path, at) => ({
+            path,
+            content: Buffer.from(contents[at] ?? []),
+          }));
+          assert.deepEqual(await filesInTar(await tarOf(files)), files);
+        },
+      ),
+    );
+  });
+
+  it('is refused when it is cut off', async () => {
+    const tar = await tarOf([{ path: 'a.py', content: Buffer.alloc(2000, 'a') }]);
+    await assert.rejects(filesInTar(tar.subarray(0, 1200)), /TAR_BAD_ARCHIVE|Truncated/);
   });
 });

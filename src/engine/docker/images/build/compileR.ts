@@ -1,12 +1,10 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { Readable } from 'node:stream';
-import { extract } from 'tar-stream';
 import { sha256 } from '../../../../files/sha256';
 import { throwIfAborted } from '../../../../domain/humanError';
 import { treeEntries, type TreeEntry } from '../../../../repository/treeFiles';
 import { writeWholeFile } from '../../../../files/wholeFile';
-import { contentTime, tarOf, type ArchiveEntry } from '../../archive';
+import { contentTime, filesInTar, tarOf } from '../../archive';
 import type { BuildContainer } from './buildContainer';
 import { foreignUser } from './confinement';
 import { identityDigest } from '../imageRecords';
@@ -66,7 +64,7 @@ export async function compileR(container: BuildContainer, compiling: Compiling):
   const count = Number.parseInt(standard, 10);
   if (code !== 0 || !(count > 0)) return;
   const archive = await container.take(made, limit);
-  for (const { path: compiled, content } of await filesIn(archive)) {
+  for (const { path: compiled, content } of await filesInTar(archive)) {
     const found = /^(.*\/)?__pycache__\/([^/]+?)\.([\w-]+)\.pyc$/.exec(compiled);
     if (found === null) continue;
     const [, above = '', stem = ''] = found;
@@ -99,7 +97,7 @@ async function keptFiles(
   if (content === undefined) return new Map();
   const [digest, archive] = [content.toString('latin1', 0, 64), content.subarray(64)];
   if (sha256(archive) === digest) {
-    const files = await filesIn(archive).catch(() => undefined);
+    const files = await filesInTar(archive).catch(() => undefined);
     if (files !== undefined) return new Map(files.map((file) => [file.path, file.content]));
   }
   say(`the compiled files in ${path} are not what was kept there: they are thrown away`);
@@ -118,26 +116,6 @@ async function keep(path: string, files: ReadonlyMap<string, Buffer>): Promise<v
   );
   const whole = Buffer.concat([Buffer.from(sha256(archive), 'latin1'), archive]);
   await writeWholeFile(path, whole).catch(() => undefined);
-}
-
-/** Regular files of a tar. */
-async function filesIn(tar: Buffer): Promise<ArchiveEntry[]> {
-  const files: ArchiveEntry[] = [];
-  const archive = extract();
-  archive.on('entry', (header, stream, next) => {
-    const pieces: Buffer[] = [];
-    stream.on('data', (chunk: unknown) => pieces.push(chunk as Buffer));
-    stream.on('end', () => {
-      if (header.type === 'file') files.push({ path: header.name, content: Buffer.concat(pieces) });
-      next();
-    });
-  });
-  const done = new Promise<void>((resolve, reject) => {
-    archive.once('finish', resolve).once('error', reject);
-  });
-  Readable.from([tar]).pipe(archive);
-  await done;
-  return files;
 }
 
 /** Python code that compiles a folder, on several processors where there are several. */
