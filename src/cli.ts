@@ -9,6 +9,7 @@ import { registerGenerate } from './commands/generate';
 import { registerInstances } from './commands/instances';
 import { standardInput } from './commands/input';
 import { interruptSignal } from './commands/interrupts';
+import { registerMerge } from './commands/merging/merge';
 import { registerMcp } from './commands/mcp/mcp';
 import { registerMutants } from './commands/mutants/mutants';
 import { registerOpen } from './commands/open';
@@ -36,6 +37,7 @@ const commands: readonly RegisterCommand[] = [
   registerCheck,
   registerEvaluate,
   registerReport,
+  registerMerge,
   registerMutants,
   registerFilterRepairs,
   registerGenerate,

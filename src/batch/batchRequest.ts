@@ -7,6 +7,8 @@ import type { AskedFormat } from '../patch/conversion';
 import type { PythonParser } from '../python/parser';
 import type { Sources } from '../repository/source';
 import type { EngineLimits } from '../engine/guardedEngine';
+import type { Shard } from '../domain/shard';
+import type { InstancesAndPredictions } from './partOfShard';
 
 /** How often, and after what delay, a batch retries what an infrastructure fault has ended. */
 export interface RetryOptions {
@@ -22,6 +24,11 @@ export interface MutantRequest {
   readonly limit: number;
   /** Mutants that run at once for each candidate. */
   readonly workers: number;
+}
+
+/** A shard, with the run of which it is a part. */
+export interface ShardOfRun extends Shard {
+  readonly whole: InstancesAndPredictions;
 }
 
 /** What a batch evaluates, by which means, and where its results go. */
@@ -47,6 +54,8 @@ export interface BatchRequest {
   readonly fresh: boolean;
   /** Where reports go. Without it no report is written, and only finished test runs are kept. */
   readonly results?: ResultsPlace;
+  /** Set where the request is one shard of a run. */
+  readonly shard?: ShardOfRun | undefined;
   /** How to retry after infrastructure faults; see `faults.ts`. */
   readonly retry?: RetryOptions;
   /** The limits after which the engine counts as stuck. */

@@ -1,7 +1,9 @@
 import { sha256OfJson } from '../files/sha256';
 import packageJson from '../../package.json';
 import { withoutPassword } from '../repository/git/unreachable';
+import { shardKey } from '../results/lockedRunFolder';
 import { reportVersion } from '../results/reportSchema';
+import { shardText } from '../domain/shard';
 import type { BatchRequest } from './batchRequest';
 
 type Asked = Pick<
@@ -15,6 +17,7 @@ type Asked = Pick<
   | 'testsOnly'
   | 'timeoutSeconds'
   | 'mutants'
+  | 'shard'
 >;
 
 /**
@@ -46,9 +49,13 @@ export function entryKeys(request: Asked): string[] {
   );
 }
 
-/** Digests that must be equal for a run to resume, by the words that name them in a refusal. */
+/**
+ * Digests that must be equal for a run to resume, by the words that name them in a refusal. Those of
+ * a shard are those of its whole run, and its place in it.
+ */
 export function sameness(request: Asked): Readonly<Record<string, string>> {
-  const { instances, predictions, sources } = request;
+  const { sources, shard } = request;
+  const { instances, predictions } = shard?.whole ?? request;
   return {
     'the instances or their rows': sha256OfJson(instances),
     'the predictions': sha256OfJson(
@@ -65,6 +72,7 @@ export function sameness(request: Asked): Readonly<Record<string, string>> {
     '--timeout': String(request.timeoutSeconds),
     '--engine': request.engine.name,
     ...(request.mutants === undefined ? {} : { '--mutants': String(request.mutants.limit) }),
+    ...(shard === undefined ? {} : { [shardKey]: shardText(shard) }),
     '--source':
       [...sources]
         .map(([repo, where]) => `${repo === '*' ? '' : `${repo}=`}${withoutPassword(where)}`)

@@ -151,7 +151,7 @@ function planInstance(
 }
 
 /** Grouped by repository, then version, in the order in which these first appear. */
-function inGroups(instances: readonly Instance[]): Instance[] {
+export function inGroups(instances: readonly Instance[]): Instance[] {
   const repositories = new Map<string, Map<string, Instance[]>>();
   for (const instance of instances) {
     const versions = repositories.get(instance.repo) ?? new Map<string, Instance[]>();

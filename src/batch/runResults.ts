@@ -18,6 +18,7 @@ import type { BatchEntry } from '../results/entry';
 import {
   digestOfSame,
   firstRunId,
+  isSameRun,
   otherRun,
   unwritableResults,
   withLockedRunFolder,
@@ -201,7 +202,8 @@ export async function usualRunId(out: string | undefined, same: Sameness): Promi
     if (out === undefined) return true;
     const known = await readManifest(runFolder(out, runId));
     const isFree = known === undefined && !(await hasReports(out, runId));
-    return isFree || known?.digest === digestOfSame(same);
+    // The folder of another shard is refused later: under another name it would not be merged.
+    return isFree || (known !== undefined && isSameRun(known.same, same));
   });
 }
 

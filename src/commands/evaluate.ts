@@ -10,11 +10,13 @@ import type { Reporter } from '../domain/reporter';
 import type { Engine } from '../engine/engine';
 import { redactKeys } from '../engine/keysInUse';
 import { withEngine } from '../engine/openEngine';
-import type { BatchRequest } from '../batch/batchRequest';
+import type { BatchRequest, ShardOfRun } from '../batch/batchRequest';
+import { partOfShard } from '../batch/partOfShard';
 import { runBatch, type BatchOutcome } from '../batch/runBatch';
 import { sameness } from '../batch/entryKeys';
 import { usualRunId } from '../batch/runResults';
 import { workersFor } from '../batch/workersFor';
+import { shardText } from '../domain/shard';
 import { markdownLine } from '../evaluation/markdown';
 import { environmentReport, ratesByModel, readReport, reasonsOf } from '../results/report';
 import type { Report } from '../results/reportSchema';
@@ -33,6 +35,7 @@ import { engineRequest, withEngineOptions } from './options/engineOptions';
 import { mutantsOption, usualMutantLimit } from './options/mutantOptions';
 import { positive } from './options/optionValues';
 import { withSelectingOptions } from './options/selectingOptions';
+import { shardOption } from './options/shardOption';
 import {
   datasetOption,
   formatOption,
@@ -70,6 +73,7 @@ export const registerEvaluate: RegisterCommand = (program, context, finish) => {
     .option('--tests-only', 'leave out edits of files that are not tests, and name them')
     .addOption(modeOption())
     .addOption(mutantsOption())
+    .addOption(shardOption())
     .option('--fresh', 'ignore kept runs, and start the run in --out anew')
     .addOption(storageOption())
     .addOption(jsonOption())
@@ -98,13 +102,20 @@ export async function evaluateCommand(
   const asked = engineRequest(options, context);
   const reporter = terminalReporter(context);
   const read = await readEvaluationInput(options, context);
-  const { instances, problems } = read;
   // Imported here, since most commands need no formats of trajectories.
   const { withTrajectoryFindings } = await import('../trajectory/scan/withTrajectoryFindings');
-  const predictions = await withTrajectoryFindings(read.predictions, read.origins, {
+  const found = await withTrajectoryFindings(read.predictions, read.origins, {
     ...{ redact: redactKeys, signal: context.signal, reporter },
   });
-  const input = { ...read, predictions };
+  const whole = { instances: read.instances, predictions: found };
+  const shard = options.shard && { ...options.shard, whole };
+  const { instances, predictions } = shard === undefined ? whole : partOfShard(whole, shard);
+  if (shard !== undefined) {
+    reporter.log(
+      `shard ${shardText(shard)}: ${instances.length} of ${plural(read.instances.length, 'instance')}`,
+    );
+  }
+  const input = { ...read, instances, predictions };
   const gathered = new Gathered(options);
   const batch = await withEngine(asked, async (engine) => {
     const { memoryMb } = asked.docker;
@@ -112,7 +123,7 @@ export async function evaluateCommand(
     const means = `${plural(workers, 'worker')}, ${engine.description}`;
     const hooks = batchProgressHooks(context, reporter, means);
     const request = batchRequest(options, context, {
-      ...{ input, engine, workers },
+      ...{ input, engine, workers, shard },
       reporter: hooks.reporter,
     });
     const { out, dataset } = options;
@@ -131,7 +142,7 @@ export async function evaluateCommand(
   const rates = ratesByModel(entries, ids);
   if (options.json === true) {
     await printJson(options.out, context, {
-      ...{ ...batch, rates, problems },
+      ...{ ...batch, rates, problems: read.problems },
       reports: gathered.reports,
     });
   } else {
@@ -141,7 +152,7 @@ export async function evaluateCommand(
   for (const entry of failed) {
     context.stderr(`swt-bench: ${entry.instance}: ${entry.explanation}\n`);
   }
-  return failed.length > 0 || problems.length > 0 ? EXIT.negative : EXIT.done;
+  return failed.length > 0 || read.problems.length > 0 ? EXIT.negative : EXIT.done;
 }
 
 /** @throws HumanError when options exclude each other */
@@ -167,6 +178,7 @@ const batchRequest = (
     readonly input: EvaluationInput;
     readonly engine: Engine;
     readonly workers: number;
+    readonly shard: ShardOfRun | undefined;
     readonly reporter: Reporter;
   },
 ): BatchRequest => ({
@@ -178,6 +190,7 @@ const batchRequest = (
   sources: of.input.sources,
   storage: options.storage,
   workers: of.workers,
+  shard: of.shard,
   timeoutSeconds: options.timeout,
   format: options.format,
   mode: options.mode,

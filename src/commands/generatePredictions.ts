@@ -18,13 +18,15 @@ import {
 } from './generating/generationParts';
 import { givenFixes } from './generating/givenFixes';
 import { GenerationProgress } from './generating/generationProgress';
+import { instancesOfShard } from '../batch/partOfShard';
+import { writeShardRecord } from '../method/sharding/shardRecord';
 import { GradingAlongside } from './generating/gradingAlongside';
 import { generationWidth } from './options/generationWidth';
 import { engineRequest } from './options/engineOptions';
 import { methodWithGiven } from './options/givenOptions';
 import { methodWithFixes } from './options/surrogateOptions';
 import { selectedInstances } from './options/selectingOptions';
-import { sha256 } from '../files/sha256';
+import { sha256, sha256OfJson } from '../files/sha256';
 import { removeAbandonedBeside } from '../repository/abandoned';
 import { withLock } from '../repository/lock';
 import { generate, type GenerationEntry, type LiveParts } from '../method/generation';
@@ -62,7 +64,9 @@ export async function generatePredictions(
   const asked = engineRequest(options, context);
   checkRuns(method, options, among);
   const out = resolve(options.out);
-  const { instances, dataset } = await selected(options, context);
+  const { instances: all, dataset } = await selected(options, context);
+  const { shard } = options;
+  const instances = shard === undefined ? all : instancesOfShard(all, shard);
   const { fixesFrom } = options;
   if (fixesFrom !== undefined) {
     const told = (line: string): void => context.stderr(`swt-bench: ${line}\n`);
@@ -76,6 +80,13 @@ export async function generatePredictions(
     what: `writes ${basename(out)}`,
   };
   const status = await withLock(await predictionsLock(options.storage, out), whose, async () => {
+    if (shard !== undefined && options.replay !== true) {
+      await writeShardRecord(out, {
+        ...{ ...shard, same: sameInShards(options, all) },
+        instances: all.map(({ id }) => id),
+        own: instances.map(({ id }) => id),
+      });
+    }
     const engine = lazyEngine(asked);
     const concurrency = options.concurrency ?? options.requests;
     const machine = async () =>
@@ -123,6 +134,12 @@ function checkRuns(method: Method, options: GenerateOptions, among: readonly Met
       'Leave --json out, and read the results with `swt-bench report DIR --format json`',
     );
   }
+  if (options.evaluate !== undefined && options.shard !== undefined) {
+    throw new HumanError(
+      '--evaluate would grade one shard as if it were a whole run',
+      'Leave --evaluate out, and run `swt-bench evaluate --shard` on the predictions of all shards, merged',
+    );
+  }
   const asksModel = options.replay !== true && options.dryRun !== true;
   if (method.runs !== 'nothing' && asksModel && !mayRunTestsOfModels(options)) {
     const others = oneOf(among, ({ runs }) => runs === 'nothing');
@@ -135,6 +152,19 @@ function checkRuns(method: Method, options: GenerateOptions, among: readonly Met
     );
   }
 }
+
+/** What must be equal in all shards of a run, by the words that name it. */
+const sameInShards = (
+  options: GenerateOptions,
+  instances: readonly Instance[],
+): Record<string, string> => ({
+  ...Object.fromEntries(
+    (['method', 'model', 'name', 'samples', 'tries', 'refine', 'temperature', 'limits'] as const)
+      .map((name) => [`--${name}`, options[name]] as const)
+      .flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  ),
+  'the instances or their rows': sha256OfJson(instances),
+});
 
 /** The evaluation of the predictions that `--evaluate` asks for. */
 function evaluationOf(

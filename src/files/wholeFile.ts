@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder } from './makeFolder';
+
+/** What a file can be made of; the pieces of an iterable are written one after the other. */
+type FileContent = string | Uint8Array | AsyncIterable<string>;
 
 /**
  * Writes a file and the folders above it. The content goes into a file beside it, which is then
@@ -11,7 +14,7 @@ import { makeFolder } from './makeFolder';
  *
  * @throws what the system says, such as EACCES or ENOSPC; nothing is left beside
  */
-export async function writeWholeFile(path: string, content: string | Uint8Array): Promise<void> {
+export async function writeWholeFile(path: string, content: FileContent): Promise<void> {
   await makeFolder(dirname(path));
   await writeBesideAndRename(path, content);
 }
@@ -24,7 +27,7 @@ export async function writeWholeFile(path: string, content: string | Uint8Array)
  */
 export async function writeBesideAndRename(
   path: string,
-  content: string | Uint8Array,
+  content: FileContent,
   check?: (beside: string) => Promise<void>,
 ): Promise<void> {
   const beside = besideOf(path);
@@ -32,7 +35,7 @@ export async function writeBesideAndRename(
     // Fails rather than write through a link that somebody has put there.
     const file = await open(beside, 'wx');
     try {
-      await file.writeFile(content);
+      await writeFile(file, content);
       await file.sync();
     } finally {
       await file.close();

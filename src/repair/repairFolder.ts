@@ -16,6 +16,7 @@ import {
   type LockedJournal,
   type Sameness,
 } from '../results/lockedRunFolder';
+import type { BatchRequest } from '../batch/batchRequest';
 import { entryKeys, sameness } from '../batch/entryKeys';
 import { journalPath, readJournalLines } from '../results/journal';
 import { modelFolderName } from '../results/runFolder';
@@ -57,7 +58,8 @@ const manifest = z.object({
 type CodePatches = Pick<
   FilterRequest,
   'instances' | 'repairs' | 'engine' | 'sources' | 'format' | 'timeoutSeconds'
->;
+> &
+  Pick<BatchRequest, 'shard'>;
 
 type Asked = CodePatches & Pick<FilterRequest, 'tests' | 'resolved'>;
 

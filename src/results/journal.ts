@@ -11,7 +11,8 @@ import { writeResult } from './writeResult';
 const fraction = z.object({ covered: z.number(), executable: z.number() });
 const count = z.number().int().nonnegative();
 
-const journalLine = z.object({
+/** The shape of a line of `entries.jsonl` of a run over tests. */
+export const journalLine = z.object({
   instance: z.string(),
   model: z.string(),
   sample: z.number().int().positive(),

@@ -85,6 +85,18 @@ export async function withLockedRunFolder<Line extends object, T>(
   });
 }
 
+/** The word for the place of a shard in its run, among the digests of {@link Sameness}. */
+export const shardKey = '--shard';
+
+/** The digests of the whole run to which a shard belongs. */
+export function sameOfWhole({ [shardKey]: _shard, ...same }: Sameness): Sameness {
+  return same;
+}
+
+/** Whether two runs, or a shard and its run, or two shards, are of one run. */
+export const isSameRun = (one: Sameness, other: Sameness): boolean =>
+  digestOfSame(sameOfWhole(one)) === digestOfSame(sameOfWhole(other));
+
 export const digestOfSame = (same: Sameness): string => sha256OfJson(Object.entries(same).sort());
 
 /**

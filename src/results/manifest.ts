@@ -41,6 +41,18 @@ const runManifest = z.object({
     .readonly(),
   /** Number of all candidates. */
   candidates: z.number().int().nonnegative(),
+  /** Set where this is one shard of a run: its place, and what the whole run has. */
+  shard: z
+    .object({
+      number: z.number().int().positive(),
+      count: z.number().int().positive(),
+      run: z.object({
+        instances: z.array(instanceFacts).readonly(),
+        models: z.array(z.string()).readonly(),
+        candidates: z.number().int().nonnegative(),
+      }),
+    })
+    .exactOptional(),
   /** Digests that must be equal for a run to resume, by what they are digests of. */
   same: z.record(z.string(), z.string()),
   /** Digest of `same`. */

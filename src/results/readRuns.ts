@@ -2,11 +2,12 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, throwIfAborted, systemCode } from '../domain/humanError';
 import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
+import { shardText } from '../domain/shard';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readJournal } from './journal';
 import { judgedFolderName } from './judged/judgedRepairSchema';
 import { isJudgedFolder } from './judged/readJudgedRuns';
-import { readManifest } from './manifest';
+import { readManifest, type RunManifest } from './manifest';
 import { readReports } from './readReports';
 
 interface ReadRunsOptions {
@@ -158,7 +159,7 @@ async function ourRun({ folder, results }: Place): Promise<OneRun> {
     const foreign = lines.filter((line) => !selected.has(line.instance)).length;
     return {
       data: {
-        label: manifest.run,
+        label: labelOf(manifest),
         place: folder,
         instances: manifest.instances,
         entries: withoutAnswerNumbers(entries, { most, candidates }),
@@ -179,6 +180,10 @@ async function ourRun({ folder, results }: Place): Promise<OneRun> {
     return { problems: [messageOf(error)] };
   }
 }
+
+/** The name of a run, with its place where it is one shard. */
+const labelOf = ({ run, shard }: RunManifest): string =>
+  shard === undefined ? run : `${run}, shard ${shardText(shard)}`;
 
 async function harnessRun(
   { folder, results }: Place,

@@ -304,7 +304,9 @@ export const summaryPath = (
 ): string =>
   join(out, 'evaluation_results', `${modelFolder(model, sample)}.${modelFolderName(runId)}.json`);
 
-function summary(entries: readonly RunEntry[], selected: readonly string[]): unknown {
+function summary(found: readonly RunEntry[], selected: readonly string[]): unknown {
+  // A mean depends on the order in its last digits, and merged shards come in another one.
+  const entries = [...found].sort((one, other) => (one.instance < other.instance ? -1 : 1));
   const ids = (keep: (entry: RunEntry) => boolean): string[] =>
     entries
       .filter(keep)

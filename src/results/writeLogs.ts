@@ -1,5 +1,6 @@
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import type { Prediction } from '../domain/instance';
+import type { RunEntry } from '../domain/study/entry';
 import { sides, type Side } from '../domain/outcome';
 import type { CandidateResult } from '../evaluation/candidateResult';
 import { modelFolder, reportsFolder } from './runFolder';
@@ -7,6 +8,23 @@ import { writeResult } from './writeResult';
 
 /** The harness's names of the sides, as parts of the folder names of its six runs. */
 const suffix: Readonly<Record<Side, string>> = { base: 'pre', fixed: 'post' };
+
+/**
+ * The folders in which {@link writeLogs} may leave the logs of a candidate, below the results
+ * folder, with slashes.
+ */
+export function logFolders(
+  runId: string,
+  { instance, model, sample }: Pick<RunEntry, 'instance' | 'model' | 'sample'>,
+): string[] {
+  const own = `__${modelFolder(model, sample)}`;
+  return sides
+    .flatMap((side) => [
+      ...['pred', 'base'].map((of) => `${of}_${suffix[side]}${own}`),
+      ...['gold', 'base'].map((of) => `${of}_${suffix[side]}`),
+    ])
+    .map((name) => posix.join(reportsFolder('', runId), name, instance));
+}
 
 /**
  * Writes the output of an evaluation's runs as `test_output.txt`, each in the folder of the

@@ -4,12 +4,14 @@ import { withoutControl } from '../../domain/withoutControl';
 import { HumanError } from '../../domain/humanError';
 import { repairName } from '../../domain/study/resolution/judgedRepair';
 import { withEngine } from '../../engine/openEngine';
+import { partOfShard } from '../../batch/partOfShard';
 import { workersFor } from '../../batch/workersFor';
 import { runStore } from '../../evaluation/runStore';
 import { judgeRepairs } from '../../repair/judging/judgeRepairs';
 import { judgedDocument, type JudgedDocument } from '../../repair/judging/judgedRepairsSchema';
 import { usualJudgedRun } from '../../repair/judging/judgedRun';
 import type { JudgedBatch } from '../../repair/judging/judgeRequest';
+import { factsOf } from '../../results/manifest';
 import { batchProgressHooks } from '../batchProgress';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
 import { engineRequest } from '../options/engineOptions';
@@ -31,11 +33,15 @@ export async function evaluateRepairs(
 ): Promise<number> {
   checkOptions(options);
   const asked = engineRequest(options, context);
-  const { instances, problems, sources, python, ...input } = await readInput();
+  const { problems, sources, python, ...input } = await readInput();
   const reporter = terminalReporter(context);
-  const repairs = await withFilesOfRepair(input.predictions, input.origins, {
-    ...{ instances, signal: context.signal, reporter },
+  const found = await withFilesOfRepair(input.predictions, input.origins, {
+    ...{ instances: input.instances, signal: context.signal, reporter },
   });
+  const whole = { instances: input.instances, predictions: found };
+  const shard = options.shard && { ...options.shard, whole };
+  const { instances, predictions: repairs } =
+    shard === undefined ? whole : partOfShard(whole, shard);
   const { document, written } = await withEngine(asked, async (engine) => {
     const { memoryMb } = asked.docker;
     const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
@@ -45,13 +51,15 @@ export async function evaluateRepairs(
     const fresh = options.fresh === true;
     const request = {
       ...{ instances, repairs, engine, python, sources, storage, workers, timeoutSeconds },
-      ...{ format, fresh, signal: context.signal, reporter: hooks.reporter },
+      ...{ format, fresh, shard, signal: context.signal, reporter: hooks.reporter },
       store: runStore(storage, { fresh }),
     };
     const run = options.runId ?? (await usualJudgedRun(out, request));
     const results = { out, runId: run, dataset, predictions: input.predictionFiles };
     const documentOf = (batch: Pick<JudgedBatch, 'judged' | 'reused'>): JudgedDocument =>
-      judgedDocument(batch, { instances, run, engine, problems });
+      judgedDocument(batch, {
+        ...{ run, problems, engine: engine.description, instances: instances.map(factsOf) },
+      });
     const batch = await judgeRepairs(
       { ...request, ...(out === undefined ? {} : { results: { ...results, out } }) },
       (judged) => jsonText(documentOf(judged)),

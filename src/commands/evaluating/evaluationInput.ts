@@ -3,6 +3,7 @@ import { sha256OfFile } from '../../files/sha256';
 import { isMadeUp, loadPredictions, type PredictionKind } from '../../dataset/predictions';
 import { HumanError } from '../../domain/humanError';
 import type { Instance, Prediction } from '../../domain/instance';
+import type { Shard } from '../../domain/shard';
 import type { ResultsPlace } from '../../batch/batchRequest';
 import type { Mode } from '../../evaluation/prepareCandidate';
 import type { AskedFormat } from '../../patch/toUnified';
@@ -30,6 +31,7 @@ export interface EvaluateOptions extends SelectingOptions, EngineOptions {
   mode: Mode;
   /** The most mutants of an instance; true where no limit is set. */
   mutants?: number | true;
+  shard?: Shard;
   fresh?: boolean;
   storage: string;
   json?: boolean;

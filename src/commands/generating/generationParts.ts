@@ -1,3 +1,4 @@
+import type { Shard } from '../../domain/shard';
 import { join } from 'node:path';
 import type { Instance } from '../../domain/instance';
 import type { Engine } from '../../engine/engine';
@@ -48,6 +49,7 @@ export interface GenerateOptions
   budgetDollars?: number;
   instanceBudget?: number;
   limit?: number;
+  shard?: Shard;
   /** The seed, or true for the usual one. */
   shuffle?: string | true;
   header?: Record<string, string>;

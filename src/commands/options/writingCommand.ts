@@ -11,6 +11,7 @@ import {
   sourceOption,
   storageOption,
 } from './sharedOptions';
+import { shardOption } from './shardOption';
 
 /** What differs in the help of the commands that write with a language model. */
 export interface WritingTexts {
@@ -41,6 +42,7 @@ export function writingCommand(
     .addOption(modelOption())
     .addOption(datasetOption())
     .option('--limit <n>', 'only the first n of the selected instances', whole)
+    .addOption(shardOption())
     .requiredOption('--out <file>', texts.out)
     .addOption(sourceOption())
     .option(

@@ -8,7 +8,7 @@ export type JudgeSettings = Pick<BatchRequest, 'timeoutSeconds' | 'format' | 'si
 
 /** Which code patches to judge, by which means, and where the results go. */
 export interface JudgeRequest
-  extends RepairPoolRequest, PairMeans, JudgeSettings, Pick<BatchRequest, 'fresh'> {
+  extends RepairPoolRequest, PairMeans, JudgeSettings, Pick<BatchRequest, 'fresh' | 'shard'> {
   /** Where results go; without it only finished test runs are kept. */
   readonly results?: ResultsPlace;
 }

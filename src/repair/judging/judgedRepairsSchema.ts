@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import packageJson from '../../../package.json';
 import { repairRates } from '../../domain/study/resolution/repairRates';
-import type { Engine } from '../../engine/engine';
-import { factsOf } from '../../results/manifest';
+import type { InstanceFacts } from '../../domain/study/entry';
 import { repairRatesSchema } from '../../study/repairRatesSchema';
 import { judgedRepairSchema, judgedVersion } from '../../results/judged/judgedRepairSchema';
-import type { JudgedBatch, JudgeRequest } from './judgeRequest';
+import type { JudgedBatch } from './judgeRequest';
 
 const count = z.number().int().nonnegative();
 
@@ -35,18 +34,20 @@ export const judgedRepairsJsonSchema = (): unknown => ({
 /** Builds the document. */
 export function judgedDocument(
   { judged, reused }: Pick<JudgedBatch, 'judged' | 'reused'>,
-  of: Pick<JudgeRequest, 'instances'> & {
+  of: {
+    readonly instances: readonly InstanceFacts[];
     readonly run: string;
-    readonly engine: Engine;
+    /** Its description. */
+    readonly engine: string;
     readonly problems: readonly string[];
   },
 ): JudgedDocument {
-  const instances = of.instances.map(factsOf);
+  const { instances } = of;
   const document = {
     version: judgedVersion,
     product: packageJson.version,
     run_id: of.run,
-    engine: of.engine.description,
+    engine: of.engine,
     selected: instances.map(({ id }) => id),
     results: judged,
     rates: repairRates([{ label: of.run, instances, judged }]),

@@ -14,6 +14,7 @@ import {
 import {
   digestOfSame,
   firstRunId,
+  isSameRun,
   otherRun,
   unwritableResults,
   withLockedRunFolder,
@@ -44,7 +45,7 @@ export const usualJudgedRun = (
   firstRunId(async (runId) => {
     if (out === undefined) return true;
     const known = await readManifest(judgedFolder(out, runId));
-    return known === undefined || known.digest === digestOfSame(sameCodePatches(request));
+    return known === undefined || isSameRun(known.same, sameCodePatches(request));
   });
 
 /**

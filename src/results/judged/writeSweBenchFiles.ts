@@ -1,5 +1,5 @@
-import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, rm } from 'node:fs/promises';
+import { dirname, join, posix } from 'node:path';
 import type { Prediction } from '../../domain/instance';
 import { repairName, type JudgedRepair } from '../../domain/study/resolution/judgedRepair';
 import type { SweBenchReport } from '../../domain/study/resolution/resolutionStatus';
@@ -14,9 +14,23 @@ type Named = Pick<JudgedRepair, 'instance' | 'model' | 'sample'>;
  * `logs/run_evaluation/<run>/<model>/<instance>/report.json`.
  */
 const sweBenchReportPath = (out: string, runId: string, of: Named): string =>
-  join(
-    ...[out, 'logs', 'run_evaluation', modelFolderName(runId)],
-    ...[modelFolder(of.model, of.sample), of.instance, 'report.json'],
+  join(out, sweBenchFolder(runId, of), 'report.json');
+
+/** Whether the report on a code patch is there, whole. */
+export async function hasReport(out: string, runId: string, of: Named): Promise<boolean> {
+  try {
+    const text = await readFile(sweBenchReportPath(out, runId, of), 'utf8');
+    return of.instance in (JSON.parse(text) as object);
+  } catch {
+    return false;
+  }
+}
+
+/** The folder of the files about a code patch, below the results folder, with slashes. */
+export const sweBenchFolder = (runId: string, of: Named): string =>
+  posix.join(
+    ...['logs', 'run_evaluation', modelFolderName(runId)],
+    ...[modelFolder(of.model, of.sample), of.instance],
   );
 
 /** The texts that SWE-bench leaves of one code patch. */

@@ -4,7 +4,6 @@ import {
   judgedRepairsJsonSchema,
   judgedRepairsSchema,
 } from '../../../src/repair/judging/judgedRepairsSchema';
-import { simulatedEngine } from '../../processes/simulatedEngine';
 import { assertPublished } from '../evaluation/publishedSchema';
 
 describe('the published schema of judged code patches', () => {
@@ -50,7 +49,7 @@ describe('the published schema of judged code patches', () => {
         ],
         reused: 1,
       },
-      { instances: [], run: 'run', engine: simulatedEngine(), problems: ['line 3 is not JSON'] },
+      { instances: [], run: 'run', engine: 'simulated engine', problems: ['line 3 is not JSON'] },
     );
     assert.deepEqual(judgedRepairsSchema.strict().parse(document), document);
     assert.equal(document.rates.length, 1);

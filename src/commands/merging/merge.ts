@@ -1,0 +1,98 @@
+import { plural } from '../../domain/plural';
+import { HumanError } from '../../domain/humanError';
+import { mergePredictions, type MergedPredictions } from '../../method/sharding/mergePredictions';
+import { judgedRuns } from '../../repair/judging/judgedRuns';
+import { mergeShards, type MergedRun } from '../../results/merging/mergeShards';
+import { testRuns } from '../../results/merging/testRuns';
+import { EXIT, type CommandContext } from '../context';
+import { jsonOption } from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
+
+interface MergeOptions {
+  readonly out: string;
+  readonly json?: boolean;
+}
+
+/** Registers the command `merge`. */
+export const registerMerge: RegisterCommand = (program, context, finish) => {
+  program
+    .command('merge')
+    .description('put the shards of a run together, as one machine would have written it')
+    .argument(
+      '<dir...>',
+      'folders that commands with --shard wrote their results or predictions to',
+    )
+    .requiredOption('--out <dir>', 'folder for the whole run; further shards can be added later')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nThe command without --shard and with the same --out runs what is missing.' +
+        '\nExit status: 0 the run is whole, 1 shards or results are missing, 2 wrong usage or input, 130 interrupted.',
+    )
+    .action(async (dirs: string[], options: MergeOptions) =>
+      finish(await mergeCommand(dirs, options, context)),
+    );
+};
+
+/**
+ * `swt-bench merge`: merges all shards in the folders, of evaluations, of judged code patches, and
+ * of predictions.
+ *
+ * @returns the exit status
+ * @throws HumanError when there is no shard, or shards are not of one run; Cancelled
+ */
+async function mergeCommand(
+  dirs: readonly string[],
+  { out, json }: MergeOptions,
+  { stdout, stderr, signal }: CommandContext,
+): Promise<number> {
+  const request = { dirs, out, signal };
+  const runs = [
+    ...(await mergeShards(testRuns, request)),
+    ...(await mergeShards(judgedRuns, request)),
+  ];
+  const predictions = await mergePredictions(dirs, out, signal);
+  if (runs.length + predictions.length === 0) {
+    throw new HumanError(
+      `No shard is in ${dirs.join(', ')}`,
+      'Name the folders that `evaluate`, `generate` or `repair` wrote with --shard',
+    );
+  }
+  for (const { problems } of [...runs, ...predictions]) {
+    for (const problem of problems) stderr(`swt-bench: ${problem}\n`);
+  }
+  if (json === true) stdout(`${JSON.stringify({ runs, predictions }, null, 2)}\n`);
+  else stdout([...runs.map(textOfRun), ...predictions.map(textOfPredictions)].join(''));
+  const isWhole =
+    runs.every((each) => each.missing.length === 0 && each.finished === each.candidates) &&
+    predictions.every((each) => each.missing.length === 0 && each.predicted === each.instances);
+  return isWhole ? EXIT.done : EXIT.negative;
+}
+
+const textOfRun = (merged: MergedRun): string =>
+  textOf(merged, {
+    head: `${merged.run}: ${merged.finished} of ${plural(merged.candidates, 'candidate')}`,
+    repeated: `${plural(merged.repeated, 'result')} given more than once`,
+  });
+
+const textOfPredictions = (merged: MergedPredictions): string =>
+  textOf(merged, {
+    head: `${merged.path}: ${merged.predicted} of ${plural(merged.instances, 'instance')} have a prediction`,
+    repeated: `${plural(merged.repeated, 'prediction')} given more than once`,
+  });
+
+function textOf(
+  { missing, count, repeated, written }: MergedRun | MergedPredictions,
+  texts: { readonly head: string; readonly repeated: string },
+): string {
+  const shards =
+    missing.length === 0
+      ? `all ${count} shards`
+      : `${count - missing.length} of ${count} shards; missing: ${missing.join(', ')}`;
+  return [
+    `${texts.head}, ${shards}`,
+    ...(repeated === 0 ? [] : [texts.repeated]),
+    ...written.map((path) => `written: ${path}`),
+    '',
+  ].join('\n');
+}
