@@ -20,7 +20,7 @@ const file = {
   authoring: 'authoring.ts',
   gutters: 'gutters.ts',
   repairs: 'repairs.ts',
-  selection: 'selection.ts',
+  selection: 'selection/selection.ts',
   dashboard: 'dashboard.ts',
   reports: 'reports.ts',
 }[what];
