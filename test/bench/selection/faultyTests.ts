@@ -27,8 +27,8 @@ interface Edit {
 
 /**
  * Candidates in place of a model's: the tests of T* one by one, its assertions one by one, none of
- * them, turned round, an import that fails, and one small fault in T* or in one of its tests. Only
- * lines that T* adds differ. Equal ones, and such as are not Python, are left out.
+ * them, some turned round, an import that fails, and one small fault in T* or in one of its tests.
+ * Lines that T* does not add stay as they are. Equal ones, and such as are not Python, are left out.
  *
  * @returns those of whole tests and assertions, and those with small faults by `mutantsIn`
  */
@@ -129,16 +129,22 @@ function editedAssertions(python: PythonParser, files: readonly GoldenTestFile[]
       ]),
     ),
   });
+  /** Of all assertions one is left, as it is or changed. */
+  const alone = (at: number, left: readonly (typeof removed)[number][]) => [
+    ...removed.filter((_, other) => other !== at),
+    ...left,
+  ];
+  const several = removed.length < 2 ? [] : [...all.keys()];
   return [
     withEdits('no assertion', removed),
     withEdits('all assertions turned round', turned),
     ...turned.map((one) => withEdits('one assertion turned round', [one])),
-    ...(removed.length < 2 ? [] : removed).map((one) =>
-      withEdits(
-        'one assertion alone',
-        removed.filter((each) => each !== one),
-      ),
-    ),
+    ...several.map((at) => withEdits('one assertion alone', alone(at, []))),
+    ...several.flatMap((at) => {
+      const { path, turnedRound: edit } = all[at] ?? {};
+      if (path === undefined || edit === undefined) return [];
+      return [withEdits('one assertion alone, turned round', alone(at, [{ path, edit }]))];
+    }),
   ];
 }
 
