@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sharedStorage } from '../sharedStorage';
-import { cli, sample, scratch, start, type Answer, type Evaluation } from './cli';
+import { cli, sample, scratch, type Answer, type Evaluation } from './cli';
 import { fakeModels, type FakeModels } from './fakeModels';
+import { killedWithSteps } from './killedWithSteps';
 
 /** A script as a model writes it, with names and comments of its own. */
 const reproducing = (name: string, comment: string): string => `from tallybook import Money
@@ -153,34 +153,15 @@ describe('swt-bench generate --method agentless-tests', () => {
     // The same answer each time: a request under way at a kill is sent again, as another number.
     const same = await fakeModels(() => ({ text: texts[2] ?? '' }));
     const args = [...argsOf(out), '--base-url', same.url];
-    const stepsIn = async (): Promise<{ step: string; key: string }[]> => {
-      const text = await readFile(`${out}.trace.jsonl`, 'utf8').catch(() => '');
-      const lines = text.split('\n').slice(0, -1);
-      return lines.map((line) => JSON.parse(line) as { step: string; key: string });
-    };
-    for (const [step, number] of [
+    const steps = await killedWithSteps(args, out, [
       ['answer', 2],
       ['answer', 5],
       ['stage', 1],
       ['stage', 3],
       ['run', 1],
-    ] as const) {
-      const { child, answer } = start(args);
-      let ended = false;
-      void answer.then(() => (ended = true));
-      while (!ended) {
-        const there = (await stepsIn()).filter((each) => each.step === step);
-        if (there.length >= number) child.kill('SIGKILL');
-        await sleep(5);
-      }
-    }
-    const last = await cli(args);
+    ]);
     await same.close();
-    assert.equal(last.status, 0, last.stderr);
     assert.match(String((await rowOf(out))['why']), /^6 of 6 scripts reproduce/);
-    const steps = await stepsIn();
-    const keys = steps.map(({ step, key }) => `${step} ${key}`);
-    assert.equal(new Set(keys).size, keys.length);
     assert.equal(steps.filter(({ step }) => step === 'answer').length, 6);
   });
 });

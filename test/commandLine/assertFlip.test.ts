@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cli, onSample, sample, scratch, type Answer, type Evaluation } from './cli';
-import { fakeModels, type FakeModels, type Reply } from './fakeModels';
+import { cli, onSample, scratch, type Evaluation } from './cli';
+import type { Reply } from './fakeModels';
 import { killedAtEachStep } from './killedAtEachStep';
+import { lostCentPath, testOfCents } from './lostCent';
 import { newFileDiff } from './recordedSession';
+import { local, scriptedGeneration } from './scriptedGeneration';
 
-/** A test of the bundled instance. On R the parts of 20.00 have 2001 cents. */
-const tests = (assertion: string, module = 'tallybook.money'): Reply => ({
-  text: newFileDiff(
-    'tests/test_lost_cent.py',
-    [
-      ...['import unittest', '', `from ${module} import Money`, '', ''],
-      ...['class LostCentTest(unittest.TestCase):', '    def test_no_cent_is_lost(self):'],
-      '        parts = Money(2000).allocate([1, 1, 1])',
-      `        self.${assertion}`,
-    ].join('\n'),
-  ),
+const tests = (assertion: string, module?: string): Reply => ({
+  text: newFileDiff(lostCentPath, testOfCents(assertion, module)),
 });
 const sum = 'sum(part.cents for part in parts)';
 const passes = tests(`assertNotEqual(${sum}, 2000)`);
@@ -36,28 +29,8 @@ const script: readonly Reply[] = [
 
 describe('swt-bench generate --method assertflip', () => {
   const folder = scratch();
-  let server: FakeModels | undefined;
-  afterEach(async () => {
-    await server?.close();
-    server = undefined;
-  });
-  const argsOf = (out: string, baseUrl: string, ...more: string[]): string[] => [
-    ...['generate', '--method', 'assertflip', '--model', 'openai-compatible/m', '--out', out],
-    ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
-    ...['--storage', join(folder.path, 'storage'), '--base-url', baseUrl, ...more],
-  ];
-  const local = '--run-tests-locally';
-  /** Runs the method with a model that plays a script. */
-  const play = async (
-    out: string,
-    replies: readonly Reply[],
-    ...more: string[]
-  ): Promise<Answer> => {
-    server = await fakeModels(
-      (_, number) => replies[number - 1] ?? assert.fail('the script ended'),
-    );
-    return cli(argsOf(out, server.url, local, ...more));
-  };
+  const generation = scriptedGeneration('assertflip', folder);
+  const { argsOf, play } = generation;
   const resolved = async (out: string): Promise<boolean | undefined> => {
     const { stdout } = await cli(onSample(join(folder.path, 'storage'), out, '--json'));
     return (JSON.parse(stdout) as Evaluation).results[0]?.resolved;
@@ -67,7 +40,7 @@ describe('swt-bench generate --method assertflip', () => {
     const out = join(folder.path, 'first.jsonl');
     const { status, stderr } = await play(out, [passes, reproduces, script[7] ?? assert.fail()]);
     assert.equal(status, 0, stderr);
-    const [asked, flipped, judged] = (server?.asked ?? []).map(({ text }) => text);
+    const [asked, flipped, judged] = (generation.server?.asked ?? []).map(({ text }) => text);
     assert.match(asked ?? '', /On the repository as it is they must pass/);
     assert.match(asked ?? '', /\[start of tallybook\/money\.py\]/);
     assert.match(flipped ?? '', /assertNotEqual[^]*turn their assertions round/);
@@ -79,10 +52,10 @@ describe('swt-bench generate --method assertflip', () => {
     assert.match(String(row['why']), /fail on R as the issue says/);
     assert.equal(await resolved(out), true);
     await rm(out);
-    const replay = await cli(argsOf(out, server?.url ?? '', '--replay'));
+    const replay = await cli(argsOf(out, generation.server?.url ?? '', '--replay'));
     assert.equal(replay.status, 0, replay.stderr);
     assert.equal(await readFile(out, 'utf8'), rows);
-    assert.equal(server?.asked.length, 3);
+    assert.equal(generation.server?.asked.length, 3);
   });
 
   it('goes on wherever it is killed, asks for nothing twice, and makes attempts @full', async () => {
@@ -133,7 +106,7 @@ describe('swt-bench generate --method assertflip', () => {
     assert.equal(half.status, 1, half.stderr);
     const after = await foreseen(out);
     assert.deepEqual([after['requests'], after['answered']], [25, 1]);
-    await server?.close();
+    await generation.server?.close();
     assert.equal((await play(out, [reproduces, script[7] ?? assert.fail()])).status, 0);
     const whole = await foreseen(out);
     assert.deepEqual([whole['requests'], whole['answered'], whole['at_most']], [0, 3, undefined]);

@@ -5,22 +5,13 @@ import { judgedRepairsSchema } from '../../src/repair/judging/judgedRepairsSchem
 import { studyReportSchema } from '../../src/study/studyReportSchema';
 import { sharedStorage } from '../sharedStorage';
 import { cli, sample, scratch } from './cli';
+import { strayPatch } from './strayPatch';
 
 interface Row {
   readonly instance_id: string;
   readonly patch: string;
   readonly test_patch: string;
 }
-
-const stray = [
-  'diff --git a/NOTES.txt b/NOTES.txt',
-  'new file mode 100644',
-  '--- /dev/null',
-  '+++ b/NOTES.txt',
-  '@@ -0,0 +1 @@',
-  '+nothing',
-  '',
-].join('\n');
 
 describe('swt-bench evaluate --kind repair', function () {
   const here = scratch();
@@ -45,7 +36,7 @@ describe('swt-bench evaluate --kind repair', function () {
       'patches.jsonl',
       [
         line('right', row.patch + row.test_patch, { dollars: 0.5, input_tokens: 10 }),
-        line('wrong', stray),
+        line('wrong', strayPatch),
         line('wrong', row.patch, { sample: 2 }),
         line('empty', ''),
         line('unfit', row.patch.replace(/^-( .+)$/m, '-$1 not so')),

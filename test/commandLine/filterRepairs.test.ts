@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { filteredRepairsSchema } from '../../src/repair/filteredRepairsSchema';
 import { cli, sample, scratch } from './cli';
+import { strayPatch } from './strayPatch';
 
 describe('swt-bench filter-repairs @full', function () {
   const here = scratch();
@@ -18,21 +19,14 @@ describe('swt-bench filter-repairs @full', function () {
         model_name_or_path: name,
         model_patch: patch,
       });
-    const stray = [
-      'diff --git a/NOTES.txt b/NOTES.txt',
-      'new file mode 100644',
-      '--- /dev/null',
-      '+++ b/NOTES.txt',
-      '@@ -0,0 +1 @@',
-      '+nothing',
-      '',
-    ].join('\n');
     const tests = await here.file('tests.jsonl', line('tests', row.test_patch));
     const code = await here.file(
       'code.jsonl',
-      [line('right', row.patch + row.test_patch), line('wrong', stray), line('empty', '')].join(
-        '\n',
-      ),
+      [
+        line('right', row.patch + row.test_patch),
+        line('wrong', strayPatch),
+        line('empty', ''),
+      ].join('\n'),
     );
     const command = [
       ...['filter-repairs', '--dataset', 'bundled', '--storage', join(here.path, 'storage')],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { sharedStorage } from '../sharedStorage';
 import { cli, onSample, sample, scratch, type Answer } from './cli';
 import { fakeModels, type Asked, type FakeModels } from './fakeModels';
+import { jsonLinesOf } from './jsonLinesOf';
 import { bundledRow } from './recordedSession';
 
 interface Row {
@@ -70,13 +71,8 @@ describe('generate in the settings of Table 5', () => {
       ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
       ...['--storage', sharedStorage(), '--base-url', server.url, ...setting.split(' '), ...more],
     ]);
-  const linesOf = async <Line>(path: string): Promise<Line[]> =>
-    (await readFile(path, 'utf8'))
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Line);
   const rowOf = async (out: string): Promise<Row> => {
-    const [row] = await linesOf<Row>(out);
+    const [row] = await jsonLinesOf<Row>(out);
     assert.ok(row);
     return row;
   };
@@ -109,14 +105,14 @@ describe('generate in the settings of Table 5', () => {
       [row.given, row.from, row.oracle],
       [['test-file', 'patch', 'files'], 'golden', true],
     );
-    const marked = (await linesOf<TraceLine>(`${out}.trace.jsonl`))
+    const marked = (await jsonLinesOf<TraceLine>(`${out}.trace.jsonl`))
       .filter(({ oracle }) => oracle === true)
       .map(({ step }) => step);
     assert.deepEqual(marked, ['prompt', 'answer', 'choice']);
 
     const { folder: results, stdout } = await evaluated(out);
     assert.ok(stdout.includes(`${goldenName} (oracle)`), stdout);
-    const [line] = await linesOf<{ oracle?: boolean; report: string }>(
+    const [line] = await jsonLinesOf<{ oracle?: boolean; report: string }>(
       join(results, 'runs', 'run', 'entries.jsonl'),
     );
     assert.equal(line?.oracle, true);
@@ -186,7 +182,7 @@ describe('generate in the settings of Table 5', () => {
       row.model_name_or_path,
       /^zero-shot-plus\+golden-test-file\+wrong-patch\+wrong-files\//,
     );
-    const steps = await linesOf<TraceLine>(`${out}.trace.jsonl`);
+    const steps = await jsonLinesOf<TraceLine>(`${out}.trace.jsonl`);
     assert.deepEqual(
       steps.filter(({ step }) => step === 'fix').map(({ resolved }) => resolved),
       [undefined, true, false],
@@ -209,7 +205,7 @@ describe('generate in the settings of Table 5', () => {
     return JSON.parse(answer.stdout) as Record<string, unknown>;
   };
   const tokensIn = async (out: string): Promise<number[]> =>
-    (await linesOf<TraceLine & { tokens: number }>(`${out}.trace.jsonl`))
+    (await jsonLinesOf<TraceLine & { tokens: number }>(`${out}.trace.jsonl`))
       .filter(({ step }) => step === 'prompt')
       .map(({ tokens }) => tokens);
 
@@ -284,7 +280,7 @@ describe('generate in the settings of Table 5', () => {
     assert.equal(server.asked.length, 3);
     assert.equal(server.asked[0]?.text, server.asked[1]?.text);
     assert.deepEqual(
-      (await linesOf<Row>(out)).map((row) => row.model_name_or_path.split('/')[0]),
+      (await jsonLinesOf<Row>(out)).map((row) => row.model_name_or_path.split('/')[0]),
       ['zero-shot-plus', 'zero-shot-plus+retrieved-files', 'zero-shot-plus+golden-files'],
     );
   });
@@ -297,7 +293,7 @@ describe('generate in the settings of Table 5', () => {
     assert.match(answer.stdout, /^Pass@5 \(oracle\), openai/);
     const row = await rowOf(out);
     assert.deepEqual([row.given, row.oracle], [undefined, true]);
-    const marked = (await linesOf<TraceLine>(`${out}.trace.jsonl`))
+    const marked = (await jsonLinesOf<TraceLine>(`${out}.trace.jsonl`))
       .filter(({ oracle }) => oracle === true)
       .map(({ step }) => step);
     assert.deepEqual(marked, ['choice']);

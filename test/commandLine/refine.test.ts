@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cli, onSample, sample, scratch, type Answer, type Evaluation } from './cli';
-import { fakeModels, type FakeModels, type Reply } from './fakeModels';
+import { cli, onSample, scratch, type Evaluation } from './cli';
+import type { Reply } from './fakeModels';
 import { killedAtEachStep } from './killedAtEachStep';
+import { lostCentPath, testOfCents } from './lostCent';
 import { newFileDiff } from './recordedSession';
+import { local, scriptedGeneration } from './scriptedGeneration';
 
 /** Tests that reproduce the bundled instance, if the name of the module is right. */
 const tests = (module: string): Reply => ({
   text: newFileDiff(
-    'tests/test_lost_cent.py',
-    [
-      ...['import unittest', '', `from ${module} import Money`, '', ''],
-      ...['class LostCentTest(unittest.TestCase):', '    def test_no_cent_is_lost(self):'],
-      '        parts = Money(2000).allocate([1, 1, 1])',
-      '        self.assertEqual(sum(part.cents for part in parts), 2000)',
-    ].join('\n'),
+    lostCentPath,
+    testOfCents('assertEqual(sum(part.cents for part in parts), 2000)', module),
   ),
 });
 const misspelt = tests('tallybook.mony');
@@ -26,27 +23,8 @@ const unapplied: Reply = {
 
 describe('swt-bench generate --refine', () => {
   const folder = scratch();
-  let server: FakeModels | undefined;
-  afterEach(async () => {
-    await server?.close();
-    server = undefined;
-  });
-  const local = '--run-tests-locally';
-  const argsOf = (out: string, baseUrl: string, ...more: string[]): string[] => [
-    ...['generate', '--method', 'zero-shot-plus', '--model', 'openai-compatible/m', '--out', out],
-    ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
-    ...['--storage', join(folder.path, 'storage'), '--base-url', baseUrl, ...more],
-  ];
-  const play = async (
-    out: string,
-    replies: readonly Reply[],
-    ...more: string[]
-  ): Promise<Answer> => {
-    server = await fakeModels(
-      (_, number) => replies[number - 1] ?? assert.fail('the script ended'),
-    );
-    return cli(argsOf(out, server.url, local, ...more));
-  };
+  const generation = scriptedGeneration('zero-shot-plus', folder);
+  const { argsOf, play } = generation;
   const rowIn = async (out: string): Promise<Record<string, unknown>> =>
     JSON.parse(await readFile(out, 'utf8')) as Record<string, unknown>;
 
@@ -55,7 +33,10 @@ describe('swt-bench generate --refine', () => {
     const { status, stdout, stderr } = await play(out, [misspelt, mended], '--refine', '2');
     assert.equal(status, 0, stderr);
     assert.match(stdout, /^ZeroShotPlus refined up to 2 times, openai-compatible\/m/);
-    const messages = server?.asked[1]?.body['messages'] as { role: string; content: string }[];
+    const messages = generation.server?.asked[1]?.body['messages'] as {
+      role: string;
+      content: string;
+    }[];
     assert.deepEqual(
       messages.map(({ role }) => role),
       ['system', 'user', 'assistant', 'user'],
@@ -69,16 +50,18 @@ describe('swt-bench generate --refine', () => {
     assert.equal((JSON.parse(graded.stdout) as Evaluation).results[0]?.resolved, true);
     const rows = await readFile(out, 'utf8');
     await rm(out);
-    const replay = await cli(argsOf(out, server?.url ?? '', '--refine', '2', '--replay'));
+    const replay = await cli(
+      argsOf(out, generation.server?.url ?? '', '--refine', '2', '--replay'),
+    );
     assert.equal(replay.status, 0, replay.stderr);
     assert.equal(await readFile(out, 'utf8'), rows);
-    assert.equal(server?.asked.length, 2);
+    assert.equal(generation.server?.asked.length, 2);
   });
 
   it('leaves alone what fails as it should, and shares the first answers', async () => {
     const out = join(folder.path, 'good.jsonl');
     assert.equal((await play(out, [mended], '--refine', '3')).status, 0);
-    assert.equal(server?.asked.length, 1);
+    assert.equal(generation.server?.asked.length, 1);
     // The answer is in the trace, whatever the name of the method.
     const plain = await cli(argsOf(out, 'http://127.0.0.1:1/v1'));
     assert.equal(plain.status, 0, plain.stderr);
@@ -116,7 +99,7 @@ describe('swt-bench generate --refine', () => {
     const row = await rowIn(out);
     assert.match(String(row['model_name_or_path']), /^zero-shot-plus\+golden-patch\+refine1\//);
     assert.equal(row['oracle'], true);
-    assert.match(server?.asked[1]?.text ?? '', /<patch>[^]*No module named/);
+    assert.match(generation.server?.asked[1]?.text ?? '', /<patch>[^]*No module named/);
     const trace = (await readFile(`${out}.trace.jsonl`, 'utf8')).trim().split('\n');
     const steps = trace.map((line) => JSON.parse(line) as { step: string; oracle?: boolean });
     const asked = steps.filter(({ step }) => step === 'prompt' || step === 'answer');
@@ -142,7 +125,7 @@ describe('swt-bench generate --refine', () => {
     assert.equal(half.status, 1, half.stderr);
     const after = await foreseen();
     assert.deepEqual([after['requests'], after['answered']], [2, 1]);
-    await server?.close();
+    await generation.server?.close();
     assert.equal((await play(out, [mended], '--refine', '2')).status, 0);
     const whole = await foreseen();
     assert.deepEqual([whole['requests'], whole['answered'], whole['at_most']], [0, 2, undefined]);

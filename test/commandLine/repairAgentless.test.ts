@@ -6,21 +6,10 @@ import { sharedStorage } from '../sharedStorage';
 import { agentlessAnswer, agentlessVectors, roundedDown, stageOf } from './agentlessScript';
 import { cli, sample, scratch, start, type Answer } from './cli';
 import { fakeModels, type FakeModels } from './fakeModels';
+import { jsonLinesOf } from './jsonLinesOf';
+import { stageOutputsOf } from './stageOutputsOf';
 
 type Row = Readonly<Record<string, unknown>>;
-
-const linesOf = async (path: string): Promise<Row[]> =>
-  (await readFile(path, 'utf8'))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Row);
-
-const outputsIn = async (out: string): Promise<Map<unknown, unknown>> =>
-  new Map(
-    (await linesOf(`${out}.trace.jsonl`))
-      .filter(({ step }) => step === 'stage')
-      .map(({ stage, output }) => [stage, output]),
-  );
 
 interface ForeseenCost {
   readonly requests: number;
@@ -106,7 +95,7 @@ describe('swt-bench repair --method agentless', () => {
     assert.deepEqual([server.asked.length, server.embedded.length], [0, 0]);
     const answer = await repair(out, ...priced);
     assert.equal(answer.status, 0, answer.stderr);
-    const outputs = await outputsIn(out);
+    const outputs = await stageOutputsOf(out);
     assert.deepEqual(outputs.get('files'), ['tallybook/ledger.py', 'tallybook/money.py']);
     assert.deepEqual(outputs.get('folders'), []);
     const near = outputs.get('retrieval') as { readonly path: string }[];
@@ -123,7 +112,7 @@ describe('swt-bench repair --method agentless', () => {
     assert.equal((outputs.get('repair') as unknown[]).length, 40);
     assert.match(answer.stderr, /files that the repository does not have are ignored: \S*gone\.py/);
     assert.match(answer.stderr, /line 9999 of tallybook\/money\.py/);
-    const [row] = await linesOf(out);
+    const [row] = await jsonLinesOf(out);
     assert.ok(String(row?.['model_patch']).includes(`+${roundedDown}\n`));
     assert.deepEqual([row?.['chosen_sample'], row?.['requests']], [2, 50]);
     assert.ok(Number(row?.['embedded_tokens']) > 500, JSON.stringify(row));
@@ -131,7 +120,7 @@ describe('swt-bench repair --method agentless', () => {
       String(row?.['why']),
       /^it breaks no regression test; the reproduction script says "Issue resolved"; 36 of 40/,
     );
-    const ranked = await linesOf(`${out}.ranked.jsonl`);
+    const ranked = await jsonLinesOf(`${out}.ranked.jsonl`);
     assert.equal(ranked.length, 40);
     assert.deepEqual(
       [ranked[0]?.['reproduction'], ranked[39]?.['reproduction']],
@@ -145,12 +134,12 @@ describe('swt-bench repair --method agentless', () => {
       [count('files 0'), count('locations 0.8'), count('repair 0'), count('repair 0.8')],
       [1, 4, 4, 36],
     );
-    const paid = (await linesOf(`${out}.trace.jsonl`)).filter(
+    const paid = (await jsonLinesOf(`${out}.trace.jsonl`)).filter(
       ({ dollars }) => dollars !== undefined,
     );
     const dollars = paid.reduce((sum, each) => sum + Number(each['dollars']), 0);
     assert.ok(Math.abs(dollars - Number(row?.['dollars'])) < 1e-6);
-    assertBounded(bound, await linesOf(`${out}.trace.jsonl`));
+    assertBounded(bound, await jsonLinesOf(`${out}.trace.jsonl`));
     const rest = await foreseenOf(out);
     assert.deepEqual([rest.requests, rest.answered, rest.input_tokens], [0, 50, 0]);
     const before = [server.asked.length, server.embedded.length];
@@ -167,7 +156,7 @@ describe('swt-bench repair --method agentless', () => {
     assert.match(first.stderr, /embedding retrieval is skipped: no embedding model is set/);
     await assert.rejects(readFile(out), { code: 'ENOENT' });
     assert.deepEqual([countOf('files'), countOf('folders'), countOf('locations')], [1, 0, 0]);
-    assert.ok((await outputsIn(out)).has('elements'));
+    assert.ok((await stageOutputsOf(out)).has('elements'));
 
     const given = await folder.file(
       'given.jsonl',
@@ -219,9 +208,9 @@ describe('swt-bench repair --method agentless', () => {
     assert.equal(answer.status, 0, answer.stderr);
     assert.match(answer.stderr, /given patch 3 is ignored: /);
     assert.deepEqual(new Set(server.asked.map(stageOf)), new Set(['regression', 'reproduction']));
-    const [row] = await linesOf(out);
+    const [row] = await jsonLinesOf(out);
     assert.deepEqual([row?.['chosen_sample'], row?.['requests']], [2, 3]);
-    const ranked = await linesOf(`${out}.ranked.jsonl`);
+    const ranked = await jsonLinesOf(`${out}.ranked.jsonl`);
     assert.deepEqual(
       ranked.map(({ reproduction }) => reproduction),
       ['Issue resolved', 'Issue reproduced'],
@@ -232,9 +221,9 @@ describe('swt-bench repair --method agentless', () => {
     const second = await repair(again, '--stages-from', `${out}.trace.jsonl`, '--price', '1,1');
     assert.equal(second.status, 0, second.stderr);
     assert.equal(server.asked.length, asked);
-    const [free] = await linesOf(again);
+    const [free] = await jsonLinesOf(again);
     assert.deepEqual([free?.['model_patch'], free?.['dollars']], [row?.['model_patch'], 0]);
-    assert.deepEqual(await linesOf(`${again}.ranked.jsonl`), ranked);
+    assert.deepEqual(await jsonLinesOf(`${again}.ranked.jsonl`), ranked);
   });
 
   it('refuses options that make no sense together @full', async () => {
@@ -290,7 +279,10 @@ describe('swt-bench repair --method agentless', () => {
     assert.equal(last.status, 0, last.stderr);
     assert.deepEqual([server.answered.length, server.embedded.length], answered);
     for (const ending of ['', '.ranked.jsonl']) {
-      assert.deepEqual(await linesOf(`${out}${ending}`), await linesOf(`${whole}${ending}`));
+      assert.deepEqual(
+        await jsonLinesOf(`${out}${ending}`),
+        await jsonLinesOf(`${whole}${ending}`),
+      );
       assert.equal(
         await readFile(`${out}${ending}`, 'utf8'),
         await readFile(`${whole}${ending}`, 'utf8'),

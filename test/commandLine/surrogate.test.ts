@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cli, sample, scratch, start, type Answer, type Evaluation } from './cli';
+import { cli, sample, scratch, type Answer, type Evaluation } from './cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
+import { killedWithSteps } from './killedWithSteps';
 import { bundledRow, withOtherAnswer } from './recordedSession';
 import { kindOfRequest, rightFix, surrogateFix, surrogateTests, wrongFix } from './surrogateScript';
 
@@ -155,35 +156,14 @@ describe('swt-bench generate --method surrogate', () => {
       text: kindOfRequest(asked) === 'fix' ? (fixes[0] ?? '') : noCentIsLost,
     }));
     const args = [...argsOf(out), '--base-url', same.url];
-    const stepsIn = async (): Promise<{ step: string; key: string }[]> => {
-      const text = await readFile(`${out}.trace.jsonl`, 'utf8').catch(() => '');
-      return text
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line) as { step: string; key: string });
-    };
-    for (const [step, number] of [
+    const steps = await killedWithSteps(args, out, [
       ['answer', 2],
       ['run', 1],
       ['answer', 6],
       ['stage', 1],
       ['stage', 2],
-    ] as const) {
-      const { child, answer } = start(args);
-      let ended = false;
-      void answer.then(() => (ended = true));
-      while (!ended) {
-        const there = (await stepsIn()).filter((each) => each.step === step);
-        if (there.length >= number) child.kill('SIGKILL');
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-    }
-    const last = await cli(args);
+    ]);
     await same.close();
-    assert.equal(last.status, 0, last.stderr);
-    const steps = await stepsIn();
-    const keys = steps.map(({ step, key }) => `${step} ${key}`);
-    assert.equal(new Set(keys).size, keys.length);
     assert.equal(steps.filter(({ step }) => step === 'answer').length, 4 + 3);
   });
 });

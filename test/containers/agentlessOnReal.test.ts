@@ -5,6 +5,8 @@ import { agentlessStages, type AgentlessStage } from '../../src/method/agentless
 import { judgedRepairsSchema } from '../../src/repair/judging/judgedRepairsSchema';
 import { studyReportSchema } from '../../src/study/studyReportSchema';
 import { cli, start, type Answer, type Evaluation } from '../commandLine/cli';
+import { jsonLinesOf } from '../commandLine/jsonLinesOf';
+import { stageOutputsOf } from '../commandLine/stageOutputsOf';
 import { sourceRelease } from '../environments';
 import {
   agentlessOnSympy,
@@ -20,21 +22,6 @@ import { modelByStage, type ModelByStage } from '../real/modelByStage';
 import { hasOutputs, killedWhen, processesOn, volumeNames } from './afterKill';
 import { containersOf } from './dockerForTests';
 import { data, onRelease, storageOfSuite } from './realData';
-
-type Row = Readonly<Record<string, unknown>>;
-
-const linesOf = async (path: string): Promise<Row[]> =>
-  (await readFile(path, 'utf8'))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Row);
-
-const outputsIn = async (out: string): Promise<Map<unknown, unknown>> =>
-  new Map(
-    (await linesOf(`${out}.trace.jsonl`))
-      .filter(({ step }) => step === 'stage')
-      .map(({ stage, output }) => [stage, output]),
-  );
 
 describe(`Agentless on ${sympyId}, in containers @full`, () => {
   const storage = storageOfSuite([sympyId]);
@@ -79,7 +66,7 @@ describe(`Agentless on ${sympyId}, in containers @full`, () => {
     assert.equal(answer.status, 0, answer.stderr);
     assert.deepEqual(await containersOf(sympyId), []);
     assert.match(answer.stderr, /files that the repository does not have are ignored: \S*gone\.py/);
-    const outputs = await outputsIn(out);
+    const outputs = await stageOutputsOf(out);
     const quantum = 'sympy/physics/quantum';
     assert.deepEqual(outputs.get('folders'), [
       ...['sympy/plotting', 'sympy/polys', 'sympy/solvers', 'doc'],
@@ -116,12 +103,12 @@ describe(`Agentless on ${sympyId}, in containers @full`, () => {
       [5, 3, [2, 2], [3, 1]],
     );
 
-    const [row] = await linesOf(out);
+    const [row] = await jsonLinesOf(out);
     assert.match(
       String(row?.['why']),
       /^it breaks no regression test; the reproduction script says "Issue resolved"; \d+ of 40 samples are this patch/,
     );
-    const ranked = await linesOf(`${out}.ranked.jsonl`);
+    const ranked = await jsonLinesOf(`${out}.ranked.jsonl`);
     assert.equal(ranked[0]?.['model_patch'], row?.['model_patch']);
     assert.equal(ranked[0]?.['votes'], 16, 'also those with other comments, blanks and brackets');
     assert.ok((ranked.at(-1)?.['regressions'] as string[]).includes(brokenTest));
@@ -177,7 +164,7 @@ describe(`Agentless on ${sympyId}, in containers @full`, () => {
       ...[...model(), ...where],
     ]);
     assert.equal(answer.status, 0, answer.stderr);
-    const [row] = await linesOf(out);
+    const [row] = await jsonLinesOf(out);
     assert.match(
       String(row?.['why']),
       /^3 of 5 scripts reproduce the issue on R, 2 of them like this one/,
@@ -242,7 +229,7 @@ describe(`Agentless on ${sympyId}, in containers @full`, () => {
 
 /** The row of the instance with an X*, a T*, lists and hints that are about something else. */
 async function rowWithOtherAnswer(): Promise<string> {
-  const row = (await linesOf(data)).find((each) => each['instance_id'] === sympyId);
+  const row = (await jsonLinesOf(data)).find((each) => each['instance_id'] === sympyId);
   const added = (path: string, line: string): string =>
     `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+${line}\n`;
   return JSON.stringify({

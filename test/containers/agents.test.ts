@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cli, sample, type Answer, type Evaluation } from '../commandLine/cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from '../commandLine/fakeModels';
+import { jsonLinesOf } from '../commandLine/jsonLinesOf';
 import { killedAtEachStep, withoutInputTokens } from '../commandLine/killedAtEachStep';
 import { bundledRow, scriptsOfFilesAgents, withOtherAnswer } from '../commandLine/recordedSession';
 import {
@@ -86,11 +87,7 @@ describe('agents in containers', () => {
   };
   const play = async (script: Script): Promise<void> =>
     serve((_, number) => ({ text: script[number - 1] ?? 'nothing more' }));
-  const linesOf = async (out: string): Promise<Line[]> =>
-    (await readFile(`${out}.trace.jsonl`, 'utf8'))
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Line);
+  const linesOf = (out: string): Promise<Line[]> => jsonLinesOf<Line>(`${out}.trace.jsonl`);
   const turnsOf = async (out: string): Promise<Line[]> =>
     (await linesOf(out)).filter(({ step }) => step === 'act');
   const observations = async (out: string): Promise<string[]> =>

@@ -11,37 +11,14 @@ import { runStore } from '../../src/evaluation/runStore';
 import { filterRepairBatch } from '../../src/repair/filterRepairs';
 import type { FilterRequest } from '../../src/repair/filterRequest';
 import { repairFolder } from '../../src/repair/repairFolder';
-import { runRecord } from '../unit/evaluation/examples';
 import { loadParser } from '../unit/python/loadParser';
 import { goldenPatch, useExample, type Example } from './exampleRepository';
-import { simulatedEngine, type SimulatedOptions } from './simulatedEngine';
+import { passesWhereFixed, purrIsTwo, type At } from './purrIsTwo';
+import { simulatedEngine } from './simulatedEngine';
 
-const tests = `diff --git a/tests/test_mine.py b/tests/test_mine.py
-new file mode 100644
---- /dev/null
-+++ b/tests/test_mine.py
-@@ -0,0 +1,3 @@
-+import cat
-+def test_two():
-+    assert cat.purr() == 2
-`;
 const wrong = goldenPatch.replace('+    return 2', '+    return 3');
 const none = goldenPatch.replaceAll('cat.py', 'no.py');
 const idOf = (index: number): string => `octo__cat-${index}`;
-
-type At = NonNullable<SimulatedOptions['at']>;
-
-/** Tests pass where the golden patch is loaded, and fail elsewhere. */
-const answer: At = (step, { patch = '' }) => {
-  if (step !== 'run') return undefined;
-  const passes = patch.includes('+    return 2');
-  const test = 'tests/test_mine.py::test_two';
-  return runRecord({
-    exitCode: passes ? 0 : 1,
-    log: `${passes ? 'PASSED' : 'FAILED'} ${test}`,
-    trace: { outcomes: [{ test, outcome: passes ? 'passed' : 'failed' }], counts: [] },
-  });
-};
 
 describe('filtering code patches, several at once', function () {
   let example: Example;
@@ -64,7 +41,7 @@ describe('filtering code patches, several at once', function () {
     const storage = await example.storage();
     return {
       instances,
-      tests: instances.map(({ id }) => ({ instanceId: id, model: 't', patch: tests })),
+      tests: instances.map(({ id }) => ({ instanceId: id, model: 't', patch: purrIsTwo })),
       repairs,
       resolved: new Set(instances.map(({ id }) => id)),
       python: await loadParser(),
@@ -96,7 +73,7 @@ describe('filtering code patches, several at once', function () {
 
   it('tells them in the order of the files, with progress', async () => {
     const told: number[] = [];
-    const found = await filterRepairBatch(await request(4, answer), {
+    const found = await filterRepairBatch(await request(4, passesWhereFixed), {
       onProgress: ({ done, total }) => told.push(done, total),
     });
     assert.deepEqual(reasons(found), expected(4));
@@ -111,7 +88,7 @@ describe('filtering code patches, several at once', function () {
       if (step === 'run') tries.set(of.instance, tried);
       if (step === 'run' && of.instance === idOf(0) && tried <= 2) throw new EngineGone('gone', '');
       if (step === 'run' && of.instance === idOf(1)) throw new TypeError('x is not a function');
-      return answer(step, of);
+      return passesWhereFixed(step, of);
     });
     const [first, second, third] = [0, 1, 2].map((index) => expected(3).slice(3 * index));
     const found = await filterRepairBatch(batch);
@@ -142,7 +119,7 @@ describe('filtering code patches, several at once', function () {
       (step, of) => {
         if (step === 'run' && ++runs === 6) interrupt.abort();
         if (of.instance === idOf(0)) throw new HumanError('no disk');
-        return answer(step, of);
+        return passesWhereFixed(step, of);
       },
       { results, signal: interrupt.signal, workers: 1 },
     );
@@ -154,7 +131,7 @@ describe('filtering code patches, several at once', function () {
     await writeFile(journalPath(folder), `${journal}{"instance": "octo__c`);
 
     const { signal: _signal, ...rest } = first;
-    const again = { ...rest, engine: simulatedEngine({ at: answer }), workers: 3 };
+    const again = { ...rest, engine: simulatedEngine({ at: passesWhereFixed }), workers: 3 };
     const found = await filterRepairBatch(again);
     assert.deepEqual(reasons(found), expected(5));
     assert.equal(found.reused, kept.length - 3, 'all but those of the first instance');

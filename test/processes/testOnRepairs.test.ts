@@ -4,36 +4,13 @@ import { silent } from '../../src/domain/reporter';
 import { EngineGone } from '../../src/engine/docker/connection/engineProblem';
 import { runStore } from '../../src/evaluation/runStore';
 import { testOnRepairs, type StandingsOnRepair } from '../../src/repair/testOnRepairs';
-import { runRecord } from '../unit/evaluation/examples';
 import { loadParser } from '../unit/python/loadParser';
 import { goldenPatch, useExample, type Example } from './exampleRepository';
-import { simulatedEngine, type SimulatedOptions } from './simulatedEngine';
+import { idOfPurrIsTwo, passesWhereFixed, purrIsTwo, type At } from './purrIsTwo';
+import { simulatedEngine } from './simulatedEngine';
 
-const candidate = `diff --git a/tests/test_mine.py b/tests/test_mine.py
-new file mode 100644
---- /dev/null
-+++ b/tests/test_mine.py
-@@ -0,0 +1,3 @@
-+import cat
-+def test_two():
-+    assert cat.purr() == 2
-`;
-const test = 'tests/test_mine.py::test_two';
 const fixes = [2, 3, 4, 5].map((value) => goldenPatch.replace('return 2', `return ${value}`));
 const [right = '', wrong = ''] = fixes;
-
-type At = NonNullable<SimulatedOptions['at']>;
-
-/** The test passes where the first fix is loaded, and fails elsewhere. */
-const answer: At = (step, { patch = '' }) => {
-  if (step !== 'run') return undefined;
-  const passes = patch.includes('+    return 2');
-  return runRecord({
-    exitCode: passes ? 0 : 1,
-    log: `${passes ? 'PASSED' : 'FAILED'} ${test}`,
-    trace: { outcomes: [{ test, outcome: passes ? 'passed' : 'failed' }], counts: [] },
-  });
-};
 
 describe('the tests of an author on many code patches', function () {
   let example: Example;
@@ -51,7 +28,13 @@ describe('the tests of an author on many code patches', function () {
     const found = new Map<string, StandingsOnRepair>();
     await testOnRepairs(
       {
-        ...{ instance: example.instance(), trees, candidate, repairs: fixes, workers: 3 },
+        ...{
+          instance: example.instance(),
+          trees,
+          candidate: purrIsTwo,
+          repairs: fixes,
+          workers: 3,
+        },
         ...{ python: await loadParser(), store: runStore(storage), timeoutSeconds: 30 },
         ...{ engine: simulatedEngine({ at }), retry: { times: 1, firstDelay: 5 } },
         reporter: silent,
@@ -70,15 +53,15 @@ describe('the tests of an author on many code patches', function () {
     const loaded: (readonly [string | undefined, string])[] = [];
     const found = await ran((step, of) => {
       if (step === 'load') loaded.push([of.side, of.patch ?? '']);
-      return answer(step, of);
+      return passesWhereFixed(step, of);
     });
     assert.deepEqual(found.get(right), {
-      base: { [test]: 'fails' },
-      standings: { [test]: 'passes' },
+      base: { [idOfPurrIsTwo]: 'fails' },
+      standings: { [idOfPurrIsTwo]: 'passes' },
     });
     assert.deepEqual(found.get(wrong), {
-      base: { [test]: 'fails' },
-      standings: { [test]: 'fails' },
+      base: { [idOfPurrIsTwo]: 'fails' },
+      standings: { [idOfPurrIsTwo]: 'fails' },
     });
     assert.equal(found.size, fixes.length);
     assert.deepEqual([...new Set(loaded.map(([side]) => side))], ['base']);
@@ -89,10 +72,10 @@ describe('the tests of an author on many code patches', function () {
     const found = await ran((step, of) => {
       if (step === 'run' && of.patch?.includes('return 3') === true)
         throw new EngineGone('gone', '');
-      return answer(step, of);
+      return passesWhereFixed(step, of);
     });
     assert.match(found.get(wrong)?.failure ?? '', /gone/);
-    assert.deepEqual(found.get(right)?.standings, { [test]: 'passes' });
+    assert.deepEqual(found.get(right)?.standings, { [idOfPurrIsTwo]: 'passes' });
     assert.equal(found.size, fixes.length);
   });
 
@@ -100,7 +83,7 @@ describe('the tests of an author on many code patches', function () {
     const abort = new AbortController();
     let tested = 0;
     await assert.rejects(
-      ran(answer, {
+      ran(passesWhereFixed, {
         signal: abort.signal,
         onTested: () => {
           tested += 1;

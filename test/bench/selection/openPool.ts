@@ -57,7 +57,7 @@ export async function openPools(request: PoolRequest, reporter: Reporter): Promi
     await makeFolder(request.folder);
     const trace = await openTrace(join(request.folder, `${instance.id}.jsonl`), {
       readOnly: false,
-      told: reporter.log,
+      told: (line) => reporter.log(line),
     });
     try {
       const steps = stepsWithoutModel(instance.id, { view, trace, engine, request, reporter });
