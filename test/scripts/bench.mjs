@@ -3,7 +3,7 @@
 // `docker` (containers), `throughput` (instances an hour), `plan` (a large batch), `reports` (many
 // runs), `dashboard` (its first paint), `patch` (converting), `authoring` (edit to verdict),
 // `gutters` (2,000 changed lines), `repairs` (many code patches), `selection` (rules that choose
-// among tests); any other word selects the tracer.
+// among tests, on made-up populations or on mutants); any other word selects the tracer.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, root, run } from './setup.mjs';

@@ -28,7 +28,7 @@ export interface Agreement {
  * a fix drawn by its votes. A test that fails with every fix has no score and no vote: it may be
  * broken. CodeT (https://arxiv.org/abs/2207.10397) multiplies the number of tests with equal votes
  * by the number of their fixes; here tests that differ in one fix still support each other.
- * docs/models.md has what the rules are worth on made-up populations.
+ * docs/models.md has what the rules are worth on made-up populations and on mutants.
  *
  * Where nothing votes, a candidate that fails on R comes first, then one that applies. Ties go to
  * fewer tests, then to the earlier candidate.
