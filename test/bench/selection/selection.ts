@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { randomNumbers } from '../../../src/domain/study/resampling';
 import { parseSources } from '../../../src/repository/source';
 import { madeUpPopulation } from './madeUpPopulation';
-import { openPools } from './openPool';
+import { openPools } from './openPools';
 import { poolTable, ruleTable } from './selectionTables';
 import { publishedRates, type PopulationSize, type PublishedRates } from './publishedRates';
 import { sharesOfDraws, sharesOfPools, type RuleShares } from './ruleShares';
