@@ -1,5 +1,6 @@
 import { kindsOfSeverity, type FindingKind, type TrajectoryFindingKind } from '../domain/finding';
 import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
+import { whyAnswerSeen } from '../domain/study/answerSeen';
 import { markedAsOracle } from '../domain/oracleMark';
 
 /** One column of the matrix: one candidate for each instance. */
@@ -57,6 +58,7 @@ export function columnsOf(runs: readonly RunData[]): Column[] {
         label: labelOf(
           (times.get(model) === 1 ? model : `${model} (${run.label})`) +
             (samples > 1 ? ` @${sample}` : ''),
+          model,
           entries,
         ),
         run: run.label,
@@ -68,8 +70,11 @@ export function columnsOf(runs: readonly RunData[]): Column[] {
   });
 }
 
-const labelOf = (name: string, entries: Column['entries']): string =>
-  [...entries.values()].some(({ oracle }) => oracle === true) ? markedAsOracle(name) : name;
+const labelOf = (name: string, model: string, entries: Column['entries']): string =>
+  whyAnswerSeen(model) !== undefined ||
+  [...entries.values()].some(({ oracle }) => oracle === true)
+    ? markedAsOracle(name)
+    : name;
 
 const modelsOf = (run: RunData): Set<string> =>
   new Set([...(run.models ?? []), ...run.entries.map((entry) => entry.model)]);

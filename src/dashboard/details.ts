@@ -10,6 +10,7 @@ import {
   type InstanceFacts,
   type RunEntry,
 } from '../domain/study/entry';
+import { whyAnswerSeen } from '../domain/study/answerSeen';
 import { cellState, findingSymbol } from './cellState';
 import type { Column } from './columns';
 import { button, element, show } from './elements';
@@ -103,6 +104,7 @@ export class Details {
       ...(entry === undefined || entry.explanation === ''
         ? []
         : [element('p', { class: 'explanation' }, entry.explanation)]),
+      ...answerSeenOf(column),
       ...(entry?.findings ?? []).map(findingOf),
       ...(entry?.trajectoryFindings ?? []).map(trajectoryFindingOf),
       this.links(
@@ -127,6 +129,12 @@ export class Details {
     this.root.hidden = true;
     this.onClosed();
   }
+}
+
+/** What a published method is known to see of the answer. */
+function answerSeenOf({ model }: Column): Node[] {
+  const why = whyAnswerSeen(model);
+  return why === undefined ? [] : [element('p', {}, `${model} looks at the answer: ${why}.`)];
 }
 
 /** A finding with its evidence. */

@@ -260,6 +260,7 @@ function rowOf(
       { scope: 'row' },
       box,
       summary.grading === 'harness' && element('span', { class: 'tag' }, 'harness grading'),
+      summary.answerSeen !== undefined && answerSeenTag(summary.answerSeen),
     ),
     element(
       'td',
@@ -287,6 +288,10 @@ function rowOf(
     ),
   );
 }
+
+/** Beside the name of a method that is known to look at the answer: what it sees. */
+const answerSeenTag = (why: string): HTMLElement =>
+  element('span', { class: 'tag' }, `known to look at the answer: ${why}`);
 
 const reasonWords = ({ reason, instances }: Summary['notEvaluated'][number]): string =>
   `${instances.length} ${reason}`;
@@ -342,6 +347,7 @@ function publishedRows(published: readonly PublishedRow[], width: number): HTMLE
             { class: 'tag' },
             [row.split, row.model, row.source].filter((each) => each !== undefined).join(', '),
           ),
+          row.answerSeen !== undefined && answerSeenTag(row.answerSeen),
         ),
         element('td', {}, `– of ${row.selected}`),
         ...shareKeys.map((key) => value(row[key])),

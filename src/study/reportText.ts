@@ -61,6 +61,7 @@ const columns: readonly Column[] = [
   ['method', ({ method }) => method.name, (row) => row.method],
   ['source', () => 'measured', (row) => `published: ${row.split}, ${row.source}`],
   ['oracle', ({ method }) => String(method.oracle), ({ oracle }) => String(oracle === true)],
+  ['answer_seen', ({ method }) => method.answerSeen, (row) => row.answerSeen],
   ['grading', ({ method }) => method.grading, () => 'harness'],
   ['selected', ({ method }) => method.selected, (row) => row.selected],
   ['evaluated', ({ method }) => method.evaluated],

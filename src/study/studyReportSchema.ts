@@ -41,7 +41,13 @@ const groupSummary = z.object({
   resolved: share.exactOptional().describe('Resolved under harness grading'),
 });
 
+const answerSeen = z
+  .string()
+  .exactOptional()
+  .describe('What a published method is known to see of the answer; its `oracle` is true then');
+
 const summary = groupSummary.extend({
+  answerSeen,
   notEvaluated: z.array(z.object({ reason, instances: z.array(z.string()) })),
   mutants: z
     .object({
@@ -222,6 +228,7 @@ export const studyReportSchema = z.object({
       model: z.string().exactOptional(),
       source: z.string(),
       oracle: z.literal(true).exactOptional(),
+      answerSeen,
       wellFormed: p.exactOptional(),
       success: p,
       failToAny: p.exactOptional(),

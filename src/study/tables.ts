@@ -129,12 +129,22 @@ const notEvaluatedNote = ({ name, notEvaluated }: StudyReport['methods'][number]
   return counts.length === 0 ? [] : [`${name}: not evaluated: ${counts.join(', ')}`];
 };
 
-const oracleNotes = ({ methods }: StudyReport): string[] =>
-  methods.some(({ oracle }) => oracle)
-    ? [
-        '(oracle): made or chosen with the answer, so it is no method. It is compared with others only when --compare names it.',
-      ]
-    : [];
+const oracleNotes = ({ methods, published }: StudyReport): string[] => {
+  const seen = new Map(
+    [
+      ...methods.map(({ name, answerSeen }) => [name, answerSeen] as const),
+      ...published.map((row) => [publishedName(row), row.answerSeen] as const),
+    ].flatMap(([name, why]) => (why === undefined ? [] : [[name, why]])),
+  );
+  return [
+    ...(methods.some(({ oracle }) => oracle)
+      ? [
+          '(oracle): made or chosen with the answer, so it is no method. It is compared with others only when --compare names it.',
+        ]
+      : []),
+    ...[...seen].map(([name, why]) => `${name} is known to look at the answer: ${why}.`),
+  ];
+};
 
 const intervalNote = ({ resampling: { level, resamples, seed } }: StudyReport): string =>
   `In brackets: ${100 * level} % percentile intervals of ${resamples} bootstrap resamples of the instances (seed ${seed}).`;

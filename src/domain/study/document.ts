@@ -61,6 +61,8 @@ export interface PublishedRow {
   readonly source: string;
   /** Set where candidates were made or chosen with the answer. */
   readonly oracle?: true;
+  /** What the method is known to see of the answer. */
+  readonly answerSeen?: string;
   readonly wellFormed?: number;
   readonly success: number;
   readonly failToAny?: number;

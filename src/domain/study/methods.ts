@@ -1,6 +1,7 @@
 import type { Grading } from './grading';
 import { deltaOf, type InstanceFacts, type RunData, type RunEntry } from './entry';
 import { markedAsOracle } from '../oracleMark';
+import { whyAnswerSeen } from './answerSeen';
 
 /**
  * One row of the tables: the candidates of one model in one run, over all instances that the run
@@ -23,6 +24,8 @@ export interface EvaluatedMethod {
    * Whether the row uses the answer: its candidates were made with it, or picked by their grades.
    */
   readonly oracle: boolean;
+  /** What a published method is known to see of the answer; absent for all others. */
+  readonly answerSeen?: string;
   /** Set for an oracle's pick: the number of samples it picks from, knowing their grades. */
   readonly oracleOf?: number;
   /** The denominator of every share, in the order of ids. */
@@ -77,11 +80,13 @@ export function methodsOf(
     // it.
     const sample = entries.reduce((least, each) => Math.min(least, each.sample), Infinity);
     const name = times.get(model) === 1 ? model : `${model} (${run.label})`;
-    const oracle = entries.some((entry) => entry.oracle === true);
+    const answerSeen = whyAnswerSeen(model);
+    const oracle = answerSeen !== undefined || entries.some((entry) => entry.oracle === true);
     const first: EvaluatedMethod = {
       id: methodId(run.label, model),
       name: oracle ? markedAsOracle(name) : name,
       oracle,
+      ...(answerSeen !== undefined && { answerSeen }),
       run: run.label,
       model,
       grading: run.grading ?? 'strict',

@@ -1,3 +1,4 @@
+import { whyAnswerSeen } from './answerSeen';
 import type { PublishedRow } from './document';
 
 const lite = { split: 'Lite', selected: 276, model: 'GPT-4' } as const;
@@ -50,11 +51,17 @@ function tableFive(
   };
 }
 
+/** A row of the leaderboard whose method is known to look at the answer. */
+function answerSeenRow(method: string, row: Omit<PublishedRow, 'method'>): PublishedRow {
+  const answerSeen = whyAnswerSeen(method);
+  return { method, ...row, ...(answerSeen !== undefined && { oracle: true, answerSeen }) };
+}
+
 /**
  * Published rows, for comparison. Most are the paper's for GPT-4 on Lite, with the costs of Table
  * 10 and the times of Table 11. Those of Table 5 cover the 172 instances that have a wrong patch.
- * The others are the best of the leaderboard of 2026 in unit-test mode. A published S is of harness
- * grading.
+ * The others are the best of the leaderboard of 2026 in unit-test mode, and rows of it that are
+ * known to look at the answer. A published S is of harness grading.
  */
 export const publishedRows: readonly PublishedRow[] = [
   row('ZeroShot', [48.6, 3.6, 38.8, 5.8, 3.6], [7.6, 34.9, 6.6], { dollars: 82.13 }),
@@ -101,4 +108,16 @@ export const publishedRows: readonly PublishedRow[] = [
     source: 'leaderboard, 2026',
     success: 0.84,
   },
+  answerSeenRow('DevstralTestGen', {
+    ...{ split: 'Lite', selected: 276, model: 'Devstral 2', success: 0.891, deltaAll: 0.576 },
+    source: 'leaderboard, 2026, script mode',
+  }),
+  answerSeenRow('AssertFlip', {
+    ...{ split: 'Lite', selected: 276, model: 'GPT-4o', success: 0.38, deltaAll: 0.442 },
+    source: 'leaderboard, 2026',
+  }),
+  answerSeenRow('AssertFlip', {
+    ...{ split: 'Verified', selected: 433, model: 'GPT-4o', success: 0.455, deltaAll: 0.474 },
+    source: 'leaderboard, 2026',
+  }),
 ];

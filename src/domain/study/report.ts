@@ -25,7 +25,8 @@ import { summariseMethod, type Summary } from './summary';
 /** A summary over part of the instances, without the lists of single instances. */
 type GroupSummary = Omit<
   Summary,
-  'notEvaluated' | 'reasons' | 'differing' | 'findings' | 'trajectoryFindings' | 'mutants'
+  | ('notEvaluated' | 'reasons' | 'differing' | 'findings' | 'trajectoryFindings' | 'mutants')
+  | 'answerSeen'
 >;
 
 /** Instances with a common property. */
@@ -204,6 +205,7 @@ const groupReport = ({ label, instances, summaries }: Group): GroupReport => ({
       differing: _differing,
       findings: _findings,
       mutants: _mutants,
+      answerSeen: _answerSeen,
       trajectoryFindings: _trajectoryFindings,
       ...rest
     }) => rest,

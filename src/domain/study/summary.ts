@@ -89,6 +89,8 @@ export interface Summary
   readonly name: string;
   /** `EvaluatedMethod.oracle`. */
   readonly oracle: boolean;
+  /** `EvaluatedMethod.answerSeen`. */
+  readonly answerSeen?: string;
   /** The grading of S, F→P and ΔC. */
   readonly grading: Grading;
   /** All selected instances: the denominator. */
@@ -257,6 +259,7 @@ export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions
     method: method.id,
     name: method.name,
     oracle: method.oracle,
+    ...(method.answerSeen !== undefined && { answerSeen: method.answerSeen }),
     grading,
     selected: of,
     evaluated: figures.filter((each) => each.evaluated).length,

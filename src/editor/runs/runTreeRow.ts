@@ -199,7 +199,8 @@ function repairsRow(l10n: typeof vscode.l10n, { repairs }: ShownRuns, path: stri
 
 /** Rates of a method: `S 14.1 % (39 of 276) · ΔC 23.8 %`. */
 export function ratesInWords(l10n: typeof vscode.l10n, method: EvaluatedMethod): string {
-  const { success, deltaAll, grading, findings, trajectoryFindings } = summariseMethod(method);
+  const { success, deltaAll, grading, findings, trajectoryFindings, answerSeen } =
+    summariseMethod(method);
   const warned = trajectoryFindings?.any ?? 0;
   const share = success.of === 0 ? undefined : success.count / success.of;
   const told = [
@@ -211,6 +212,7 @@ export function ratesInWords(l10n: typeof vscode.l10n, method: EvaluatedMethod):
     warned === 0
       ? ''
       : l10n.t('⚠ findings in {0} of {1} trajectories', warned, trajectoryFindings?.of ?? 0),
+    answerSeen === undefined ? '' : l10n.t('looks at the answer: {0}', answerSeen),
     grading === 'harness' ? l10n.t('harness grading') : '',
   ];
   return told.filter((each) => each !== '').join(' · ');
