@@ -1,6 +1,7 @@
 import { kindsOfSeverity } from '../domain/finding';
 import type { EntryReason } from '../domain/reason';
 import type { RunEntry } from '../domain/study/entry';
+import type { MutantFraction } from '../domain/study/mutant';
 
 /**
  * The kind that determines a cell's colour. The symbol and the word say the same without colour.
@@ -89,7 +90,7 @@ export function cellState(entry: RunEntry | undefined): CellState {
   const transitions = transitionsOf(entry);
   const short = transitions.map(({ name }) => name).join(' ');
   const counted = transitions.map(({ name, count }) => `${count} ${name}`).join(', ');
-  const { findings = [], trajectoryFindings = [] } = entry;
+  const { findings = [], trajectoryFindings = [], mutants } = entry;
   const kinds = findings.map((each) => each.kind);
   const warned = kindsOfSeverity(trajectoryFindings, 'warning');
   const noted = kindsOfSeverity(trajectoryFindings, 'note');
@@ -103,6 +104,7 @@ export function cellState(entry: RunEntry | undefined): CellState {
     words: [
       entry.reason,
       ...(counted === '' ? [] : [counted]),
+      ...(mutants === undefined ? [] : [mutantWords(mutants)]),
       ...told('findings', kinds),
       ...told('findings in the trajectory', warned),
       ...told('noted in the trajectory', noted),
@@ -110,6 +112,10 @@ export function cellState(entry: RunEntry | undefined): CellState {
     hasFindings: kinds.length + warned.length > 0,
   };
 }
+
+/** For the details and for screen readers. */
+const mutantWords = ({ killed, all }: MutantFraction): string =>
+  all === 0 ? 'no mutant can be made' : `kills ${killed} of ${all} mutants`;
 
 function kindOf(entry: RunEntry): CellKind {
   if (entry.success) return 'success';

@@ -11,6 +11,7 @@ import {
   type RunEntry,
 } from '../domain/study/entry';
 import { whyAnswerSeen } from '../domain/study/answerSeen';
+import { killedInWords, type Survivor } from '../domain/study/mutant';
 import { cellState, findingSymbol } from './cellState';
 import type { Column } from './columns';
 import { button, element, show } from './elements';
@@ -22,6 +23,7 @@ const openWords: Readonly<Record<Openable, string>> = {
   log: 'Log',
   diff: 'Diff',
   gutters: 'Gutters',
+  survivors: 'Surviving Mutants',
   trajectory: 'Trajectory',
   issue: 'Issue',
   instance: 'Open Instance',
@@ -29,6 +31,7 @@ const openWords: Readonly<Record<Openable, string>> = {
 
 /** The details of a cell of the matrix, with links to their sources. */
 export class Details {
+  private shown: { readonly facts: InstanceFacts; readonly column: Column | undefined } | undefined;
   readonly root = element('section', { class: 'details', 'aria-label': 'Details', hidden: '' });
 
   /**
@@ -47,6 +50,30 @@ export class Details {
 
   /** @param column undefined for the instance itself, which shows a line for each column */
   show(facts: InstanceFacts, column: Column | undefined, columns: readonly Column[]): void {
+    this.shown = { facts, column };
+    const heading = this.draw(facts, column, columns);
+    this.root.hidden = false;
+    heading.focus({ preventScroll: true });
+    this.root.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** Draws what is shown again where its candidate has changed, and leaves the focus alone. */
+  refresh(columns: readonly Column[]): void {
+    const { facts, column } = this.shown ?? {};
+    if (this.root.hidden || facts === undefined || column === undefined) return;
+    const now = columns.find(({ key }) => key === column.key);
+    if (now === undefined) return;
+    if (now.entries.get(facts.id) === column.entries.get(facts.id)) return;
+    this.shown = { facts, column: now };
+    this.draw(facts, now, columns);
+  }
+
+  /** @returns the heading */
+  private draw(
+    facts: InstanceFacts,
+    column: Column | undefined,
+    columns: readonly Column[],
+  ): HTMLElement {
     const heading = element('h3', { tabindex: '-1' }, facts.id);
     show(
       this.root,
@@ -65,9 +92,7 @@ export class Details {
       ),
       ...(column === undefined ? this.ofInstance(facts, columns) : this.ofCell(facts, column)),
     );
-    this.root.hidden = false;
-    heading.focus({ preventScroll: true });
-    this.root.scrollIntoView({ block: 'nearest' });
+    return heading;
   }
 
   private ofInstance(facts: InstanceFacts, columns: readonly Column[]): Node[] {
@@ -110,10 +135,14 @@ export class Details {
       this.links(
         entry === undefined
           ? ['issue', 'instance']
-          : ['log', 'diff', 'gutters', 'trajectory', 'issue', 'instance'],
+          : [
+              ...(['log', 'diff', 'gutters'] as const),
+              ...(hasHiddenSurvivors(entry) ? (['survivors'] as const) : []),
+              ...(['trajectory', 'issue', 'instance'] as const),
+            ],
         cell,
       ),
-      ...(entry === undefined ? [] : [factsOfEntry(entry)]),
+      ...(entry === undefined ? [] : [factsOfEntry(entry), ...survivorsOfEntry(entry)]),
     ];
   }
 
@@ -185,6 +214,7 @@ function factsOfEntry(entry: RunEntry): HTMLElement {
     ['×→F', count(entry, entry.anyToFail)],
     ['ΔC', fraction(entry.delta)],
     ['ΔC of T*', fraction(entry.goldenDelta)],
+    ['Mutants killed', entry.mutants === undefined ? undefined : killedInWords(entry.mutants)],
     [
       'Harness grading',
       harness === undefined
@@ -210,6 +240,37 @@ function factsOfEntry(entry: RunEntry): HTMLElement {
     ),
   );
 }
+
+/** Whether the host keeps the survivors back, as they have code of a patch that is not revealed. */
+const hasHiddenSurvivors = ({ mutants, survivors }: RunEntry): boolean =>
+  mutants !== undefined && mutants.killed < mutants.all && survivors === undefined;
+
+/** The mutants that survive, folded, since they have code of X*. */
+function survivorsOfEntry({ mutants, survivors = [] }: RunEntry): Node[] {
+  if (mutants === undefined || survivors.length === 0) return [];
+  const surviving = mutants.all - mutants.killed;
+  const left = surviving - survivors.length;
+  return [
+    element(
+      'details',
+      { class: 'survivors' },
+      element('summary', {}, `Mutants that survive: ${surviving} (this shows code of X*)`),
+      element('ul', {}, ...survivors.map(survivorItem)),
+      left > 0 && element('p', { class: 'quiet-text' }, `${left} more are in report.json.`),
+    ),
+  ];
+}
+
+const survivorItem = ({ path, line, before, after, status }: Survivor): HTMLElement =>
+  element(
+    'li',
+    {},
+    `${path}:${line} `,
+    element('code', {}, before),
+    ' → ',
+    element('code', {}, after),
+    status === 'not covered' ? ' (no test runs the line)' : '',
+  );
 
 const yesNo = (is: boolean): string => (is ? 'yes' : 'no');
 

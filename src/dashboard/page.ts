@@ -223,6 +223,7 @@ export class Page {
     const { runs, problems } = this.document;
     this.instances = instancesOfRuns(runs);
     this.takeColumns();
+    this.details.refresh(this.columns);
     show(
       this.problems,
       problems.length > 0 &&

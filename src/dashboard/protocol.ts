@@ -3,7 +3,9 @@ import type { StudyDocument } from '../domain/study/document';
 import { pack, unpack, type PackedStudy } from '../domain/study/packed';
 
 /** The parts of one candidate that the host can open. */
-export const openable = ['log', 'diff', 'gutters', 'trajectory', 'issue', 'instance'] as const;
+export const openable = [
+  ...(['log', 'diff', 'gutters', 'survivors', 'trajectory', 'issue', 'instance'] as const),
+] as const;
 export type Openable = (typeof openable)[number];
 
 /** One candidate: a cell of the matrix. */

@@ -61,8 +61,9 @@ export function drawSummaryTable(
   const { activeElement } = document;
   const focused = place.contains(activeElement) ? activeElement?.getAttribute(idAttribute) : null;
   const byId = new Map(rows.comparisons.map((each) => [each.first, each]));
+  const mutated = summaries.some(({ mutants }) => mutants !== undefined);
   const compares = baseline !== undefined && summaries.length > 1;
-  const heads = headsOf(compares ? (shown.get(baseline)?.name ?? '') : undefined);
+  const heads = headsOf(compares ? (shown.get(baseline)?.name ?? '') : undefined, mutated);
   show(
     place,
     element(
@@ -91,7 +92,7 @@ export function drawSummaryTable(
           const box = boxOf(id, name, summary !== undefined, hide);
           return summary === undefined
             ? hiddenRow(box, heads.length)
-            : rowOf(summary, box, byId.get(id), compares);
+            : rowOf(summary, box, byId.get(id), { compares, mutated });
         }),
       ),
       published.length > 0 && publishedRows(published, heads.length),
@@ -107,11 +108,13 @@ export function drawSummaryTable(
  * The heads of the columns after the method.
  *
  * @param comparedWith name of the baseline; undefined if the table compares no methods
+ * @param mutated whether candidates of any method were tried on mutants
  */
-const headsOf = (comparedWith: string | undefined): readonly ColumnHead[] => [
+const headsOf = (comparedWith: string | undefined, mutated: boolean): readonly ColumnHead[] => [
   ['evaluated', 'instances that could be evaluated, of all selected ones'],
   ...shareKeys.map((key) => [shareTitles[key], shareWords[key]] as const),
   ...deltaKeys.map((key) => [deltaTitles[key], deltaWords[key]] as const),
+  ...(mutated ? [mutantsHead] : []),
   ['resolved', 'harness grading, as published numbers are'],
   ...(comparedWith === undefined
     ? []
@@ -119,6 +122,11 @@ const headsOf = (comparedWith: string | undefined): readonly ColumnHead[] => [
         ['S differs', `from ${comparedWith}: exact McNemar test, Holm-corrected`],
         ['ΔC differs', 'paired permutation test, Holm-corrected'],
       ] as const)),
+];
+
+const mutantsHead: ColumnHead = [
+  'mutants killed',
+  'of all faults made in lines that X* adds, over the candidates that were tried on them',
 ];
 
 type ColumnHead = readonly [text: string, title: string];
@@ -240,7 +248,7 @@ function rowOf(
   summary: Summary,
   box: HTMLElement,
   comparison: AdjustedComparison | undefined,
-  compares: boolean,
+  { compares, mutated }: { readonly compares: boolean; readonly mutated: boolean },
 ): HTMLElement {
   const differences: (readonly [difference: string, p?: string])[] = !compares
     ? []
@@ -269,6 +277,7 @@ function rowOf(
     ),
     ...shareKeys.map((key) => shareCell(summary[key])),
     ...deltaKeys.map((key) => meanCell(summary[key])),
+    ...(mutated ? [mutantsCell(summary)] : []),
     element(
       'td',
       {},
@@ -314,6 +323,18 @@ function figureCell(
     { title },
     inPercent(value),
     element('span', { class: 'interval' }, interval(range)),
+  );
+}
+
+/** The share of the mutants that are killed, and how many candidates were tried on them. */
+function mutantsCell({ mutants, selected }: Summary): HTMLElement {
+  if (mutants === undefined || mutants.all === 0) return element('td', {}, '–');
+  const { killed, all, of } = mutants;
+  return element(
+    'td',
+    { title: `over ${of} of ${selected} instances` },
+    inPercent(killed / all),
+    element('span', { class: 'interval' }, `${killed} of ${all}`),
   );
 }
 

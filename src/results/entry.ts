@@ -2,7 +2,7 @@ import type { ChangeCoverage } from '../domain/changeCoverage';
 import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
 import type { Prediction } from '../domain/instance';
-import { killedOf, type MutantResults } from '../domain/study/mutant';
+import { killedOf, survivorsOf, type MutantResults } from '../domain/study/mutant';
 import type { EntryReason, NotEvaluatedReason } from '../domain/reason';
 import { nothingKnown, type DeltaFraction, type RunEntry } from '../domain/study/entry';
 import type { Environment } from '../engine/engine';
@@ -91,11 +91,19 @@ export function entryOf(entry: BatchEntry): RunEntry {
     anyToFail: strict.anyToFail.length,
     ...(delta === undefined ? {} : { delta }),
     ...(goldenDelta === undefined ? {} : { goldenDelta }),
-    ...(mutants === undefined ? {} : { mutants: killedOf(mutants.tested) }),
+    ...(mutants === undefined ? {} : mutantFigures(mutants.tested)),
     ...(harness === undefined ? {} : { harness }),
     ...(result.difference === undefined ? {} : { difference: result.difference }),
     findings: shortFindings(result.findings),
   };
+}
+
+/** What entries keep of the mutants that a candidate was tried on. */
+export function mutantFigures(
+  tested: Parameters<typeof survivorsOf>[0],
+): Pick<RunEntry, 'mutants' | 'survivors'> {
+  const survivors = survivorsOf(tested);
+  return { mutants: killedOf(tested), ...(survivors.length > 0 && { survivors }) };
 }
 
 function fractionOf(coverage: ChangeCoverage | undefined): DeltaFraction | undefined {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { HumanError, messageOf, systemCode } from '../domain/humanError';
 import { entryReasons } from '../domain/reason';
 import type { RunEntry } from '../domain/study/entry';
+import { survivingStatuses } from '../domain/study/mutant';
 import { findingReportSchema, trajectoryFindingSchema } from './reportSchema';
 import { openLineJournal, wholeLines } from '../files/lineJournal';
 import { writeResult } from './writeResult';
@@ -30,6 +31,18 @@ export const journalLine = z.object({
   delta: fraction.exactOptional(),
   goldenDelta: fraction.exactOptional(),
   mutants: z.object({ killed: count, all: count }).exactOptional(),
+  survivors: z
+    .array(
+      z.object({
+        path: z.string(),
+        line: z.number().int(),
+        operator: z.string(),
+        before: z.string(),
+        after: z.string(),
+        status: z.enum(survivingStatuses),
+      }),
+    )
+    .exactOptional(),
   harness: z
     .object({
       resolved: z.boolean(),

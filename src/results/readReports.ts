@@ -5,6 +5,7 @@ import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
 import { messageOf, throwIfAborted, systemCode } from '../domain/humanError';
 import type { EntryReason } from '../domain/reason';
 import { nothingKnown, type RunEntry } from '../domain/study/entry';
+import { mutantFigures } from './entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readableReportSchema, type ReadableReport } from './reportSchema';
 
@@ -157,11 +158,18 @@ function entryOfReport(instance: string, folder: string, of: ReadableReport): Ru
     anyToFail: strict.any_to_fail.length,
     ...(strict.change_coverage ? { delta: strict.change_coverage } : {}),
     ...(strict.golden_change_coverage ? { goldenDelta: strict.golden_change_coverage } : {}),
-    ...(of.mutants ? { mutants: of.mutants } : {}),
+    ...mutantsOfReport(of.mutants),
     ...(harness === undefined ? {} : { harness }),
     ...(of.gradings_differ ? { difference: of.gradings_differ } : {}),
     ...(strict.findings === undefined ? {} : { findings: shortFindings(strict.findings) }),
   };
+}
+
+/** Earlier versions list no mutants. */
+function mutantsOfReport(mutants: ReadableReport['mutants']): ReturnType<typeof mutantFigures> {
+  if (!mutants) return {};
+  const { killed, all, list } = mutants;
+  return list === undefined ? { mutants: { killed, all } } : mutantFigures(list);
 }
 
 /** Undefined where harness grading is not available, since its keys cannot express that. */

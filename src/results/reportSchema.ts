@@ -243,7 +243,10 @@ export const readableReportSchema = z
     seconds: shape.seconds,
     gradings_differ: shape.gradings_differ,
     trajectory_findings: shape.trajectory_findings,
-    mutants: mutants.pick({ killed: true, all: true }).nullish(),
+    mutants: mutants
+      .pick({ killed: true, all: true, list: true })
+      .partial({ list: true })
+      .nullish(),
     strict: z
       .looseObject({
         success: ofStrict.success,

@@ -1,6 +1,6 @@
 import type { Finding, TrajectoryFinding } from '../finding';
 import type { EntryReason } from '../reason';
-import type { MutantFraction } from './mutant';
+import type { MutantFraction, Survivor } from './mutant';
 import type { Grading } from './grading';
 import { markedAsOracle } from '../oracleMark';
 
@@ -65,6 +65,8 @@ export interface RunEntry {
   readonly goldenDelta?: DeltaFraction;
   /** Mutants of X* that it kills; absent if it was not tried on any. */
   readonly mutants?: MutantFraction;
+  /** Some of the mutants that it does not kill, with code of X*; absent if it kills all. */
+  readonly survivors?: readonly Survivor[];
   /** Result of harness grading; absent if not available. */
   readonly harness?: {
     readonly resolved: boolean;

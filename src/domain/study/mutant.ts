@@ -72,7 +72,7 @@ export const isKilled = ({ status }: Pick<TestedMutant, 'status'>): boolean =>
   status === 'killed' || status === 'timed out';
 
 /** The mutation score of a candidate, or of a part of its mutants. */
-export const killedOf = (tested: readonly TestedMutant[]): MutantFraction => ({
+export const killedOf = (tested: readonly Pick<TestedMutant, 'status'>[]): MutantFraction => ({
   killed: tested.filter(isKilled).length,
   all: tested.length,
 });
@@ -90,4 +90,32 @@ export function killedInWords({ killed, all }: MutantFraction): string {
   return all === 0
     ? 'undefined (no mutant can be made)'
     : `${Math.round((100 * killed) / all)} % (${killed}/${all})`;
+}
+
+/** A mutant that no test of a candidate kills. */
+export interface Survivor extends Pick<Mutant, 'path' | 'line' | 'operator' | 'before' | 'after'> {
+  readonly status: (typeof survivingStatuses)[number];
+}
+
+export const survivingStatuses = ['survived', 'not covered'] as const;
+
+/** Survivors that an entry keeps; `report.json` lists all mutants. */
+const mostSurvivors = 50;
+const longestCode = 120;
+
+/** The first mutants that a candidate does not kill, with at most a line of their code. */
+export const survivorsOf = (
+  tested: readonly Omit<TestedMutant, 'killedBy' | 'column'>[],
+): readonly Survivor[] =>
+  tested
+    .flatMap(({ path, line, operator, before, after, status }) =>
+      status === 'survived' || status === 'not covered'
+        ? [{ path, line, operator, before: oneLine(before), after: oneLine(after), status }]
+        : [],
+    )
+    .slice(0, mostSurvivors);
+
+function oneLine(code: string): string {
+  const line = code.replace(/\s+/g, ' ').trim();
+  return line.length > longestCode ? `${line.slice(0, longestCode - 1)}…` : line;
 }

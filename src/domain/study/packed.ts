@@ -1,6 +1,7 @@
 import type { Finding, TrajectoryFinding } from '../finding';
 import type { StudyDocument } from './document';
 import { entryReasons } from '../reason';
+import type { MutantFraction, Survivor } from './mutant';
 import type { DeltaFraction, InstanceFacts, MakingCost, RunData, RunEntry } from './entry';
 
 /** One number for each entry; null if the entry has none. */
@@ -32,6 +33,11 @@ interface PackedEntries {
   readonly findings?: Readonly<Record<string, readonly Finding[]>>;
   /** As `findings`. */
   readonly trajectoryFindings?: Readonly<Record<string, readonly TrajectoryFinding[]>>;
+  /** Absent in pages of earlier versions, as the next two. */
+  readonly mutantsKilled?: Numbers;
+  readonly mutants?: Numbers;
+  /** As `findings`. */
+  readonly survivors?: Readonly<Record<string, readonly Survivor[]>>;
   readonly seconds: readonly number[];
   readonly cost: Readonly<Record<CostKey, Numbers>>;
 }
@@ -159,6 +165,9 @@ function packEntries(
     ),
     findings: byIndex(entries.map(({ findings = [] }) => findings)),
     trajectoryFindings: byIndex(entries.map((entry) => entry.trajectoryFindings ?? [])),
+    mutantsKilled: entries.map(({ mutants }) => orNull(mutants?.killed)),
+    mutants: entries.map(({ mutants }) => orNull(mutants?.all)),
+    survivors: byIndex(entries.map(({ survivors = [] }) => survivors)),
     seconds: entries.map(({ seconds }) => rounded(seconds)),
     cost: record(costKeys, (key) => entries.map(({ cost }) => orNull(cost?.[key]))),
   };
@@ -205,6 +214,8 @@ function entryAt(
   const count = (key: CountKey): number => packed.counts[key][index] ?? 0;
   const delta = fraction(packed.covered[index], packed.executable[index]);
   const goldenDelta = fraction(packed.goldenCovered[index], packed.goldenExecutable[index]);
+  const mutants = mutantsAt(packed, index);
+  const survivors = packed.survivors?.[index];
   const difference = packed.difference[index];
   const coverage = packed.coverage[index];
   const cost: Partial<Record<CostKey, number>> = {};
@@ -227,6 +238,8 @@ function entryAt(
     anyToFail: count('anyToFail'),
     ...(delta === undefined ? {} : { delta }),
     ...(goldenDelta === undefined ? {} : { goldenDelta }),
+    ...(mutants !== undefined && { mutants }),
+    ...(survivors !== undefined && { survivors }),
     ...(has(flags.harness)
       ? {
           harness: {
@@ -246,6 +259,12 @@ function entryAt(
     ...(has(flags.cost) ? { cost } : {}),
     ...(has(flags.oracle) ? { oracle: true } : {}),
   };
+}
+
+function mutantsAt(packed: PackedEntries, index: number): MutantFraction | undefined {
+  const killed = packed.mutantsKilled?.[index] ?? undefined;
+  const all = packed.mutants?.[index] ?? undefined;
+  return killed === undefined || all === undefined ? undefined : { killed, all };
 }
 
 const fraction = (

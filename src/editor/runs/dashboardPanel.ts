@@ -14,6 +14,8 @@ import { bundledPage } from '../shell/bundledPage';
 import { dashboardViewType } from '../shell/names';
 import { cellNameSchema } from './cellNameSchema';
 import { dashboardProblems } from './dashboardProblems';
+import type { Revealed } from '../instance/revealed';
+import { withoutHidden, withoutHiddenSurvivors } from './hiddenSurvivors';
 import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';
 
@@ -52,6 +54,8 @@ export interface DashboardSource {
   readonly extensionUri: vscode.Uri;
   readonly library: RunLibrary;
   readonly repairs: RepairList;
+  /** Only of revealed instances does the page get code of X*. */
+  readonly revealed: Pick<Revealed, 'has' | 'onDidChange'>;
   /** Lets a person choose files with results of code repair. */
   addRepairs(): Promise<void>;
   /** Ids of the methods that are hidden in dashboards. */
@@ -131,11 +135,12 @@ export class DashboardPanel implements vscode.Disposable {
       panel.onDidDispose(() => this.dispose()),
       library.onDidChange(() => this.sendRuns()),
       library.onDidGrow(({ run, entries }) => {
-        if (this.has(run)) this.send({ type: 'entries', run, entries: entries.map(forPage) });
+        if (this.has(run)) this.sendEntries(run, entries);
       }),
       library.onDidProgress((run) => this.sendProgress(run)),
       source.repairs.onDidChange(() => this.sendRuns()),
       source.onDidFilter(() => void this.sendFilter()),
+      source.revealed.onDidChange((id) => this.sendInstance(id)),
     ];
     DashboardPanel.panels.set(keyOf(labels), this);
     panel.webview.html = this.html();
@@ -163,7 +168,9 @@ export class DashboardPanel implements vscode.Disposable {
       version: studyVersion,
       created: new Date().toISOString(),
       product: packageJson.version,
-      runs: this.runs().map(({ folder: _folder, place: _place, ...run }) => run),
+      runs: withoutHiddenSurvivors(this.runs(), this.source.revealed).map(
+        ({ folder: _folder, place: _place, ...run }) => run,
+      ),
       published: [],
       repairs: repairs.results,
       asked: {},
@@ -171,6 +178,20 @@ export class DashboardPanel implements vscode.Disposable {
     });
     this.made = { runs: library.runs, repairs: repairs.listed, bytes };
     return bytes;
+  }
+
+  private sendEntries(run: string, entries: readonly RunEntry[]): void {
+    const shown = entries.map((entry) => withoutHidden(entry, this.source.revealed));
+    this.send({ type: 'entries', run, entries: shown.map(forPage) });
+  }
+
+  /** Sends the candidates of an instance again, whose golden patch was revealed or hidden. */
+  private sendInstance(id: string): void {
+    this.made = undefined;
+    for (const { label, entries } of this.runs()) {
+      const mine = entries.filter(({ instance, survivors }) => instance === id && survivors);
+      if (mine.length > 0) this.sendEntries(label, mine);
+    }
   }
 
   private async loaded(): Promise<void> {

@@ -25,6 +25,7 @@ import { showCellCandidate, showLog } from './cells';
 import { findCell } from './foundCell';
 import { DashboardPanel, type DashboardSource } from './dashboardPanel';
 import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
+import { withoutHiddenSurvivors } from './hiddenSurvivors';
 import { RunLibrary } from './library';
 import { RepairList } from './repairList';
 import { ResultGutters } from './resultGutters';
@@ -348,7 +349,7 @@ export class Runs implements vscode.Disposable {
         version: studyVersion,
         created: new Date().toISOString(),
         product: packageJson.version,
-        runs,
+        runs: withoutHiddenSurvivors(runs, this.revealed),
         published: [],
         repairs: this.repairs.results,
         asked: {},
@@ -370,6 +371,7 @@ export class Runs implements vscode.Disposable {
       extensionUri: this.context.extensionUri,
       library: this.library,
       repairs: this.repairs,
+      revealed: this.revealed,
       addRepairs: () => this.addRepairs(),
       hidden: this.context.globalState.get<string[]>(hiddenKey, []),
       keepHidden: async (methods) => this.context.globalState.update(hiddenKey, methods),
@@ -406,6 +408,10 @@ export class Runs implements vscode.Disposable {
         return showCellCandidate(findCell(vscode.l10n, this.library, cell));
       case 'gutters':
         return this.showGutters(cell);
+      case 'survivors':
+        // The page gets them when the instance is revealed.
+        await this.revealed.ask(cell.instance, vscode.l10n.t('Show Surviving Mutants'));
+        return;
       case 'trajectory':
         return this.showCellTrajectory(cell);
     }

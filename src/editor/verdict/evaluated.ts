@@ -26,7 +26,7 @@ export interface Evaluated {
   readonly milliseconds: number;
   /** End of the complete run whose outcomes were reused; set when `result.affected` is set. */
   readonly keptFrom?: Date | undefined;
-  /** What the candidate does with mutants; absent until that is asked for, and after a reload. */
+  /** What the candidate does with mutants; absent until that is asked for. */
   readonly mutants?: MutantResults | undefined;
   /** Whether it was read back after a reload: today's environment may be another. */
   readonly restored?: boolean | undefined;

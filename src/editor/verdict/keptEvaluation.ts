@@ -4,6 +4,7 @@ import { changeKinds, lineStates, type ChangeCoverage } from '../../domain/chang
 import type { Instance } from '../../domain/instance';
 import { outcomes, phases, type TestResult } from '../../domain/outcome';
 import { verdictReasons } from '../../domain/reason';
+import { mutantStatuses, type MutantResults } from '../../domain/study/mutant';
 import { transitions, type TestTransition } from '../../domain/transition';
 import type { Verdict } from '../../domain/verdict';
 import type { CandidateResult } from '../../evaluation/candidateResult';
@@ -107,6 +108,22 @@ const result = z.object({
   affected: z.object({ ran: z.number(), kept: z.number() }).exactOptional(),
 });
 
+const mutantResults: z.ZodType<MutantResults> = z.object({
+  made: z.number(),
+  tested: z.array(
+    z.object({
+      path: z.string(),
+      line: z.number(),
+      column: z.number(),
+      operator: z.string(),
+      before: z.string(),
+      after: z.string(),
+      status: z.enum(mutantStatuses),
+      killedBy: texts,
+    }),
+  ),
+});
+
 const kept = z.object({
   format: z.literal(format),
   version: z.string(),
@@ -118,6 +135,7 @@ const kept = z.object({
   milliseconds: z.number(),
   keptFrom: z.iso.datetime().optional(),
   result,
+  mutants: mutantResults.exactOptional(),
 });
 
 /** What a verdict depends on besides the candidate. */
@@ -198,7 +216,7 @@ export class KeptEvaluation {
 
 /** A verdict as JSON. */
 export function printEvaluated(evaluated: Evaluated, { version, row }: Grounds): string {
-  const { digest, texts, evaluatedAt, milliseconds, keptFrom } = evaluated;
+  const { digest, texts, evaluatedAt, milliseconds, keptFrom, mutants } = evaluated;
   return JSON.stringify({
     format,
     version,
@@ -209,6 +227,7 @@ export function printEvaluated(evaluated: Evaluated, { version, row }: Grounds):
     milliseconds,
     ...(keptFrom === undefined ? {} : { keptFrom: keptFrom.toISOString() }),
     result: evaluated.result,
+    ...(mutants !== undefined && { mutants }),
   });
 }
 
@@ -246,6 +265,7 @@ export function parseEvaluated(
     milliseconds: about.milliseconds,
     keptFrom: about.keptFrom === undefined ? undefined : new Date(about.keptFrom),
     restored: true,
+    ...(about.mutants !== undefined && { mutants: about.mutants }),
   };
   return { evaluated, row: about.row };
 }

@@ -107,14 +107,23 @@ export class KnownResults {
   /** Makes a verdict the last one, for this window and for later ones. */
   async keep(evaluated: Evaluated): Promise<void> {
     this.become(evaluated);
-    // Not awaited: nobody reads the file before the window closes.
-    this.keeping = this.write(evaluated).catch((error: unknown) => this.notKept(error));
+    this.keepForLater(evaluated);
     await this.tellList(evaluated.result);
   }
 
-  /** Adds to the last verdict what its candidate does with mutants, if it still is the last one. */
+  /**
+   * Adds to the last verdict what its candidate does with mutants, if it still is the last one. Later
+   * windows have it too.
+   */
   keepMutants({ digest }: Pick<Evaluated, 'digest'>, mutants: MutantResults): void {
-    if (this.evaluated?.digest === digest) this.evaluated = { ...this.evaluated, mutants };
+    if (this.evaluated?.digest !== digest) return;
+    this.evaluated = { ...this.evaluated, mutants };
+    this.keepForLater(this.evaluated);
+  }
+
+  /** Not awaited: nobody reads the file before the window closes. */
+  private keepForLater(evaluated: Evaluated): void {
+    this.keeping = this.write(evaluated).catch((error: unknown) => this.notKept(error));
   }
 
   private async write(evaluated: Evaluated): Promise<void> {

@@ -23,6 +23,17 @@ describe('a packed study', () => {
       ...(index % 5 === 0 && { cost: { dollars: 0.1 } }),
       ...(index % 7 === 0 && { oracle: true as const }),
       ...(index % 4 === 3 && { trajectoryFindings: [] }),
+      ...(index % 5 === 1 && { mutants: { killed: 4, all: 4 } }),
+      ...(index % 5 === 2 && { mutants: { killed: 0, all: 0 } }),
+      ...(index % 5 === 3 && {
+        mutants: { killed: 1, all: 2 },
+        survivors: [
+          {
+            ...{ path: 'a.py', line: index, operator: 'comparison' },
+            ...{ before: '<', after: '<=', status: 'survived' as const },
+          },
+        ],
+      }),
       ...(index % 6 === 0 && {
         trajectoryFindings: [
           { kind: 'history', severity: 'note', step: index, text: 'git log' } as const,

@@ -195,6 +195,62 @@ describe('the dashboard as a file', function () {
     assert.equal(await page.locator('[role=rowheader]').textContent(), one.instance);
   });
 
+  it('counts mutants by candidate and method, and lists those that survive as text', async () => {
+    const study = simulatedStudy({ instances: 20, methods: 2 });
+    const [run, ...others] = study.runs;
+    const one = run?.entries.find(({ success }) => success);
+    assert.ok(run && one);
+    const survivor = { path: 'lib/cat.py', line: 7, operator: 'constant', before: attack } as const;
+    const entries = run.entries.map((entry, index) =>
+      entry === one
+        ? {
+            ...entry,
+            mutants: { killed: 2, all: 5 },
+            survivors: [
+              { ...survivor, after: '1', status: 'survived' as const },
+              { ...survivor, line: 9, before: '<', after: '<=', status: 'not covered' as const },
+            ],
+          }
+        : index === run.entries.indexOf(one) + 1
+          ? { ...entry, mutants: { killed: 3, all: 3 } }
+          : entry,
+    );
+    await open({ ...study, runs: [{ ...run, entries }, ...others] });
+    const head = page.locator('.summary').first().locator('thead th');
+    const at = (await head.allTextContents()).indexOf('mutants killed');
+    const cells = page.locator('.summary').first().locator('tbody tr');
+    const figure = cells.first().locator('th, td').nth(at);
+    assert.equal(await figure.textContent(), '62.55 of 8');
+    assert.equal(await figure.getAttribute('title'), 'over 2 of 20 instances');
+    assert.equal(await cells.nth(1).locator('th, td').nth(at).textContent(), '–');
+    await page.locator('[role=gridcell][aria-label*="kills 2 of 5 mutants"]').click();
+    assert.match(await page.locator('.details dl').innerText(), /Mutants killed\s+40 % \(2\/5\)/);
+    const survivors = page.locator('details.survivors');
+    assert.equal(await survivors.locator('li').first().isVisible(), false);
+    await survivors.locator('summary').click();
+    assert.deepEqual(await survivors.locator('li').allTextContents(), [
+      `lib/cat.py:7 ${attack} → 1`,
+      'lib/cat.py:9 < → <= (no test runs the line)',
+    ]);
+    assert.match(await survivors.innerText(), /1 more are in report\.json/);
+    assert.equal(await count('img'), 0);
+  });
+
+  it('says which methods are known to look at the answer, measured or published', async () => {
+    const study = simulatedStudy({ instances: 10, methods: 2 });
+    const [run, ...others] = study.runs;
+    assert.ok(run);
+    const entries = run.entries.map((entry) => ({ ...entry, model: 'DevstralTestGen' }));
+    await open({ ...study, runs: [{ ...run, entries }, ...others] });
+    assert.equal(await count('.summary tr:has-text("known to look at the answer")'), 1);
+    await page.getByLabel('Published rows').check();
+    const published = page.locator('.published tr:has-text("known to look at the answer")');
+    await published.first().waitFor();
+    assert.equal(await published.count(), 3);
+    await page.locator('[role=gridcell]').first().click();
+    assert.match(await page.locator('.details').innerText(), /names? the fixed version/);
+  });
+
   it('marks warnings in trajectories, shows their steps as text, and counts them by method', async () => {
     const study = simulatedStudy({ instances: 20, methods: 2 });
     const [run, ...others] = study.runs;

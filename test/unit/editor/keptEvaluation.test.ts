@@ -45,6 +45,17 @@ describe('keptEvaluation', () => {
         result: candidateResult({ affected: { ran: 1, kept: 3 }, difference: 'they differ' }),
       }),
       evaluated({ result: candidateResult({ changeCoverage: undefined, runs: {}, tests: [] }) }),
+      evaluated({
+        mutants: {
+          made: 3,
+          tested: [
+            {
+              ...{ path: 'a.py', line: 2, column: 5, operator: 'number' },
+              ...{ before: '1', after: '2', status: 'killed', killedBy: ['t.py::test_a'] },
+            },
+          ],
+        },
+      }),
     ]) {
       assert.deepEqual(parseEvaluated(printEvaluated(each)), { ...each, restored: true });
     }

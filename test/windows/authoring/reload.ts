@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { inQuickInput, screenshot, visible, waitFor } from '../host/client';
+import { hands, inQuickInput, screenshot, visible, waitFor } from '../host/client';
 
 const notes = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'before-the-reload.json');
 const test = 'test_parts_add_up_to_the_amount';
@@ -64,8 +64,21 @@ async function showBoth(): Promise<void> {
   await vscode.commands.executeCommand('workbench.view.testing.focus');
 }
 
+/** The sentence about mutants in the list behind the status bar, which shows what has room. */
+async function mutantsInVerdict(): Promise<string> {
+  await hands.resize(1500, 1500);
+  const asked = vscode.commands.executeCommand('swt-bench.showVerdict');
+  const { label } = await waitFor('the mutants of the verdict', async () =>
+    (await visible.quickInput())?.items.find((each) => each.label.includes('Mutants killed')),
+  );
+  await inQuickInput.cancel();
+  await asked;
+  await hands.resize(1500, 1000);
+  return label;
+}
+
 describe('a reload of the window', () => {
-  it('keeps results, inline text and marks', async () => {
+  it('keeps results, inline text, marks and mutants', async () => {
     if (!existsSync(notes)) {
       await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
       await vscode.commands.executeCommand('swt-bench.reproduce');
@@ -73,6 +86,10 @@ describe('a reload of the window', () => {
       await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
       await inQuickInput.accept();
       await asked;
+      await vscode.commands.executeCommand('swt-bench.checkWithMutants');
+      const mutants = await mutantsInVerdict();
+      assert.match(mutants, /9\/16/);
+      await vscode.commands.executeCommand('notifications.clearAll');
       await showBoth();
       const before = await waitFor('everything before the reload', async () => {
         const found = await seen();
@@ -80,7 +97,7 @@ describe('a reload of the window', () => {
         return found;
       });
       await screenshot('before-reload');
-      writeFileSync(notes, JSON.stringify(before));
+      writeFileSync(notes, JSON.stringify({ ...before, mutants }));
       // This extension host ends before it gets the answer. Errors of other extensions in it about
       // closed channels do not matter here.
       process.removeAllListeners('uncaughtException');
@@ -90,7 +107,9 @@ describe('a reload of the window', () => {
         .then(undefined, () => undefined);
       await new Promise(() => undefined);
     }
-    const before = JSON.parse(readFileSync(notes, 'utf8')) as Seen;
+    const { mutants, ...before } = JSON.parse(readFileSync(notes, 'utf8')) as Seen & {
+      readonly mutants: string;
+    };
     assertWhole(before);
     // Nothing runs, and VS Code itself restores the editors.
     await vscode.commands.executeCommand('workbench.view.testing.focus');
@@ -99,5 +118,6 @@ describe('a reload of the window', () => {
       return true;
     });
     await screenshot('after-reload');
+    assert.equal(await mutantsInVerdict(), mutants);
   });
 });
