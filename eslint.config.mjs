@@ -17,7 +17,7 @@ const layers = {
   evaluation: ['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
   validation: ['domain', 'python', 'repository', 'engine', 'evaluation'],
   mutation: ['domain', 'files', 'python', 'patch', 'engine', 'evaluation'],
-  results: ['domain', 'files', 'patch', 'repository', 'engine', 'evaluation'],
+  results: ['domain', 'files', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
   batch: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
     ...['evaluation', 'mutation', 'results'],

@@ -9,6 +9,7 @@ import type { RepairRun } from '../domain/study/resolution/judgedRepair';
 import { repairResultsOf } from '../domain/study/resolution/repairRates';
 import { readJudgedRuns } from '../results/judged/readJudgedRuns';
 import { readRuns } from '../results/readRuns';
+import { withTrajectoryCosts } from '../trajectory/withTrajectoryCosts';
 import { dashboardHtml } from '../study/dashboardHtml';
 import { studyDocument, studyRequest } from '../study/studyDocument';
 import { readRepairResults } from '../study/repairResults';
@@ -46,7 +47,7 @@ export const registerReport: RegisterCommand = (program, context, finish) => {
     .description('rates of saved runs, side by side, without running anything')
     .argument(
       '<dir...>',
-      'folders that `evaluate --out` or the SWT-Bench harness wrote, or single runs in them; runs over code patches too',
+      'folders that `evaluate --out` or the SWT-Bench harness wrote, single runs in them, or runs that others publish; runs over code patches too',
     )
     .addOption(
       new Option(
@@ -95,12 +96,15 @@ export async function reportCommand(
   const facts = await factsOfDataset(options, context);
   const read = await readRuns(dirs, { instances: facts, signal: context.signal });
   const judged = await readJudgedRuns(dirs);
-  const { runs } = read;
   const problems = [...read.problems, ...judged.problems];
+  const runs = await withTrajectoryCosts(read.runs, {
+    signal: context.signal,
+    told: (problem) => problems.push(problem),
+  });
   if (runs.length === 0 && judged.runs.length === 0) {
     throw new HumanError(
       problems[0] ?? 'There is no run to report',
-      'Name the folder that `swt-bench evaluate --out` wrote, or that of the SWT-Bench harness',
+      'Name the folder that `swt-bench evaluate --out` wrote, that of the SWT-Bench harness, or a published run',
     );
   }
   for (const problem of problems) context.stderr(`swt-bench: ${problem}\n`);

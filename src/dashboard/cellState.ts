@@ -68,11 +68,13 @@ const kindOfReason: Readonly<Record<EntryReason, CellKind>> = {
   'out of memory': 'stopped',
   'disk full': 'stopped',
   unsound: 'unsound',
+  'not resolved': 'failure',
   'no prediction': 'unknown',
   'source not available': 'unknown',
   'environment failed': 'unknown',
   'instance cannot be used': 'unknown',
   'internal error': 'unknown',
+  'no report': 'unknown',
 };
 
 /** @param entry undefined where the run has no entry for the instance (yet) */

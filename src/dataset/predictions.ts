@@ -3,9 +3,11 @@ import type { Instance, Prediction } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
 import { reproductionAnswers } from '../domain/ranking/rankPatches';
 import { sampleNumbers, type NumberedRow, type SampleNumbers } from '../domain/sampleNumbers';
+import { whyAnswerSeen } from '../domain/study/answerSeen';
 import type { Dataset } from './dataset';
 import { makingCostOf } from './makingCost';
-import { readRecords } from './rows/records';
+import { predictionRowOfOpenHands } from './openHandsRow';
+import { recordBatches } from './rows/records';
 
 const predictionSchema = z.looseObject({
   instance_id: z.string(),
@@ -42,7 +44,7 @@ export const isMadeUp = (from: string): from is 'gold' | 'none' =>
 
 /**
  * Loads predictions from JSON or JSONL files, also compressed with gzip, in the shapes of SWE-bench
- * and SWT-Bench. These are rows, a list, or an object by instance id. `gold` means T* as the
+ * and SWT-Bench, or `output.jsonl` of OpenHands. These are rows, a list, or an object by instance id. `gold` means T* as the
  * candidate, or X* where code patches are asked for; `none` is an empty patch. A file may have
  * several candidates for one instance under different names.
  *
@@ -172,15 +174,19 @@ async function rowsOf(
 ): Promise<{ rows: readonly ReadRow[]; broken: readonly Omit<Problem, 'place'>[] }> {
   const rows: ReadRow[] = [];
   const broken: Omit<Problem, 'place'>[] = [];
-  for (const record of await readRecords(path, 'predictions file')) {
-    if ('error' in record) {
-      broken.push({ number: record.row, text: record.error });
-      continue;
+  // Rows of OpenHands have whole histories, so the file is never in memory as a whole.
+  for await (const batch of recordBatches(path, 'predictions file')) {
+    for (const record of batch) {
+      if ('error' in record) {
+        broken.push({ number: record.row, text: record.error });
+        continue;
+      }
+      const row = predictionRowOfOpenHands(record.value) ?? record.value;
+      const read = readRow(row, dataset, known);
+      if (typeof read === 'string') {
+        broken.push({ number: record.row, text: `row ${record.row}: ${read}` });
+      } else rows.push({ number: record.row, ...read });
     }
-    const read = readRow(record.value, dataset, known);
-    if (typeof read === 'string') {
-      broken.push({ number: record.row, text: `row ${record.row}: ${read}` });
-    } else rows.push({ number: record.row, ...read });
   }
   return { rows, broken };
 }
@@ -216,7 +222,9 @@ function readRow(
     patch: patch ?? '',
     ...(cost === undefined ? {} : { cost }),
     ...madeByOf(parsed.data),
-    ...(parsed.data['oracle'] === true && { oracle: true as const }),
+    ...((parsed.data['oracle'] === true || whyAnswerSeen(model ?? '') !== undefined) && {
+      oracle: true as const,
+    }),
     ...rankedOf(parsed.data),
   };
   return { instance: instanceId, model: prediction.model, row: parsed.data, prediction };

@@ -35,15 +35,60 @@ export async function readReports(
   signal?: AbortSignal,
 ): Promise<ReportEntries> {
   const problems: string[] = [];
-  const places: { model: string; instance: string }[] = [];
+  const places: ReportPlace[] = [];
   for (const model of await folders(folder, problems)) {
     // The logs of the six runs lie in folders beside those of the models, and contain the models'
     // names.
     if (/^(pred|gold|base)_(pre|post)(__|$)/.test(model)) continue;
     for (const instance of await folders(join(folder, model), problems)) {
-      places.push({ model, instance });
+      places.push({ model, instance, path: `${model}/${instance}/report.json` });
     }
   }
+  const read = await readPlaces(places, { folder, prefix, signal });
+  return { ...read, problems: [...problems, ...read.problems] };
+}
+
+/**
+ * Entries from the reports of one model, `<folder>/<instance>/report.json`: a folder of the harness
+ * as others publish it.
+ *
+ * @param model name of the model where the reports have none
+ * @param prefix of the paths of reports from the published folder
+ * @throws Cancelled; an unreadable file becomes a problem instead
+ */
+export async function readModelReports(
+  folder: string,
+  model: string,
+  prefix: string,
+  signal?: AbortSignal,
+): Promise<ReportEntries> {
+  const problems: string[] = [];
+  const places = (await folders(folder, problems)).map((instance): ReportPlace => ({
+    ...{ model, instance },
+    path: `${instance}/report.json`,
+  }));
+  const read = await readPlaces(places, { folder, prefix, signal });
+  return { ...read, problems: [...problems, ...read.problems] };
+}
+
+/** Where a report is. */
+interface ReportPlace {
+  readonly model: string;
+  readonly instance: string;
+  /** From the folder that is read. */
+  readonly path: string;
+}
+
+async function readPlaces(
+  places: readonly ReportPlace[],
+  of: {
+    readonly folder: string;
+    readonly prefix: string;
+    readonly signal?: AbortSignal | undefined;
+  },
+): Promise<ReportEntries> {
+  const { folder, prefix, signal } = of;
+  const problems: string[] = [];
   const own: RunEntry[] = [];
   const foreign: RunEntry[] = [];
   let strict = false;
@@ -51,9 +96,7 @@ export async function readReports(
     throwIfAborted(signal);
     const batch = places.slice(start, start + atOnce);
     const read = await Promise.all(
-      batch.map(({ model, instance }) =>
-        readOne(join(folder, model, instance, 'report.json'), instance),
-      ),
+      batch.map(({ path, instance }) => readOne(join(folder, path), instance)),
     );
     for (const [index, found] of read.entries()) {
       const place = batch[index];
@@ -62,12 +105,12 @@ export async function readReports(
         problems.push(found);
         continue;
       }
-      const { model, instance } = place;
+      const { model, instance, path } = place;
       strict ||= found.strict !== undefined && found.strict !== null;
       // Only this program writes the model's name into a report.
       (found.model_name_or_path === undefined ? foreign : own).push({
         ...entryOfReport(instance, model, found),
-        report: [prefix, model, instance, 'report.json'].filter((part) => part !== '').join('/'),
+        report: prefix === '' ? path : `${prefix}/${path}`,
       });
     }
   }
@@ -110,11 +153,21 @@ async function readOne(
   const parsed = z.record(z.string(), z.unknown()).safeParse(value);
   const own = parsed.success ? parsed.data[instance] : undefined;
   if (own === undefined) return `${path} holds no report of ${instance}`;
+  if (isOfCodePatch(own)) {
+    return `${path} judges a code patch, as SWE-bench does; name its summary with --repairs`;
+  }
   const checked = readableReportSchema.safeParse(own);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
   return `${path} is no report (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
 }
+
+/** Whether a report is one of SWE-bench, whose keys those of SWT-Bench resemble. */
+const isOfCodePatch = (report: unknown): boolean =>
+  typeof report === 'object' &&
+  report !== null &&
+  'tests_status' in report &&
+  !('tests_pred' in report);
 
 /** An entry from a report. Without a `strict` block its figures come from harness grading. */
 function entryOfReport(instance: string, folder: string, of: ReadableReport): RunEntry {

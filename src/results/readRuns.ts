@@ -8,6 +8,8 @@ import { readJournal } from './journal';
 import { judgedFolderName } from './judged/judgedRepairSchema';
 import { isJudgedFolder } from './judged/readJudgedRuns';
 import { readManifest, type RunManifest } from './manifest';
+import { publishedFolder } from './published/publishedFolder';
+import { hasGrades, readPublished } from './published/readPublished';
 import { readReports } from './readReports';
 
 interface ReadRunsOptions {
@@ -31,7 +33,8 @@ const logs = 'run_instance_swt_logs';
  * Reads saved runs from these folders:
  * - results folders (`evaluate --out`);
  * - folders of one run in them (`DIR/runs/<run>`);
- * - folders of the reference harness (its `run_instance_swt_logs`, or one run in it).
+ * - folders of the reference harness (its `run_instance_swt_logs`, or one run in it);
+ * - what others publish (`publishedFolder`), or a folder of such folders.
  * Runs over code patches are left to `readJudgedRuns`.
  * Labels are made unique. Damaged, half-written or foreign files become problems, and the rest is
  * read.
@@ -51,9 +54,9 @@ export async function readRuns(
       const key = `${place.kind} ${place.folder}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      const run = place.kind === 'ours' ? await ourRun(place) : await harnessRun(place, options);
-      problems.push(...run.problems);
-      if (run.data !== undefined) runs.push(run.data);
+      const read = await readers[place.kind](place, options);
+      problems.push(...read.problems);
+      runs.push(...read.runs);
     }
   }
   return { runs: labelled(runs), problems };
@@ -61,7 +64,7 @@ export async function readRuns(
 
 /** The location of a run. */
 interface Place {
-  readonly kind: 'ours' | 'harness';
+  readonly kind: 'ours' | 'harness' | 'published';
   /** Folder of the run. */
   readonly folder: string;
   /** The results folder that holds the run. */
@@ -99,11 +102,41 @@ async function placesIn(dir: string, asked: string, problems: string[]): Promise
     const others = await harnessPlaces(join(dir, logs), problems);
     places.push(...others.filter((place) => !known.has(basename(place.folder))));
   }
-  if (places.length === 0 && !names.includes(judgedFolderName)) {
-    problems.push(`${asked} holds no run: neither runs/*/run.json nor ${logs}`);
-  }
-  return places;
+  if (places.length > 0 || names.includes(judgedFolderName)) return places;
+  return publishedPlaces(dir, asked, names, problems);
 }
+
+/** The folder itself if it is of a published run, or else those of the folders in it that are. */
+async function publishedPlaces(
+  dir: string,
+  asked: string,
+  names: readonly string[],
+  problems: string[],
+): Promise<Place[]> {
+  const found: Place[] = [];
+  let ungraded: string | undefined;
+  const look = async (folder: string): Promise<void> => {
+    const published = await publishedFolder(folder);
+    if (await hasGrades(published)) found.push({ kind: 'published', folder, results: folder });
+    else ungraded ??= published.predictions;
+  };
+  await look(dir);
+  if (found.length === 0) for (const name of names) await look(join(dir, name));
+  if (found.length > 0) return found;
+  problems.push(
+    ungraded === undefined
+      ? `${asked} holds no run: ${readableFolders}`
+      : `${ungraded} has predictions without grades: run \`swt-bench evaluate --predictions\` on it`,
+  );
+  return [];
+}
+
+/** What a folder may be, for the message about one that is none of it. */
+const readableFolders =
+  'it is neither a folder of `evaluate --out` (runs/*/run.json) ' +
+  `nor of the SWT-Bench harness (${logs}, or the reports ID/report.json of one model) ` +
+  'nor a published run (metadata.yaml, all_preds.jsonl or preds.json, logs/ID/report.json, ' +
+  'summaries with resolved_ids, trajs)';
 
 async function harnessPlaces(folder: string, problems: string[]): Promise<Place[]> {
   const names = await foldersIn(folder);
@@ -142,33 +175,29 @@ async function foldersIn(dir: string): Promise<string[] | string> {
 const isFile = async (path: string): Promise<boolean> =>
   (await stat(path).catch(() => undefined))?.isFile() === true;
 
-interface OneRun {
-  readonly data?: RunData;
-  readonly problems: readonly string[];
-}
-
-async function ourRun({ folder, results }: Place): Promise<OneRun> {
+async function ourRun({ folder, results }: Place): Promise<RunsRead> {
   try {
     const manifest = await readManifest(folder);
-    if (manifest === undefined) return { problems: [`${folder} has no run.json`] };
+    if (manifest === undefined) return { runs: [], problems: [`${folder} has no run.json`] };
     const { lines, problems } = await readJournal(folder);
     const selected = new Set(manifest.instances.map((instance) => instance.id));
     const { candidates, models } = manifest;
     const most = models.length * selected.size;
     const entries = lines.map(({ key: _key, finished: _finished, ...entry }): RunEntry => entry);
     const foreign = lines.filter((line) => !selected.has(line.instance)).length;
+    const run: RunData = {
+      label: labelOf(manifest),
+      place: folder,
+      instances: manifest.instances,
+      entries: withoutAnswerNumbers(entries, { most, candidates }),
+      models,
+      ...(lines.length < candidates ? { unfinished: true } : {}),
+      folder: results,
+      created: manifest.created,
+      dataset: manifest.dataset,
+    };
     return {
-      data: {
-        label: labelOf(manifest),
-        place: folder,
-        instances: manifest.instances,
-        entries: withoutAnswerNumbers(entries, { most, candidates }),
-        models,
-        ...(lines.length < candidates ? { unfinished: true } : {}),
-        folder: results,
-        created: manifest.created,
-        dataset: manifest.dataset,
-      },
+      runs: [run],
       problems: [
         ...problems,
         ...(foreign === 0
@@ -177,7 +206,7 @@ async function ourRun({ folder, results }: Place): Promise<OneRun> {
       ],
     };
   } catch (error) {
-    return { problems: [messageOf(error)] };
+    return { runs: [], problems: [messageOf(error)] };
   }
 }
 
@@ -188,29 +217,44 @@ const labelOf = ({ run, shard }: RunManifest): string =>
 async function harnessRun(
   { folder, results }: Place,
   { instances, signal }: ReadRunsOptions,
-): Promise<OneRun> {
+): Promise<RunsRead> {
   const prefix = `${logs}/${basename(folder)}`;
   const { entries, strict, problems } = await readReports(folder, prefix, signal);
   if (entries.length === 0) {
     // The harness keeps the logs of golden and base runs beside its runs, and shares them among
     // runs.
-    if (/^(gold|base)_(pre|post)$/.test(basename(folder))) return { problems };
-    return { problems: problems.length > 0 ? problems : [`${folder} holds no report.json`] };
+    if (/^(gold|base)_(pre|post)$/.test(basename(folder))) return { runs: [], problems };
+    const none = [`${folder} holds no report.json`];
+    return { runs: [], problems: problems.length > 0 ? problems : none };
   }
-  const known = new Map((instances ?? []).map((instance) => [instance.id, instance]));
-  const ids = new Set(entries.map((entry) => entry.instance));
-  const selected = instances ?? [...ids].map((id) => known.get(id) ?? factsFromId(id));
+  const ids = [...new Set(entries.map((entry) => entry.instance))];
+  const run: RunData = {
+    label: basename(folder),
+    instances: instances ?? ids.map(factsFromId),
+    entries,
+    ...(strict ? {} : { grading: 'harness' as const }),
+    folder: results,
+  };
+  return { runs: [run], problems };
+}
+
+async function publishedRun(
+  { folder }: Place,
+  { instances, signal }: ReadRunsOptions,
+): Promise<RunsRead> {
+  const { runs, problems } = await readPublished(await publishedFolder(folder), signal);
   return {
-    data: {
-      label: basename(folder),
-      instances: selected,
-      entries,
-      ...(strict ? {} : { grading: 'harness' as const }),
-      folder: results,
-    },
+    runs: runs.map(({ ids, ...run }) => ({
+      ...run,
+      instances: instances ?? ids.map(factsFromId),
+    })),
     problems,
   };
 }
+
+const readers: Readonly<
+  Record<Place['kind'], (place: Place, options: ReadRunsOptions) => Promise<RunsRead>>
+> = { ours: ourRun, harness: harnessRun, published: publishedRun };
 
 /** Facts from the id of an instance, `owner__name-number`. */
 function factsFromId(id: string): InstanceFacts {

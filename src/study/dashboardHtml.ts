@@ -1,4 +1,5 @@
 import type { StudyDocument } from '../domain/study/document';
+import { withoutPaths } from '../domain/study/entry';
 import { pack } from '../domain/study/packed';
 import { pageHtml } from './pageHtml';
 
@@ -12,7 +13,7 @@ export async function dashboardHtml(document: StudyDocument, assets: string): Pr
   // Readers of the file must not see paths of the machine that made it.
   const shared = {
     ...document,
-    runs: document.runs.map(({ folder: _folder, place: _place, ...run }) => run),
+    runs: document.runs.map(withoutPaths),
   };
   return pageHtml(
     {

@@ -112,6 +112,7 @@ function ratesTable(report: StudyReport): StudyTable {
     ],
     notes: [
       ...report.methods.flatMap(notEvaluatedNote),
+      ...onlySuccessNote(report),
       intervalNote(report),
       ...oracleNotes(report),
       ...publishedNotes(report.published),
@@ -129,20 +130,31 @@ const notEvaluatedNote = ({ name, notEvaluated }: StudyReport['methods'][number]
   return counts.length === 0 ? [] : [`${name}: not evaluated: ${counts.join(', ')}`];
 };
 
+/** Of a run that was published as a summary, the other shares have no instances. */
+function onlySuccessNote({ methods }: StudyReport): string[] {
+  const names = methods
+    .filter(({ selected, wellFormed }) => selected > 0 && wellFormed.of === 0)
+    .map(({ name }) => name);
+  return names.length === 0
+    ? []
+    : [`Only S is known, from a summary of the reference harness: ${names.join(', ')}.`];
+}
+
 const oracleNotes = ({ methods, published }: StudyReport): string[] => {
-  const seen = new Map(
-    [
-      ...methods.map(({ name, answerSeen }) => [name, answerSeen] as const),
-      ...published.map((row) => [publishedName(row), row.answerSeen] as const),
-    ].flatMap(([name, why]) => (why === undefined ? [] : [[name, why]])),
-  );
+  const seen = new Map<string, string[]>();
+  for (const [name, why] of [
+    ...methods.map(({ name, answerSeen }) => [name, answerSeen] as const),
+    ...published.map((row) => [publishedName(row), row.answerSeen] as const),
+  ]) {
+    if (why !== undefined) seen.set(why, [...(seen.get(why) ?? []), name]);
+  }
   return [
     ...(methods.some(({ oracle }) => oracle)
       ? [
           '(oracle): made or chosen with the answer, so it is no method. It is compared with others only when --compare names it.',
         ]
       : []),
-    ...[...seen].map(([name, why]) => `${name} is known to look at the answer: ${why}.`),
+    ...[...seen].map(([why, names]) => `Known to look at the answer: ${names.join(', ')}: ${why}.`),
   ];
 };
 

@@ -9,7 +9,7 @@ import {
 import type { Grading } from './grading';
 import { figuresOf, gradingOf, type CandidateFigures, type EvaluatedMethod } from './methods';
 import { holm, mcNemar, signFlips } from './significance';
-import { shareKeys, type ShareKey } from './summary';
+import { saysShare, shareKeys, type ShareKey } from './summary';
 
 /** For how many instances a property holds under both methods, under one, or under neither. */
 interface PairedShare {
@@ -70,6 +70,7 @@ export function compareMethods(
   const withInterval = (interval: Interval | undefined): { interval?: Interval } =>
     interval === undefined ? {} : { interval };
   const share = (key: ShareKey): PairedShare => {
+    if (!saysShare(first, key) || !saysShare(second, key)) return unknownShare;
     const count = (left: boolean, right: boolean): number =>
       pairs.filter((pair) => pair.left[key] === left && pair.right[key] === right).length;
     const onlyFirst = count(true, false);
@@ -104,6 +105,12 @@ export function compareMethods(
     },
   };
 }
+
+/** The comparison of a share that one of the methods does not say. */
+const unknownShare: PairedShare = {
+  ...{ both: 0, onlyFirst: 0, onlySecond: 0, neither: 0 },
+  ...{ difference: 0, p: 1 },
+};
 
 /** The figures of two methods on one instance. */
 interface Pair {

@@ -139,10 +139,26 @@ export interface RunData {
    * exported page.
    */
   readonly place?: string;
+  /**
+   * Set where only S is known of the entries, as from a summary of the reference harness. The other
+   * figures are unknown then.
+   */
+  readonly known?: 'success';
+  /**
+   * Absolute paths of files and folders with the trajectories of a published run; absent in an
+   * exported page.
+   */
+  readonly trajectories?: readonly string[];
   /** ISO 8601. */
   readonly created?: string;
   /** The dataset as it was named for the run. */
   readonly dataset?: string;
+}
+
+/** The run without paths of this machine, for a page. */
+export function withoutPaths(run: RunData): RunData {
+  const { folder: _folder, place: _place, trajectories: _trajectories, ...rest } = run;
+  return rest;
 }
 
 /**

@@ -24,6 +24,8 @@ export interface EvaluatedMethod {
    * Whether the row uses the answer: its candidates were made with it, or picked by their grades.
    */
   readonly oracle: boolean;
+  /** `RunData.known`. */
+  readonly known?: 'success';
   /** What a published method is known to see of the answer; absent for all others. */
   readonly answerSeen?: string;
   /** Set for an oracle's pick: the number of samples it picks from, knowing their grades. */
@@ -87,6 +89,7 @@ export function methodsOf(
       name: oracle ? markedAsOracle(name) : name,
       oracle,
       ...(answerSeen !== undefined && { answerSeen }),
+      ...(run.known !== undefined && { known: run.known }),
       run: run.label,
       model,
       grading: run.grading ?? 'strict',

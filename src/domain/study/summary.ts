@@ -240,11 +240,14 @@ export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions
   const intervals =
     options.intervals === undefined ? undefined : bootstrap(figures, options.intervals);
 
-  const share = (key: ShareKey): Share => ({
-    count: figures.filter((each) => each[key]).length,
-    of,
-    ...withInterval(intervals?.[key]),
-  });
+  const share = (key: ShareKey): Share =>
+    saysShare(method, key)
+      ? {
+          count: figures.filter((each) => each[key]).length,
+          of,
+          ...withInterval(intervals?.[key]),
+        }
+      : { count: 0, of: 0 };
   const deltas = figures.filter((each) => each.delta !== undefined);
   const mean = (key: DeltaKey, part: readonly CandidateFigures[]): DeltaMean => ({
     mean:
@@ -288,6 +291,10 @@ export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions
     reasons: reasonCounts(method),
   };
 }
+
+/** Whether a share of a method can be computed; one without instances stands for the others. */
+export const saysShare = ({ known }: Pick<EvaluatedMethod, 'known'>, key: ShareKey): boolean =>
+  known === undefined || key === known;
 
 const withInterval = (interval: Interval | undefined): { interval?: Interval } =>
   interval === undefined ? {} : { interval };

@@ -8,7 +8,7 @@ import {
   type Openable,
   type ToPage,
 } from '../../dashboard/protocol';
-import type { RunData, RunEntry } from '../../domain/study/entry';
+import { withoutPaths, type RunData, type RunEntry } from '../../domain/study/entry';
 import { studyVersion } from '../../domain/study/document';
 import { bundledPage } from '../shell/bundledPage';
 import { dashboardViewType } from '../shell/names';
@@ -168,9 +168,7 @@ export class DashboardPanel implements vscode.Disposable {
       version: studyVersion,
       created: new Date().toISOString(),
       product: packageJson.version,
-      runs: withoutHiddenSurvivors(this.runs(), this.source.revealed).map(
-        ({ folder: _folder, place: _place, ...run }) => run,
-      ),
+      runs: withoutHiddenSurvivors(this.runs(), this.source.revealed).map(withoutPaths),
       published: [],
       repairs: repairs.results,
       asked: {},

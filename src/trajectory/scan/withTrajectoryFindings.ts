@@ -4,8 +4,10 @@ import { HumanError } from '../../domain/humanError';
 import type { Prediction } from '../../domain/instance';
 import type { Redact } from '../../domain/redact';
 import type { Reporter } from '../../domain/reporter';
+import { fileLines } from '../../files/fileLines';
 import { readTrajectories } from '../readTrajectories';
 import type { Trajectory } from '../trajectory';
+import { costOfTrajectory } from '../withTrajectoryCosts';
 import { candidateFindings } from './candidateFindings';
 
 interface FindingOptions {
@@ -17,8 +19,9 @@ interface FindingOptions {
 
 /**
  * Predictions with the findings of their trajectories, where a trajectory lies beside their file:
- * the trace of `generate`, or the files of SWE-agent and mini-SWE-agent, which have the name of the
- * instance. What cannot be read is logged, and the prediction stays as it is.
+ * the trace of `generate`, the files of SWE-agent and mini-SWE-agent, which have the name of the
+ * instance, or the rows of OpenHands, which have both. A prediction that says nothing of its cost
+ * gets that of its trajectory. What cannot be read is logged, and the prediction stays as it is.
  *
  * @param origins for each prediction its file; undefined where it has none
  * @throws Cancelled
@@ -48,7 +51,12 @@ export async function withTrajectoryFindings(
           redact: options.redact,
         });
         if (findings !== undefined) {
-          found[index] = { ...prediction, trajectoryFindings: findings };
+          const cost = prediction.cost ?? costOfTrajectory(trajectory);
+          found[index] = {
+            ...prediction,
+            trajectoryFindings: findings,
+            ...(cost !== undefined && { cost }),
+          };
         }
       }
     }
@@ -65,9 +73,12 @@ async function* trajectoriesBeside(
   { signal, reporter }: FindingOptions,
 ): AsyncGenerator<Trajectory, void> {
   const trace = `${file}.trace.jsonl`;
+  const rows = await openHandsRows(file);
   const paths = (await isThere(trace))
     ? [trace]
-    : await agentFilesBeside(dirname(file), [...instances]);
+    : rows === undefined
+      ? await agentFilesBeside(dirname(file), [...instances])
+      : [rows];
   for (const path of paths) {
     reporter.progress(`searching ${path} for signs of cheating`);
     let problems = 0;
@@ -99,10 +110,37 @@ const namesOf = (instance: string): readonly string[] => [
   `${instance}.traj.json`,
 ];
 
+/** Folders of trajectories beside predictions, as submissions to leaderboards have them. */
+const foldersBeside = ['', 'trajs', 'trajectories'];
+
+/**
+ * The file with the rows of OpenHands that predictions are: their own file, or the one from which
+ * OpenHands made it (`output.swtbench.jsonl` from `output.jsonl`).
+ */
+async function openHandsRows(file: string): Promise<string | undefined> {
+  const made = /^(.*)\.(?:swtbench|swebench)\.jsonl$/.exec(file);
+  const path = made === null ? file : `${made[1]}.jsonl`;
+  if (!path.endsWith('.jsonl') || !(await isThere(path))) return undefined;
+  for await (const { line } of fileLines(path)) return isOpenHandsRow(line) ? path : undefined;
+  return undefined;
+}
+
+function isOpenHandsRow(line: string): boolean {
+  try {
+    const row: unknown = JSON.parse(line);
+    return typeof row === 'object' && row !== null && 'history' in row && 'instance_id' in row;
+  } catch {
+    return false;
+  }
+}
+
 async function agentFilesBeside(folder: string, instances: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const instance of instances) {
-    for (const path of namesOf(instance).map((name) => join(folder, name))) {
+    const names = foldersBeside.flatMap((beside) =>
+      namesOf(instance).map((name) => join(folder, beside, name)),
+    );
+    for (const path of names) {
       if (!(await isThere(path))) continue;
       found.push(path);
       break;

@@ -1,0 +1,29 @@
+import { access, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Names of the files and folders in a folder, sorted; links count as what they lead to. */
+export interface NamesIn {
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+}
+
+/** Empty for a folder that cannot be listed. */
+export async function namesIn(folder: string): Promise<NamesIn> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const files: string[] = [];
+  const folders: string[] = [];
+  for (const entry of entries) {
+    const target = entry.isSymbolicLink()
+      ? await stat(join(folder, entry.name)).catch(() => undefined)
+      : entry;
+    if (target?.isFile() === true) files.push(entry.name);
+    if (target?.isDirectory() === true) folders.push(entry.name);
+  }
+  return { files: files.sort(), folders: folders.sort() };
+}
+
+export const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

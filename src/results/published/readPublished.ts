@@ -1,0 +1,110 @@
+import { basename, relative, sep } from 'node:path';
+import type { RunData, RunEntry } from '../../domain/study/entry';
+import { readModelReports } from '../readReports';
+import { emptyEntry, entriesOfSummary, readHarnessSummary, ungradedEntry } from './harnessSummary';
+import type { HarnessSummary } from './harnessSummary';
+import type { PublishedFolder } from './publishedFolder';
+import { publishedPredictions } from './publishedPredictions';
+
+/** A published run without the facts of its instances. */
+export type PublishedRun = Omit<RunData, 'instances'> & {
+  /** Ids of its candidates. */
+  readonly ids: readonly string[];
+};
+
+interface PublishedRead {
+  readonly runs: readonly PublishedRun[];
+  readonly problems: readonly string[];
+}
+
+/**
+ * The runs of a folder that somebody published: one of its reports, or one of each summary where it
+ * has no reports. Predictions beside them add costs and the candidates without a report. Without
+ * reports and summaries there is no run.
+ *
+ * @throws Cancelled
+ */
+export async function readPublished(
+  published: PublishedFolder,
+  signal?: AbortSignal,
+): Promise<PublishedRead> {
+  const problems: string[] = [];
+  const { reports, predictions: path } = published;
+  const summaries = reports === undefined ? await summariesOf(published) : [];
+  if (reports === undefined && summaries.length === 0) return { runs: [], problems };
+  const predictions =
+    path === undefined ? new Map() : await publishedPredictions(path, problems, signal);
+  const parts = { published, predictions, isOnly: summaries.length < 2 };
+  if (reports === undefined) {
+    return { runs: summaries.map((summary) => ofSummary(summary, parts)), problems };
+  }
+  const model = nameOf(parts) ?? basename(published.folder);
+  const prefix = relative(published.folder, reports).split(sep).join('/');
+  const read = await readModelReports(reports, model, prefix, signal);
+  problems.push(...read.problems);
+  if (read.entries.length === 0) return { runs: [], problems };
+  const graded = { ...(read.strict ? {} : { grading: 'harness' as const }) };
+  return {
+    runs: [{ ...runOf(basename(published.folder), read.entries, parts), ...graded }],
+    problems,
+  };
+}
+
+/** Whether a folder says how candidates did, besides what they are. */
+export const hasGrades = async (published: PublishedFolder): Promise<boolean> =>
+  published.reports !== undefined || (await summariesOf(published)).length > 0;
+
+type Predictions = Awaited<ReturnType<typeof publishedPredictions>>;
+
+/** What the runs of a folder have in common. */
+interface Parts {
+  readonly published: PublishedFolder;
+  readonly predictions: Predictions;
+  /** Whether the folder has no other run, to which predictions and trajectories could belong. */
+  readonly isOnly: boolean;
+}
+
+async function summariesOf({ summaries }: PublishedFolder): Promise<HarnessSummary[]> {
+  const read = await Promise.all(summaries.map(readHarnessSummary));
+  return read.flatMap((summary) => summary ?? []);
+}
+
+/** The name in the metadata, or the one model of the predictions. */
+function nameOf({ published, predictions }: Parts): string | undefined {
+  const models = new Set([...predictions.values()].map(({ model }) => model));
+  const [only] = models;
+  return published.name ?? (models.size === 1 ? only : undefined);
+}
+
+function ofSummary(summary: HarnessSummary, parts: Parts): PublishedRun {
+  const { published, isOnly } = parts;
+  const model = (isOnly ? nameOf(parts) : undefined) ?? summary.model;
+  const label = isOnly ? basename(published.folder) : summary.run;
+  const run = runOf(label, entriesOfSummary(summary, model), parts);
+  return { ...run, grading: 'harness', known: 'success' };
+}
+
+/** Adds costs, and candidates without a report, where the predictions can only be of this run. */
+function runOf(label: string, graded: readonly RunEntry[], parts: Parts): PublishedRun {
+  const { published, predictions, isOnly } = parts;
+  const [first] = graded;
+  const known = new Map(graded.map((entry) => [entry.instance, entry]));
+  const others = [...(isOnly ? predictions : [])].flatMap(([instance, { isEmpty }]) => {
+    if (known.has(instance)) return [];
+    const named = { instance, model: first?.model ?? label, sample: 1, seconds: 0 };
+    return [isEmpty ? emptyEntry(named) : ungradedEntry(named)];
+  });
+  const entries = [...graded, ...others].map((entry): RunEntry => {
+    const cost = isOnly ? predictions.get(entry.instance)?.cost : undefined;
+    return { ...entry, ...(cost !== undefined && { cost }) };
+  });
+  return {
+    label,
+    entries,
+    folder: published.folder,
+    ids: [...new Set(entries.map(({ instance }) => instance))],
+    ...(isOnly && published.trajectories.length > 0
+      ? { trajectories: published.trajectories }
+      : {}),
+  };
+}
