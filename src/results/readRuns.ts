@@ -9,7 +9,7 @@ import { judgedFolderName } from './judged/judgedRepairSchema';
 import { isJudgedFolder } from './judged/readJudgedRuns';
 import { readManifest, type RunManifest } from './manifest';
 import { publishedFolder } from './published/publishedFolder';
-import { hasGrades, readPublished } from './published/readPublished';
+import { hasGrades, readPublished, withFilesBeside } from './published/readPublished';
 import { readReports } from './readReports';
 
 interface ReadRunsOptions {
@@ -69,6 +69,8 @@ interface Place {
   readonly folder: string;
   /** The results folder that holds the run. */
   readonly results: string;
+  /** Set where a folder of the harness has no other run. */
+  readonly isOnly?: boolean;
 }
 
 async function placesIn(dir: string, asked: string, problems: string[]): Promise<Place[]> {
@@ -138,16 +140,21 @@ const readableFolders =
   'nor a published run (metadata.yaml, all_preds.jsonl or preds.json, logs/ID/report.json, ' +
   'summaries with resolved_ids, trajs)';
 
+/** Folders in which the harness keeps the logs of golden and base runs, for all of its runs. */
+const keptLogs = /^(?:gold|base)_(?:pre|post)$/;
+
 async function harnessPlaces(folder: string, problems: string[]): Promise<Place[]> {
   const names = await foldersIn(folder);
   if (typeof names === 'string') {
     problems.push(`${folder}: ${names}`);
     return [];
   }
+  const isOnly = names.filter((name) => !keptLogs.test(name)).length === 1;
   return names.map((name) => ({
     kind: 'harness' as const,
     folder: join(folder, name),
     results: dirname(folder),
+    isOnly,
   }));
 }
 
@@ -215,27 +222,30 @@ const labelOf = ({ run, shard }: RunManifest): string =>
   shard === undefined ? run : `${run}, shard ${shardText(shard)}`;
 
 async function harnessRun(
-  { folder, results }: Place,
+  { folder, results, isOnly }: Place,
   { instances, signal }: ReadRunsOptions,
 ): Promise<RunsRead> {
   const prefix = `${logs}/${basename(folder)}`;
-  const { entries, strict, problems } = await readReports(folder, prefix, signal);
-  if (entries.length === 0) {
-    // The harness keeps the logs of golden and base runs beside its runs, and shares them among
-    // runs.
-    if (/^(gold|base)_(pre|post)$/.test(basename(folder))) return { runs: [], problems };
+  const { entries: graded, strict, problems } = await readReports(folder, prefix, signal);
+  if (graded.length === 0) {
+    if (keptLogs.test(basename(folder))) return { runs: [], problems };
     const none = [`${folder} holds no report.json`];
     return { runs: [], problems: problems.length > 0 ? problems : none };
   }
-  const ids = [...new Set(entries.map((entry) => entry.instance))];
+  const beside =
+    isOnly === true
+      ? await withFilesBeside(results, graded, signal)
+      : { entries: graded, problems: [] };
+  const { problems: more, ...found } = beside;
+  const ids = [...new Set(found.entries.map((entry) => entry.instance))];
   const run: RunData = {
     label: basename(folder),
     instances: instances ?? ids.map(factsFromId),
-    entries,
+    ...found,
     ...(strict ? {} : { grading: 'harness' as const }),
     folder: results,
   };
-  return { runs: [run], problems };
+  return { runs: [run], problems: [...problems, ...more] };
 }
 
 async function publishedRun(

@@ -154,7 +154,9 @@ const oracleNotes = ({ methods, published }: StudyReport): string[] => {
           '(oracle): made or chosen with the answer, so it is no method. It is compared with others only when --compare names it.',
         ]
       : []),
-    ...[...seen].map(([why, names]) => `Known to look at the answer: ${names.join(', ')}: ${why}.`),
+    ...[...seen].map(
+      ([why, names]) => `Known to look at the answer (${why}): ${names.join(', ')}.`,
+    ),
   ];
 };
 

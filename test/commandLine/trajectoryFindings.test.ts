@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sweAgentFile } from '../unit/trajectory/madeUpTrajectories';
+import { oldOpenHandsRow, sweAgentFile } from '../unit/trajectory/madeUpTrajectories';
 import { sharedStorage } from '../sharedStorage';
 import { cli, onSample, sample, scratch } from './cli';
 import { fakeModels } from './fakeModels';
@@ -109,5 +109,29 @@ describe('findings of the trajectory in reports', () => {
     assert.match(found, /⚠ In its trajectory, step \d+: It looked at the history/);
     assert.match(found, /trajectory warning: history/);
     assert.doesNotMatch(await evaluated('none'), /trajector/);
+  });
+
+  it('are those of the rows of OpenHands, or of the file they were made from, with costs @full', async () => {
+    const { instance_id: id } = await bundledRow();
+    const [asked, recall, action, ...rest] = oldOpenHandsRow.history;
+    const looked = { ...action, args: { ...action?.args, command: 'git log --all' } };
+    const row = {
+      ...{ ...oldOpenHandsRow, instance_id: id, history: [asked, recall, looked, ...rest] },
+      metrics: { accumulated_cost: 0.01 },
+    };
+    const place = join(folder.path, 'openhands');
+    await mkdir(place);
+    await writeFile(join(place, 'output.jsonl'), `${JSON.stringify(row)}\n`);
+    const made = { instance_id: id, model_name_or_path: 'OpenHands', model_patch: 'x' };
+    await writeFile(join(place, 'output.swtbench.jsonl'), `${JSON.stringify(made)}\n`);
+    for (const name of ['output.jsonl', 'output.swtbench.jsonl']) {
+      const out = join(place, `out of ${name}`);
+      const args = onSample(sharedStorage(), join(place, name), '--out', out);
+      const answer = await cli(args);
+      assert.equal(answer.status, 0, answer.stderr);
+      assert.match(answer.stdout, /⚠ In its trajectory, step \d+: It looked at the history/, name);
+      const { stdout } = await cli(['report', out]);
+      assert.match(stdout, /OpenHands\S* +0\.01 /, name);
+    }
   });
 });

@@ -8,6 +8,7 @@ import type { BatchHandle } from '../../batch/runBatch';
 import { candidateKey, journalPath, parseJournal } from '../../results/journal';
 import { readLive, type LiveState } from '../../results/live';
 import { readRuns } from '../../results/readRuns';
+import { withTrajectoryCosts } from '../../trajectory/withTrajectoryCosts';
 import { storageFolder } from '../shell/settings';
 
 /** Milliseconds during which changes on disk are collected. */
@@ -42,6 +43,7 @@ export class RunLibrary implements vscode.Disposable {
   private unreadable: readonly string[] = [];
   private loading: Promise<void> | undefined;
   private readonly states = new Map<string, LiveState>();
+  private readonly withCosts = new Map<string, RunData>();
   private readonly batches = new Map<string, BatchHandle>();
   private readonly read = new Map<string, number>();
   private readonly touched = new Set<string>();
@@ -87,7 +89,8 @@ export class RunLibrary implements vscode.Disposable {
       () => false,
     );
     const folders = [...(hasOwn && !added.includes(own) ? [own] : []), ...added];
-    const { runs, problems } = await readRuns(folders);
+    const { runs: read, problems } = await readRuns(folders);
+    const runs = await this.priced(read);
     this.listed = runs.filter((run) => !hidden.has(placeOf(run)));
     // The folder for batches may be empty, which is no problem.
     this.unreadable = problems.filter((problem) => !problem.startsWith(`${own} holds no run`));
@@ -97,6 +100,26 @@ export class RunLibrary implements vscode.Disposable {
     for (const run of this.listed) await this.look(run);
     this.watch([own, ...folders]);
     this.changed.fire();
+  }
+
+  /** Reads the costs of trajectories again at the next reload. */
+  forgetCosts(): void {
+    this.withCosts.clear();
+  }
+
+  /** The runs with the costs of their trajectories, which are read once in a window. */
+  private async priced(runs: readonly RunData[]): Promise<readonly RunData[]> {
+    const told = (problem: string): void => this.reporter.log(problem);
+    return Promise.all(
+      runs.map(async (run) => {
+        const key = JSON.stringify([run.folder, run.label, run.entries.length, run.trajectories]);
+        const known = this.withCosts.get(key);
+        if (known !== undefined) return known;
+        const [priced = run] = await withTrajectoryCosts([run], { told });
+        if (run.trajectories !== undefined) this.withCosts.set(key, priced);
+        return priced;
+      }),
+    );
   }
 
   private async look(run: RunData): Promise<void> {

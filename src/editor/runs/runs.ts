@@ -83,6 +83,7 @@ export class Runs implements vscode.Disposable {
     const [first] = args;
     switch (command) {
       case runCommandIds.refresh:
+        this.library.forgetCosts();
         await Promise.all([this.library.reload(), this.repairs.reload()]);
         return;
       case runCommandIds.addRepairs:
@@ -173,7 +174,9 @@ export class Runs implements vscode.Disposable {
     if (why !== undefined) {
       throw new HumanError(
         why,
-        vscode.l10n.t('Choose a folder that "swt-bench evaluate --out" or the harness wrote'),
+        vscode.l10n.t(
+          'Choose a folder that "swt-bench evaluate --out" or the harness wrote, or a published run',
+        ),
       );
     }
   }

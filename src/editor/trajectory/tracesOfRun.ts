@@ -4,11 +4,16 @@ import type { RunData } from '../../domain/study/entry';
 import { readManifest } from '../../results/manifest';
 
 /**
- * The traces beside the predictions that a run graded, as far as they are still there. Paths are those
+ * The traces beside the predictions that a run graded, as far as they are still there, or the
+ * trajectories of a published run. Paths are those
  * of the machine that ran it, and relative ones count from the folder of results and from above it.
  */
-export async function tracesOfRun({ place, folder }: RunData): Promise<string[]> {
-  if (place === undefined) return [];
+export async function tracesOfRun({
+  place,
+  folder,
+  trajectories,
+}: RunData): Promise<readonly string[]> {
+  if (place === undefined) return trajectories ?? [];
   const manifest = await readManifest(place).catch(() => undefined);
   const roots = folder === undefined ? [] : [folder, dirname(folder)];
   const traces: string[] = [];

@@ -93,10 +93,11 @@ const mostMetadata = 1 << 16;
 /** The `name` in a `metadata.yaml`, at its top or in its first block, as SWE-bench asks for it. */
 async function nameIn(path: string): Promise<string | undefined> {
   const text = await beginningOf(path);
-  const [, value = ''] = /^(?: {2,4})?name:[ \t]*(.+?)[ \t]*$/m.exec(text) ?? [];
-  const [, quoted] = /^(?:"(.*)"|'.*')$/.exec(value) ?? [];
-  const name = quoted ?? value.replace(/^'(.*)'$/, '$1').replace(/\s+#.*$/, '');
-  return name.trim() === '' ? undefined : name.trim().slice(0, 200);
+  const found =
+    /^(?: {2,4})?name:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^#\s][^#\n]*))/m.exec(text) ?? [];
+  const [, double, single, plain = ''] = found;
+  const name = (double ?? single ?? plain).trim();
+  return name === '' ? undefined : name.slice(0, 200);
 }
 
 async function beginningOf(path: string): Promise<string> {

@@ -3,7 +3,8 @@ import type { RunData, RunEntry } from '../../domain/study/entry';
 import { readModelReports } from '../readReports';
 import { emptyEntry, entriesOfSummary, readHarnessSummary, ungradedEntry } from './harnessSummary';
 import type { HarnessSummary } from './harnessSummary';
-import type { PublishedFolder } from './publishedFolder';
+import { modelFolder } from '../runFolder';
+import { publishedFolder, type PublishedFolder } from './publishedFolder';
 import { publishedPredictions } from './publishedPredictions';
 
 /** A published run without the facts of its instances. */
@@ -48,6 +49,33 @@ export async function readPublished(
     runs: [{ ...runOf(basename(published.folder), read.entries, parts), ...graded }],
     problems,
   };
+}
+
+/**
+ * The only run of a folder of the reference harness with what lies beside `run_instance_swt_logs`:
+ * predictions of the same model, and trajectories.
+ *
+ * @param folder that has `run_instance_swt_logs`
+ * @param graded the entries of its reports
+ * @throws Cancelled
+ */
+export async function withFilesBeside(
+  folder: string,
+  graded: readonly RunEntry[],
+  signal?: AbortSignal,
+): Promise<Pick<PublishedRun, 'entries' | 'trajectories'> & { readonly problems: string[] }> {
+  const problems: string[] = [];
+  const names = new Set(graded.map(({ model, sample }) => modelFolder(model, sample)));
+  const [only] = names;
+  if (names.size !== 1) return { entries: graded, problems };
+  const published = await publishedFolder(folder);
+  const { predictions: path } = published;
+  const all = path === undefined ? [] : await publishedPredictions(path, problems, signal);
+  const predictions = new Map(
+    [...all].filter(([, { model }]) => modelFolder(model ?? '', 1) === only),
+  );
+  const { entries, trajectories } = runOf('', graded, { published, predictions, isOnly: true });
+  return { entries, ...(trajectories !== undefined && { trajectories }), problems };
 }
 
 /** Whether a folder says how candidates did, besides what they are. */

@@ -53,6 +53,48 @@ describe('predictions', () => {
     );
   });
 
+  it('of OpenHands, with the name of its model and what they cost', async () => {
+    const metrics = {
+      accumulated_cost: 0.5,
+      accumulated_token_usage: { prompt_tokens: 1000, completion_tokens: 20, model: 'm' },
+    };
+    const history = [{ id: 0, source: 'user' }];
+    const { predictions, problems } = await load(
+      lines(
+        {
+          ...{ instance_id: 'cat-1', test_result: { git_patch: 'one' }, history, metrics },
+          metadata: { llm: { model: 'litellm_proxy/openai/gpt-5' } },
+        },
+        { instance_id: 'cat-2', git_patch: 'two', history, metadata: null, metrics: null },
+        { instance_id: 'cat-3', test_result: { git_patch: null }, history },
+      ),
+    );
+    assert.deepEqual(problems, []);
+    assert.deepEqual(predictions, [
+      {
+        ...{ instanceId: 'cat-1', model: 'OpenHands/openai/gpt-5', patch: 'one' },
+        cost: { dollars: 0.5, inputTokens: 1000, outputTokens: 20 },
+      },
+      { instanceId: 'cat-2', model: 'OpenHands', patch: 'two' },
+    ]);
+  });
+
+  it('of a method that is known to look at the answer are marked', async () => {
+    const { predictions } = await load(
+      lines(
+        { instance_id: 'cat-1', model_name_or_path: 'AssertFlip', model_patch: 'one' },
+        { instance_id: 'cat-1', model_name_or_path: 'assertflip/m', model_patch: 'one' },
+      ),
+    );
+    assert.deepEqual(
+      predictions.map(({ model, oracle }) => [model, oracle]),
+      [
+        ['AssertFlip', true],
+        ['assertflip/m', undefined],
+      ],
+    );
+  });
+
   it('of a file, in its order, several models for one instance', async () => {
     const { predictions, problems } = await load(
       lines(
