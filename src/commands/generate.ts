@@ -9,6 +9,7 @@ import { modeOption } from './options/sharedOptions';
 import { withSurrogateOptions } from './options/surrogateOptions';
 import { writingCommand } from './options/writingCommand';
 import { limitProfiles } from '../method/agents/agent';
+import { refiningOption } from '../method/refining/refiningOption';
 import type { RegisterCommand } from './registerCommand';
 
 /** Registers the command `generate`. */
@@ -75,10 +76,10 @@ const withSamplingOptions = (command: Command): Command =>
       natural,
     )
     .option(
-      '--refine <n>',
+      `${refiningOption.option} <n>`,
       'times that a sample is sent back with an error of its own, such as a failed import',
       natural,
-      0,
+      refiningOption.usual,
     )
     .addOption(temperatureOption(ofEach((method) => method.temperature)))
     .addOption(

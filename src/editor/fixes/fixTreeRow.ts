@@ -243,9 +243,8 @@ function iconOf(standing: Standing | undefined): NonNullable<TreeRow['icon']> {
 function stagesRow(l10n: typeof vscode.l10n, { id, state, stages }: Generation): TreeRow {
   const isRunning = state === 'running';
   return {
-    label: l10n.t('Stages'),
+    label: stages.length === 1 ? l10n.t('1 stage') : l10n.t('{0} stages', stages.length),
     id: `${id}-stages-${isRunning ? 'running' : 'ended'}`,
-    description: stages.length === 1 ? l10n.t('1 stage') : l10n.t('{0} stages', stages.length),
     icon: { id: 'list-ordered' },
     children: isRunning ? 'unfolded' : 'folded',
   };
@@ -256,6 +255,16 @@ const retrieval: AgentlessStage = 'retrieval';
 
 /** Most characters of an output in its row. */
 const shownOfOutput = 120;
+
+/** What the row of a stage says that has found nothing. */
+const nothingFound = (l10n: typeof vscode.l10n): Readonly<Record<string, string>> => ({
+  files: l10n.t('no files'),
+  folders: l10n.t('no folders'),
+  retrieval: l10n.t('no retrieved files'),
+  combined: l10n.t('no combined files'),
+  elements: l10n.t('no elements'),
+  locations: l10n.t('no locations'),
+});
 
 function stageRow(
   l10n: typeof vscode.l10n,
@@ -278,17 +287,25 @@ function stageRow(
   }
   const places = placesOfStage(output);
   const text = JSON.stringify(output) ?? '';
+  const isEmpty = Array.isArray(output) && output.length === 0;
+  const nothing = isEmpty ? nothingFound(l10n)[stage] : undefined;
   return {
-    label: stage,
+    label: nothing ?? stage,
     id: `${id}-${key}`,
     description: [
       ...(isGiven === true ? [l10n.t('given')] : []),
-      places.length === 0
-        ? text.slice(0, shownOfOutput)
-        : places.length === 1
-          ? l10n.t('1 place')
-          : l10n.t('{0} places', places.length),
-    ].join(' · '),
+      isEmpty
+        ? nothing === undefined
+          ? l10n.t('none')
+          : ''
+        : places.length === 0
+          ? text.slice(0, shownOfOutput)
+          : places.length === 1
+            ? l10n.t('1 place')
+            : l10n.t('{0} places', places.length),
+    ]
+      .filter((part) => part !== '')
+      .join(' · '),
     tooltip: text.slice(0, 10 * shownOfOutput),
     icon: { id: 'circle-small' },
     ...(places.length > 0 ? { children: 'folded' as const } : {}),

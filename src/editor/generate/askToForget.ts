@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 
 /**
- * Asks whether the answers of a run are to be deleted.
+ * Asks whether the answers of a run, and what its stages found, are to be deleted.
  *
  * @param title of the question
  * @param what names the run
@@ -10,7 +10,7 @@ export async function askToForget(title: string, what: string): Promise<boolean>
   const forget = {
     label: vscode.l10n.t('Forget {0}', what),
     detail: vscode.l10n.t(
-      'Its answers are deleted. Getting them again means paying for them again.',
+      'Its answers and what its stages found are deleted. Getting them again means paying for them again.',
     ),
   };
   const keep = { label: vscode.l10n.t('Keep them') };

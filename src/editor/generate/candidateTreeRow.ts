@@ -2,7 +2,6 @@ import type * as vscode from 'vscode';
 import { findingSentences } from '../../domain/finding';
 import { isFailure, type TestResult } from '../../domain/outcome';
 import { shownTitle, type MethodCandidate } from '../../method/method';
-import { methodNamed } from '../../method/methods';
 import type { RunStep } from '../../method/steps';
 import { bounded } from '../../method/tools/tool';
 import type { StepOf } from '../../method/trace';
@@ -13,7 +12,7 @@ import { transitionLook } from '../testing/transitionLook';
 import { firstLine, outcomeInWords, successInWords } from '../testing/transitionTexts';
 import type { Grade, Knowledge } from './candidateGrades';
 import type { Generation } from './generations';
-import { outcomeOnR } from './records';
+import { methodOfRecord, outcomeOnR } from './records';
 
 /** What a row of the Candidates view is about. */
 export type CandidateNode =
@@ -144,7 +143,7 @@ function silentRow(
 
 function generationRow(l10n: typeof vscode.l10n, generation: Generation, isLast: boolean): TreeRow {
   const { id, record, state, candidates, acts, failure } = generation;
-  const method = methodNamed(record.method);
+  const method = methodOfRecord(record);
   const done =
     acts.length > 0
       ? stepCount(l10n, acts.length)
@@ -273,7 +272,7 @@ function whyChosen(
   { record, chosen }: Generation,
   { patch }: MethodCandidate,
 ): string {
-  const isSecret = methodNamed(record.method).runs === 'oracle' && !knowledge.isShown(patch.patch);
+  const isSecret = methodOfRecord(record).runs === 'oracle' && !knowledge.isShown(patch.patch);
   return isSecret ? l10n.t('the oracle picked it') : (chosen?.why ?? '');
 }
 

@@ -3,7 +3,7 @@ import { Cancelled, HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { LimitProfile } from '../../method/agents/agent';
 import type { Method, MethodCandidate } from '../../method/method';
-import { methodNamed, methods } from '../../method/methods';
+import { methodOf, methods } from '../../method/methods';
 import { told } from '../../method/models/budget';
 import { withNotification } from '../shell/withNotification';
 import { candidateAuthority, candidateCommandIds, contextKeys, viewIds } from '../shell/names';
@@ -28,7 +28,7 @@ import {
 } from './generations';
 import { Knowledge } from './candidateGrades';
 import { entryOfGrade } from './entryOfGrade';
-import { withOutcomesOnR } from './records';
+import { methodOfRecord, refinedWhereItCan, withOutcomesOnR } from './records';
 import { generateSettings } from './settings';
 import { refuseUntrusted } from './trust';
 import { applyToWorkspace } from './applyToWorkspace';
@@ -40,6 +40,8 @@ type CommandId = (typeof candidateCommandIds)[keyof typeof candidateCommandIds];
 interface AskedCandidates extends AskedNames {
   /** Those of the settings when absent. */
   readonly limits?: LimitProfile;
+  /** Times that a sample may be sent back. */
+  readonly refine?: number;
 }
 
 /** A patch on R and its name. */
@@ -69,7 +71,7 @@ export class Candidates implements vscode.Disposable {
     const { version } = context.extension.packageJSON as { readonly version: string };
     const generations = new Generations(context, open, reporter, {
       kept: 'generate',
-      methodOf: ({ method }, told) => withOutcomesOnR(methodNamed(method), told),
+      methodOf: (record, told) => withOutcomesOnR(methodOfRecord(record), told),
       busy: () =>
         new HumanError(
           vscode.l10n.t('A model is already writing tests'),
@@ -157,8 +159,8 @@ export class Candidates implements vscode.Disposable {
         );
       }
       case resume: {
-        const { method, model, limits = 'paper' } = this.generationIn(argument).record;
-        return this.generate({ method, model, limits });
+        const { method, model, limits = 'paper', refine = 0 } = this.generationIn(argument).record;
+        return this.generate({ method, model, limits, refine });
       }
       case remove:
         return this.remove(this.generationIn(argument));
@@ -197,9 +199,13 @@ export class Candidates implements vscode.Disposable {
   private async generate(names: AskedCandidates): Promise<void> {
     refuseUntrusted();
     const limits = names.limits ?? generateSettings().agentLimits;
-    const chosen = await chooseRun(names, this.open, {
+    const refine = names.refine ?? generateSettings().refine;
+    const offered = methods.map((method) => refinedWhereItCan(method, refine));
+    const named = names.method === undefined ? undefined : methodOf(names.method);
+    const method = named === undefined ? names.method : refinedWhereItCan(named, refine).name;
+    const chosen = await chooseRun({ ...names, method }, this.open, {
       title: vscode.l10n.t('Generate Reproducing Tests'),
-      ...{ methods, models: this.models, more: runsInWords },
+      ...{ methods: offered, models: this.models, more: runsInWords },
       parts: await estimateParts(this.open, limits),
     });
     if (chosen === undefined) return;
@@ -252,7 +258,7 @@ export class Candidates implements vscode.Disposable {
       );
       return;
     }
-    const isSecret = methodNamed(generation.record.method).runs === 'oracle';
+    const isSecret = methodOfRecord(generation.record).runs === 'oracle';
     const why = isSecret ? vscode.l10n.t('the oracle picked it') : choice.why;
     const text = withoutLinkMarkup(
       vscode.l10n.t('{0}: candidate {1}, {2} ({3})', titleOf(generation), chosen.sample, why, of),
@@ -387,7 +393,7 @@ function runsInWords(method: Method): string {
   }
 }
 
-const titleOf = ({ record }: Generation): string => methodNamed(record.method).title;
+const titleOf = ({ record }: Generation): string => methodOfRecord(record).title;
 
 const nameOf = (generation: Generation, { sample }: MethodCandidate): string =>
   generation.record.samples === 1

@@ -26,6 +26,7 @@ import { writeWholeFile } from '../../files/wholeFile';
 import type { InstanceSource, TestsOfInstance } from '../instance/instanceRoles';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { requireTestsOfModels } from '../tools/testsOfModels';
+import { withoutStepsOf } from './forgottenSteps';
 import { recordedLimits } from './limitProfileOf';
 import type { AgentlessNumbers } from './agentlessNumbers';
 import type { ChosenEmbedding, ChosenModel } from './choosableModels';
@@ -205,7 +206,8 @@ export class Generations implements vscode.Disposable {
   ): GenerationRecord {
     const longest = Math.floor((model.maxInputTokens ?? Infinity) * 0.9);
     return {
-      method: method.name,
+      method: (method.refined?.of ?? method).name,
+      ...(method.refined !== undefined && { refine: method.refined.times }),
       model: model.name,
       samples: method.samples,
       contextTokens: Math.min(settings.contextTokens, longest),
@@ -331,20 +333,17 @@ export class Generations implements vscode.Disposable {
     };
   }
 
-  /** Deletes a run and its answers in the trace, unless another run has the same answers. */
+  /**
+   * Deletes a run, and in the trace its answers and what stages found with them, unless another run
+   * has the same.
+   */
   async forget(generation: Generation): Promise<void> {
     if (generation.state === 'running') return;
     const others = this.all.filter((each) => each !== generation);
-    const kept = new Set(others.flatMap((each) => answersOf(each)));
-    const gone = new Set(answersOf(generation).filter((key) => !kept.has(key)));
     const abort = new AbortController();
     await this.locked(abort.signal, this.reporter, async () => {
       const text = await readFile(this.tracePath, 'utf8').catch(() => '');
-      const rest = text
-        .split('\n')
-        .filter((line) => line !== '' && !isOfAnswer(line, gone))
-        .map((line) => `${line}\n`);
-      await writeWholeFile(this.tracePath, rest.join(''));
+      await writeWholeFile(this.tracePath, withoutStepsOf(text, generation, others));
     });
     this.all = others;
     await this.keepRecords();
@@ -472,21 +471,3 @@ const recordedEmbedding = ({
   ...(baseUrl !== undefined && { baseUrl }),
   ...(price !== undefined && { price }),
 });
-
-const answersOf = ({ candidates, acts }: Generation): string[] => [
-  ...[...candidates.values()].flatMap(({ answer, from = [] }) =>
-    [...from, answer?.key ?? []].flat(),
-  ),
-  ...acts.map(({ answer }) => answer),
-];
-
-/** Whether a line is one of the answers, or an action on one: a new answer may have the same key. */
-function isOfAnswer(line: string, keys: ReadonlySet<string>): boolean {
-  try {
-    const { step, key, answer } = JSON.parse(line) as Record<string, unknown>;
-    const of = step === 'answer' ? key : step === 'act' ? answer : undefined;
-    return typeof of === 'string' && keys.has(of);
-  } catch {
-    return false;
-  }
-}

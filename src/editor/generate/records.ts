@@ -4,7 +4,8 @@ import { engineNames } from '../../engine/engine';
 import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless/agentlessSettings';
 import { limitProfiles } from '../../method/agents/agent';
 import type { MethodCandidate } from '../../method/method';
-import { allMethodNames } from '../../method/methods';
+import { allMethodNames, methodNamed } from '../../method/methods';
+import { refiningMethod } from '../../method/refining/refiningMethod';
 import { failsOnR, type Steps } from '../../method/steps';
 import type { Method } from '../../method/method';
 import { Cancelled, messageOf } from '../../domain/humanError';
@@ -31,6 +32,8 @@ const recordSchema = z.object({
   embedding: z
     .object({ name: z.string(), baseUrl: z.string().optional(), price: z.number().optional() })
     .optional(),
+  /** Times that a sample may be sent back; absent for none. */
+  refine: z.number().int().positive().optional(),
   /** Limits of an agent; those of its paper when absent. */
   limits: z.enum(limitProfiles).optional(),
   engine: z.enum(engineNames),
@@ -51,6 +54,17 @@ export function readGenerationRecords(value: unknown): readonly GenerationRecord
     return read.success ? [read.data] : [];
   });
 }
+
+/** The method of a run, refined where the run was. */
+export const methodOfRecord = ({
+  method,
+  refine = 0,
+}: Pick<GenerationRecord, 'method' | 'refine'>): Method =>
+  refinedWhereItCan(methodNamed(method), refine);
+
+/** The method with refinement, if it has samples to refine. */
+export const refinedWhereItCan = (method: Method, times: number): Method =>
+  times > 0 && method.canRefine === true ? refiningMethod(method, times) : method;
 
 /** Identifies a run: starting one with the same values again resumes it. */
 export function recordId({

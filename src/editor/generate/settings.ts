@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
 import type { LimitProfile } from '../../method/agents/agent';
+import { refiningOption } from '../../method/refining/refiningOption';
 import { settingKeys } from '../shell/names';
 import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import { embeddingProviders } from '../../method/models/providers';
@@ -26,6 +27,8 @@ export interface GenerateSettings {
   readonly dollarBudget: number | undefined;
   /** The limits of an agent. */
   readonly agentLimits: LimitProfile;
+  /** Times that a sample is sent back with an error of its own. */
+  readonly refine: number;
 }
 
 export function generateSettings(): GenerateSettings {
@@ -38,6 +41,7 @@ export function generateSettings(): GenerateSettings {
     tokenBudget: tokens > 0 ? tokens : undefined,
     dollarBudget: dollars > 0 ? dollars : undefined,
     agentLimits: limitProfileOf(vscode.workspace.getConfiguration().get(settingKeys.agentLimits)),
+    refine: Math.floor(numberOf(settingKeys.refine, refiningOption.usual)),
   };
 }
 

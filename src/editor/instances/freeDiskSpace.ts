@@ -3,7 +3,7 @@ import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { imageUse, removeImages, type ImageUse } from '../../engine/docker/images/imageBudget';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
-import { diskUse, freeInstance, freeMirror } from '../../repository/disk';
+import { diskUse, freeInstance, freeMirror, freeVectors } from '../../repository/disk';
 import { engineSettings, storageFolder } from '../shell/settings';
 
 interface Freeable extends vscode.QuickPickItem {
@@ -38,6 +38,17 @@ export async function freeDiskSpace(reporter: Reporter): Promise<void> {
         detail: vscode.l10n.t('history of the repository; fetched again when needed'),
         free: () => freeMirror(storage, repo),
       })),
+      ...(use.vectors === 0
+        ? []
+        : [
+            heading(vscode.l10n.t('vectors')),
+            {
+              label: vscode.l10n.t('vectors of code'),
+              description: inMegabytes(use.vectors),
+              detail: vscode.l10n.t('an embedding model is paid for them again when needed'),
+              free: () => freeVectors(storage),
+            },
+          ]),
       ...(images === undefined ? [] : imageRows(images, storage, reporter)),
     ];
     const chosen = await vscode.window.showQuickPick(rows, {

@@ -159,6 +159,7 @@ export const settingKeys = {
   tokenBudget: 'swt-bench.generate.tokenBudget',
   dollarBudget: 'swt-bench.generate.dollarBudget',
   agentLimits: 'swt-bench.generate.agentLimits',
+  refine: 'swt-bench.generate.refine',
   contextTokens: 'swt-bench.generate.contextTokens',
   maxOutputTokens: 'swt-bench.generate.maxOutputTokens',
   requestTimeout: 'swt-bench.generate.requestTimeout',

@@ -167,10 +167,28 @@ describe('the Fixes view', () => {
     const record = { ...run.record, embedding: { name: 'openai/e' } };
     const withModel = { ...run, record };
     const other = rowOf(shown([withModel]), { kind: 'stage', generation: withModel, stage });
-    assert.deepEqual([other.description, other.command], ['[]', undefined]);
+    assert.deepEqual(
+      [other.label, other.description, other.command],
+      ['no retrieved files', '', undefined],
+    );
     const given = { ...stage, isGiven: true as const, output: ['a.py'] };
     const told = rowOf(shown([run]), { kind: 'stage', generation: run, stage: given });
     assert.equal(told.description, 'given · 1 place');
+  });
+
+  it('says in words that a stage has found nothing, and how many stages there are', () => {
+    const none = (stage: string) => ({ ...step, step: 'stage' as const, stage, output: [] });
+    const run = generation({ stages: [none('folders'), none('regression')] });
+    const rows = fixNodes(shown([run]), { kind: 'stages', generation: run }).map((node) => {
+      const { label, description } = rowOf(shown([run]), node);
+      return [label, description];
+    });
+    assert.deepEqual(rows, [
+      ['no folders', ''],
+      ['regression', 'none'],
+    ]);
+    const { label, description } = rowOf(shown([run]), { kind: 'stages', generation: run });
+    assert.deepEqual([label, description], ['2 stages', undefined]);
   });
 
   it('links the places that stages have found', () => {

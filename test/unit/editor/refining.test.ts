@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import packageJson from '../../../package.json';
+import {
+  methodOfRecord,
+  recordId,
+  refinedWhereItCan,
+  type GenerationRecord,
+} from '../../../src/editor/generate/records';
+import { estimatedCost } from '../../../src/editor/generate/estimatedCost';
+import { methodNamed, methods } from '../../../src/method/methods';
+import { refiningOption } from '../../../src/method/refining/refiningOption';
+
+const record: GenerationRecord = {
+  ...{ method: 'zero-shot-plus', model: 'openai/gpt-4o', samples: 1, contextTokens: 27_000 },
+  ...{ maxOutputTokens: 4096, engine: 'docker', timeoutSeconds: 300, startedAt: '' },
+};
+const parts = {
+  ...{ issueTokens: 500, contextTokens: 27_000, maxOutputTokens: 4096 },
+  limits: 'paper' as const,
+};
+
+describe('refinement in the editor', () => {
+  it('has the default and the bound of the option', () => {
+    const { properties } = packageJson.contributes.configuration.find(({ id }) => id === 'models')!;
+    const setting = properties['swt-bench.generate.refine'];
+    assert.equal(setting?.default, refiningOption.usual);
+    assert.equal(setting?.minimum, refiningOption.minimum);
+    assert.equal(setting?.type, 'integer');
+  });
+
+  it('makes another run of the methods that can, which costs more and runs tests', () => {
+    const plain = methodOfRecord(record);
+    const refined = methodOfRecord({ ...record, refine: 3 });
+    assert.equal(plain.title, methodNamed('zero-shot-plus').title);
+    assert.match(refined.title, /refined up to 3 times$/);
+    assert.deepEqual([plain.runs, refined.runs], ['nothing', 'R']);
+    assert.notEqual(recordId({ ...record, refine: 3 }), recordId(record));
+    const requests = (method: typeof plain): number => estimatedCost(method, parts).requests;
+    assert.equal(requests(refined), requests(plain) + 3 * plain.samples);
+  });
+
+  it('leaves other methods, and a number of 0, as they are', () => {
+    for (const method of methods) {
+      assert.equal(refinedWhereItCan(method, 0), method);
+      assert.equal(refinedWhereItCan(method, 2) === method, method.canRefine !== true);
+    }
+  });
+});
