@@ -12,6 +12,8 @@ export interface Column {
   readonly run: string;
   readonly model: string;
   readonly sample: number;
+  /** `RunData.known`. */
+  readonly known?: 'success';
   readonly entries: ReadonlyMap<string, RunEntry>;
   /** Ids of the instances that the run selected; those without an entry are still pending. */
   readonly selected: ReadonlySet<string>;
@@ -64,6 +66,7 @@ export function columnsOf(runs: readonly RunData[]): Column[] {
         run: run.label,
         model,
         sample,
+        ...(run.known !== undefined && { known: run.known }),
         entries,
         selected,
       }));
@@ -71,8 +74,7 @@ export function columnsOf(runs: readonly RunData[]): Column[] {
 }
 
 const labelOf = (name: string, model: string, entries: Column['entries']): string =>
-  whyAnswerSeen(model) !== undefined ||
-  [...entries.values()].some(({ oracle }) => oracle === true)
+  whyAnswerSeen(model) !== undefined || [...entries.values()].some(({ oracle }) => oracle === true)
     ? markedAsOracle(name)
     : name;
 

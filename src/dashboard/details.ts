@@ -142,7 +142,7 @@ export class Details {
             ],
         cell,
       ),
-      ...(entry === undefined ? [] : [factsOfEntry(entry), ...survivorsOfEntry(entry)]),
+      ...(entry === undefined ? [] : [factsOfEntry(entry, column), ...survivorsOfEntry(entry)]),
     ];
   }
 
@@ -202,9 +202,17 @@ const trajectoryFindingOf = ({ kind, severity, step, text, why }: TrajectoryFind
     ),
   );
 
-function factsOfEntry(entry: RunEntry): HTMLElement {
-  const { harness, cost } = entry;
-  const all: readonly (readonly [string, string | undefined])[] = [
+/** A name, and its value; undefined where it is not known. */
+type Fact = readonly [name: string, value: string | undefined];
+
+/** Of a published summary only this is known. */
+const resolvedAlone = (harness: RunEntry['harness']): readonly Fact[] => [
+  ['Harness grading', harness && (harness.resolved ? 'resolved' : 'not resolved')],
+];
+
+const figuresOfEntry = (entry: RunEntry): readonly Fact[] => {
+  const { harness } = entry;
+  return [
     ['Applies to R (W)', entry.evaluated ? yesNo(entry.wellFormed) : undefined],
     ['F→P', count(entry, entry.failToPass)],
     ['F→F', count(entry, entry.failToFail)],
@@ -222,7 +230,14 @@ function factsOfEntry(entry: RunEntry): HTMLElement {
         : `${harness.resolved ? 'resolved' : 'not resolved'}, ${harness.addedFailToPass} F→P beyond T^R`,
     ],
     ['The gradings differ', entry.difference],
-    ['Evaluated in', seconds(entry.seconds)],
+  ];
+};
+
+function factsOfEntry(entry: RunEntry, { known }: Column): HTMLElement {
+  const { harness, cost } = entry;
+  const all: readonly Fact[] = [
+    ...(known === undefined ? figuresOfEntry(entry) : resolvedAlone(harness)),
+    ['Evaluated in', entry.seconds === 0 ? undefined : seconds(entry.seconds)],
     ['Made for', cost?.dollars === undefined ? undefined : `$${cost.dollars.toFixed(3)}`],
     ['Made in', cost?.seconds === undefined ? undefined : seconds(cost.seconds)],
     [

@@ -94,7 +94,7 @@ function namesOf(path: string): { readonly model: string; readonly run: string }
 
 const unknownWhy = 'The summary of the reference harness says no more.';
 
-/** The entries of a summary. Only S is known of them: other figures are those that S implies. */
+/** The entries of a summary. Only S is known of them (`RunData.known`), and no number of tests. */
 export function entriesOfSummary(summary: HarnessSummary, model: string): RunEntry[] {
   const common = (instance: string) => ({ instance, model, sample: 1, seconds: 0 });
   const harness = { addedFailToPass: 0, coverageDelta: null };
@@ -102,9 +102,9 @@ export function entriesOfSummary(summary: HarnessSummary, model: string): RunEnt
     ...[...summary.resolved].map((id): RunEntry => ({
       ...common(id),
       ...nothingKnown,
-      ...{ evaluated: true, wellFormed: true, success: true, failToPass: 1, failToAny: 1 },
+      ...{ evaluated: true, wellFormed: true, success: true },
       ...{ reason: 'success', explanation: `Resolved under harness grading. ${unknownWhy}` },
-      harness: { ...harness, resolved: true, addedFailToPass: 1 },
+      harness: { ...harness, resolved: true },
     })),
     ...[...summary.unresolved].map((id): RunEntry => ({
       ...{ ...common(id), ...nothingKnown, evaluated: true },
