@@ -236,6 +236,20 @@ describe('the dashboard as a file', function () {
     assert.equal(await count('img'), 0);
   });
 
+  it('shows S alone of a run that was published as a summary', async () => {
+    const study = simulatedStudy({ instances: 10, methods: 2 });
+    const [run, ...others] = study.runs;
+    assert.ok(run);
+    await open({ ...study, runs: [{ ...run, known: 'success', grading: 'harness' }, ...others] });
+    const cells = page.locator('.summary').first().locator('tbody tr').first().locator('td');
+    const [, wellFormed, success, failToAny] = await cells.allTextContents();
+    assert.deepEqual([wellFormed?.trim(), failToAny?.trim()], ['–', '–']);
+    assert.match(success ?? '', /^\d+\.\d/);
+    await page.locator('[role=gridcell]').first().click();
+    const names = await page.locator('.details dt').allTextContents();
+    assert.ok(names.includes('Harness grading') && !names.includes('F→P'), names.join());
+  });
+
   it('says which methods are known to look at the answer, measured or published', async () => {
     const study = simulatedStudy({ instances: 10, methods: 2 });
     const [run, ...others] = study.runs;
