@@ -16,8 +16,12 @@ const steps = [
 ];
 const trace = `${steps.map((each) => JSON.stringify(each)).join('\n')}\nnot JSON\n`;
 
-const written = (more: object): Written =>
-  ({ candidates: new Map(), acts: [], stages: [], ...more }) as unknown as Written;
+const written = (more: object): Written => ({
+  candidates: new Map(),
+  acts: [],
+  stages: [],
+  ...more,
+});
 const run = written({
   candidates: new Map([[1, { answer: { key: 'fix' }, from: ['shared'] }]]),
   acts: [{ answer: 'turn' }],
