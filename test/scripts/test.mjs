@@ -33,7 +33,7 @@ if (runPython.some(isWanted)) {
 /** For the steps whose tests say themselves when they need pytest. */
 const plainPython = { PATH: pathWithoutPackages() };
 
-const bin = (name) => join(root, 'node_modules', '.bin', name);
+const prettier = join(root, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
 const typesAndLint = join(root, 'test', 'scripts', 'typesAndLint.mjs');
 const mocha = (...args) => [
   process.execPath,
@@ -71,9 +71,18 @@ await step('package', ...mocha('test/package/**/*.test.ts'));
 // Most of the rest waits for processes, so two steps at a time finish sooner. Steps with an engine
 // run beside the others, and whichever is done first takes the next of the others.
 const rest = [
-  ['format', bin('prettier'), ['--check', '--log-level', 'warn', '.']],
-  // Both programs and what the rules keep take more memory than Node.js allows by default.
-  ['types and lint', process.execPath, ['--max-old-space-size=4096', typesAndLint]],
+  [
+    'format',
+    process.execPath,
+    ['--max-semi-space-size=64', prettier, '--check', '--log-level', 'warn', '.'],
+  ],
+  // Both programs and what the rules keep take more memory than Node.js allows by default. A larger
+  // semi-space (in MB) saves an eighth of the processor time: fewer collections of young objects.
+  [
+    'types and lint',
+    process.execPath,
+    ['--max-old-space-size=4096', '--max-semi-space-size=128', typesAndLint],
+  ],
   ['unit', ...mocha('test/unit/**/*.test.ts'), plainPython],
   ['tracer', 'python3', ['test/tracer/run.py', ...(isFull ? [] : ['--few'])]],
   ['outcomes', 'python3', ['test/tracer/outcomes.py']],
