@@ -10,7 +10,7 @@ import {
   type MutantResults,
 } from '../domain/study/mutant';
 import type { TestResult } from '../domain/outcome';
-import { rates, type Rates } from '../domain/rates';
+import { rates, type Rates } from '../domain/study/rates';
 import { entryReasons, type EntryReason } from '../domain/reason';
 import { sampleName, nothingKnown, type RunEntry } from '../domain/study/entry';
 import type { Environment } from '../engine/engine';

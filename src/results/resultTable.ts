@@ -2,7 +2,7 @@ import { layOut } from '../domain/layOut';
 import type { ChangeCoverage } from '../domain/changeCoverage';
 import { functionOf, type Outcome, type Side } from '../domain/outcome';
 import { killedInWords } from '../domain/study/mutant';
-import type { Rates } from '../domain/rates';
+import type { Rates } from '../domain/study/rates';
 import type { Report } from './reportSchema';
 import { sampleName } from '../domain/study/entry';
 

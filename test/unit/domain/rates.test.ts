@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { rates, type RatedEntry } from '../../../src/domain/rates';
+import { rates, type RatedEntry } from '../../../src/domain/study/rates';
 import { nothingKnown, type DeltaFraction } from '../../../src/domain/study/entry';
 import { ungraded, type Verdict } from '../../../src/domain/verdict';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { changeCoverageOf } from '../../../src/domain/changeCoverage';
-import { rates } from '../../../src/domain/rates';
+import { rates } from '../../../src/domain/study/rates';
 import { nothingKnown } from '../../../src/domain/study/entry';
 import { ungraded } from '../../../src/domain/verdict';
 import type { BatchEntry } from '../../../src/results/entry';
