@@ -46,6 +46,14 @@ export interface EngineWork {
 export const audiences = ['grading', 'model'] as const;
 export type Audience = (typeof audiences)[number];
 
+export interface WorkspaceWork extends EngineWork {
+  /** Folder of this machine that the workspace has at {@link programFolder}, only to read. */
+  readonly program?: string | undefined;
+}
+
+/** Where a workspace has the program of {@link WorkspaceWork}. */
+export const programFolder = '/agent';
+
 export interface PrepareWork extends EngineWork {
   /** `grading` by default. */
   readonly audience?: Audience | undefined;
@@ -104,7 +112,7 @@ export interface TestPlace {
    *
    * @throws HumanError, Cancelled
    */
-  openWorkspace?: ((work: EngineWork) => Promise<Workspace>) | undefined;
+  openWorkspace?: ((work: WorkspaceWork) => Promise<Workspace>) | undefined;
 }
 
 export interface Environment {

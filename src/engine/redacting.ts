@@ -50,6 +50,15 @@ function redactingWorkspace(workspace: Workspace): Workspace {
       const result = await workspace.run(request);
       return { ...result, output: redactKeys(result.output) };
     },
+    start: async (request) => {
+      const { stdio, done } = await workspace.start(request);
+      const redactedEnd = done.then((result) => ({
+        ...result,
+        output: redactKeys(result.output),
+      }));
+      return { stdio, done: redactedEnd };
+    },
+    listen: (onConnection) => workspace.listen(onConnection),
     read: (...asked) => workspace.read(...asked),
     write: (...asked) => workspace.write(...asked),
     changes: () => workspace.changes(),

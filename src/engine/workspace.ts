@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { HumanError } from '../domain/humanError';
 import { endings } from './process';
 
@@ -16,6 +17,30 @@ export interface CommandRequest {
   /** Bytes of output that are kept: the first half and the last half. */
   readonly keptBytes: number;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** A program with a stream of its own, as an agent that is spoken to has. */
+export interface ProgramRequest extends Omit<CommandRequest, 'command'> {
+  /** Words of the command. No shell reads them. */
+  readonly argv: readonly string[];
+  /** Variables beside those of the shell. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Ends the program as the time limit does, so that what it did can still be collected. */
+  readonly end: AbortSignal;
+}
+
+/** A program that runs in a workspace. */
+export interface RunningProgram {
+  /** Its standard input and output. What it writes is untrusted. */
+  readonly stdio: Duplex;
+  /** Its end, with what it wrote to standard error. No process that it started is left then. */
+  readonly done: Promise<CommandResult>;
+}
+
+/** A port of the workspace's own machine (127.0.0.1). */
+export interface ListeningPort {
+  readonly port: number;
+  close(): void;
 }
 
 export interface CommandResult {
@@ -53,6 +78,17 @@ export interface Workspace {
   readonly folder: string;
   /** Runs a command in the shell. What it does shows in the result. */
   run(request: CommandRequest): Promise<CommandResult>;
+  /**
+   * Starts a program beside which no command runs.
+   *
+   * @throws SandboxUnusable, Cancelled
+   */
+  start(request: ProgramRequest): Promise<RunningProgram>;
+  /**
+   * Forwards connections to a port of the workspace to this process, without any network. They end
+   * with the workspace.
+   */
+  listen(onConnection: (connection: Duplex) => void): Promise<ListeningPort>;
   /**
    * Reads a file.
    *

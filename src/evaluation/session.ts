@@ -14,6 +14,7 @@ import {
   type DebuggedProgram,
   type Engine,
   type EngineWork,
+  type WorkspaceWork,
   type Environment,
   type RunRecord,
 } from '../engine/engine';
@@ -124,7 +125,12 @@ export interface InstanceSession {
    *
    * @throws HumanError where the engine has none, Cancelled
    */
-  openWorkspace(work: EngineWork): Promise<Workspace>;
+  openWorkspace(work: WorkspaceWork): Promise<Workspace>;
+  /** The plan that runs whole test files of R, in the environment of its tests. */
+  planOnR(
+    files: readonly string[],
+    work: EngineWork,
+  ): Promise<{ readonly plan: TestPlan; readonly environment: Environment }>;
   /** Opens the pair of sandboxes in advance, so that the first run does not wait for it. */
   warmUp(work: EngineWork): Promise<void>;
   dispose(): Promise<void>;
@@ -180,6 +186,7 @@ export async function openSession(parts: SessionParts): Promise<InstanceSession>
     debug: (set, side, options, start) => work.debug(set, side, options, start),
     environment: (asked) => work.environment(asked),
     openWorkspace: (asked) => work.openWorkspace(asked),
+    planOnR: (files, asked) => work.planOnR(files, asked),
     warmUp: (asked) => work.warmUp(asked),
     dispose: () => work.dispose(release),
   };
@@ -290,7 +297,7 @@ class SessionWork {
     return (await found.current?.()) ?? found.environment;
   }
 
-  async openWorkspace(work: EngineWork): Promise<Workspace> {
+  async openWorkspace(work: WorkspaceWork): Promise<Workspace> {
     const place = await this.prepared.get(work);
     if (place.openWorkspace === undefined) {
       throw new HumanError(
@@ -299,6 +306,11 @@ class SessionWork {
       );
     }
     return place.openWorkspace(work);
+  }
+
+  async planOnR(files: readonly string[], work: EngineWork) {
+    const environment = await this.environment(work);
+    return { plan: await this.planOf({ patch: '', files }, environment), environment };
   }
 
   warmUp(work: EngineWork): Promise<void> {

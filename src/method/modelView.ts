@@ -1,6 +1,6 @@
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
-import type { Engine, EngineName, EngineWork } from '../engine/engine';
+import type { Engine, EngineName, WorkspaceWork } from '../engine/engine';
 import { readCodePatch } from '../evaluation/codePatch';
 import type { RunStore } from '../evaluation/runStore';
 import { openSession, type InstanceSession } from '../evaluation/session';
@@ -76,7 +76,7 @@ export interface ModelView extends RunsOnR {
    *
    * @throws HumanError where the engine has none, Cancelled
    */
-  openWorkspace(work: EngineWork): Promise<WorkspaceOnR>;
+  openWorkspace(work: WorkspaceWork): Promise<WorkspaceOnR>;
   /**
    * R to read, search and edit in memory, for agents without a shell.
    *

@@ -35,7 +35,10 @@ class Shell(object):
         self.cwd = None
 
     def run(self, header, command):
-        """Runs a command to its end, or until it is to stop. Its output goes out as it comes."""
+        """
+        Runs a command to its end, or until it is to stop. Its output goes out as it comes. No other
+        process is left after a command that is `alone`.
+        """
         if self.pid is None:
             try:
                 self._start(header)
@@ -55,6 +58,8 @@ class Shell(object):
         status = self._status()
         if status is None:
             ending = "shell ended" if ending == "exited" else ending
+            self.end()
+        elif header.get("alone"):
             self.end()
         remarks = []
         if killed_for_memory() > memory:

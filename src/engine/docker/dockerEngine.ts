@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { retryingMemoOf } from '../../domain/retryingMemo';
 import { sha256 } from '../../files/sha256';
 import type { Instance } from '../../domain/instance';
 import { sides, type Side } from '../../domain/outcome';
@@ -6,7 +7,15 @@ import { Cancelled, throwIfAborted } from '../../domain/humanError';
 import type { Trees } from '../../repository/trees';
 import { recipeOf } from '../environments/recipes';
 import { sandboxesOf } from '../engine';
-import type { Engine, Environment, Pair, PrepareWork, Sandbox, TestPlace } from '../engine';
+import type {
+  Engine,
+  Environment,
+  Pair,
+  PrepareWork,
+  Sandbox,
+  TestPlace,
+  WorkspaceWork,
+} from '../engine';
 import type { Workspace } from '../workspace';
 import { tracerDigest } from '../local/python';
 import { removeAbandonedContainers } from './sandbox/abandonedContainers';
@@ -17,6 +26,7 @@ import type { InstanceImage } from './images/instanceLayer';
 import { MemoryGate } from './sandbox/memoryGate';
 import { openSandbox, type ContainerSandbox } from './sandbox/containerSandbox';
 import { ContainerWorkspace } from './sandbox/containerWorkspace';
+import { makeProgramVolume, removeAbandonedVolumes, removeVolume } from './sandbox/programVolume';
 import { settingsOfRuns, type DockerSettings } from './dockerSettings';
 
 export interface DockerOptions {
@@ -44,6 +54,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   await removeAbandonedContainers(connection);
+  await removeAbandonedVolumes(connection);
   const engine = new DockerEngine(connection, options, env, await ownFiles(assets), [
     await tracerDigest(join(assets, 'tracer')),
     await tracerDigest(join(assets, 'agent')),
@@ -66,6 +77,8 @@ class DockerEngine {
   private readonly gate: MemoryGate;
   /** Pairs and workspaces that are open. */
   private readonly opened = new Set<{ dispose(): Promise<void> }>();
+  /** Names of volumes with programs of agents, by their folders. */
+  private readonly volumes = new Map<string, Promise<string>>();
   private isWarned = false;
   private disposed = false;
 
@@ -115,7 +128,7 @@ class DockerEngine {
         opening.reporter.progress(`${instance.id}: starting a workspace on R`);
         const onR = { ...trees, fixed: trees.base };
         const request = { instance, trees: onR, image, withNetwork };
-        const workspace = await this.openWorkspace(request, opening.signal);
+        const workspace = await this.openWorkspace(request, opening);
         if (this.disposed) {
           await workspace.dispose();
           throw new Cancelled();
@@ -127,12 +140,14 @@ class DockerEngine {
 
   private async openWorkspace(
     request: PairRequest,
-    signal: AbortSignal | undefined,
+    { program, signal }: WorkspaceWork,
   ): Promise<Workspace> {
-    const container = await this.startContainer(request, 'base', signal);
+    const programVolume =
+      program === undefined ? undefined : await this.volumeOf(program, request.image, signal);
+    const container = await this.startContainer({ ...request, programVolume }, 'base', signal);
     try {
       const sandbox = await this.openSandbox(request, 'base', container, signal);
-      const workspace: Workspace = new ContainerWorkspace(sandbox, async () => {
+      const workspace: Workspace = new ContainerWorkspace(sandbox, container, async () => {
         this.opened.delete(workspace);
         await container.remove();
       });
@@ -147,6 +162,10 @@ class DockerEngine {
   async dispose(): Promise<void> {
     this.disposed = true;
     await Promise.all([...this.opened].map((each) => each.dispose()));
+    for (const volume of this.volumes.values()) {
+      const name = await volume.catch(() => undefined);
+      if (name !== undefined) await removeVolume(this.connection, name);
+    }
     this.connection.close();
   }
 
@@ -191,8 +210,19 @@ class DockerEngine {
     return pair;
   }
 
+  /** The volume of an agent's program, which is made once. */
+  private volumeOf(
+    folder: string,
+    { id }: InstanceImage,
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
+    return retryingMemoOf(this.volumes, folder, () =>
+      makeProgramVolume(this.connection, folder, id, signal),
+    );
+  }
+
   private startContainer(
-    { instance, image, withNetwork }: PairRequest,
+    { instance, image, withNetwork, programVolume }: PairRequest,
     side: Side,
     signal: AbortSignal | undefined,
   ): Promise<RunningContainer> {
@@ -206,6 +236,7 @@ class DockerEngine {
         settings: this.options.settings,
         hasNetwork: withNetwork,
         files: this.files,
+        programVolume,
       },
       signal,
     );
@@ -266,6 +297,7 @@ interface PairRequest {
   readonly trees: Trees;
   readonly image: InstanceImage;
   readonly withNetwork: boolean;
+  readonly programVolume?: string | undefined;
 }
 
 const describe = ({ product, version, address }: DockerConnection): string =>

@@ -25,9 +25,9 @@ export const labels = {
 
 /**
  * `pair`: a sandbox; `build`: a container that becomes an image; `probe`: a container that inspects
- * an image.
+ * an image; `program`: a volume with the program of an agent, and the container that fills it.
  */
-export const containerKinds = ['pair', 'build', 'probe'] as const;
+export const containerKinds = ['pair', 'build', 'probe', 'program'] as const;
 export type ContainerKind = (typeof containerKinds)[number];
 type ImageKind = 'environment' | 'instance';
 

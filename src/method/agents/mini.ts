@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../../domain/humanError';
 import { bounded } from '../tools/tool';
-import { quotedForShell } from './workspaceOnR';
+import { quotedForShell } from '../../engine/quotedForShell';
 import type {
   ShellWork,
   ShellTask,

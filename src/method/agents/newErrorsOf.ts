@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { bytesOf } from '../../patch/bytes';
 import { throwIfAborted } from '../../domain/humanError';
-import { quotedForShell } from './workspaceOnR';
+import { quotedForShell } from '../../engine/quotedForShell';
 import type { ShellWork } from './agent';
 
 /**

@@ -1,4 +1,12 @@
-import type { CommandRequest, CommandResult, Workspace } from '../../engine/workspace';
+import { quotedForShell } from '../../engine/quotedForShell';
+import type {
+  CommandRequest,
+  CommandResult,
+  ListeningPort,
+  ProgramRequest,
+  RunningProgram,
+  Workspace,
+} from '../../engine/workspace';
 import { textOf } from '../../patch/bytes';
 import { makeUnified, type FileEdit } from '../../patch/unified/makeUnified';
 import type { FolderTree } from '../../repository/folderTree';
@@ -33,6 +41,14 @@ export class WorkspaceOnR {
 
   run(request: CommandRequest): Promise<CommandResult> {
     return this.workspace.run(request);
+  }
+
+  start(request: ProgramRequest): Promise<RunningProgram> {
+    return this.workspace.start(request);
+  }
+
+  listen(onConnection: Parameters<Workspace['listen']>[0]): Promise<ListeningPort> {
+    return this.workspace.listen(onConnection);
   }
 
   read(path: string, limit?: number): Promise<Buffer> {
@@ -95,6 +111,3 @@ export class WorkspaceOnR {
     return this.workspace.dispose();
   }
 }
-
-/** A word of a POSIX shell command. */
-export const quotedForShell = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;

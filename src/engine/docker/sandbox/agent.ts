@@ -71,7 +71,7 @@ export class Agent {
 
   /**
    * Sends a request and passes output on until the request is done or stopped. The signal, the time
-   * limit in seconds or the receiver of the output can stop it.
+   * limit in seconds, `end`, which counts as that limit, or the receiver of the output can stop it.
    *
    * @throws SandboxUnusable when the agent is gone or did not understand
    */
@@ -81,6 +81,7 @@ export class Agent {
       readonly payload?: Buffer;
       readonly signal?: AbortSignal | undefined;
       readonly seconds?: number;
+      readonly end?: AbortSignal | undefined;
       readonly onOutput?: (data: Buffer, stop: (why: Ending) => void) => void;
     },
   ): Promise<AgentFrame & { header: Done }> {
@@ -98,7 +99,9 @@ export class Agent {
       }, patience(why));
     };
     const cancel = (): void => stop('cancelled');
+    const end = (): void => stop('timed out');
     options.signal?.addEventListener('abort', cancel, { once: true });
+    options.end?.addEventListener('abort', end, { once: true });
     const timer =
       options.seconds === undefined
         ? undefined
@@ -107,6 +110,7 @@ export class Agent {
       wire.send(header, options.payload);
       // A signal that is already aborted fires no event.
       if (options.signal?.aborted === true) cancel();
+      if (options.end?.aborted === true) end();
       for (;;) {
         const frame = await wire.receive();
         if (frame === undefined) {
@@ -126,6 +130,7 @@ export class Agent {
       clearTimeout(timer);
       clearTimeout(giveUp);
       options.signal?.removeEventListener('abort', cancel);
+      options.end?.removeEventListener('abort', end);
     }
   }
 

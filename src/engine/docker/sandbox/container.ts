@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type Dockerode from 'dockerode';
 import type { Duplex } from 'node:stream';
 import type { Side } from '../../../domain/outcome';
+import { programFolder } from '../../engine';
 import { throwIfAborted } from '../../../domain/humanError';
+import { attachProgram, type AttachedProgram } from '../attachedProgram';
 import { removeNow } from './abandonedContainers';
 import { tarOf, type ArchiveEntry } from '../archive';
 import { engineProblem, type DockerConnection } from '../connection/connect';
@@ -63,6 +65,8 @@ export interface ContainerRequest {
   readonly settings: DockerSettings;
   readonly hasNetwork: boolean;
   readonly files: readonly ArchiveEntry[];
+  /** Name of a volume that the container has at `programFolder`, only to read. */
+  readonly programVolume?: string | undefined;
 }
 
 /**
@@ -74,6 +78,8 @@ const leftOver = new Set<Dockerode.Container>();
 /** A running container and its agent. */
 export interface RunningContainer {
   readonly wire: AgentProtocol;
+  /** Starts a program beside the agent, as root. */
+  attach(argv: readonly string[]): Promise<AttachedProgram>;
   /** Removes the container with everything that runs in it; never throws. */
   remove(): Promise<void>;
 }
@@ -132,6 +138,7 @@ export async function startContainer(
     throwIfAborted(signal);
     return {
       wire,
+      attach: (argv) => attachProgram(made, argv),
       remove: async () => {
         wire.close();
         await remove();
@@ -177,7 +184,7 @@ const ownControlGroup: object = { CgroupnsMode: 'private' };
 async function containerOptions(
   request: ContainerRequest,
 ): Promise<Dockerode.ContainerCreateOptions> {
-  const { image, settings } = request;
+  const { image, settings, programVolume } = request;
   const memory = settings.memoryMb * 2 ** 20;
   const temporary = Math.min(settings.diskMb, Math.floor(settings.memoryMb / 2));
   return {
@@ -209,6 +216,9 @@ async function containerOptions(
       CapAdd: agentCapabilities,
       // Many test suites compile programs there and run them.
       Tmpfs: { '/tmp': `rw,exec,nosuid,nodev,size=${temporary}m,mode=1777` },
+      ...(programVolume !== undefined && {
+        Mounts: [{ Type: 'volume', Source: programVolume, Target: programFolder, ReadOnly: true }],
+      }),
       LogConfig: { Type: 'none', Config: {} },
       // Shared memory (System V) is freed with the last process that uses it. Otherwise it would
       // outlive a run.

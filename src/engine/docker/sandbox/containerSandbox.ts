@@ -410,6 +410,11 @@ export class ContainerSandbox implements Sandbox {
     return this.parts.image.folder;
   }
 
+  /** Path of the interpreter of the tests. */
+  get python(): string {
+    return this.parts.image.python;
+  }
+
   /** Bytes that tests may write. */
   get diskBytes(): number {
     return this.parts.diskBytes;

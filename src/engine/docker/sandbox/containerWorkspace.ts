@@ -1,3 +1,4 @@
+import { PassThrough, type Duplex } from 'node:stream';
 import { z } from 'zod';
 import { BoundedOutput, outputLimit } from '../../boundedOutput';
 import {
@@ -6,10 +7,17 @@ import {
   type CommandEnding,
   type CommandRequest,
   type CommandResult,
+  type ListeningPort,
+  type ProgramRequest,
+  type RunningProgram,
   type Workspace,
   type WorkspaceChanges,
 } from '../../workspace';
+import { programFolder } from '../../engine';
+import { quotedForShell } from '../../quotedForShell';
 import { filesOfTar } from '../archive';
+import { openTunnel, tunnelProgram } from '../tunnel';
+import type { RunningContainer } from './container';
 import type { ContainerSandbox } from './containerSandbox';
 
 /** Bytes of a file that are read when the caller names no limit. */
@@ -31,6 +39,7 @@ export class ContainerWorkspace implements Workspace {
 
   constructor(
     private readonly sandbox: ContainerSandbox,
+    private readonly container: Pick<RunningContainer, 'attach'>,
     private readonly remove: () => Promise<void>,
   ) {}
 
@@ -39,7 +48,46 @@ export class ContainerWorkspace implements Workspace {
   }
 
   run(request: CommandRequest): Promise<CommandResult> {
-    const { command, timeoutSeconds, keptBytes, signal } = request;
+    return this.runInShell(request, {});
+  }
+
+  async listen(onConnection: (connection: Duplex) => void): Promise<ListeningPort> {
+    const { python } = this.sandbox;
+    const program = await this.container.attach([python, '-I', '-S', '-c', tunnelProgram]);
+    return openTunnel(program, onConnection);
+  }
+
+  async start({ argv, env, end, ...request }: ProgramRequest): Promise<RunningProgram> {
+    let take: (connection: Duplex) => void = () => undefined;
+    const connected = new Promise<Duplex>((resolve) => (take = resolve));
+    let isTaken = false;
+    const listening = await this.listen((connection) => {
+      connection.on('error', () => connection.destroy());
+      if (isTaken) connection.destroy();
+      else take(connection);
+      isTaken = true;
+    });
+    const variables = Object.entries(env).map(
+      ([name, value]) => `${name}=${quotedForShell(value)}`,
+    );
+    const words = [this.sandbox.python, '-I', '-S', '-c', startProgram, String(listening.port)];
+    const command = [
+      ...variables,
+      `PATH="$PATH:${programFolder}/bin:${programFolder}/node_modules/.bin:${programFolder}"`,
+      ...[...words, ...argv].map(quotedForShell),
+    ].join(' ');
+    const done = this.runInShell({ ...request, command }, { isAlone: true, end }).finally(() =>
+      listening.close(),
+    );
+    // Without a connection the program could not even be started.
+    const stdio = await Promise.race([connected, done.then(() => undefined)]);
+    return { stdio: stdio ?? endedStream(), done };
+  }
+
+  private runInShell(
+    { command, timeoutSeconds, keptBytes, signal }: CommandRequest,
+    { isAlone = false, end }: { readonly isAlone?: boolean; readonly end?: AbortSignal },
+  ): Promise<CommandResult> {
     return this.inTurn(async () => {
       const half = Math.ceil(keptBytes / 2);
       const output = new BoundedOutput(half, half);
@@ -49,12 +97,14 @@ export class ContainerWorkspace implements Workspace {
           {
             kind: 'shell',
             ...this.sandbox.shellEnvironment(),
+            alone: isAlone,
             seconds: timeoutSeconds + grace,
             disk: this.sandbox.diskBytes,
           },
           {
             signal,
             seconds: timeoutSeconds,
+            end,
             payload: Buffer.from(command),
             onOutput: (data, stop) => {
               output.add(data);
@@ -145,3 +195,29 @@ export class ContainerWorkspace implements Workspace {
 
 const endingOf = (word: string | undefined): CommandEnding =>
   commandEndings.find((ending) => ending === word) ?? 'not started';
+
+/** A stream that has ended, of a program that never began. */
+function endedStream(): Duplex {
+  const stream = new PassThrough();
+  stream.end();
+  return stream;
+}
+
+/**
+ * Puts a connection to a port in the place of the standard input and output, and becomes the program
+ * that its further arguments name.
+ */
+const startProgram = `
+import os, socket, sys
+port, argv = int(sys.argv[1]), sys.argv[2:]
+end = socket.create_connection(("127.0.0.1", port))
+for number in 0, 1:
+    os.dup2(end.fileno(), number)
+end.close()
+try:
+    os.execvp(argv[0], argv)
+except OSError as error:
+    sys.stderr.write("%s cannot be started: %s\\n" % (argv[0], error.strerror))
+    sys.stderr.flush()
+    os._exit(127)
+`;

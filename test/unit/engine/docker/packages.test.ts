@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { HumanError } from '../../../../src/domain/humanError';
-import type { AttachedProgram } from '../../../../src/engine/docker/images/build/buildContainer';
+import type { AttachedProgram } from '../../../../src/engine/docker/attachedProgram';
 import {
   Downloads,
   TooMuch,
@@ -18,7 +18,7 @@ import { indexClient, proxyFor } from '../../../../src/engine/docker/images/pack
 import { readIndexPage } from '../../../../src/engine/docker/images/packages/indexPages';
 import { openIndexRelay } from '../../../../src/engine/docker/images/packages/indexRelay';
 import { indexSettings } from '../../../../src/engine/docker/images/packages/indexSettings';
-import { openTunnel, tunnelProgram } from '../../../../src/engine/docker/images/packages/tunnel';
+import { openTunnel, tunnelProgram } from '../../../../src/engine/docker/tunnel';
 import { newestUv, uvProgram } from '../../../../src/engine/docker/images/packages/uvProgram';
 import { Readable } from 'node:stream';
 

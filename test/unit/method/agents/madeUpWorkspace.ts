@@ -30,6 +30,8 @@ export function madeUpWorkspace(
         remarks: [],
         ...shell(command),
       }),
+    start: () => Promise.reject(new Error('no program runs here')),
+    listen: () => Promise.reject(new Error('no port is here')),
     read: (path) => {
       const text = contents.get(posix.resolve(folder, path));
       return text === undefined

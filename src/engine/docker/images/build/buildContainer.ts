@@ -21,7 +21,7 @@ import {
   type ConfinedRuns,
 } from './confinement';
 import { EngineDiskFull, EngineTrouble, lineOfProblem } from '../../connection/engineProblem';
-import { attachedOutput, readable } from '../../sandbox/agentProtocol';
+import { attachProgram, type AttachedProgram } from '../../attachedProgram';
 
 /** Everything that making an image needs: an engine, a log, and a way to cancel. */
 export interface BuildPlace {
@@ -65,16 +65,6 @@ class LimitReached extends HumanError {
   ) {
     super(what, todo);
   }
-}
-
-/** A program that runs beside others, with its standard input and output. */
-export interface AttachedProgram {
-  /** Its standard output. */
-  readonly output: AsyncIterable<Buffer>;
-  write(data: Buffer, done: () => void): void;
-  /** The last of what it wrote to standard error. */
-  complaint(): string;
-  close(): void;
 }
 
 /** The end of a command. */
@@ -320,35 +310,7 @@ export class BuildContainer {
   async attach(argv: readonly string[]): Promise<AttachedProgram> {
     throwIfAborted(this.place.work.signal);
     this.lastStep = `starting ${argv[0] ?? ''}`;
-    const exec = await this.container.exec({
-      Cmd: [...argv],
-      User: '0',
-      WorkingDir: '/',
-      AttachStdin: true,
-      AttachStdout: true,
-      AttachStderr: true,
-    });
-    const stream: Duplex = await exec.start({ hijack: true, stdin: true });
-    const { received, end } = readable(stream);
-    let complaint = '';
-    async function* standardOutput(): AsyncGenerator<Buffer, void> {
-      for await (const { isError, data } of attachedOutput(received)) {
-        if (isError) complaint = (complaint + data.toString('utf8')).slice(-2000);
-        else yield data;
-      }
-    }
-    return {
-      output: standardOutput(),
-      write(data, done) {
-        if (stream.destroyed || stream.writableEnded) return done();
-        stream.write(data, () => done());
-      },
-      complaint: () => complaint.trim(),
-      close() {
-        stream.destroy();
-        end();
-      },
-    };
+    return attachProgram(this.container, argv);
   }
 
   /**

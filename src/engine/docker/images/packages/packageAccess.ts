@@ -8,7 +8,7 @@ import { Downloads } from './downloads';
 import { indexClient } from './indexClient';
 import { openIndexRelay } from './indexRelay';
 import type { IndexSettings } from './indexSettings';
-import { openTunnel, tunnelProgram } from './tunnel';
+import { openTunnel, tunnelProgram } from '../../tunnel';
 import { uvProgram } from './uvProgram';
 
 interface PackageRequest {

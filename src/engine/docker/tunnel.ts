@@ -1,12 +1,12 @@
 import { Duplex } from 'node:stream';
-import type { AttachedProgram } from '../build/buildContainer';
+import type { AttachedProgram } from './attachedProgram';
 
 /**
  * Forwards connections to a port of the container's own machine (127.0.0.1) to this process. They
  * travel over the standard input and output of a program in the container. So the container needs
  * neither a network nor a folder that it shares with anything.
  */
-interface Tunnel {
+export interface Tunnel {
   /** The port in the container. */
   readonly port: number;
   close(): void;
@@ -73,7 +73,7 @@ export async function openTunnel(
   read()
     .catch(() => undefined)
     .finally(() => {
-      fail?.(new Error(`the connection to the package index did not open: ${program.complaint()}`));
+      fail?.(new Error(`the connection into the container did not open: ${program.complaint()}`));
       close();
     });
   return { port: await port, close };

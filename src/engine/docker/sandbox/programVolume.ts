@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readlink, stat } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { pack, type Header, type Pack } from 'tar-stream';
+import { HumanError, messageOf, throwIfAborted } from '../../../domain/humanError';
+import { programFolder } from '../../engine';
+import { earliestTime } from '../archive';
+import { engineProblem, type DockerConnection } from '../connection/connect';
+import { containerLabels, madeHere } from '../labels';
+import { isAbandoned, removeNow } from './abandonedContainers';
+
+/**
+ * Makes a volume with the files of a folder, for containers that only read it. The files travel as a
+ * tar, so that an engine on another machine gets them too. Nothing is left behind on failure.
+ *
+ * @param folder on this machine
+ * @param image any image of the engine: a container that never runs fills the volume
+ * @returns the name of the volume
+ * @throws HumanError when the folder cannot be read or the engine does not do it, Cancelled
+ */
+export async function makeProgramVolume(
+  connection: DockerConnection,
+  folder: string,
+  image: string,
+  signal?: AbortSignal,
+): Promise<string> {
+  const { docker } = connection;
+  const name = `swt-bench-program-${randomBytes(6).toString('hex')}`;
+  const Labels = await containerLabels('program');
+  await readdir(folder).catch((error: unknown) => {
+    throw new HumanError(
+      `The folder ${folder} of the agent's program cannot be read (${messageOf(error)})`,
+      'Name a folder that has the agent and its runtime with --agent-program',
+    );
+  });
+  throwIfAborted(signal);
+  try {
+    await docker.createVolume({ Name: name, Labels });
+    const container = await docker.createContainer({
+      ...{ Image: image, Entrypoint: ['/bin/true'], Cmd: [], NetworkDisabled: true, Labels },
+      HostConfig: {
+        NetworkMode: 'none',
+        Mounts: [{ Type: 'volume', Source: name, Target: programFolder, ReadOnly: false }],
+      },
+    });
+    try {
+      await container.putArchive(folderArchive(folder, signal), { path: programFolder });
+      throwIfAborted(signal);
+    } finally {
+      await removeNow(container);
+    }
+    return name;
+  } catch (error) {
+    await removeVolume(connection, name);
+    throwIfAborted(signal);
+    throw engineProblem(error, connection, `sending the agent's program of ${folder}`);
+  }
+}
+
+/** Removes a volume; never throws. One that stays is removed later, as abandoned. */
+export async function removeVolume(
+  { docker }: Pick<DockerConnection, 'docker'>,
+  name: string,
+): Promise<void> {
+  await docker
+    .getVolume(name)
+    .remove({ force: true })
+    .catch(() => undefined);
+}
+
+/** Removes the volumes of programs whose process has ended without removing them. */
+export async function removeAbandonedVolumes(
+  connection: Pick<DockerConnection, 'docker'>,
+): Promise<void> {
+  const { Volumes } = await connection.docker.listVolumes({ filters: madeHere });
+  const now = Date.now() / 1000;
+  for (const volume of Volumes ?? []) {
+    const { Name: Id, Labels } = volume;
+    const created = Date.parse((volume as { readonly CreatedAt?: string }).CreatedAt ?? '');
+    const Created = Number.isNaN(created) ? now : created / 1000;
+    if (await isAbandoned({ Id, Created, Labels }, now)) await removeVolume(connection, Id);
+  }
+}
+
+/** A folder as a tar that is produced while it is read. Links stay links, and nobody may write. */
+function folderArchive(folder: string, signal: AbortSignal | undefined): Readable {
+  const archive = pack();
+  addFolder(archive, folder, '', signal)
+    .then(() => archive.finalize())
+    .catch((error: unknown) => archive.destroy(error as Error));
+  return Readable.from(archive, { objectMode: false });
+}
+
+async function addFolder(
+  archive: Pack,
+  folder: string,
+  below: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    throwIfAborted(signal);
+    const path = join(folder, entry.name);
+    const name = posix.join(below, entry.name);
+    if (entry.isSymbolicLink()) {
+      await addEntry(archive, { name, type: 'symlink', linkname: await readlink(path) });
+    } else if (entry.isDirectory()) {
+      await addEntry(archive, { name: `${name}/`, type: 'directory', mode: 0o755 });
+      await addFolder(archive, path, name, signal);
+    } else if (entry.isFile()) {
+      const { size, mode } = await stat(path);
+      const isProgram = (mode & 0o111) !== 0;
+      const target = archive.entry({
+        ...{ name, size, mode: isProgram ? 0o755 : 0o644, ...plainOwner },
+      });
+      await pipeline(createReadStream(path), target);
+    }
+  }
+}
+
+const plainOwner = { uid: 0, gid: 0, mtime: new Date(earliestTime * 1000) };
+
+function addEntry(archive: Pack, header: Partial<Header>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    archive.entry({ ...plainOwner, ...header } as Header, (error?: Error | null) =>
+      error ? reject(error) : resolve(),
+    );
+  });
+}
