@@ -58,6 +58,7 @@ const partsApart = {
 
 /** Packages that only methods need, with the bundle of each; they are loaded on first use. */
 const loadedLate = {
+  '@agentclientprotocol/sdk': 'acp',
   ai: 'ai',
   '@ai-sdk/anthropic': 'ai-anthropic',
   '@ai-sdk/google': 'ai-google',
@@ -73,7 +74,7 @@ const loadedLate = {
 const packagesApart = {
   name: 'packages-apart',
   setup(build) {
-    build.onResolve({ filter: /^(ai|@ai-sdk\/.*|gpt-tokenizer\/.*)$/ }, ({ path, kind }) => {
+    build.onResolve({ filter: /^(ai|@ai-sdk\/.*|@agentclientprotocol\/sdk|gpt-tokenizer\/.*)$/ }, ({ path, kind }) => {
       const bundle = kind === 'dynamic-import' ? loadedLate[path] : undefined;
       return bundle === undefined ? undefined : { path: `./${bundle}.js`, external: true };
     });

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import type { Method } from '../method/method';
 import { methodNames, methods } from '../method/methods';
 import type { GenerateOptions } from './generating/generationParts';
+import { acpNames, withAcpOptions } from './options/acpOptions';
 import { withGivenOptions } from './options/givenOptions';
 import { temperatureOption, withModelOptions, withRequestOptions } from './options/modelOptions';
 import { natural, whole } from './options/optionValues';
@@ -16,7 +17,7 @@ import type { RegisterCommand } from './registerCommand';
 export const registerGenerate: RegisterCommand = (program, context, finish) => {
   const command = writingCommand(program, 'generate', {
     description: 'let a method or an agent write predictions with a language model',
-    methods: methodNames,
+    methods: [...methodNames, ...acpNames],
     out: 'predictions (JSONL); the trace lies beside it',
     run: 'one run of tests on one side',
     dryRun: 'make the prompts, and say what the run would ask and cost; needs no key',
@@ -26,7 +27,9 @@ export const registerGenerate: RegisterCommand = (program, context, finish) => {
     'select in an order that only the seed and the ids decide (default seed: 0)',
   );
   withRequestOptions(
-    withModelOptions(withSurrogateOptions(withGivenOptions(withSamplingOptions(command)))),
+    withModelOptions(
+      withAcpOptions(withSurrogateOptions(withGivenOptions(withSamplingOptions(command)))),
+    ),
   )
     .option('--tests-only', 'leave out edits of files that are not tests')
     .addOption(modeOption())

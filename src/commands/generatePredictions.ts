@@ -23,6 +23,7 @@ import { writeShardRecord } from '../method/sharding/shardRecord';
 import { GradingAlongside } from './generating/gradingAlongside';
 import { generationWidth } from './options/generationWidth';
 import { engineRequest } from './options/engineOptions';
+import { acpMethodWith } from './options/acpOptions';
 import { methodWithGiven } from './options/givenOptions';
 import { methodWithFixes } from './options/surrogateOptions';
 import { selectedInstances } from './options/selectingOptions';
@@ -196,7 +197,8 @@ const oneOf = (among: readonly Method[], fits: (method: Method) => boolean): str
  */
 function checkedMethod(options: GenerateOptions, among: readonly Method[]): Method {
   const { method: name, model, samples, price, mode } = options;
-  const method = methodOf(name, among);
+  const external = among === methods ? acpMethodWith(options) : undefined;
+  const method = external ?? methodOf(name, among);
   if (method === undefined) {
     throw new HumanError(
       `${JSON.stringify(name)} is not a method`,

@@ -33,6 +33,7 @@ import {
   type RequestSettings,
 } from './models/chatModel';
 import type { EmbeddingModel } from './models/embeddingModel';
+import type { ModelUpstream } from './models/openModel';
 import { oracleOf, type Oracle } from './oracle';
 import {
   saysSomething,
@@ -102,6 +103,8 @@ export interface GenerationHooks {
 export interface LiveParts {
   readonly model: ChatModel;
   readonly embedding?: EmbeddingModel | undefined;
+  /** Where the requests of agents go that send their own. */
+  readonly upstream?: ModelUpstream | undefined;
   /** Requests in flight at once. */
   readonly requests: number;
   /** The number to which these may grow while answers do not take longer for it. */
@@ -284,7 +287,7 @@ function openSteps(
       live === undefined || opened === undefined
         ? undefined
         : {
-            ...{ model: live.model, embedding: live.embedding },
+            ...{ model: live.model, embedding: live.embedding, upstream: live.upstream },
             ...{ view: opened.view, oracle: opened.oracle, ...queues },
           },
     embedding: request.embedding,

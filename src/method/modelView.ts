@@ -1,9 +1,12 @@
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
-import type { Engine, EngineName, WorkspaceWork } from '../engine/engine';
+import { posix } from 'node:path';
+import type { Engine, EngineName, EngineWork, WorkspaceWork } from '../engine/engine';
+import { quotedForShell } from '../engine/quotedForShell';
 import { readCodePatch } from '../evaluation/codePatch';
 import type { RunStore } from '../evaluation/runStore';
 import { openSession, type InstanceSession } from '../evaluation/session';
+import { isTestPath } from '../patch/testFiles';
 import type { PythonParser } from '../python/parser';
 import { folderTree } from '../repository/folderTree';
 import { plainApply } from '../repository/golden';
@@ -78,11 +81,25 @@ export interface ModelView extends RunsOnR {
    */
   openWorkspace(work: WorkspaceWork): Promise<WorkspaceOnR>;
   /**
+   * How tests of R run, by the example of one of its test files; undefined where R has none, or
+   * nothing here runs it.
+   *
+   * @throws HumanError when there is no environment for tests, Cancelled
+   */
+  testCommand(work: EngineWork): Promise<TestCommand | undefined>;
+  /**
    * R to read, search and edit in memory, for agents without a shell.
    *
    * @param keptIn where what is read from R may be kept
    */
   openFiles(keptIn: FilesOnR['keptIn']): FilesOnR;
+}
+
+/** A command for people and agents, for a shell in the root of R. */
+export interface TestCommand {
+  /** Path of the test file that it runs. */
+  readonly file: string;
+  readonly line: string;
 }
 
 export interface ModelViewParts {
@@ -144,6 +161,7 @@ export async function modelView(instance: Instance, parts: ModelViewParts): Prom
     openRuns: async () => runsOf(await open()),
     openWorkspace: async (work) =>
       new WorkspaceOnR(await session.openWorkspace(work), { folder: trees.base, files }),
+    testCommand: (work) => testCommandOf(session, tree, work),
     openFiles: (keptIn) => new FilesOnR({ tree, python, files, keptIn }),
   };
 }
@@ -172,6 +190,26 @@ function runsOnR(session: InstanceSession, permit: () => void): RunsOnR {
     },
     dispose: () => session.dispose(),
   };
+}
+
+/** Names of files that a runner takes for tests. */
+const testName = /(?:^|\/)(?:test_[^/]*|[^/]*_test|tests?)\.py$/;
+
+async function testCommandOf(
+  session: InstanceSession,
+  tree: TreeOfR,
+  work: EngineWork,
+): Promise<TestCommand | undefined> {
+  const file = (await tree.paths()).find((path) => isTestPath(path) && testName.test(path));
+  if (file === undefined) return undefined;
+  const { plan, environment } = await session.planOnR([file], work);
+  if (plan.files.length === 0) return undefined;
+  const word = (text: string): string =>
+    /^[\w@%+=:,./-]+$/.test(text) ? text : quotedForShell(text);
+  const variables = Object.entries(plan.env).map(([name, value]) => `${name}=${word(value)}`);
+  const program = [posix.basename(environment.interpreter), ...plan.args].map(word);
+  const line = [...variables, ...program].join(' ');
+  return { file, line: plan.cwd === '.' ? line : `cd ${word(plan.cwd)} && ${line}` };
 }
 
 /** An engine that opens at the first preparation: methods that run nothing need none. */

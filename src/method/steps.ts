@@ -6,6 +6,8 @@ import { workerPool } from '../engine/workerPool';
 import type { Reporter } from '../domain/reporter';
 import { isTestPath } from '../patch/testFiles';
 import { findTests } from '../python/tests';
+import { acpPromptVersion } from './acp/acpPrompt';
+import { AcpRun, type AcpAgent, type AcpLimits } from './acp/acpRun';
 import type { AgentKind, AgentOf, LimitProfile, ShellAgent, TextAgent } from './agents/agent';
 import { AgentRun, type AgentEnd, type AgentRunParts } from './agents/agentRun';
 import type { GivenContext } from './given/givenContext';
@@ -17,6 +19,7 @@ import type { ModelView, RunsOnR } from './modelView';
 import { inputTokensOf } from './models/answering';
 import { dollarsOf, type Budget, type Price } from './models/budget';
 import type { ChatModel, ChatRequest, RequestSettings } from './models/chatModel';
+import type { ModelUpstream } from './models/openModel';
 import type { EmbeddingModel } from './models/embeddingModel';
 import { packFiles } from './pack';
 import {
@@ -114,9 +117,9 @@ export interface Steps {
   /**
    * Turns a text into a unified diff on R, or says why it is not one.
    *
-   * @param from the answer that the text comes from
+   * @param from the answer or the session that the text comes from
    */
-  convert(text: string, from: AnswerStep): Promise<PatchStep>;
+  convert(text: string, from: Pick<AnswerStep, 'key'>): Promise<PatchStep>;
   /**
    * Sends the prompt of a stage.
    *
@@ -183,6 +186,8 @@ export interface Steps {
       readonly onPatch?: OnPatch;
     },
   ): Promise<AgentEnd>;
+  /** Lets an agent that brings its own tools and program work on R until its session ends. */
+  converse(agent: AcpAgent, limits: AcpLimits): Promise<StepOf<'session'>>;
   /** Lets a model call the tools on R until it ends or reaches a limit. */
   callTools(options: {
     readonly limits: ToolLimits;
@@ -236,6 +241,8 @@ export interface StepsParts {
     | {
         readonly model: ChatModel;
         readonly embedding?: EmbeddingModel | undefined;
+        /** Where the requests of agents go that send their own. */
+        readonly upstream?: ModelUpstream | undefined;
         readonly view: () => Promise<ModelView>;
         readonly oracle: () => Promise<Oracle>;
         /** Limits how many requests run at once. */
@@ -454,7 +461,7 @@ class TracedSteps implements Steps {
     return this.ask('fix', prompt, { method: wayOfFixing(format), ...asked });
   }
 
-  async convert(text: string, from: AnswerStep): Promise<PatchStep> {
+  async convert(text: string, from: Pick<AnswerStep, 'key'>): Promise<PatchStep> {
     const { testsOnly, signal } = this.parts;
     const tree = await this.tree();
     const key = keyOf('patch', tree, text, testsOnly, from.key);
@@ -734,6 +741,26 @@ class TracedSteps implements Steps {
     } finally {
       await opened?.dispose();
     }
+  }
+
+  async converse(agent: AcpAgent, limits: AcpLimits): Promise<StepOf<'session'>> {
+    const { instance, model, engine, maxOutputTokens } = this.parts;
+    const { trace, budget, signal, reporter, onAnswer, onAct } = this.parts;
+    const { repo, issue } = instance;
+    const of = [agent.name, acpPromptVersion, repo, issue, limits, agent.seconds, engine];
+    const key = keyOf('session', ...of, await this.tree(), model, maxOutputTokens);
+    const session = await this.recall('session', key, ({ upstream, view, inTurn }) => {
+      if (upstream === undefined) throw new Error('the run has no way to a model for agents');
+      return new AcpRun({
+        ...{ agent, limits, key, instance, model, upstream, view, trace, budget },
+        ...{ maxOutputTokens, inTurn, signal, reporter, onAct },
+      }).toEnd();
+    });
+    for (const each of session.answers) {
+      const answer = trace.find('answer', each);
+      if (answer !== undefined) onAnswer?.(answer);
+    }
+    return session;
   }
 
   async callTools({ limits: asked, temperature, onPatch }: Parameters<Steps['callTools']>[0]) {
@@ -1082,6 +1109,7 @@ const nameOf: Readonly<Record<Step['step'], string>> = {
   workspace: 'workspace',
   begin: 'beginning of the agent',
   act: 'action of the agent',
+  session: 'session of the agent',
   patch: 'patch',
   run: 'run on R',
   verdict: 'verdict of the oracle',

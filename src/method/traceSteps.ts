@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { outcomes, phases } from '../domain/outcome';
+import { acpEndings } from './acp/acpEnding';
 import { finishes } from './models/chatModel';
 
 /** The fields of every step. */
@@ -81,6 +82,8 @@ export const stepSchema = z.discriminatedUnion('step', [
     files: z.array(z.string()),
     /** Counted by our tokenizer. */
     tokens: z.number(),
+    /** What was taken out of an agent's own request before it was sent. */
+    removed: z.array(z.string()).optional(),
     oracle,
   }),
   z.object({
@@ -224,6 +227,28 @@ export const stepSchema = z.discriminatedUnion('step', [
     isGivenUp: z.boolean().optional(),
     /** Whether the action ran in a new workspace with the files of the last turn. */
     isRestarted: z.boolean().optional(),
+  }),
+  /** The session of an agent that brings its own tools. Its prompts have only new messages. */
+  z.object({
+    ...common,
+    step: z.literal('session'),
+    agent: z.string(),
+    model: z.string(),
+    /** Name and version of the program, as it says. */
+    program: z.string().optional(),
+    ending: z.enum(acpEndings),
+    /** More about the ending; empty when there is nothing to say. */
+    why: z.string(),
+    /** Keys of its answers. */
+    answers: z.array(z.string()),
+    /** The first and the last of what it wrote to standard error. */
+    output: z.string(),
+    /** Requests that were no requests to the model. */
+    refused: z.array(z.string()).optional(),
+    seconds: z.number(),
+    /** Unified diff from R to what the agent left. */
+    patch: z.string(),
+    leftOut: z.array(z.tuple([z.string(), z.string()])),
   }),
   /** The choice that became the prediction. */
   z.object({

@@ -8,7 +8,7 @@ import type { GenerationRequest, LiveParts } from '../../method/generation';
 import type { Method } from '../../method/method';
 import type { Price } from '../../method/models/budget';
 import { embeddingBeside, type EmbeddingUse } from '../../method/models/embeddingUse';
-import { openEmbeddingModel, openModel } from '../../method/models/openModel';
+import { openEmbeddingModel, openModel, openUpstream } from '../../method/models/openModel';
 import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
 import { createPythonParser } from '../../python/parser';
 import { parseSources, sourceOf } from '../../repository/source';
@@ -16,12 +16,13 @@ import { prepareTrees } from '../../repository/trees';
 import { sourcesFor, type CommandContext } from '../context';
 import type { GenerationWidth } from '../options/generationWidth';
 import type { EngineOptions } from '../options/engineOptions';
+import type { AcpOptions } from '../options/acpOptions';
 import type { SurrogateOptions } from '../options/surrogateOptions';
 import type { GivenOptions } from '../options/givenOptions';
 import type { SelectingOptions } from '../options/selectingOptions';
 
 export interface GenerateOptions
-  extends SelectingOptions, EngineOptions, GivenOptions, SurrogateOptions {
+  extends SelectingOptions, EngineOptions, GivenOptions, SurrogateOptions, AcpOptions {
   method: string;
   model: string;
   dataset: string;
@@ -142,12 +143,13 @@ export async function openModels(options: GenerateOptions): Promise<OpenedModels
   const headers = use !== undefined && use.baseUrl === baseUrl ? header : undefined;
   return {
     model: await openModel({ ...{ name, baseUrl, price, stream, headers: header }, ...common }),
+    upstream: openUpstream({ ...{ name, baseUrl, price, headers: header }, ...common }),
     embedding:
       use === undefined ? undefined : await openEmbeddingModel({ ...common, ...use, headers }),
   };
 }
 
-type OpenedModels = Pick<LiveParts, 'model' | 'embedding'>;
+type OpenedModels = Pick<LiveParts, 'model' | 'embedding' | 'upstream'>;
 
 /** What a method works with. @param engine opens the engine on first use */
 export async function liveParts(

@@ -10,6 +10,7 @@ import type {
   ShellAgent,
   ShellState,
 } from './agent';
+import { rulesOfTests } from './rulesOfTests';
 import { whyStopped } from './whyStopped';
 import { fencedBlocks } from './fencedBlocks';
 
@@ -76,11 +77,7 @@ ${issue}
 
 The repository ${repo} lies in ${folder}, as it was when this issue was reported. Write tests that reproduce the issue: they fail now because of the problem that the issue describes, and they pass as soon as somebody fixes it as the issue asks.
 
-Rules:
-- Add tests to the repository's own test files, or add test files beside them, in the style and with the tools that the repository's tests use. The test runner of the repository must find them.
-- Change tests only. Do not fix the issue: an edit of the code is a mistake.
-- A test fails by an assertion about what the issue says. A test that fails for another reason, such as a wrong import, reproduces nothing.
-- Existing tests still pass.
+${rulesOfTests}
 
 A way to work:
 1. Read the code and the tests that the issue is about.

@@ -45,6 +45,58 @@ export async function openEmbeddingModel(
   return embedding(request.name, model, { ...request, ...options });
 }
 
+/** Where requests of other programs for a model go, and with what. */
+export interface ModelUpstream {
+  readonly provider: Provider;
+  /** The provider's name of the model. */
+  readonly model: string;
+  /** Address of the provider, with the version and without a slash at its end. */
+  readonly address: string;
+  /** Headers of each request, the key among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly limiter: RateLimiter;
+  /** Removes secrets from a text, such as a key that a server repeats. */
+  readonly withoutSecrets: (text: string) => string;
+  /** Dollars for tokens; undefined where no price is known. */
+  readonly price: ModelRequest['price'];
+  /** Seconds for one request as a whole. */
+  readonly timeoutSeconds: number;
+}
+
+/**
+ * How the requests of an agent reach the model of a provider. No request is sent.
+ *
+ * @throws HumanError as `openModel`
+ */
+export function openUpstream(request: Omit<ModelRequest, 'stream' | 'retries'>): ModelUpstream {
+  const { provider, name, access, options } = accessOf(request, '--base-url');
+  const { price, timeoutSeconds } = request;
+  const address = (access.baseUrl ?? usualAddress[provider]).replace(/\/+$/, '');
+  const headers = { ...access.headers, ...keyHeader(provider, access.apiKey) };
+  return { provider, model: name, address, headers, ...options, price, timeoutSeconds };
+}
+
+/** The addresses of the providers' own clients. One of `openai-compatible` is always given. */
+const usualAddress: Readonly<Record<Provider, string>> = {
+  openai: 'https://api.openai.com/v1',
+  'openai-compatible': '',
+  anthropic: 'https://api.anthropic.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+};
+
+function keyHeader(provider: Provider, key: string): Record<string, string> {
+  if (key === '') return {};
+  switch (provider) {
+    case 'anthropic':
+      return { 'x-api-key': key };
+    case 'google':
+      return { 'x-goog-api-key': key };
+    case 'openai':
+    case 'openai-compatible':
+      return { authorization: `Bearer ${key}` };
+  }
+}
+
 /** How requests reach a provider. */
 interface Access {
   readonly baseUrl: string | undefined;
@@ -160,7 +212,7 @@ async function load(provider: Provider, name: string, access: Access): Promise<M
 
 const openAiAt = (provider: Provider, access: Access, fetch: typeof globalThis.fetch) => ({
   name: provider,
-  baseURL: 'https://api.openai.com/v1',
+  baseURL: usualAddress.openai,
   fetch,
   ...atOf(access),
   ...(access.apiKey !== '' && { apiKey: access.apiKey }),

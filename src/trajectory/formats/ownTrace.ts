@@ -92,6 +92,16 @@ class OwnTrajectory {
         const label = isGiven === true ? `${stage} (given)` : stage;
         return this.push(step, { kind: 'stage', label, text: outputText(output) });
       }
+      case 'session': {
+        const { ending, why, program, output, seconds, patch } = step;
+        this.agent = step.agent;
+        this.model = step.model;
+        this.submission = patch;
+        this.ending = ending;
+        const label = program === undefined ? step.agent : `${step.agent} (${program})`;
+        const text = [`${ending}${why === '' ? '' : `: ${why}`}`, output].join('\n').trim();
+        return this.push(step, { kind: 'stage', label, text, seconds, diff: patch });
+      }
       case 'choice': {
         const { sample, why, patch, method, model, oracle } = step;
         this.choices.push({ method, model, patch });

@@ -64,6 +64,7 @@ function stepsOf(answers: readonly string[]) {
     instance: { repo: 'octo/cat', issue: '' },
     golden: undefined,
     act: () => Promise.reject(new Error('these methods let no model act')),
+    converse: () => Promise.reject(new Error('no agent here')),
     callTools: () => Promise.reject(new Error('these methods let no model call tools')),
   };
   return { steps, calls };

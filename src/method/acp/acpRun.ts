@@ -1,0 +1,357 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HumanError, throwIfAborted } from '../../domain/humanError';
+import type { Reporter } from '../../domain/reporter';
+import { sha256 } from '../../files/sha256';
+import type { CommandResult, RunningProgram } from '../../engine/workspace';
+import type { AgentLimits } from '../agents/agent';
+import type { WorkspaceOnR } from '../agents/workspaceOnR';
+import { BudgetSpent, budgetOf, budgetWithin, type Budget } from '../models/budget';
+import { ModelProxy, type ProxiedExchange } from '../modelProxy/modelProxy';
+import type { ModelUpstream } from '../models/openModel';
+import type { ModelView } from '../modelView';
+import { bounded } from '../tools/tool';
+import { keyOf, type MethodTrace, type StepOf } from '../trace';
+import type { Step } from '../traceSteps';
+import { acpPrompt } from './acpPrompt';
+import { usualEnvironment, type ModelPlace } from './acpPresets';
+import type { AcpEnding } from './acpEnding';
+import { AcpSession, type AcpAction, type AcpSessionEnd } from './acpSession';
+
+/** An agent that is spoken to by the Agent Client Protocol, and how it is started. */
+export interface AcpAgent {
+  /** As the command line has it: `acp:…`. */
+  readonly name: string;
+  readonly title: string;
+  readonly argv: readonly string[];
+  readonly authMethod?: string | undefined;
+  readonly env: (place: ModelPlace) => Readonly<Record<string, string>>;
+  /** Folder of this machine with its program; undefined where the image has it. */
+  readonly program: string | undefined;
+  /** Seconds of a session on the clock. */
+  readonly seconds: number;
+}
+
+export type AcpLimits = Pick<AgentLimits, 'calls' | 'dollars'>;
+type SessionStep = StepOf<'session'>;
+type AnswerStep = StepOf<'answer'>;
+type ActStep = StepOf<'act'>;
+/** What a session adds to its trace. */
+export type MadeSession = Omit<SessionStep, 'step' | 'key' | 'at' | 'instance'>;
+
+export interface AcpRunParts {
+  readonly agent: AcpAgent;
+  readonly limits: AcpLimits;
+  /** Key of the session, which the keys of its steps are made from. */
+  readonly key: string;
+  /** With its id for the trace, which no prompt contains. */
+  readonly instance: Pick<ModelView, 'repo' | 'issue'> & { readonly id: string };
+  /** Name of the model in the trace. */
+  readonly model: string;
+  readonly upstream: ModelUpstream;
+  readonly view: () => Promise<ModelView>;
+  readonly trace: MethodTrace;
+  readonly budget: Budget;
+  readonly maxOutputTokens: number;
+  readonly inTurn: <T>(request: () => Promise<T>) => Promise<T>;
+  readonly onAct: ((act: ActStep) => void) | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
+
+/** Seconds until an agent has to be ready: it may load a lot. */
+const startSeconds = 180;
+/** Seconds that an agent has to end by itself once it gets no further answer. */
+const lastSeconds = 30;
+/** Seconds that a program has to end once nobody speaks to it any more. */
+const exitSeconds = 5;
+/** Characters of one message that the trace keeps. */
+const messageLimit = 100_000;
+
+/**
+ * One session of an agent on one instance: its container, its program, its way to the model, its
+ * prompt, and what it leaves. The trace has each answer and each action; a session that is broken off
+ * begins anew, since nothing can be put back into an agent.
+ */
+export class AcpRun {
+  /** Tells this session from an earlier one that was broken off. */
+  private readonly attempt = randomUUID();
+  private readonly answers: AnswerStep[] = [];
+  /** Digests of the messages that the trace has. */
+  private readonly known = new Set<string>();
+  private writing: Promise<unknown> = Promise.resolve();
+  private actions = 0;
+  private readonly budget: Budget;
+
+  constructor(private readonly parts: AcpRunParts) {
+    const { budget, limits } = parts;
+    this.budget = budgetWithin(budget, budgetOf({ dollars: limits.dollars }, 'instance'));
+  }
+
+  /**
+   * @throws HumanError where there is no workspace or the agent does not start, ModelFailure and
+   *   ModelUnusable where it got no answer, BudgetSpent, Cancelled
+   */
+  async toEnd(): Promise<MadeSession> {
+    const { agent, view: open, signal, reporter, instance } = this.parts;
+    const view = await open();
+    const began = Date.now();
+    const tell = {
+      ...reporter,
+      progress: (text: string) => reporter.progress(`${instance.id}: ${text}`),
+    };
+    const command = await view.testCommand({ signal, reporter: tell });
+    const workspace = await view.openWorkspace({ signal, reporter: tell, program: agent.program });
+    try {
+      const { folder } = workspace;
+      const prompt = acpPrompt({ ...instance, folder, command });
+      await this.notePrompt({ system: '', messages: [{ role: 'user', content: prompt }] });
+      return await this.inWorkspace(workspace, prompt, began);
+    } finally {
+      await workspace.dispose();
+    }
+  }
+
+  private async inWorkspace(
+    workspace: WorkspaceOnR,
+    prompt: string,
+    began: number,
+  ): Promise<MadeSession> {
+    const { signal } = this.parts;
+    let session: AcpSession | undefined;
+    const proxy = this.proxy(() => {
+      // The agent has read that it gets no answer, and may still write a file.
+      const seconds = proxy.unusable === undefined ? lastSeconds : 0;
+      void sleep(seconds * 1000, undefined, { ref: false }).then(() =>
+        session?.end(endingOfProxy(proxy)),
+      );
+    });
+    const ending = new AbortController();
+    try {
+      const { port } = await workspace.listen((connection) => proxy.serve(connection));
+      const running = await this.start(workspace, port, ending.signal);
+      session = this.session(running, workspace.folder, prompt);
+      const end = await this.untilEnd(session, running, ending);
+      await proxy.close();
+      await this.writing;
+      if (signal?.aborted === true) await this.noteCancelled(end, began);
+      throwIfAborted(signal);
+      if (proxy.unusable !== undefined) throw proxy.unusable;
+      return await this.made(workspace, proxy, end, began);
+    } finally {
+      ending.abort();
+      await proxy.close();
+    }
+  }
+
+  private proxy(onEnd: () => void): ModelProxy {
+    const { upstream, limits, maxOutputTokens: mostOutput, inTurn, signal, reporter } = this.parts;
+    return new ModelProxy({
+      ...{ upstream, limits, budget: this.budget, mostOutput, inTurn, onEnd, signal, reporter },
+      record: (exchange) => this.noteExchange(exchange),
+    });
+  }
+
+  private start(workspace: WorkspaceOnR, port: number, end: AbortSignal): Promise<RunningProgram> {
+    const { agent, upstream, signal } = this.parts;
+    const { provider, model } = upstream;
+    const place = { origin: `http://127.0.0.1:${port}`, provider, model };
+    return workspace.start({
+      argv: agent.argv,
+      env: { ...usualEnvironment(place), ...agent.env(place) },
+      // The session ends before, and tells the agent.
+      timeoutSeconds: agent.seconds + 60,
+      ...{ keptBytes: 64 << 10, end, signal },
+    });
+  }
+
+  private session({ stdio }: RunningProgram, cwd: string, prompt: string): AcpSession {
+    const { authMethod } = this.parts.agent;
+    const onAction = (action: AcpAction): void => {
+      this.writing = this.writing.then(() => this.noteAction(action)).catch(() => undefined);
+    };
+    return new AcpSession({ stdio, cwd, prompt, authMethod, startSeconds, onAction });
+  }
+
+  /** The end of the session, and of the program. Nothing of the agent runs after it. */
+  private async untilEnd(
+    session: AcpSession,
+    running: RunningProgram,
+    ending: AbortController,
+  ): Promise<SessionAndProgram> {
+    const { agent, signal } = this.parts;
+    const cancel = (): void => session.end('cancelled');
+    const timer = setTimeout(() => session.end('time'), agent.seconds * 1000);
+    signal?.addEventListener('abort', cancel, { once: true });
+    if (signal?.aborted === true) cancel();
+    try {
+      const spoken = await session.run();
+      running.stdio.end();
+      const late = setTimeout(() => ending.abort(), exitSeconds * 1000);
+      const program = await running.done.finally(() => clearTimeout(late));
+      return { spoken, program, isStopped: ending.signal.aborted };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', cancel);
+      running.stdio.destroy();
+    }
+  }
+
+  private async made(
+    workspace: WorkspaceOnR,
+    proxy: ModelProxy,
+    end: SessionAndProgram,
+    began: number,
+  ): Promise<MadeSession> {
+    const { patch, leftOut } = await workspace.done(this.parts.signal);
+    const { ending, why } = howItEnded(end, proxy);
+    if (proxy.calls === 0 && patch === '') this.mustHaveWorked(ending, why, proxy);
+    return this.step(end, { ending, why, proxy, patch, leftOut: [...leftOut] }, began);
+  }
+
+  /** @throws what keeps an agent from working, where it has done nothing: the next run tries again */
+  private mustHaveWorked(ending: AcpEnding, why: string, proxy: ModelProxy): void {
+    const { agent, limits } = this.parts;
+    if (proxy.end === 'run cost') {
+      throw new BudgetSpent(
+        'the budget does not suffice for the first request of the agent',
+        'run',
+      );
+    }
+    if (proxy.failure !== undefined) throw proxy.failure;
+    if (ending === 'finished' || ending === 'refused') return;
+    const what =
+      ending === 'cost' ? `its first request could cost more than $${limits.dollars}` : why;
+    throw new HumanError(
+      `${agent.title} did nothing (${ending}${what === '' ? '' : `: ${what}`})`,
+      agent.program === undefined
+        ? 'Name the folder with its program and runtime with --agent-program'
+        : `See whether ${agent.argv.join(' ')} starts with the program in ${agent.program}`,
+    );
+  }
+
+  private step(
+    { spoken, program }: SessionAndProgram,
+    of: {
+      readonly ending: AcpEnding;
+      readonly why: string;
+      readonly proxy?: ModelProxy;
+      readonly patch: string;
+      readonly leftOut: [string, string][];
+    },
+    began: number,
+  ): MadeSession {
+    const { agent, model } = this.parts;
+    const { ending, why, proxy, patch, leftOut } = of;
+    const refused = [...(proxy?.refused ?? [])];
+    return {
+      ...{ agent: agent.name, model, ending, why, patch, leftOut },
+      ...(spoken.program !== undefined && { program: spoken.program }),
+      answers: this.answers.map(({ key }) => key),
+      output: bounded(program.output, 4000),
+      ...(refused.length > 0 && { refused }),
+      seconds: (Date.now() - began) / 1000,
+    };
+  }
+
+  /** A session that a person ends is in the trace, and begins anew. */
+  private async noteCancelled(end: SessionAndProgram, began: number): Promise<void> {
+    const made = this.step(end, { ending: 'cancelled', why: '', patch: '', leftOut: [] }, began);
+    await this.add({ step: 'session', key: this.keyOf('cancelled'), ...made });
+  }
+
+  private keyOf(...of: readonly unknown[]): string {
+    return keyOf(this.parts.key, this.attempt, ...of);
+  }
+
+  private async add(step: object): Promise<Step> {
+    const { trace, instance } = this.parts;
+    const whole = { ...step, at: new Date().toISOString(), instance: instance.id } as Step;
+    await trace.add(whole);
+    return whole;
+  }
+
+  private async notePrompt(
+    { system, messages }: ProxiedExchange['asked'],
+    removed: readonly string[] = [],
+    tokens = 0,
+  ): Promise<string> {
+    const isNew = (text: string): boolean => {
+      const digest = sha256(text);
+      if (text === '' || this.known.has(digest)) return false;
+      this.known.add(digest);
+      return true;
+    };
+    const shown = messages
+      .filter(({ role, content }) => isNew(`${role} ${content}`))
+      .map(({ role, content }) => ({ role, content: bounded(content, messageLimit) }));
+    const key = this.keyOf('prompt', this.answers.length, randomUUID());
+    await this.add({
+      ...{ step: 'prompt', key, purpose: 'act', prompt: keyOf(system, messages) },
+      ...{ system: isNew(system) ? bounded(system, messageLimit) : '', messages: shown },
+      ...{ files: [], tokens },
+      ...(removed.length > 0 && { removed: [...removed] }),
+    });
+    return key;
+  }
+
+  /** Writes an answer down before the agent can go on from it. */
+  private async noteExchange(exchange: ProxiedExchange): Promise<void> {
+    const { agent, model, reporter, instance } = this.parts;
+    const { asked, removed, answer, mostOutput, inputEstimate, seconds } = exchange;
+    const prompt = await this.notePrompt(asked, removed, inputEstimate);
+    const step = await this.add({
+      ...{ step: 'answer', key: this.keyOf('answer', this.answers.length, prompt) },
+      ...{ purpose: 'act', method: agent.name, model, sample: 1 },
+      parameters: { temperature: null, maxOutputTokens: mostOutput },
+      ...{ prompt, ...answer, text: bounded(answer.text, messageLimit), seconds },
+    });
+    this.answers.push(step as AnswerStep);
+    reporter.progress(`${instance.id}: ${agent.title}, answer ${this.answers.length}`);
+  }
+
+  private async noteAction(action: AcpAction): Promise<void> {
+    const { agent, model, onAct } = this.parts;
+    const step = await this.add({
+      ...{ step: 'act', key: this.keyOf('act', this.actions++), agent: agent.name, model },
+      ...{ answer: this.answers.at(-1)?.key ?? '', ...action },
+      // What the files are meanwhile is not known: the agent may be writing them.
+      ...{ isSubmission: false, patch: '', leftOut: [] },
+    });
+    onAct?.(step as ActStep);
+  }
+}
+
+interface SessionAndProgram {
+  readonly spoken: AcpSessionEnd;
+  readonly program: CommandResult;
+  /** Whether the program had to be stopped after its session. */
+  readonly isStopped: boolean;
+}
+
+const endingOfProxy = ({ end, unusable }: ModelProxy): AcpEnding =>
+  unusable !== undefined ? 'crashed' : end === 'calls' ? 'calls' : 'cost';
+
+/** How a session ended: a limit that was reached says more than what the agent made of it. */
+function howItEnded(
+  { spoken, program, isStopped }: SessionAndProgram,
+  proxy: ModelProxy,
+): { readonly ending: AcpEnding; readonly why: string } {
+  const lastLine = program.output.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+  const details = [
+    spoken.why,
+    ...program.remarks,
+    ...(spoken.ending === 'crashed' ? [lastLine] : []),
+  ];
+  const why = details.filter((each) => each !== undefined && each !== '').join('; ');
+  const of = (ending: AcpEnding) => ({ ending, why });
+  if (program.ending === 'disk full') return of('disk');
+  if (program.ending === 'out of memory') return of('memory');
+  if (program.ending === 'too much output' || spoken.ending === 'output') return of('output');
+  if (program.ending === 'timed out' && !isStopped) return of('time');
+  if (proxy.end !== undefined) return of(endingOfProxy(proxy));
+  if (spoken.ending === 'crashed' && program.remarks.some((each) => each.includes('memory'))) {
+    return of('memory');
+  }
+  return of(spoken.ending);
+}

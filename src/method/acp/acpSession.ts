@@ -1,0 +1,353 @@
+import type {
+  ContentBlock,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+  SessionUpdate,
+  StopReason,
+  ToolCallContent,
+} from '@agentclientprotocol/sdk';
+import { once } from 'node:events';
+import { Readable, type Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../domain/humanError';
+import { bounded } from '../tools/tool';
+import type { AcpEnding } from './acpEnding';
+
+/** Something that an agent did, as it tells it. Untrusted. */
+export interface AcpAction {
+  /** What it said since the action before. */
+  readonly thought: string;
+  readonly action: string;
+  readonly call: { readonly name: string; readonly input: unknown; readonly isError: boolean };
+  readonly observation: string;
+  readonly seconds: number;
+}
+
+export interface AcpSessionParts {
+  readonly stdio: Duplex;
+  /** Folder that the agent works in. */
+  readonly cwd: string;
+  readonly prompt: string;
+  /** The way of authentication that the agent is told to use; none by default. */
+  readonly authMethod?: string | undefined;
+  /** Seconds until the agent has to be ready for the prompt. */
+  readonly startSeconds: number;
+  readonly onAction: (action: AcpAction) => void;
+}
+
+export interface AcpSessionEnd {
+  readonly ending: AcpEnding;
+  /** More about it, such as the error of the agent. Untrusted. */
+  readonly why?: string | undefined;
+  /** Name and version, as the agent says. Untrusted. */
+  readonly program?: string | undefined;
+}
+
+/** Bytes that an agent may write, and those of one message. */
+const outputLimit = 64 << 20;
+const messageLimit = 8 << 20;
+/** Lines that an agent may write. */
+const mostLines = 200_000;
+/** Actions that are kept; more are counted. */
+const mostActions = 5000;
+/** Characters of what is kept of an action. */
+const kept = 20_000;
+/** Seconds that an agent has to end its turn when it is told to. */
+const graceSeconds = 10;
+
+class OutputFlood extends Error {}
+
+/**
+ * One session with an agent: one prompt, whose end is awaited. The agent is offered neither files nor
+ * terminals, since its tools work where it runs, and every permission is granted there.
+ * https://agentclientprotocol.com/protocol/overview
+ */
+export class AcpSession {
+  private readonly calls = new Map<string, OpenCall>();
+  private actions = 0;
+  private said = '';
+  private program: string | undefined;
+  private stopped: AcpEnding | undefined;
+  private stop: (ending: AcpEnding) => void = () => undefined;
+  private readonly stopping = new Promise<AcpEnding>((resolve) => (this.stop = resolve));
+
+  constructor(private readonly parts: AcpSessionParts) {}
+
+  /** Ends the session for a reason of ours. The agent is told, and has a few seconds. */
+  end(ending: AcpEnding): void {
+    this.stopped ??= ending;
+    this.stop(this.stopped);
+  }
+
+  /** Never throws. */
+  async run(): Promise<AcpSessionEnd> {
+    let failure: unknown;
+    const input = linesOf(this.parts.stdio, (error) => (failure ??= error));
+    const { client, ndJsonStream, methods } = await import('@agentclientprotocol/sdk');
+    const stream = ndJsonStream(writableTo(this.parts.stdio), Readable.toWeb(input) as never, {
+      maxMessageBytes: messageLimit,
+    });
+    const connection = client({ name: 'client' })
+      .onRequest(methods.client.session.requestPermission, ({ params }) => permission(params))
+      .onNotification(methods.client.session.update, ({ params }) => this.take(params.update))
+      .connect(stream);
+    const lost = connection.closed.then(() => {
+      throw new Error('the agent ended the connection');
+    });
+    lost.catch(() => undefined);
+    try {
+      return this.ended(await Promise.race([this.converse(connection.agent, methods), lost]));
+    } catch (error) {
+      if (this.stopped !== undefined) return this.ended({ ending: this.stopped });
+      const why = messageOf(failure ?? error);
+      const isFlood = failure instanceof OutputFlood || /too large|exceeds/i.test(why);
+      return this.ended({ ending: isFlood ? 'output' : 'crashed', why });
+    } finally {
+      this.flush();
+      connection.close();
+    }
+  }
+
+  private ended(end: AcpSessionEnd): AcpSessionEnd {
+    const { program } = this;
+    const more = this.actions - mostActions;
+    const why = [end.why, more > 0 ? `${more} further actions are not kept` : undefined]
+      .filter((each) => each !== undefined)
+      .join('; ');
+    return {
+      ending: end.ending,
+      ...(why !== '' && { why: why.slice(0, 2000) }),
+      ...(program !== undefined && { program }),
+    };
+  }
+
+  private async converse(agent: Agent, methods: Methods): Promise<AcpSessionEnd> {
+    const { cwd, prompt, startSeconds } = this.parts;
+    const late = new AbortController();
+    const started = this.begin(agent, methods, cwd);
+    const silent = sleep(startSeconds * 1000, 'silent' as const, { signal: late.signal });
+    silent.catch(() => undefined);
+    const sessionId = await Promise.race([started, silent, this.stopping]).finally(() =>
+      late.abort(),
+    );
+    started.catch(() => undefined);
+    if (sessionId === 'silent') {
+      return { ending: 'silent', why: `it was not ready after ${startSeconds} s` };
+    }
+    if (this.stopped !== undefined) return { ending: this.stopped };
+    const answered = agent
+      .request(methods.agent.session.prompt, {
+        sessionId,
+        prompt: [{ type: 'text', text: prompt }],
+      })
+      .then(({ stopReason }) => endingOf(stopReason));
+    answered.catch(() => undefined);
+    const ending = await Promise.race([answered, this.stopping.then(() => undefined)]);
+    if (ending !== undefined) return { ending };
+    await agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => undefined);
+    await Promise.race([answered.catch(() => undefined), this.grace()]);
+    return { ending: this.stopped ?? 'cancelled' };
+  }
+
+  /** Waits in vain for an agent that does not end its turn. */
+  private async grace(): Promise<void> {
+    await sleep(graceSeconds * 1000, undefined, { ref: false });
+  }
+
+  /** @returns the id of a new session */
+  private async begin(agent: Agent, methods: Methods, cwd: string): Promise<string> {
+    const { agentInfo } = await agent.request(methods.agent.initialize, {
+      protocolVersion: 1,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: 'client', version: '1' },
+    });
+    if (agentInfo) this.program = `${agentInfo.name} ${agentInfo.version}`.slice(0, 200);
+    const { authMethod: methodId } = this.parts;
+    if (methodId !== undefined) await agent.request(methods.agent.authenticate, { methodId });
+    const made = await agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
+    return made.sessionId;
+  }
+
+  private take(update: SessionUpdate): void {
+    switch (update.sessionUpdate) {
+      case 'agent_message_chunk':
+      case 'agent_thought_chunk':
+        if (this.said.length < kept) this.said += textOfBlock(update.content);
+        return;
+      case 'tool_call':
+      case 'tool_call_update':
+        return this.takeCall(update);
+      default:
+        return;
+    }
+  }
+
+  private takeCall(update: CallUpdate): void {
+    const id = update.toolCallId;
+    if (!this.calls.has(id) && this.calls.size > mostActions) return;
+    const { fields, began, thought } = this.calls.get(id) ?? this.newCall();
+    const known = Object.entries(update).filter(
+      ([, value]) => value !== undefined && value !== null,
+    );
+    const call = { fields: { ...fields, ...Object.fromEntries(known) }, began, thought };
+    this.calls.set(id, call);
+    if (update.status !== 'completed' && update.status !== 'failed') return;
+    this.calls.delete(id);
+    this.tell(call);
+  }
+
+  private newCall(): OpenCall {
+    const thought = this.said;
+    this.said = '';
+    return { fields: {}, began: Date.now(), thought };
+  }
+
+  private tell({ fields, began, thought }: OpenCall): void {
+    this.actions += 1;
+    if (this.actions > mostActions) return;
+    const { title, kind, rawInput, rawOutput, content, status } = fields;
+    const shown = (content ?? []).map(textOfContent).filter((text) => text !== '');
+    const output = typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput);
+    this.parts.onAction({
+      thought,
+      action: bounded(actionOf(title ?? '', rawInput), kept),
+      call: {
+        name: kind ?? 'other',
+        input: smallOnly(rawInput),
+        isError: status === 'failed',
+      },
+      observation: bounded(shown.length > 0 ? shown.join('\n') : output, kept),
+      seconds: (Date.now() - began) / 1000,
+    });
+  }
+
+  /** Tells of calls whose end never came, and of what was said last. */
+  private flush(): void {
+    for (const call of this.calls.values()) this.tell(call);
+    this.calls.clear();
+    if (this.said.trim() === '') return;
+    const { thought, began } = this.newCall();
+    this.tell({ thought, began, fields: { title: '(no further action)', kind: 'other' } });
+  }
+}
+
+type Agent = import('@agentclientprotocol/sdk').ClientContext;
+type Methods = typeof import('@agentclientprotocol/sdk').methods;
+type CallUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_call_update' }>;
+
+interface OpenCall {
+  readonly fields: Partial<CallUpdate>;
+  /** Milliseconds since 1970. */
+  readonly began: number;
+  readonly thought: string;
+}
+
+function endingOf(reason: StopReason): AcpEnding {
+  switch (reason) {
+    case 'end_turn':
+      return 'finished';
+    case 'refusal':
+      return 'refused';
+    case 'cancelled':
+      return 'cancelled';
+    case 'max_tokens':
+    case 'max_turn_requests':
+      return 'cut off';
+  }
+}
+
+/** Allows, once if that is offered: what the agent does stays in its sandbox. */
+export function permission({
+  options,
+}: Pick<RequestPermissionRequest, 'options'>): RequestPermissionResponse {
+  const chosen =
+    options.find(({ kind }) => kind === 'allow_once') ??
+    options.find(({ kind }) => kind === 'allow_always');
+  return {
+    outcome:
+      chosen === undefined
+        ? { outcome: 'cancelled' }
+        : { outcome: 'selected', optionId: chosen.optionId },
+  };
+}
+
+/** What was done, as a person reads it: a command as it is, or a title with its arguments. */
+function actionOf(title: string, input: unknown): string {
+  const { command, cmd, ...others } = (input ?? {}) as Record<string, unknown>;
+  const run = command ?? cmd;
+  // Agents give the words of a command, of which the last is often the line of a shell.
+  if (Array.isArray(run)) return run.map(String).join(' ');
+  if (typeof run === 'string' && !('path' in others)) return run;
+  const lines = Object.entries((input ?? {}) as object).map(([name, value]: [string, unknown]) => {
+    const text = typeof value === 'string' ? value : jsonOf(value);
+    return text.includes('\n') ? `${name}:\n${text}` : `${name}: ${text}`;
+  });
+  return [title, ...lines].join('\n');
+}
+
+const jsonOf = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value));
+
+/** The input of a call, unless it is long: the action has its beginning and its end. */
+const smallOnly = (input: unknown): unknown =>
+  jsonOf(input).length > kept ? undefined : (input ?? {});
+
+function textOfContent(content: ToolCallContent): string {
+  switch (content.type) {
+    case 'content':
+      return textOfBlock(content.content);
+    case 'diff':
+      return `${content.path}\n${content.newText}`;
+    case 'terminal':
+      return '';
+  }
+}
+
+function textOfBlock(block: ContentBlock): string {
+  return block.type === 'text' ? block.text : `[${block.type}]`;
+}
+
+/** What may be written to an agent, which need not read it. */
+function writableTo(stdio: Duplex): WritableStream<Uint8Array> {
+  return new WritableStream({
+    async write(chunk) {
+      if (stdio.destroyed || stdio.writableEnded) throw new Error('the agent is gone');
+      if (!stdio.write(chunk)) {
+        await Promise.race([once(stdio, 'drain'), once(stdio, 'close')]);
+      }
+    },
+    close: () => void stdio.end(),
+    abort: () => void stdio.destroy(),
+  });
+}
+
+/**
+ * The lines of an agent that may be messages. Others, such as those of a log, are left out: each would
+ * be answered. Ends with an error when the agent writes too much.
+ */
+function linesOf(stdio: Duplex, fail: (error: Error) => void): Readable {
+  async function* lines(): AsyncGenerator<Buffer> {
+    let [bytes, count] = [0, 0];
+    let isStart = true;
+    let isMessage = false;
+    for await (const piece of stdio as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      for (let at = 0; at < piece.length;) {
+        const end = piece.indexOf(10, at);
+        const next = end < 0 ? piece.length : end + 1;
+        if (isStart) {
+          isMessage = piece[at] === 0x7b;
+          count += 1;
+        }
+        if (isMessage) yield piece.subarray(at, next);
+        isStart = end >= 0;
+        at = next;
+      }
+      if (bytes > outputLimit || count > mostLines) {
+        throw new OutputFlood(`it wrote more than ${outputLimit} bytes or ${mostLines} lines`);
+      }
+    }
+  }
+  const readable = Readable.from(lines(), { objectMode: false });
+  readable.on('error', fail);
+  return readable;
+}
