@@ -31,7 +31,10 @@ export interface ProgramRequest extends Omit<CommandRequest, 'command'> {
 
 /** A program that runs in a workspace. */
 export interface RunningProgram {
-  /** Its standard input and output. What it writes is untrusted. */
+  /**
+   * Its standard input and output, for a protocol of lines: an empty one may come first. What it
+   * writes is untrusted.
+   */
   readonly stdio: Duplex;
   /** Its end, with what it wrote to standard error. No process that it started is left then. */
   readonly done: Promise<CommandResult>;

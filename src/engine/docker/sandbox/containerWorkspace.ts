@@ -205,12 +205,14 @@ function endedStream(): Duplex {
 
 /**
  * Puts a connection to a port in the place of the standard input and output, and becomes the program
- * that its further arguments name.
+ * that its further arguments name. The tunnel knows a connection by what comes of it, so an empty line
+ * comes first.
  */
 const startProgram = `
 import os, socket, sys
 port, argv = int(sys.argv[1]), sys.argv[2:]
 end = socket.create_connection(("127.0.0.1", port))
+end.sendall(b"\\n")
 for number in 0, 1:
     os.dup2(end.fileno(), number)
 end.close()

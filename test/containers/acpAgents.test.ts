@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cli, sample, type Answer, type Evaluation } from '../commandLine/cli';
+import { fakeModels, type Asked, type FakeModels, type Reply } from '../commandLine/fakeModels';
+import { lostCent } from '../commandLine/lostCent';
+import { acpProgram } from './acpProgram';
+import { baseImage, containersOf, needDocker, plainDocker, removeImagesOf } from './dockerForTests';
+
+interface Session {
+  readonly step: string;
+  readonly ending?: string;
+  readonly why?: string;
+  readonly patch?: string;
+  readonly program?: string;
+  readonly refused?: readonly string[];
+  readonly removed?: readonly string[];
+  readonly action?: string;
+  readonly observation?: string;
+  readonly text?: string;
+}
+
+const key = 'sk-the-real-key-of-this-run';
+
+describe('agents of the Agent Client Protocol in containers', () => {
+  const id = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
+  let folder = '';
+  let models: FakeModels | undefined;
+  let count = 0;
+
+  before(async function () {
+    await needDocker(this);
+    folder = await mkdtemp(join(tmpdir(), 'swt-acp-'));
+    const row = JSON.parse(await readFile(join(sample, 'instance.jsonl'), 'utf8')) as object;
+    await writeFile(
+      join(folder, 'instance.jsonl'),
+      `${JSON.stringify({ ...row, instance_id: id })}\n`,
+    );
+    await acpProgram(join(folder, 'agent'), 'fake', 'good');
+  });
+  afterEach(async () => {
+    await models?.close();
+    models = undefined;
+  });
+  after(async () => {
+    if (folder === '') return;
+    await removeImagesOf(id);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const serve = async (reply: (asked: Asked, number: number) => Reply): Promise<void> => {
+    models = await fakeModels(reply);
+  };
+  const places = (): string[] => [
+    ...['--dataset', join(folder, 'instance.jsonl'), '--source', join(sample, 'repository')],
+    ...['--storage', join(folder, 'storage'), '--engine', 'docker', '--prebuilt', 'none'],
+    ...['--base-image', baseImage, '--memory', '1g'],
+  ];
+  const newOut = (): string => join(folder, `out-${count++}`, 'predictions.jsonl');
+  const play = (part: string, out: string, ...more: string[]): Promise<Answer> =>
+    cli(
+      [
+        ...['generate', '--method', `acp:node /agent/agent.cjs ${part}`, '--out', out],
+        ...['--model', 'openai-compatible/the-model', '--base-url', models?.url ?? ''],
+        ...['--agent-program', join(folder, 'agent'), ...places(), ...more],
+      ],
+      { OPENAI_COMPATIBLE_API_KEY: key },
+    );
+  const stepsOf = async (out: string): Promise<Session[]> =>
+    (await readFile(`${out}.trace.jsonl`, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Session);
+  const sessionOf = async (out: string): Promise<Session> => {
+    const session = (await stepsOf(out)).findLast(({ step }) => step === 'session');
+    assert.ok(session);
+    return session;
+  };
+  const volumes = async (): Promise<string[]> => {
+    const { Volumes } = await plainDocker.listVolumes({
+      filters: { label: ['swt-bench.kind=program'] },
+    });
+    return (Volumes ?? []).map(({ Name }) => Name);
+  };
+
+  it('a good one writes a test that reproduces, and its session is a trajectory', async () => {
+    await serve(() => ({ text: lostCent }));
+    const out = newOut();
+    const before = await volumes();
+    const answer = await play('good', out);
+    assert.equal(answer.status, 0, answer.stderr);
+    const [asked] = models?.asked ?? [];
+    assert.equal(models?.asked.length, 1);
+    assert.equal(asked?.model, 'the-model', 'the configured model, whatever the agent names');
+    assert.equal(asked?.headers['authorization'], `Bearer ${key}`);
+    assert.equal(asked?.maxTokens, 4096, 'the agent names no limit');
+    assert.deepEqual(
+      (asked?.body['tools'] as { type: string }[]).map(({ type }) => type),
+      ['function'],
+    );
+    assert.ok(!('web_search_options' in (asked?.body ?? {})));
+    assert.match(asked?.text ?? '', /Change tests only\.[^]*The tests of a file, such as tests\//);
+    const steps = await stepsOf(out);
+    const removed = steps.flatMap((step) => step.removed ?? []);
+    assert.deepEqual(removed, ['web_search_options', 'the tool web_search']);
+    const act = steps.find(({ step, observation }) => step === 'act' && observation !== '');
+    assert.match(act?.action ?? '', /^python /, 'the command that the prompt tells');
+    assert.match(act?.observation ?? '', /^once: [^]*(?:FAILED|failed)/);
+    const session = await sessionOf(out);
+    assert.equal(session.ending, 'finished');
+    assert.equal(session.program, 'fake 1.2.3');
+    assert.deepEqual(await containersOf(id), []);
+    assert.deepEqual(await volumes(), before);
+    const shown = await cli(['trajectory', out]);
+    assert.match(shown.stdout, /I play good\.[^]*test_lost_cent/);
+    const graded = await cli(['evaluate', '--predictions', out, '--json', ...places()]);
+    const [result] = (JSON.parse(graded.stdout) as Evaluation).results;
+    assert.equal(result?.resolved, true, graded.stdout.slice(0, 2000));
+    const again = await play('good', out);
+    assert.equal(again.status, 0, again.stderr);
+    assert.equal(models?.asked.length, 1, 'a session that ended is not repeated');
+  });
+
+  it('a curious one finds no network, no key, no history, and a program that it cannot change', async () => {
+    await serve(() => ({ text: 'hello' }));
+    const out = newOut();
+    const answer = await play('probe', out);
+    assert.equal(answer.status, 0, answer.stderr);
+    const { patch = '', refused } = await sessionOf(out);
+    const text = patch
+      .split('\n')
+      .filter((line) => /^\+[^+]/.test(line))
+      .map((line) => line.slice(1))
+      .join('\n');
+    const found = JSON.parse(text) as Record<string, string | string[]>;
+    for (const place of ['address', 'bridge', 'local6', 'six', 'name', 'dns', 'proxied']) {
+      assert.doesNotMatch(String(found[place]), /REACHED/, place);
+    }
+    assert.equal(found['proxied'], 'status 404');
+    assert.match(String(found['absolute']), /^HTTP\/1\.1 404/);
+    assert.ok(refused?.includes('GET /v1/files'), JSON.stringify(refused));
+    assert.deepEqual(found['key'], []);
+    assert.deepEqual(found['environment'], []);
+    assert.match(String(found['program']), /EROFS|EACCES/);
+    assert.equal(String(found['history']).trim(), '1');
+    assert.match(String(found['package']), /ERROR|No module named pip|not found/i);
+    assert.doesNotMatch(await readFile(`${out}.trace.jsonl`, 'utf8'), new RegExp(key));
+  });
+});
