@@ -24,7 +24,7 @@ export async function blocksOfMethods(): Promise<string[]> {
 
 /** The methods that a block runs, in their order. */
 export const methodsIn = (block: string): string[] =>
-  [...block.matchAll(/--method ([\w-]+)/g)].map(([, name = '']) => name);
+  [...block.matchAll(/--method ([\w:-]+)/g)].map(([, name = '']) => name);
 
 /** Where pasted commands run. */
 export interface PastePlace {
@@ -88,6 +88,11 @@ const scripts: readonly {
   readonly isFor: (asked: Asked) => boolean;
   readonly replies: readonly Reply[];
 }[] = [
+  {
+    // The fake agent of the protocol, which has tools of its own.
+    isFor: ({ text }) => text.includes('You are an agent.'),
+    replies: [{ text: lostCent }],
+  },
   {
     isFor: ({ body }) => 'tools' in body,
     replies: [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { acpNames } from '../../src/commands/options/acpOptions';
 import { methodNames } from '../../src/method/methods';
 import { root, scratch } from './cli';
 import {
@@ -19,8 +20,11 @@ describe('every method of docs/models.md', () => {
     const page = await readFile(join(root, 'docs', 'models.md'), 'utf8');
     const blocks = await blocksOfMethods();
     assert.equal(blocks.length, 2);
-    assert.deepEqual(blocks.flatMap(methodsIn).sort(), [...methodNames].sort());
-    for (const name of methodNames) assert.match(page, new RegExp(`^\\| \`${name}\` +\\|`, 'm'));
+    // One agent of the protocol stands for all: they differ in their programs.
+    const pasted = [...methodNames, 'acp:opencode'];
+    assert.deepEqual(blocks.flatMap(methodsIn).sort(), pasted.sort());
+    for (const name of [...methodNames, ...acpNames])
+      assert.match(page, new RegExp(`^\\| \`${name}\` +\\|`, 'm'));
   });
 
   it('goes from generate through evaluate to report, pasted as it stands @full', async () => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cli, sample, type Answer, type Evaluation } from '../commandLine/cli';
+import { cli, sample, start, type Answer, type Evaluation } from '../commandLine/cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from '../commandLine/fakeModels';
 import { lostCent } from '../commandLine/lostCent';
 import { acpProgram } from './acpProgram';
@@ -59,8 +59,8 @@ describe('agents of the Agent Client Protocol in containers', () => {
     ...['--base-image', baseImage, '--memory', '1g'],
   ];
   const newOut = (): string => join(folder, `out-${count++}`, 'predictions.jsonl');
-  const play = (part: string, out: string, ...more: string[]): Promise<Answer> =>
-    cli(
+  const playing = (part: string, out: string, more: readonly string[]) =>
+    start(
       [
         ...['generate', '--method', `acp:node /agent/agent.cjs ${part}`, '--out', out],
         ...['--model', 'openai-compatible/the-model', '--base-url', models?.url ?? ''],
@@ -68,6 +68,8 @@ describe('agents of the Agent Client Protocol in containers', () => {
       ],
       { OPENAI_COMPATIBLE_API_KEY: key },
     );
+  const play = (part: string, out: string, ...more: string[]): Promise<Answer> =>
+    playing(part, out, more).answer;
   const stepsOf = async (out: string): Promise<Session[]> =>
     (await readFile(`${out}.trace.jsonl`, 'utf8'))
       .trim()
@@ -147,5 +149,95 @@ describe('agents of the Agent Client Protocol in containers', () => {
     assert.equal(String(found['history']).trim(), '1');
     assert.match(String(found['package']), /ERROR|No module named pip|not found/i);
     assert.doesNotMatch(await readFile(`${out}.trace.jsonl`, 'utf8'), new RegExp(key));
+  });
+
+  /** Plays a part that ends badly, and gives its session and what is submitted. */
+  const ended = async (part: string, ...more: string[]) => {
+    await serve(() => ({ text: 'hello' }));
+    const out = newOut();
+    const answer = await play(part, out, ...more);
+    assert.equal(answer.status, 0, answer.stderr);
+    const row = JSON.parse(await readFile(out, 'utf8')) as {
+      readonly model_patch: string;
+      readonly why: string;
+      readonly requests: number;
+      readonly dollars?: number;
+    };
+    const session = await sessionOf(out);
+    assert.equal(row.model_patch, session.patch);
+    assert.deepEqual(await containersOf(id), []);
+    return { row, session };
+  };
+
+  it('one that asks for everything gets its permissions, and no file of this machine @full', async () => {
+    const { session } = await ended('asks');
+    assert.equal(session.ending, 'finished');
+    assert.match(session.patch ?? '', /^\+refused$/m);
+  });
+
+  it('one that spends is held at its budget @full', async () => {
+    const { row, session } = await ended('spends', '--price', '10,20', '--instance-budget', '0.03');
+    assert.equal(session.ending, 'cost');
+    const [statuses = ''] = /^\+(\[.*\])$/m.exec(session.patch ?? '')?.slice(1) ?? [];
+    const list = JSON.parse(statuses) as number[];
+    assert.ok(list.includes(200) && list.at(-1) === 400, statuses);
+    assert.equal(list.filter((status) => status === 200).length, row.requests);
+    assert.ok((row.dollars ?? 0) > 0 && (row.dollars ?? 1) <= 0.03, String(row.dollars));
+    assert.match(row.why, /^ended by the limit of dollars after \d+ calls$/);
+  });
+
+  it('one that crashes, refuses, floods or fills the disk ends as what it is @full', async () => {
+    const crashed = await ended('crashes');
+    assert.equal(crashed.session.ending, 'crashed');
+    assert.match(crashed.row.why, /broke off after 1 calls \(.*Segmentation fault of the fake/);
+    assert.match(crashed.row.model_patch, /tests\/before\.txt/, 'what it left is submitted');
+    const refused = await ended('refuses');
+    assert.equal(refused.session.ending, 'refused');
+    assert.equal(refused.row.why, 'the agent refused after 1 calls, with no change');
+    const flooded = await ended('floods');
+    assert.equal(flooded.session.ending, 'output', flooded.row.why);
+    const filled = await ended('fills', '--disk', '256m');
+    assert.equal(filled.session.ending, 'disk', filled.row.why);
+    assert.match(filled.row.model_patch, /tests\/before\.txt/);
+    assert.doesNotMatch(filled.row.model_patch, /large-0\.bin/);
+    assert.match(filled.row.why, /large-0\.bin is left out: it is too large/);
+  });
+
+  it('one that never ends is stopped with all that it started @full', async () => {
+    const { session, row } = await ended('endless', '--agent-timeout', '15');
+    assert.equal(session.ending, 'time');
+    assert.match(row.model_patch, /tests\/before\.txt/);
+    assert.match(row.why, /^ended by its time limit after 1 calls/);
+  });
+
+  it('one that says nothing, or cannot be started, has no prediction and is tried again @full', async () => {
+    await serve(() => ({ text: 'hello' }));
+    const out = newOut();
+    const silent = await play('silent', out, '--agent-timeout', '10');
+    assert.equal(silent.status, 1);
+    assert.match(silent.stderr, /did nothing \(silent: it was not ready after 5 s\)/);
+    const missing = await cli([
+      ...['generate', '--method', 'acp:no-such-agent', '--out', out, '--model'],
+      ...['openai-compatible/m', '--base-url', models?.url ?? '', ...places()],
+    ]);
+    assert.equal(missing.status, 1);
+    assert.match(missing.stderr, /no-such-agent cannot be started: No such file/);
+    assert.ok(!(await stepsOf(out)).some(({ step }) => step === 'session'));
+  });
+
+  it('a run that is interrupted has nothing half-written, and begins the session anew @full', async () => {
+    await serve(() => ({ text: 'hello' }));
+    const out = newOut();
+    const first = playing('endless', out, []);
+    while ((models?.answered.length ?? 0) === 0) await new Promise((go) => setTimeout(go, 50));
+    first.child.kill('SIGINT');
+    assert.equal((await first.answer).status, 130);
+    assert.equal((await sessionOf(out)).ending, 'cancelled');
+    await assert.rejects(readFile(out), /ENOENT/);
+    assert.deepEqual(await containersOf(id), []);
+    const again = await play('endless', out, '--agent-timeout', '15');
+    assert.equal(again.status, 0, again.stderr);
+    assert.equal(models?.asked.length, 2, 'the new session asks again');
+    assert.equal((await sessionOf(out)).ending, 'time');
   });
 });

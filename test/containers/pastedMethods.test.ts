@@ -12,6 +12,7 @@ import {
   ratesIn,
   rowName,
 } from '../commandLine/pastedCommands';
+import { acpProgram } from './acpProgram';
 import { baseImage, containersOf, needDocker, removeImagesOf } from './dockerForTests';
 
 describe('agents with a shell of docs/models.md @full', () => {
@@ -42,6 +43,7 @@ describe('agents with a shell of docs/models.md @full', () => {
 
   it('go from generate through evaluate to report, pasted as they stand', async () => {
     const [, block = ''] = await blocksOfMethods();
+    await acpProgram(join(folder, 'agent'), 'opencode', 'good');
     const gateway = await gatewayOfAllMethods();
     const printed = await paste(block, {
       ...{ dist: join(folder, 'dist'), cwd: folder, gateway },

@@ -59,8 +59,8 @@ export interface AcpRunParts {
   readonly reporter: Reporter;
 }
 
-/** Seconds until an agent has to be ready: it may load a lot. */
-const startSeconds = 180;
+/** Seconds until an agent has to be ready, at most: it may load a lot. */
+const mostStartSeconds = 180;
 /** Seconds that an agent has to end by itself once it gets no further answer. */
 const lastSeconds = 30;
 /** Seconds that a program has to end once nobody speaks to it any more. */
@@ -166,7 +166,8 @@ export class AcpRun {
   }
 
   private session({ stdio }: RunningProgram, cwd: string, prompt: string): AcpSession {
-    const { authMethod } = this.parts.agent;
+    const { authMethod, seconds } = this.parts.agent;
+    const startSeconds = Math.min(mostStartSeconds, seconds / 2);
     const onAction = (action: AcpAction): void => {
       this.writing = this.writing.then(() => this.noteAction(action)).catch(() => undefined);
     };

@@ -85,7 +85,7 @@ export class AcpSession {
     const input = linesOf(this.parts.stdio, (error) => (failure ??= error));
     const { client, ndJsonStream, methods } = await import('@agentclientprotocol/sdk');
     const stream = ndJsonStream(writableTo(this.parts.stdio), Readable.toWeb(input) as never, {
-      maxMessageBytes: messageLimit,
+      maxMessageBytes: 2 * messageLimit,
     });
     const connection = client({ name: 'client' })
       .onRequest(methods.client.session.requestPermission, ({ params }) => permission(params))
@@ -99,9 +99,8 @@ export class AcpSession {
       return this.ended(await Promise.race([this.converse(connection.agent, methods), lost]));
     } catch (error) {
       if (this.stopped !== undefined) return this.ended({ ending: this.stopped });
-      const why = messageOf(failure ?? error);
-      const isFlood = failure instanceof OutputFlood || /too large|exceeds/i.test(why);
-      return this.ended({ ending: isFlood ? 'output' : 'crashed', why });
+      const isFlood = failure instanceof OutputFlood;
+      return this.ended({ ending: isFlood ? 'output' : 'crashed', why: saidIn(failure ?? error) });
     } finally {
       this.flush();
       connection.close();
@@ -231,6 +230,12 @@ export class AcpSession {
   }
 }
 
+/** What an error says, with the details that an agent gives of its own. */
+function saidIn(error: unknown): string {
+  const { data } = error as { readonly data?: unknown };
+  return `${messageOf(error)}${data === undefined ? '' : ` ${jsonOf(data).slice(0, 500)}`}`;
+}
+
 type Agent = import('@agentclientprotocol/sdk').ClientContext;
 type Methods = typeof import('@agentclientprotocol/sdk').methods;
 type CallUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_call_update' }>;
@@ -322,32 +327,54 @@ function writableTo(stdio: Duplex): WritableStream<Uint8Array> {
 
 /**
  * The lines of an agent that may be messages. Others, such as those of a log, are left out: each would
- * be answered. Ends with an error when the agent writes too much.
+ * be answered. Ends when the agent writes too much.
+ *
+ * @param fail called with the reason before that end
  */
 function linesOf(stdio: Duplex, fail: (error: Error) => void): Readable {
+  const flood = new OutputCounter();
   async function* lines(): AsyncGenerator<Buffer> {
-    let [bytes, count] = [0, 0];
-    let isStart = true;
-    let isMessage = false;
     for await (const piece of stdio as AsyncIterable<Buffer>) {
-      bytes += piece.length;
       for (let at = 0; at < piece.length;) {
         const end = piece.indexOf(10, at);
-        const next = end < 0 ? piece.length : end + 1;
-        if (isStart) {
-          isMessage = piece[at] === 0x7b;
-          count += 1;
+        const part = piece.subarray(at, end < 0 ? piece.length : end + 1);
+        const why = flood.add(part, end >= 0);
+        if (why !== undefined) {
+          fail(new OutputFlood(why));
+          return;
         }
-        if (isMessage) yield piece.subarray(at, next);
-        isStart = end >= 0;
-        at = next;
-      }
-      if (bytes > outputLimit || count > mostLines) {
-        throw new OutputFlood(`it wrote more than ${outputLimit} bytes or ${mostLines} lines`);
+        if (flood.isMessage) yield part;
+        at += part.length;
       }
     }
   }
   const readable = Readable.from(lines(), { objectMode: false });
   readable.on('error', fail);
   return readable;
+}
+
+/** Counts what an agent writes, line by line. */
+class OutputCounter {
+  /** Whether the line may be a message. */
+  isMessage = false;
+  private bytes = 0;
+  private lines = 0;
+  private ofLine = 0;
+  private isEnded = true;
+
+  /** @returns why it is too much; undefined when it is not */
+  add(part: Buffer, isEnd: boolean): string | undefined {
+    if (this.isEnded) {
+      this.isMessage = part[0] === 0x7b;
+      this.lines += 1;
+      this.ofLine = 0;
+    }
+    this.isEnded = isEnd;
+    this.bytes += part.length;
+    this.ofLine += part.length;
+    if (this.bytes > outputLimit) return `it wrote more than ${outputLimit} bytes`;
+    if (this.lines > mostLines) return `it wrote more than ${mostLines} lines`;
+    const isLong = this.isMessage && this.ofLine > messageLimit;
+    return isLong ? `it wrote a message of more than ${messageLimit} bytes` : undefined;
+  }
 }

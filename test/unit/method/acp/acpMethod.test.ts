@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { acpMethodWith, acpNames } from '../../../../src/commands/options/acpOptions';
+import { acpMethod } from '../../../../src/method/acp/acpMethod';
+import {
+  acpPresets,
+  usualEnvironment,
+  wordsOfCommand,
+} from '../../../../src/method/acp/acpPresets';
+import { providers } from '../../../../src/method/models/providers';
+
+describe('methods that are agents of the Agent Client Protocol', () => {
+  const origin = 'http://127.0.0.1:4321';
+
+  it('are any command, and five by name', () => {
+    assert.deepEqual(acpNames, [
+      ...['acp:claude-code', 'acp:codex', 'acp:gemini', 'acp:opencode', 'acp:openhands'],
+      'acp:COMMAND',
+    ]);
+    assert.equal(acpMethod('zero-shot'), undefined);
+    assert.equal(acpMethod('acp:codex')?.title, 'Codex');
+    assert.equal(acpMethod('acp:my-agent --acp')?.title, 'my-agent');
+    assert.equal(acpMethod('acp:my-agent --acp')?.runs, 'workspace');
+    for (const none of ['acp:', 'acp:  ', "acp:an 'open quote"]) {
+      assert.throws(() => acpMethod(none), /names no command/);
+    }
+  });
+
+  it('have words that no shell reads', () => {
+    assert.deepEqual(wordsOfCommand('node agent.js --acp'), ['node', 'agent.js', '--acp']);
+    assert.deepEqual(wordsOfCommand(`a 'b c' "d \\"e" f\\ g '' $HOME;rm`), [
+      ...['a', 'b c', 'd "e', 'f g', '', '$HOME;rm'],
+    ]);
+  });
+
+  it('find the proxy in place of their provider, and no key', () => {
+    for (const preset of acpPresets) {
+      for (const provider of preset.providers) {
+        const place = { origin, provider, model: 'the-model' };
+        const env = { ...usualEnvironment(place), ...preset.env(place) };
+        const text = JSON.stringify(env);
+        assert.ok(text.includes('the-model') && text.includes(origin), preset.name);
+        assert.doesNotMatch(text, /https?:\/\/(?!127\.0\.0\.1:4321)/, preset.name);
+        assert.doesNotMatch(text, /swt.?bench/i, 'nothing names the benchmark');
+      }
+    }
+    for (const provider of providers) {
+      const keys = Object.entries(usualEnvironment({ origin, provider, model: 'm' }));
+      for (const [name, value] of keys) {
+        if (name.endsWith('_KEY')) assert.equal(value, 'the-proxy-has-the-key');
+      }
+    }
+  });
+
+  it('refuse options that would not reach their requests, and models that they cannot ask', () => {
+    const options = { method: 'acp:claude-code', model: 'anthropic/a-model' };
+    assert.equal(acpMethodWith(options)?.name, 'acp:claude-code');
+    assert.throws(() => acpMethodWith({ ...options, topP: 0.5 }), /--top-p does not reach them/);
+    assert.throws(
+      () => acpMethodWith({ ...options, model: 'openai/gpt-4o' }),
+      /Claude Code cannot ask a model of openai/,
+    );
+    assert.equal(acpMethodWith({ ...options, method: 'mini' }), undefined);
+    assert.throws(
+      () => acpMethodWith({ ...options, method: 'mini', agentTimeout: 5 }),
+      /--agent-timeout is for agents of the Agent Client Protocol/,
+    );
+  });
+});
