@@ -51,6 +51,7 @@ describe('agents of the Agent Client Protocol in containers', () => {
   });
 
   const serve = async (reply: (asked: Asked, number: number) => Reply): Promise<void> => {
+    await models?.close();
     models = await fakeModels(reply);
   };
   const places = (): string[] => [

@@ -1,4 +1,6 @@
+import type * as Protocol from '@agentclientprotocol/sdk';
 import type {
+  ClientContext,
   ContentBlock,
   RequestPermissionRequest,
   RequestPermissionResponse,
@@ -120,7 +122,7 @@ export class AcpSession {
     };
   }
 
-  private async converse(agent: Agent, methods: Methods): Promise<AcpSessionEnd> {
+  private async converse(agent: ClientContext, methods: Methods): Promise<AcpSessionEnd> {
     const { cwd, prompt, startSeconds } = this.parts;
     const late = new AbortController();
     const started = this.begin(agent, methods, cwd);
@@ -154,7 +156,7 @@ export class AcpSession {
   }
 
   /** @returns the id of a new session */
-  private async begin(agent: Agent, methods: Methods, cwd: string): Promise<string> {
+  private async begin(agent: ClientContext, methods: Methods, cwd: string): Promise<string> {
     const { agentInfo } = await agent.request(methods.agent.initialize, {
       protocolVersion: 1,
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
@@ -168,17 +170,10 @@ export class AcpSession {
   }
 
   private take(update: SessionUpdate): void {
-    switch (update.sessionUpdate) {
-      case 'agent_message_chunk':
-      case 'agent_thought_chunk':
-        if (this.said.length < kept) this.said += textOfBlock(update.content);
-        return;
-      case 'tool_call':
-      case 'tool_call_update':
-        return this.takeCall(update);
-      default:
-        return;
-    }
+    const { sessionUpdate: kind } = update;
+    if (kind === 'agent_message_chunk' || kind === 'agent_thought_chunk') {
+      if (this.said.length < kept) this.said += textOfBlock(update.content);
+    } else if (kind === 'tool_call' || kind === 'tool_call_update') this.takeCall(update);
   }
 
   private takeCall(update: CallUpdate): void {
@@ -236,8 +231,7 @@ function saidIn(error: unknown): string {
   return `${messageOf(error)}${data === undefined ? '' : ` ${jsonOf(data).slice(0, 500)}`}`;
 }
 
-type Agent = import('@agentclientprotocol/sdk').ClientContext;
-type Methods = typeof import('@agentclientprotocol/sdk').methods;
+type Methods = typeof Protocol.methods;
 type CallUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_call_update' }>;
 
 interface OpenCall {
@@ -283,7 +277,7 @@ function actionOf(title: string, input: unknown): string {
   // Agents give the words of a command, of which the last is often the line of a shell.
   if (Array.isArray(run)) return run.map(String).join(' ');
   if (typeof run === 'string' && !('path' in others)) return run;
-  const lines = Object.entries((input ?? {}) as object).map(([name, value]: [string, unknown]) => {
+  const lines = Object.entries((input ?? {})).map(([name, value]: [string, unknown]) => {
     const text = typeof value === 'string' ? value : jsonOf(value);
     return text.includes('\n') ? `${name}:\n${text}` : `${name}: ${text}`;
   });
