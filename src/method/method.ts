@@ -87,8 +87,6 @@ export interface Method {
   readonly given?: GivenSetting;
   /** Limits of an agent; absent where the number of samples decides. */
   readonly limits?: Readonly<Record<LimitProfile, Pick<AgentLimits, 'calls' | 'dollars'>>>;
-  /** Whether it sends its own requests, so that no sampling option reaches them. */
-  readonly asksByItself?: boolean;
   /** Whether its model has to call tools; a text is enough by default. */
   readonly needsTools?: boolean;
   /** Whether it asks with `sampleAll`, so that its samples can be sent back to the model. */

@@ -20,7 +20,7 @@ export function tokenCounter(): Promise<CountTokens> {
 /** UTF-16 units that are counted at once: the work for a word may grow with the square of its length. */
 const mostAtOnce = 2000;
 /** UTF-16 units beyond which a text is only estimated, at two units a token. */
-const mostCounted = 4_000_000;
+const mostCounted = 1_000_000;
 
 /**
  * Counts the tokens of a text that may be made to take long. It counts in pieces, so the number may be

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cli, sample, start, type Answer, type Evaluation } from '../commandLine/cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from '../commandLine/fakeModels';
+import { bundledRow, withOtherAnswer } from '../commandLine/recordedSession';
 import { lostCent } from '../commandLine/lostCent';
 import { acpProgram } from './acpProgram';
 import { baseImage, containersOf, needDocker, plainDocker, removeImagesOf } from './dockerForTests';
@@ -240,5 +241,22 @@ describe('agents of the Agent Client Protocol in containers', () => {
     assert.equal(again.status, 0, again.stderr);
     assert.equal(models?.asked.length, 2, 'the new session asks again');
     assert.equal((await sessionOf(out)).ending, 'time');
+  });
+
+  it('one that looks around sees the same whatever the answer is @full', async () => {
+    const bundled = { ...(await bundledRow()), instance_id: id };
+    const received: string[] = [];
+    for (const [at, row] of [bundled, withOtherAnswer(bundled)].entries()) {
+      await serve(() => ({ text: 'hello' }));
+      const dataset = join(folder, `answer ${at}.jsonl`);
+      await writeFile(dataset, JSON.stringify(row));
+      const storage = join(folder, `storage ${at}`);
+      const answer = await play('looks', newOut(), '--dataset', dataset, '--storage', storage);
+      assert.equal(answer.status, 0, answer.stderr);
+      assert.equal(models?.asked.length, 1);
+      received.push(models?.asked[0]?.text ?? '');
+    }
+    assert.match(received[0] ?? '', /money\.py/);
+    assert.equal(received[0], received[1]);
   });
 });

@@ -152,6 +152,18 @@ const parts: Readonly<
     await ask('hello');
     writeFileSync('tests/probe.txt', JSON.stringify(tried, undefined, 1));
   },
+  async looks(client, id, prompt) {
+    const seen = await run(
+      client,
+      id,
+      [
+        'find /testbed /swt /agent -type f -printf "%p %s %m %T@\\n" | grep -v /.git/index | sort',
+        'git log --format=%H%n%B --all; git status --short; find /testbed -type f | sort | xargs md5sum | grep -v /.git/index',
+        'ls -a / /tmp /home /root; id; hostname; cat /etc/hosts',
+      ].join(';'),
+    );
+    await ask(`${prompt}\n${seen}`);
+  },
   async asks(client, id) {
     for (let count = 0; count < 50; count += 1) {
       await client.request(methods.client.session.requestPermission, {

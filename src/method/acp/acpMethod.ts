@@ -42,7 +42,6 @@ export function acpMethod(name: string, use: AcpUse = {}): Method | undefined {
     ...{ name, title: agent.title, runs: 'workspace', samples: 1, temperature: 0 },
     description: 'an agent of the Agent Client Protocol, which brings its own tools',
     limits: limitsOf,
-    asksByItself: true,
     async produce(steps, { limits = 'paper', onCandidate }) {
       const session = await steps.converse(agent, limitsOf[limits]);
       return resultOf(session, steps, onCandidate);

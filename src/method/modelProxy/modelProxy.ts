@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
+import PQueue from 'p-queue';
 import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { redactKeys } from '../../engine/keysInUse';
@@ -59,6 +60,8 @@ export type ProxyEnd = 'calls' | 'cost' | 'run cost';
 const bodyLimit = 16 << 20;
 /** Requests that cost nothing, or are refused: more than an agent needs, and no flood. */
 const mostFree = 5000;
+/** Requests whose bodies are in memory at once. */
+const mostAtOnce = 8;
 
 /**
  * The only way of an agent to a model. It listens at no address: connections from the agent's sandbox
@@ -70,6 +73,7 @@ export class ModelProxy {
   private readonly connections = new Set<Duplex>();
   private readonly closing = new AbortController();
   private readonly underWay = new Set<Promise<void>>();
+  private readonly turns = new PQueue({ concurrency: mostAtOnce });
   private free = 0;
   private started = 0;
   /** Answers that the model gave. */
@@ -84,10 +88,12 @@ export class ModelProxy {
 
   constructor(private readonly parts: ModelProxyParts) {
     this.server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-      const work = this.answer(request, response).catch((error: unknown) => {
-        if (response.headersSent) response.destroy();
-        else this.refuse(response, 502, messageOf(error));
-      });
+      const work = this.turns
+        .add(() => this.answer(request, response))
+        .catch((error: unknown) => {
+          if (response.headersSent) response.destroy();
+          else this.refuse(response, 502, messageOf(error));
+        });
       this.underWay.add(work);
       void work.finally(() => this.underWay.delete(work));
     });

@@ -75,7 +75,10 @@ export async function removeVolume(
 export async function removeAbandonedVolumes(
   connection: Pick<DockerConnection, 'docker'>,
 ): Promise<void> {
-  const { Volumes } = await connection.docker.listVolumes({ filters: madeHere });
+  // Some engines are reached through a filter that knows no volumes.
+  const { Volumes } = await connection.docker
+    .listVolumes({ filters: madeHere })
+    .catch(() => ({ Volumes: [] }));
   const now = Date.now() / 1000;
   for (const volume of Volumes ?? []) {
     const { Name: Id, Labels } = volume;
@@ -111,7 +114,8 @@ async function addFolder(
       await addFolder(archive, path, name, signal);
     } else if (entry.isFile()) {
       const { size, mode } = await stat(path);
-      const isProgram = (mode & 0o111) !== 0;
+      // Windows knows no such permission.
+      const isProgram = process.platform === 'win32' || (mode & 0o111) !== 0;
       const target = archive.entry({
         ...{ name, size, mode: isProgram ? 0o755 : 0o644, ...plainOwner },
       });
