@@ -157,8 +157,8 @@ const parts: Readonly<
       client,
       id,
       [
-        'find /testbed /swt /agent -type f -printf "%p %s %m %T@\\n" | grep -v /.git/index | sort',
-        'git log --format=%H%n%B --all; git status --short; find /testbed -type f | sort | xargs md5sum | grep -v /.git/index',
+        'find /testbed /swt /agent -type f ! -path "*/__pycache__/*" -printf "%p %s %m %T@\\n" | grep -v /.git/index | sort',
+        'git log --format=%H%n%B --all; git status --short; find /testbed -type f ! -path "*/__pycache__/*" | sort | xargs md5sum | grep -v /.git/index',
         'ls -a / /tmp /home /root; id; hostname; cat /etc/hosts',
       ].join(';'),
     );

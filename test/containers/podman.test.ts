@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after_ } from 'node:timers/promises';
+import { attachProgram } from '../../src/engine/docker/attachedProgram';
+import { programFolder } from '../../src/engine/engine';
+import {
+  makeProgramVolume,
+  removeAbandonedVolumes,
+  removeVolume,
+} from '../../src/engine/docker/sandbox/programVolume';
 import { removeNow } from '../../src/engine/docker/sandbox/abandonedContainers';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import { containerLabels, imageLabels } from '../../src/engine/docker/labels';
@@ -198,6 +205,35 @@ describe("Podman's compatible socket @full", function () {
     // The container ignores SIGTERM: Podman by itself would wait ten minutes.
     await removeNow(container);
     assert.deepEqual(await docker.listContainers({ all: true }), []);
+  });
+
+  it('has the program of an agent in a volume that is only read', async () => {
+    const { docker } = connection;
+    const program = join(folder, 'program');
+    await mkdir(join(program, 'bin'), { recursive: true });
+    await writeFile(join(program, 'bin', 'hello'), '#!/bin/sh\necho hello\n', { mode: 0o755 });
+    await symlink('hello', join(program, 'bin', 'link'));
+    const volume = await makeProgramVolume(connection, program, base);
+    const container = await docker.createContainer({
+      Image: base,
+      Cmd: ['python3', '-c', 'import signal; signal.pause()'],
+      HostConfig: {
+        NetworkMode: 'none',
+        Mounts: [{ Type: 'volume', Source: volume, Target: programFolder, ReadOnly: true }],
+      },
+    });
+    await container.start();
+    const { output } = await attachProgram(container, [
+      ...['sh', '-c', '/agent/bin/link; echo changed > /agent/bin/hello 2>/dev/null || echo kept'],
+    ]);
+    const parts: Buffer[] = [];
+    for await (const part of output) parts.push(part);
+    assert.equal(Buffer.concat(parts).toString(), 'hello\nkept\n');
+    await removeAbandonedVolumes(connection);
+    assert.equal((await docker.listVolumes()).Volumes.length, 1, 'its process has not ended');
+    await removeNow(container);
+    await removeVolume(connection, volume);
+    assert.deepEqual((await docker.listVolumes()).Volumes ?? [], []);
   });
 });
 
