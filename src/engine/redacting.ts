@@ -56,6 +56,8 @@ function redactingWorkspace(workspace: Workspace): Workspace {
         ...result,
         output: redactKeys(result.output),
       }));
+      // Whoever awaits it, later, gets the error.
+      redactedEnd.catch(() => undefined);
       return { stdio, done: redactedEnd };
     },
     listen: (onConnection) => workspace.listen(onConnection),

@@ -8,7 +8,14 @@ import { fakeModels, type Asked, type FakeModels, type Reply } from '../commandL
 import { bundledRow, withOtherAnswer } from '../commandLine/recordedSession';
 import { lostCent } from '../commandLine/lostCent';
 import { acpProgram } from './acpProgram';
-import { baseImage, containersOf, needDocker, plainDocker, removeImagesOf } from './dockerForTests';
+import {
+  baseImage,
+  containersOf,
+  killWhatRuns,
+  needDocker,
+  plainDocker,
+  removeImagesOf,
+} from './dockerForTests';
 
 interface Session {
   readonly step: string;
@@ -258,5 +265,25 @@ describe('agents of the Agent Client Protocol in containers', () => {
     }
     assert.match(received[0] ?? '', /money\.py/);
     assert.equal(received[0], received[1]);
+  });
+
+  /** Kills the container in which a program runs. One that is only being made cannot be asked. */
+  const lose = async (program: string): Promise<void> => {
+    const isKilled = await killWhatRuns(id, program).then(
+      () => true,
+      () => false,
+    );
+    if (!isKilled) await lose(program);
+  };
+
+  it('a container that is lost leaves no prediction, and the same command goes on @full', async () => {
+    await serve(() => ({ text: 'hello' }));
+    const out = newOut();
+    const [answer] = await Promise.all([play('endless', out), lose('agent.cjs endless')]);
+    assert.equal(answer.status, 1, answer.stderr);
+    assert.match(answer.stderr, /no prediction: The sandbox of R .* cannot be used any more/);
+    assert.doesNotMatch(answer.stderr, /internal error|at .*\.js:/);
+    assert.ok(!(await stepsOf(out)).some(({ step }) => step === 'session'));
+    assert.deepEqual(await containersOf(id), []);
   });
 });

@@ -18,7 +18,7 @@ const limitsOf: Readonly<Record<LimitProfile, AcpLimits>> = {
 };
 
 /** How an agent of the protocol is used. */
-export interface AcpUse {
+interface AcpUse {
   /** Folder with its program and runtime. */
   readonly program?: string | undefined;
   readonly seconds?: number | undefined;

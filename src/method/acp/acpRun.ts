@@ -37,9 +37,9 @@ type SessionStep = StepOf<'session'>;
 type AnswerStep = StepOf<'answer'>;
 type ActStep = StepOf<'act'>;
 /** What a session adds to its trace. */
-export type MadeSession = Omit<SessionStep, 'step' | 'key' | 'at' | 'instance'>;
+type MadeSession = Omit<SessionStep, 'step' | 'key' | 'at' | 'instance'>;
 
-export interface AcpRunParts {
+interface AcpRunParts {
   readonly agent: AcpAgent;
   readonly limits: AcpLimits;
   /** Key of the session, which the keys of its steps are made from. */
@@ -212,7 +212,7 @@ export class AcpRun {
 
   /** @throws what keeps an agent from working, where it has done nothing: the next run tries again */
   private mustHaveWorked(ending: AcpEnding, why: string, proxy: ModelProxy): void {
-    const { agent, limits } = this.parts;
+    const { agent } = this.parts;
     if (proxy.end === 'run cost') {
       throw new BudgetSpent(
         'the budget does not suffice for the first request of the agent',
@@ -221,8 +221,7 @@ export class AcpRun {
     }
     if (proxy.failure !== undefined) throw proxy.failure;
     if (ending === 'finished' || ending === 'refused') return;
-    const what =
-      ending === 'cost' ? `its first request could cost more than $${limits.dollars}` : why;
+    const what = ending === 'cost' ? 'its first request could exceed the budget' : why;
     throw new HumanError(
       `${agent.title} did nothing (${ending}${what === '' ? '' : `: ${what}`})`,
       agent.program === undefined

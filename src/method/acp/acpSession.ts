@@ -25,7 +25,7 @@ export interface AcpAction {
   readonly seconds: number;
 }
 
-export interface AcpSessionParts {
+interface AcpSessionParts {
   readonly stdio: Duplex;
   /** Folder that the agent works in. */
   readonly cwd: string;
@@ -86,9 +86,13 @@ export class AcpSession {
     let failure: unknown;
     const input = linesOf(this.parts.stdio, (error) => (failure ??= error));
     const { client, ndJsonStream, methods } = await import('@agentclientprotocol/sdk');
-    const stream = ndJsonStream(writableTo(this.parts.stdio), Readable.toWeb(input) as never, {
-      maxMessageBytes: 2 * messageLimit,
-    });
+    const stream = ndJsonStream(
+      writableTo(this.parts.stdio),
+      Readable.toWeb(input) as ReadableStream<Uint8Array>,
+      {
+        maxMessageBytes: 2 * messageLimit,
+      },
+    );
     const connection = client({ name: 'client' })
       .onRequest(methods.client.session.requestPermission, ({ params }) => permission(params))
       .onNotification(methods.client.session.update, ({ params }) => this.take(params.update))
@@ -256,7 +260,7 @@ function endingOf(reason: StopReason): AcpEnding {
 }
 
 /** Allows, once if that is offered: what the agent does stays in its sandbox. */
-export function permission({
+function permission({
   options,
 }: Pick<RequestPermissionRequest, 'options'>): RequestPermissionResponse {
   const chosen =
@@ -277,7 +281,7 @@ function actionOf(title: string, input: unknown): string {
   // Agents give the words of a command, of which the last is often the line of a shell.
   if (Array.isArray(run)) return run.map(String).join(' ');
   if (typeof run === 'string' && !('path' in others)) return run;
-  const lines = Object.entries((input ?? {})).map(([name, value]: [string, unknown]) => {
+  const lines = Object.entries(input ?? {}).map(([name, value]: [string, unknown]) => {
     const text = typeof value === 'string' ? value : jsonOf(value);
     return text.includes('\n') ? `${name}:\n${text}` : `${name}: ${text}`;
   });

@@ -6,12 +6,12 @@ import {
   isFields,
   keepTools,
   listOf,
-  textOf,
+  stringOf,
   withoutFields,
-  withoutLinks,
+  withoutFollowedLinks,
   type AnswerReader,
   type AskedText,
-  type Fields,
+  type JsonFields,
   type ModelApi,
   type SaidByModel,
 } from './modelApi';
@@ -36,9 +36,9 @@ export const anthropicMessages: ModelApi = {
   restrict(body, { model, mostOutput }) {
     body['model'] = model;
     body['max_tokens'] ??= mostOutput;
-    const isLink = ({ type, source }: Fields): boolean =>
+    const isLink = ({ type, source }: JsonFields): boolean =>
       (type === 'image' || type === 'document' || type === 'container_upload') &&
-      !(isFields(source) && ['base64', 'text', 'content'].includes(textOf(source['type'])));
+      !(isFields(source) && ['base64', 'text', 'content'].includes(stringOf(source['type'])));
     return [
       ...withoutFields(body, [
         'mcp_servers',
@@ -48,9 +48,12 @@ export const anthropicMessages: ModelApi = {
         'inference_geo',
       ]),
       ...keepTools(body, 'tools', (tool) =>
-        tool['type'] === undefined || ownTools.test(textOf(tool['type'])) ? tool : undefined,
+        tool['type'] === undefined || ownTools.test(stringOf(tool['type'])) ? tool : undefined,
       ),
-      ...withoutLinks(body, ['system', 'messages'], isLink, (text) => ({ type: 'text', text })),
+      ...withoutFollowedLinks(body, ['system', 'messages'], isLink, (text) => ({
+        type: 'text',
+        text,
+      })),
     ];
   },
   mostOutput: (body) => countOf(body['max_tokens']) ?? 0,
@@ -67,7 +70,7 @@ export const allowedBetas = (header: string): string =>
     .filter((each) => each !== '' && !refusedBetas.test(each))
     .join(',');
 
-function askedText({ system, messages }: Fields): AskedText {
+function askedText({ system, messages }: JsonFields): AskedText {
   return {
     system: textOfContent(system),
     messages: listOf(messages).map((each) => {
@@ -87,15 +90,15 @@ function textOfContent(content: unknown): string {
       const part = fieldsOf(each);
       switch (part['type']) {
         case 'tool_use':
-          return `${textOf(part['name'])} ${JSON.stringify(part['input'])}`;
+          return `${stringOf(part['name'])} ${JSON.stringify(part['input'])}`;
         case 'tool_result':
           return textOfContent(part['content']);
         case 'thinking':
-          return textOf(part['thinking']);
+          return stringOf(part['thinking']);
         case 'text':
-          return textOf(part['text']);
+          return stringOf(part['text']);
         default:
-          return `[${textOf(part['type'])}]`;
+          return `[${stringOf(part['type'])}]`;
       }
     })
     .join('\n');
@@ -113,7 +116,7 @@ interface Block {
 
 class MessagesReader implements AnswerReader {
   private readonly blocks: Block[] = [];
-  private usage: Fields = {};
+  private usage: JsonFields = {};
   private reason = '';
 
   take(data: unknown): void {
@@ -148,22 +151,28 @@ class MessagesReader implements AnswerReader {
     // An index far beyond the others is none.
     if (index > this.blocks.length) return;
     this.blocks[index] = {
-      ...{ type: textOf(type), id: textOf(id), name: textOf(name), text: textOf(text), input },
+      ...{
+        type: stringOf(type),
+        id: stringOf(id),
+        name: stringOf(name),
+        text: stringOf(text),
+        input,
+      },
     };
   }
 
-  private addTo(index: number, { text, partial_json: json }: Fields): void {
+  private addTo(index: number, { text, partial_json: json }: JsonFields): void {
     const block = this.blocks[index];
-    if (block !== undefined) block.text += textOf(text) + textOf(json);
+    if (block !== undefined) block.text += stringOf(text) + stringOf(json);
   }
 
   /** Counts of the stream's end replace those of its beginning; they are cumulative. */
-  private end({ usage, stop_reason: reason }: Fields): void {
+  private end({ usage, stop_reason: reason }: JsonFields): void {
     const known = Object.entries(fieldsOf(usage)).filter(
       ([, count]) => countOf(count) !== undefined,
     );
     this.usage = { ...this.usage, ...Object.fromEntries(known) };
-    this.reason = textOf(reason) || this.reason;
+    this.reason = stringOf(reason) || this.reason;
   }
 
   private finish(): SaidByModel['finish'] {

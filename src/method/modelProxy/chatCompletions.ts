@@ -6,12 +6,12 @@ import {
   isFields,
   keepTools,
   listOf,
-  textOf,
+  stringOf,
   withoutFields,
-  withoutLinks,
+  withoutFollowedLinks,
   type AnswerReader,
   type AskedText,
-  type Fields,
+  type JsonFields,
   type ModelApi,
   type SaidByModel,
 } from './modelApi';
@@ -39,7 +39,7 @@ export const chatCompletions: ModelApi = {
       ...keepTools(body, 'tools', (tool) =>
         tool['type'] === 'function' || tool['type'] === 'custom' ? tool : undefined,
       ),
-      ...withoutLinks(body, ['messages'], isLink, (text) => ({ type: 'text', text })),
+      ...withoutFollowedLinks(body, ['messages'], isLink, (text) => ({ type: 'text', text })),
     ];
   },
   mostOutput: (body) => Math.max(...limits.map((name) => countOf(body[name]) ?? 0)),
@@ -48,16 +48,16 @@ export const chatCompletions: ModelApi = {
   error: (message) => ({ error: { message, type: 'invalid_request_error', code: null } }),
 };
 
-const isLink = ({ type, image_url: image, file }: Fields): boolean =>
+const isLink = ({ type, image_url: image, file }: JsonFields): boolean =>
   (type === 'image_url' && !isContent(isFields(image) ? image['url'] : image)) ||
   (type === 'file' && !isContent(fieldsOf(file)['file_data']));
 
 /** Whether an address has the content itself. */
-export const isContent = (address: unknown): boolean => /^data:/i.test(textOf(address));
+export const isContent = (address: unknown): boolean => /^data:/i.test(stringOf(address));
 
-function askedText({ messages }: Fields): AskedText {
+function askedText({ messages }: JsonFields): AskedText {
   const all = listOf(messages).map(fieldsOf);
-  const isSystem = ({ role }: Fields): boolean => role === 'system' || role === 'developer';
+  const isSystem = ({ role }: JsonFields): boolean => role === 'system' || role === 'developer';
   return {
     system: all.filter(isSystem).map(textOfMessage).join('\n'),
     messages: all
@@ -69,11 +69,11 @@ function askedText({ messages }: Fields): AskedText {
   };
 }
 
-function textOfMessage({ content, tool_calls: calls }: Fields): string {
+function textOfMessage({ content, tool_calls: calls }: JsonFields): string {
   const said = typeof content === 'string' ? content : listOf(content).map(textOfPart).join('\n');
   const called = listOf(calls).map((call) => {
     const { name, arguments: given } = fieldsOf(fieldsOf(call)['function']);
-    return `${textOf(name)} ${textOf(given)}`;
+    return `${stringOf(name)} ${stringOf(given)}`;
   });
   return [...(said === '' ? [] : [said]), ...called].join('\n');
 }
@@ -81,13 +81,13 @@ function textOfMessage({ content, tool_calls: calls }: Fields): string {
 /** The text of a part of a message, or what kind of part it is. */
 export function textOfPart(part: unknown): string {
   const { text, type } = fieldsOf(part);
-  return typeof text === 'string' ? text : `[${textOf(type)}]`;
+  return typeof text === 'string' ? text : `[${stringOf(type)}]`;
 }
 
 class ChatReader implements AnswerReader {
   private text = '';
   private reason = '';
-  private usage: Fields = {};
+  private usage: JsonFields = {};
   private readonly calls: { id: string; name: string; given: string }[] = [];
 
   take(data: unknown): void {
@@ -95,19 +95,19 @@ class ChatReader implements AnswerReader {
     if (isFields(usage)) this.usage = usage;
     const choice = fieldsOf(listOf(choices)[0]);
     const { content, refusal, tool_calls: calls } = fieldsOf(choice['delta'] ?? choice['message']);
-    this.text += textOf(content) + textOf(refusal);
-    this.reason = textOf(choice['finish_reason']) || this.reason;
+    this.text += stringOf(content) + stringOf(refusal);
+    this.reason = stringOf(choice['finish_reason']) || this.reason;
     listOf(calls).forEach((each, at) => this.takeCall(fieldsOf(each), at));
   }
 
-  private takeCall(call: Fields, at: number): void {
+  private takeCall(call: JsonFields, at: number): void {
     const index = countOf(call['index']) ?? at;
     if (index > this.calls.length) return;
     const known = (this.calls[index] ??= { id: '', name: '', given: '' });
     const { name, arguments: given } = fieldsOf(call['function'] ?? call['custom']);
-    known.id ||= textOf(call['id']);
-    known.name += textOf(name);
-    known.given += textOf(given);
+    known.id ||= stringOf(call['id']);
+    known.name += stringOf(name);
+    known.given += stringOf(given);
   }
 
   get said(): SaidByModel {

@@ -5,12 +5,12 @@ import {
   isFields,
   keepTools,
   listOf,
-  textOf,
+  stringOf,
   withoutFields,
-  withoutLinks,
+  withoutFollowedLinks,
   type AnswerReader,
   type AskedText,
-  type Fields,
+  type JsonFields,
   type ModelApi,
   type SaidByModel,
 } from './modelApi';
@@ -34,11 +34,11 @@ export const googleContent: ModelApi = {
   headers: [],
   restrict(body, { mostOutput }) {
     body['generationConfig'] = settingsOf(body, mostOutput);
-    const isLink = (part: Fields): boolean => 'fileData' in part || 'file_data' in part;
+    const isLink = (part: JsonFields): boolean => 'fileData' in part || 'file_data' in part;
     return [
       ...withoutFields(body, unsent),
       ...keepTools(body, 'tools', ownTool),
-      ...withoutLinks(
+      ...withoutFollowedLinks(
         body,
         ['contents', 'systemInstruction', 'system_instruction'],
         isLink,
@@ -52,11 +52,11 @@ export const googleContent: ModelApi = {
   error: (message) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
 };
 
-/** Fields with a state of the account, or that cost more. The path has the model. */
+/** JsonFields with a state of the account, or that cost more. The path has the model. */
 const unsent = ['cachedContent', 'cached_content', 'model', 'serviceTier', 'service_tier'];
 
 /** The settings of a request, which may have either spelling, with a limit and for one answer. */
-function settingsOf(body: Fields, mostOutput: number): Fields {
+function settingsOf(body: JsonFields, mostOutput: number): JsonFields {
   const snake = fieldsOf(body['generation_config']);
   delete body['generation_config'];
   const settings = { ...snake, ...fieldsOf(body['generationConfig']) };
@@ -66,12 +66,12 @@ function settingsOf(body: Fields, mostOutput: number): Fields {
 }
 
 /** Of a tool, the functions that the agent itself does. */
-function ownTool(tool: Fields): Fields | undefined {
+function ownTool(tool: JsonFields): JsonFields | undefined {
   const functions = tool['functionDeclarations'] ?? tool['function_declarations'];
   return Array.isArray(functions) ? { functionDeclarations: functions } : undefined;
 }
 
-function askedText(body: Fields): AskedText {
+function askedText(body: JsonFields): AskedText {
   const system = fieldsOf(body['systemInstruction'] ?? body['system_instruction']);
   return {
     system: textOfParts(system['parts']),
@@ -93,7 +93,7 @@ const textOfParts = (parts: unknown): string =>
 class ContentReader implements AnswerReader {
   private text = '';
   private reason = '';
-  private usage: Fields = {};
+  private usage: JsonFields = {};
   private readonly calls: ToolCall[] = [];
 
   take(data: unknown): void {
@@ -102,13 +102,13 @@ class ContentReader implements AnswerReader {
     const { candidates, usageMetadata: usage } = fieldsOf(data);
     if (isFields(usage)) this.usage = usage;
     const { content, finishReason: reason } = fieldsOf(listOf(candidates)[0]);
-    this.reason = textOf(reason) || this.reason;
+    this.reason = stringOf(reason) || this.reason;
     for (const each of listOf(fieldsOf(content)['parts'])) {
       const { text, thought, functionCall: call } = fieldsOf(each);
-      if (thought !== true) this.text += textOf(text);
+      if (thought !== true) this.text += stringOf(text);
       if (!isFields(call)) continue;
-      const id = textOf(call['id']) || String(this.calls.length + 1);
-      this.calls.push({ id, name: textOf(call['name']), input: call['args'] ?? {} });
+      const id = stringOf(call['id']) || String(this.calls.length + 1);
+      this.calls.push({ id, name: stringOf(call['name']), input: call['args'] ?? {} });
     }
   }
 

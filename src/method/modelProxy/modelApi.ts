@@ -3,7 +3,7 @@ import type { ChatMessage, Finish, ToolCall } from '../models/chatModel';
 import type { Provider } from '../models/providers';
 
 /** A JSON object of which nothing is known. */
-export type Fields = Record<string, unknown>;
+export type JsonFields = Record<string, unknown>;
 
 /** What an agent asks of a provider. */
 export interface AskedOfApi {
@@ -51,23 +51,26 @@ export interface ModelApi {
    *
    * @returns what was taken out, in words
    */
-  restrict(body: Fields, asked: { readonly model: string; readonly mostOutput: number }): string[];
+  restrict(
+    body: JsonFields,
+    asked: { readonly model: string; readonly mostOutput: number },
+  ): string[];
   /** Tokens that the answer may have, of a request that is restricted. */
-  mostOutput(body: Fields): number;
-  askedText(body: Fields): AskedText;
+  mostOutput(body: JsonFields): number;
+  askedText(body: JsonFields): AskedText;
   reader(): AnswerReader;
   /** An error in the provider's form. */
-  error(message: string): Fields;
+  error(message: string): JsonFields;
 }
 
-export const isFields = (value: unknown): value is Fields =>
+export const isFields = (value: unknown): value is JsonFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+export const fieldsOf = (value: unknown): JsonFields => (isFields(value) ? value : {});
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** A whole number that is not negative; undefined for anything else. */
 export const countOf = (value: unknown): number | undefined =>
@@ -83,7 +86,7 @@ export function argumentsIn(text: string): unknown {
 }
 
 /** Removes fields, and says which there were. */
-export function withoutFields(body: Fields, names: readonly string[]): string[] {
+export function withoutFields(body: JsonFields, names: readonly string[]): string[] {
   const there = names.filter((name) => name in body);
   for (const name of there) delete body[name];
   return there;
@@ -94,9 +97,9 @@ export function withoutFields(body: Fields, names: readonly string[]): string[] 
  * on its side could reach a network.
  */
 export function keepTools(
-  body: Fields,
+  body: JsonFields,
   field: string,
-  keep: (tool: Fields) => Fields | undefined,
+  keep: (tool: JsonFields) => JsonFields | undefined,
 ): string[] {
   if (!(field in body)) return [];
   const removed: string[] = [];
@@ -112,7 +115,7 @@ export function keepTools(
 
 function nameOfTool(tool: unknown): string {
   const { type, name } = fieldsOf(tool);
-  const said = textOf(type) || textOf(name) || Object.keys(fieldsOf(tool)).join(', ');
+  const said = stringOf(type) || stringOf(name) || Object.keys(fieldsOf(tool)).join(', ');
   return `the tool ${said.slice(0, 60) || 'without a name'}`;
 }
 
@@ -129,11 +132,11 @@ const deepest = 64;
  * @param replacement what stands there instead, with a text
  * @returns how often, in words
  */
-export function withoutLinks(
-  body: Fields,
+export function withoutFollowedLinks(
+  body: JsonFields,
   fields: readonly string[],
-  isLink: (part: Fields) => boolean,
-  replacement: (text: string) => Fields,
+  isLink: (part: JsonFields) => boolean,
+  replacement: (text: string) => JsonFields,
 ): string[] {
   let count = 0;
   const cleaned = (value: unknown, depth: number): unknown => {

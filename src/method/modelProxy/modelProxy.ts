@@ -20,8 +20,13 @@ import { retryAfter } from '../models/retrying';
 import { tokensOfUntrusted } from '../tokens';
 import { allowedBetas } from './anthropicMessages';
 import { apiAsked, errorOf } from './modelApis';
-import type { AnswerReader, AskedText, Fields, ModelApi } from './modelApi';
-import { isFields } from './modelApi';
+import {
+  isFields,
+  type AnswerReader,
+  type AskedText,
+  type JsonFields,
+  type ModelApi,
+} from './modelApi';
 import { passOn } from './passOn';
 
 /** A request that was answered, for the trace. */
@@ -37,7 +42,7 @@ export interface ProxiedExchange {
   readonly seconds: number;
 }
 
-export interface ModelProxyParts {
+interface ModelProxyParts {
   readonly upstream: ModelUpstream;
   readonly limits: Pick<AgentLimits, 'calls'>;
   /** Of the agent on this instance, within that of the run. */
@@ -55,7 +60,7 @@ export interface ModelProxyParts {
 }
 
 /** Why the agent gets no further answer. */
-export type ProxyEnd = 'calls' | 'cost' | 'run cost';
+type ProxyEnd = 'calls' | 'cost' | 'run cost';
 
 const bodyLimit = 16 << 20;
 /** Requests that cost nothing, or are refused: more than an agent needs, and no flood. */
@@ -339,7 +344,7 @@ export class ModelProxy {
 /** A request on its way. */
 interface Sending {
   readonly api: ModelApi;
-  readonly body: Fields;
+  readonly body: JsonFields;
   readonly to: Required<NonNullable<ReturnType<ModelApi['asked']>>>;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -361,7 +366,7 @@ const advice: Readonly<Record<number, string>> = {
 };
 
 /** @returns the body, or why there is none */
-async function bodyOf(request: IncomingMessage): Promise<Fields | string> {
+async function bodyOf(request: IncomingMessage): Promise<JsonFields | string> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {
@@ -377,7 +382,7 @@ async function bodyOf(request: IncomingMessage): Promise<Fields | string> {
   }
 }
 
-function send(response: ServerResponse, status: number, content: Fields | string): void {
+function send(response: ServerResponse, status: number, content: JsonFields | string): void {
   if (response.headersSent || response.destroyed) return;
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   const headers: OutgoingHttpHeaders = {
@@ -390,7 +395,7 @@ function send(response: ServerResponse, status: number, content: Fields | string
   response.end(text);
 }
 
-const tokensOfBody = (body: Fields): Promise<number> => tokensOfUntrusted(JSON.stringify(body));
+const tokensOfBody = (body: JsonFields): Promise<number> => tokensOfUntrusted(JSON.stringify(body));
 
 /** The most that a request can cost, with a margin of a tenth for other tokenizers. */
 function mostOf(

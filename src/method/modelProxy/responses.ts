@@ -6,12 +6,12 @@ import {
   fieldsOf,
   keepTools,
   listOf,
-  textOf,
+  stringOf,
   withoutFields,
-  withoutLinks,
+  withoutFollowedLinks,
   type AnswerReader,
   type AskedText,
-  type Fields,
+  type JsonFields,
   type ModelApi,
   type SaidByModel,
 } from './modelApi';
@@ -31,7 +31,7 @@ export const responses: ModelApi = {
     return [
       ...withoutFields(body, ['background', 'prompt', 'conversation', 'service_tier']),
       ...keepTools(body, 'tools', ownTool),
-      ...withoutLinks(body, ['input'], isLink, (text) => ({ type: 'input_text', text })),
+      ...withoutFollowedLinks(body, ['input'], isLink, (text) => ({ type: 'input_text', text })),
     ];
   },
   mostOutput: (body) => countOf(body['max_output_tokens']) ?? 0,
@@ -41,38 +41,38 @@ export const responses: ModelApi = {
 };
 
 /** A group of tools keeps those of its members that may stay. */
-function ownTool(tool: Fields): Fields | undefined {
+function ownTool(tool: JsonFields): JsonFields | undefined {
   if (tool['type'] === 'namespace') {
     const group = { ...tool };
     keepTools(group, 'tools', ownTool);
     return 'tools' in group ? group : undefined;
   }
-  return ownTools.has(textOf(tool['type'])) ? tool : undefined;
+  return ownTools.has(stringOf(tool['type'])) ? tool : undefined;
 }
 
-const isLink = (part: Fields): boolean =>
+const isLink = (part: JsonFields): boolean =>
   (part['type'] === 'input_image' && !isContent(part['image_url'])) ||
   (part['type'] === 'input_file' && !('file_data' in part)) ||
   part['type'] === 'item_reference';
 
-function askedText({ instructions, input }: Fields): AskedText {
+function askedText({ instructions, input }: JsonFields): AskedText {
   if (typeof input === 'string') {
-    return { system: textOf(instructions), messages: [{ role: 'user', content: input }] };
+    return { system: stringOf(instructions), messages: [{ role: 'user', content: input }] };
   }
   const all = listOf(input).map(fieldsOf);
-  const isSystem = ({ role }: Fields): boolean => role === 'system' || role === 'developer';
+  const isSystem = ({ role }: JsonFields): boolean => role === 'system' || role === 'developer';
   return {
-    system: [textOf(instructions), ...all.filter(isSystem).map(textOfItem)].join('\n').trim(),
+    system: [stringOf(instructions), ...all.filter(isSystem).map(textOfItem)].join('\n').trim(),
     messages: all
       .filter((item) => !isSystem(item))
       .map((item) => ({ role: isOfModel(item) ? 'assistant' : 'user', content: textOfItem(item) })),
   };
 }
 
-const isOfModel = ({ role, type }: Fields): boolean =>
-  role === 'assistant' || type === 'reasoning' || /_call$/.test(textOf(type));
+const isOfModel = ({ role, type }: JsonFields): boolean =>
+  role === 'assistant' || type === 'reasoning' || /_call$/.test(stringOf(type));
 
-function textOfItem(item: Fields): string {
+function textOfItem(item: JsonFields): string {
   const { content, output, name, arguments: given, input, summary } = item;
   if (typeof content === 'string') return content;
   if (Array.isArray(content)) return content.map(textOfPart).join('\n');
@@ -80,25 +80,25 @@ function textOfItem(item: Fields): string {
   if (Array.isArray(output)) return output.map(textOfPart).join('\n');
   if (Array.isArray(summary)) return summary.map(textOfPart).join('\n');
   if (item['type'] === 'local_shell_call') return JSON.stringify(item['action']);
-  return `${textOf(name)} ${textOf(given) || textOf(input)}`.trim();
+  return `${stringOf(name)} ${stringOf(given) || stringOf(input)}`.trim();
 }
 
 /** Events of the end of an answer, which have the whole of it. */
 const lastEvents = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
 class ResponsesReader implements AnswerReader {
-  private whole: Fields | undefined;
+  private whole: JsonFields | undefined;
   /** What has arrived, for an answer whose end does not. */
   private text = '';
-  private readonly items: Fields[] = [];
+  private readonly items: JsonFields[] = [];
 
   take(data: unknown): void {
     const event = fieldsOf(data);
-    const type = textOf(event['type']);
+    const type = stringOf(event['type']);
     if (event['object'] === 'response') this.whole = event;
     else if (lastEvents.has(type)) this.whole = fieldsOf(event['response']);
     else if (type === 'response.output_item.done') this.items.push(fieldsOf(event['item']));
-    else if (/\.delta$/.test(type)) this.text += textOf(event['delta']);
+    else if (/\.delta$/.test(type)) this.text += stringOf(event['delta']);
   }
 
   get said(): SaidByModel {
@@ -123,14 +123,14 @@ class ResponsesReader implements AnswerReader {
   }
 }
 
-function callOf(item: Fields): ToolCall[] {
+function callOf(item: JsonFields): ToolCall[] {
   const { call_id: id, name, arguments: given, input, action } = item;
-  const of = { id: textOf(id), name: textOf(name) };
+  const of = { id: stringOf(id), name: stringOf(name) };
   switch (item['type']) {
     case 'function_call':
-      return [{ ...of, input: argumentsIn(textOf(given)) }];
+      return [{ ...of, input: argumentsIn(stringOf(given)) }];
     case 'custom_tool_call':
-      return [{ ...of, input: textOf(input) }];
+      return [{ ...of, input: stringOf(input) }];
     case 'local_shell_call':
       return [{ ...of, name: 'local_shell', input: action }];
     default:

@@ -1,12 +1,13 @@
-import { agent, methods, ndJsonStream, type AgentApp } from '@agentclientprotocol/sdk';
+import {
+  agent,
+  methods,
+  ndJsonStream,
+  type AgentApp,
+  type RequestPermissionResponse,
+} from '@agentclientprotocol/sdk';
 import assert from 'node:assert/strict';
 import { Duplex, PassThrough, Readable, Writable } from 'node:stream';
-import {
-  AcpSession,
-  permission,
-  type AcpAction,
-  type AcpSessionParts,
-} from '../../../../src/method/acp/acpSession';
+import { AcpSession, type AcpAction } from '../../../../src/method/acp/acpSession';
 
 /** Two ends of a connection. */
 function connected(): { readonly ours: Duplex; readonly theirs: Duplex } {
@@ -28,7 +29,10 @@ const ready = (): AgentApp =>
 /** Runs a session with an agent; `noise` is what it writes before anything else. */
 function session(
   of: AgentApp,
-  { noise = '', ...more }: Partial<AcpSessionParts> & { readonly noise?: string } = {},
+  {
+    noise = '',
+    ...more
+  }: Partial<ConstructorParameters<typeof AcpSession>[0]> & { readonly noise?: string } = {},
 ) {
   const { ours, theirs } = connected();
   theirs.write(noise);
@@ -153,15 +157,29 @@ describe('a session with an agent of the protocol', () => {
     }
   });
 
-  it('grants what it is asked, once if that is offered', () => {
-    const option = (kind: 'allow_once' | 'allow_always' | 'reject_once') => ({
-      ...{ optionId: kind, name: kind, kind },
-    });
-    const chosen = (...kinds: Parameters<typeof option>[0][]) =>
-      permission({ options: kinds.map(option) }).outcome;
-    const selected = (optionId: string) => ({ outcome: 'selected', optionId });
-    assert.deepEqual(chosen('reject_once', 'allow_always', 'allow_once'), selected('allow_once'));
-    assert.deepEqual(chosen('reject_once', 'allow_always'), selected('allow_always'));
-    assert.deepEqual(chosen('reject_once'), { outcome: 'cancelled' });
+  it('grants what it is asked, once if that is offered', async () => {
+    type Kind = 'allow_once' | 'allow_always' | 'reject_once';
+    const outcomes: unknown[] = [];
+    const { end } = session(
+      ready().onRequest(methods.agent.session.prompt, async ({ client, params: { sessionId } }) => {
+        const ask = async (...kinds: Kind[]): Promise<void> => {
+          const { outcome }: RequestPermissionResponse = await client.request(
+            methods.client.session.requestPermission,
+            {
+              sessionId,
+              toolCall: { toolCallId: 't' },
+              options: kinds.map((kind) => ({ optionId: kind, name: kind, kind })),
+            },
+          );
+          outcomes.push(outcome.outcome === 'selected' ? outcome.optionId : outcome.outcome);
+        };
+        await ask('reject_once', 'allow_always', 'allow_once');
+        await ask('reject_once', 'allow_always');
+        await ask('reject_once');
+        return { stopReason: 'end_turn' };
+      }),
+    );
+    assert.equal((await end).ending, 'finished');
+    assert.deepEqual(outcomes, ['allow_once', 'allow_always', 'cancelled']);
   });
 });
