@@ -74,10 +74,13 @@ const loadedLate = {
 const packagesApart = {
   name: 'packages-apart',
   setup(build) {
-    build.onResolve({ filter: /^(ai|@ai-sdk\/.*|@agentclientprotocol\/sdk|gpt-tokenizer\/.*)$/ }, ({ path, kind }) => {
-      const bundle = kind === 'dynamic-import' ? loadedLate[path] : undefined;
-      return bundle === undefined ? undefined : { path: `./${bundle}.js`, external: true };
-    });
+    build.onResolve(
+      { filter: /^(ai|@ai-sdk\/.*|@agentclientprotocol\/sdk|gpt-tokenizer\/.*)$/ },
+      ({ path, kind }) => {
+        const bundle = kind === 'dynamic-import' ? loadedLate[path] : undefined;
+        return bundle === undefined ? undefined : { path: `./${bundle}.js`, external: true };
+      },
+    );
   },
 };
 

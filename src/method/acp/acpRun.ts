@@ -79,7 +79,7 @@ export class AcpRun {
   private readonly answers: AnswerStep[] = [];
   /** Digests of the messages that the trace has. */
   private readonly known = new Set<string>();
-  private writing: Promise<unknown> = Promise.resolve();
+  private writing: Promise<void> = Promise.resolve();
   private actions = 0;
   private readonly budget: Budget;
 
@@ -96,12 +96,8 @@ export class AcpRun {
     const { agent, view: open, signal, reporter, instance } = this.parts;
     const view = await open();
     const began = Date.now();
-    const tell = {
-      ...reporter,
-      progress: (text: string) => reporter.progress(`${instance.id}: ${text}`),
-    };
-    const command = await view.testCommand({ signal, reporter: tell });
-    const workspace = await view.openWorkspace({ signal, reporter: tell, program: agent.program });
+    const command = await view.testCommand({ signal, reporter });
+    const workspace = await view.openWorkspace({ signal, reporter, program: agent.program });
     try {
       const { folder } = workspace;
       const prompt = acpPrompt({ ...instance, folder, command });
@@ -141,6 +137,7 @@ export class AcpRun {
     } finally {
       ending.abort();
       await proxy.close();
+      await this.writing.catch(() => undefined);
     }
   }
 
@@ -148,7 +145,7 @@ export class AcpRun {
     const { upstream, limits, maxOutputTokens: mostOutput, inTurn, signal, reporter } = this.parts;
     return new ModelProxy({
       ...{ upstream, limits, budget: this.budget, mostOutput, inTurn, onEnd, signal, reporter },
-      record: (exchange) => this.noteExchange(exchange),
+      record: (exchange) => this.write(() => this.noteExchange(exchange)),
     });
   }
 
@@ -169,7 +166,7 @@ export class AcpRun {
     const { authMethod, seconds } = this.parts.agent;
     const startSeconds = Math.min(mostStartSeconds, seconds / 2);
     const onAction = (action: AcpAction): void => {
-      this.writing = this.writing.then(() => this.noteAction(action)).catch(() => undefined);
+      void this.write(() => this.noteAction(action)).catch(() => undefined);
     };
     return new AcpSession({ stdio, cwd, prompt, authMethod, startSeconds, onAction });
   }
@@ -258,6 +255,14 @@ export class AcpRun {
   private async noteCancelled(end: SessionAndProgram, began: number): Promise<void> {
     const made = this.step(end, { ending: 'cancelled', why: '', patch: '', leftOut: [] }, began);
     await this.add({ step: 'session', key: this.keyOf('cancelled'), ...made });
+  }
+
+  /** Adds to the trace, one thing after the other. The end of the session throws what goes wrong. */
+  private write(work: () => Promise<void>): Promise<void> {
+    const written = this.writing.then(work);
+    this.writing = written;
+    written.catch(() => undefined);
+    return written;
   }
 
   private keyOf(...of: readonly unknown[]): string {
