@@ -11,12 +11,10 @@ import type { Engine } from '../engine/engine';
 import { redactKeys } from '../engine/keysInUse';
 import { withEngine } from '../engine/openEngine';
 import type { BatchRequest, ShardOfRun } from '../batch/batchRequest';
-import { partOfShard } from '../batch/partOfShard';
 import { runBatch, type BatchOutcome } from '../batch/runBatch';
 import { sameness } from '../batch/entryKeys';
 import { usualRunId } from '../batch/runResults';
 import { workersFor } from '../batch/workersFor';
-import { shardText } from '../domain/shard';
 import { markdownLine } from '../evaluation/markdown';
 import { environmentReport, ratesByModel, readReport, reasonsOf } from '../results/report';
 import type { Report } from '../results/reportSchema';
@@ -31,6 +29,7 @@ import {
   type EvaluateOptions,
   type EvaluationInput,
 } from './evaluating/evaluationInput';
+import { partToEvaluate } from './evaluating/partToEvaluate';
 import { engineRequest, withEngineOptions } from './options/engineOptions';
 import { mutantsOption, usualMutantLimit } from './options/mutantOptions';
 import { positive } from './options/optionValues';
@@ -107,15 +106,8 @@ export async function evaluateCommand(
   const found = await withTrajectoryFindings(read.predictions, read.origins, {
     ...{ redact: redactKeys, signal: context.signal, reporter },
   });
-  const whole = { instances: read.instances, predictions: found };
-  const shard = options.shard && { ...options.shard, whole };
-  const { instances, predictions } = shard === undefined ? whole : partOfShard(whole, shard);
-  if (shard !== undefined) {
-    reporter.log(
-      `shard ${shardText(shard)}: ${instances.length} of ${plural(read.instances.length, 'instance')}`,
-    );
-  }
-  const input = { ...read, instances, predictions };
+  const { shard, ...part } = partToEvaluate(read.instances, found, options.shard, reporter);
+  const input = { ...read, ...part };
   const gathered = new Gathered(options);
   const batch = await withEngine(asked, async (engine) => {
     const { memoryMb } = asked.docker;
@@ -138,7 +130,7 @@ export async function evaluateCommand(
   reporter.clear();
 
   const { entries } = batch.outcome;
-  const ids = instances.map((instance) => instance.id);
+  const ids = input.instances.map((instance) => instance.id);
   const rates = ratesByModel(entries, ids);
   if (options.json === true) {
     await printJson(options.out, context, {
@@ -146,7 +138,7 @@ export async function evaluateCommand(
       reports: gathered.reports,
     });
   } else {
-    printTable(context, { ...batch, gathered, rates: instances.length > 1 ? rates : undefined });
+    printTable(context, { ...batch, gathered, rates: ids.length > 1 ? rates : undefined });
   }
   const failed = entries.filter((entry) => !entry.evaluated);
   for (const entry of failed) {

@@ -66,8 +66,7 @@ export async function generatePredictions(
   checkRuns(method, options, among);
   const out = resolve(options.out);
   const { instances: all, dataset } = await selected(options, context);
-  const { shard } = options;
-  const instances = shard === undefined ? all : instancesOfShard(all, shard);
+  const instances = options.shard === undefined ? all : instancesOfShard(all, options.shard);
   const { fixesFrom } = options;
   if (fixesFrom !== undefined) {
     const told = (line: string): void => context.stderr(`swt-bench: ${line}\n`);
@@ -81,13 +80,7 @@ export async function generatePredictions(
     what: `writes ${basename(out)}`,
   };
   const status = await withLock(await predictionsLock(options.storage, out), whose, async () => {
-    if (shard !== undefined && options.replay !== true) {
-      await writeShardRecord(out, {
-        ...{ ...shard, same: sameInShards(options, all) },
-        instances: all.map(({ id }) => id),
-        own: instances.map(({ id }) => id),
-      });
-    }
+    await keepShard(out, options, all, instances);
     const engine = lazyEngine(asked);
     const concurrency = options.concurrency ?? options.requests;
     const machine = async () =>
@@ -152,6 +145,24 @@ function checkRuns(method: Method, options: GenerateOptions, among: readonly Met
       method.given === undefined ? 'tests' : 'code',
     );
   }
+}
+
+/**
+ * Writes the record of a shard beside its predictions, where the command is one.
+ *
+ * @throws HumanError when the predictions are those of another shard
+ */
+async function keepShard(
+  out: string,
+  options: GenerateOptions,
+  all: readonly Instance[],
+  own: readonly Instance[],
+): Promise<void> {
+  const { shard, replay } = options;
+  if (shard === undefined || replay === true) return;
+  const idsOf = (list: readonly Instance[]): string[] => list.map(({ id }) => id);
+  const same = sameInShards(options, all);
+  await writeShardRecord(out, { ...shard, same, instances: idsOf(all), own: idsOf(own) });
 }
 
 /** What must be equal in all shards of a run, by the words that name it. */

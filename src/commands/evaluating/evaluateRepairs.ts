@@ -4,7 +4,6 @@ import { withoutControl } from '../../domain/withoutControl';
 import { HumanError } from '../../domain/humanError';
 import { repairName } from '../../domain/study/resolution/judgedRepair';
 import { withEngine } from '../../engine/openEngine';
-import { partOfShard } from '../../batch/partOfShard';
 import { workersFor } from '../../batch/workersFor';
 import { runStore } from '../../evaluation/runStore';
 import { judgeRepairs } from '../../repair/judging/judgeRepairs';
@@ -16,6 +15,7 @@ import { batchProgressHooks } from '../batchProgress';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
 import { engineRequest } from '../options/engineOptions';
 import type { EvaluateOptions, EvaluationInput } from './evaluationInput';
+import { partToEvaluate } from './partToEvaluate';
 import { withFilesOfRepair } from './rankedPredictions';
 
 /**
@@ -38,10 +38,8 @@ export async function evaluateRepairs(
   const found = await withFilesOfRepair(input.predictions, input.origins, {
     ...{ instances: input.instances, signal: context.signal, reporter },
   });
-  const whole = { instances: input.instances, predictions: found };
-  const shard = options.shard && { ...options.shard, whole };
-  const { instances, predictions: repairs } =
-    shard === undefined ? whole : partOfShard(whole, shard);
+  const part = partToEvaluate(input.instances, found, options.shard, reporter);
+  const { instances, predictions: repairs, shard } = part;
   const { document, written } = await withEngine(asked, async (engine) => {
     const { memoryMb } = asked.docker;
     const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);

@@ -257,7 +257,6 @@ export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions
     of: part.length,
     ...withInterval(intervals?.[key]),
   });
-  const graded = known.filter((entry) => entry.harness !== undefined);
   return {
     method: method.id,
     name: method.name,
@@ -281,15 +280,20 @@ export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions
       'deltaFailure',
       deltas.filter((each) => !each.success),
     ),
-    ...(graded.length === 0
-      ? {}
-      : { resolved: { count: graded.filter((entry) => entry.harness?.resolved).length, of } }),
+    ...resolvedOf(known, of),
     ...(mutants !== undefined && { mutants }),
     differing: known.filter((entry) => entry.difference !== undefined).length,
     findings: countFindings(known),
     ...(trajectoryFindings !== undefined && { trajectoryFindings }),
     reasons: reasonCounts(method),
   };
+}
+
+/** The share that harness grading calls resolved; absent where it says nothing. */
+function resolvedOf(known: readonly RunEntry[], of: number): Pick<Summary, 'resolved'> {
+  const graded = known.filter((entry) => entry.harness !== undefined);
+  if (graded.length === 0) return {};
+  return { resolved: { count: graded.filter((entry) => entry.harness?.resolved).length, of } };
 }
 
 /** Whether a share of a method can be computed; one without instances stands for the others. */

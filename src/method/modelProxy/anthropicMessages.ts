@@ -6,7 +6,7 @@ import {
   isFields,
   keepTools,
   listOf,
-  stringOf,
+  stringOrEmpty,
   withoutFields,
   withoutFollowedLinks,
   type AnswerReader,
@@ -38,7 +38,7 @@ export const anthropicMessages: ModelApi = {
     body['max_tokens'] ??= mostOutput;
     const isLink = ({ type, source }: JsonFields): boolean =>
       (type === 'image' || type === 'document' || type === 'container_upload') &&
-      !(isFields(source) && ['base64', 'text', 'content'].includes(stringOf(source['type'])));
+      !(isFields(source) && ['base64', 'text', 'content'].includes(stringOrEmpty(source['type'])));
     return [
       ...withoutFields(body, [
         'mcp_servers',
@@ -48,7 +48,7 @@ export const anthropicMessages: ModelApi = {
         'inference_geo',
       ]),
       ...keepTools(body, 'tools', (tool) =>
-        tool['type'] === undefined || ownTools.test(stringOf(tool['type'])) ? tool : undefined,
+        tool['type'] === undefined || ownTools.test(stringOrEmpty(tool['type'])) ? tool : undefined,
       ),
       ...withoutFollowedLinks(body, ['system', 'messages'], isLink, (text) => ({
         type: 'text',
@@ -90,15 +90,15 @@ function textOfContent(content: unknown): string {
       const part = fieldsOf(each);
       switch (part['type']) {
         case 'tool_use':
-          return `${stringOf(part['name'])} ${JSON.stringify(part['input'])}`;
+          return `${stringOrEmpty(part['name'])} ${JSON.stringify(part['input'])}`;
         case 'tool_result':
           return textOfContent(part['content']);
         case 'thinking':
-          return stringOf(part['thinking']);
+          return stringOrEmpty(part['thinking']);
         case 'text':
-          return stringOf(part['text']);
+          return stringOrEmpty(part['text']);
         default:
-          return `[${stringOf(part['type'])}]`;
+          return `[${stringOrEmpty(part['type'])}]`;
       }
     })
     .join('\n');
@@ -152,10 +152,10 @@ class MessagesReader implements AnswerReader {
     if (index > this.blocks.length) return;
     this.blocks[index] = {
       ...{
-        type: stringOf(type),
-        id: stringOf(id),
-        name: stringOf(name),
-        text: stringOf(text),
+        type: stringOrEmpty(type),
+        id: stringOrEmpty(id),
+        name: stringOrEmpty(name),
+        text: stringOrEmpty(text),
         input,
       },
     };
@@ -163,7 +163,7 @@ class MessagesReader implements AnswerReader {
 
   private addTo(index: number, { text, partial_json: json }: JsonFields): void {
     const block = this.blocks[index];
-    if (block !== undefined) block.text += stringOf(text) + stringOf(json);
+    if (block !== undefined) block.text += stringOrEmpty(text) + stringOrEmpty(json);
   }
 
   /** Counts of the stream's end replace those of its beginning; they are cumulative. */
@@ -172,7 +172,7 @@ class MessagesReader implements AnswerReader {
       ([, count]) => countOf(count) !== undefined,
     );
     this.usage = { ...this.usage, ...Object.fromEntries(known) };
-    this.reason = stringOf(reason) || this.reason;
+    this.reason = stringOrEmpty(reason) || this.reason;
   }
 
   private finish(): SaidByModel['finish'] {

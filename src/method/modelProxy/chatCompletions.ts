@@ -6,7 +6,7 @@ import {
   isFields,
   keepTools,
   listOf,
-  stringOf,
+  stringOrEmpty,
   withoutFields,
   withoutFollowedLinks,
   type AnswerReader,
@@ -53,7 +53,7 @@ const isLink = ({ type, image_url: image, file }: JsonFields): boolean =>
   (type === 'file' && !isContent(fieldsOf(file)['file_data']));
 
 /** Whether an address has the content itself. */
-export const isContent = (address: unknown): boolean => /^data:/i.test(stringOf(address));
+export const isContent = (address: unknown): boolean => /^data:/i.test(stringOrEmpty(address));
 
 function askedText({ messages }: JsonFields): AskedText {
   const all = listOf(messages).map(fieldsOf);
@@ -73,7 +73,7 @@ function textOfMessage({ content, tool_calls: calls }: JsonFields): string {
   const said = typeof content === 'string' ? content : listOf(content).map(textOfPart).join('\n');
   const called = listOf(calls).map((call) => {
     const { name, arguments: given } = fieldsOf(fieldsOf(call)['function']);
-    return `${stringOf(name)} ${stringOf(given)}`;
+    return `${stringOrEmpty(name)} ${stringOrEmpty(given)}`;
   });
   return [...(said === '' ? [] : [said]), ...called].join('\n');
 }
@@ -81,7 +81,7 @@ function textOfMessage({ content, tool_calls: calls }: JsonFields): string {
 /** The text of a part of a message, or what kind of part it is. */
 export function textOfPart(part: unknown): string {
   const { text, type } = fieldsOf(part);
-  return typeof text === 'string' ? text : `[${stringOf(type)}]`;
+  return typeof text === 'string' ? text : `[${stringOrEmpty(type)}]`;
 }
 
 class ChatReader implements AnswerReader {
@@ -95,8 +95,8 @@ class ChatReader implements AnswerReader {
     if (isFields(usage)) this.usage = usage;
     const choice = fieldsOf(listOf(choices)[0]);
     const { content, refusal, tool_calls: calls } = fieldsOf(choice['delta'] ?? choice['message']);
-    this.text += stringOf(content) + stringOf(refusal);
-    this.reason = stringOf(choice['finish_reason']) || this.reason;
+    this.text += stringOrEmpty(content) + stringOrEmpty(refusal);
+    this.reason = stringOrEmpty(choice['finish_reason']) || this.reason;
     listOf(calls).forEach((each, at) => this.takeCall(fieldsOf(each), at));
   }
 
@@ -105,9 +105,9 @@ class ChatReader implements AnswerReader {
     if (index > this.calls.length) return;
     const known = (this.calls[index] ??= { id: '', name: '', given: '' });
     const { name, arguments: given } = fieldsOf(call['function'] ?? call['custom']);
-    known.id ||= stringOf(call['id']);
-    known.name += stringOf(name);
-    known.given += stringOf(given);
+    known.id ||= stringOrEmpty(call['id']);
+    known.name += stringOrEmpty(name);
+    known.given += stringOrEmpty(given);
   }
 
   get said(): SaidByModel {

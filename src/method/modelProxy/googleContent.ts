@@ -5,7 +5,7 @@ import {
   isFields,
   keepTools,
   listOf,
-  stringOf,
+  stringOrEmpty,
   withoutFields,
   withoutFollowedLinks,
   type AnswerReader,
@@ -102,13 +102,13 @@ class ContentReader implements AnswerReader {
     const { candidates, usageMetadata: usage } = fieldsOf(data);
     if (isFields(usage)) this.usage = usage;
     const { content, finishReason: reason } = fieldsOf(listOf(candidates)[0]);
-    this.reason = stringOf(reason) || this.reason;
+    this.reason = stringOrEmpty(reason) || this.reason;
     for (const each of listOf(fieldsOf(content)['parts'])) {
       const { text, thought, functionCall: call } = fieldsOf(each);
-      if (thought !== true) this.text += stringOf(text);
+      if (thought !== true) this.text += stringOrEmpty(text);
       if (!isFields(call)) continue;
-      const id = stringOf(call['id']) || String(this.calls.length + 1);
-      this.calls.push({ id, name: stringOf(call['name']), input: call['args'] ?? {} });
+      const id = stringOrEmpty(call['id']) || String(this.calls.length + 1);
+      this.calls.push({ id, name: stringOrEmpty(call['name']), input: call['args'] ?? {} });
     }
   }
 

@@ -70,7 +70,7 @@ export const fieldsOf = (value: unknown): JsonFields => (isFields(value) ? value
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** A whole number that is not negative; undefined for anything else. */
 export const countOf = (value: unknown): number | undefined =>
@@ -115,7 +115,7 @@ export function keepTools(
 
 function nameOfTool(tool: unknown): string {
   const { type, name } = fieldsOf(tool);
-  const said = stringOf(type) || stringOf(name) || Object.keys(fieldsOf(tool)).join(', ');
+  const said = stringOrEmpty(type) || stringOrEmpty(name) || Object.keys(fieldsOf(tool)).join(', ');
   return `the tool ${said.slice(0, 60) || 'without a name'}`;
 }
 

@@ -6,7 +6,7 @@ import {
   fieldsOf,
   keepTools,
   listOf,
-  stringOf,
+  stringOrEmpty,
   withoutFields,
   withoutFollowedLinks,
   type AnswerReader,
@@ -47,7 +47,7 @@ function ownTool(tool: JsonFields): JsonFields | undefined {
     keepTools(group, 'tools', ownTool);
     return 'tools' in group ? group : undefined;
   }
-  return ownTools.has(stringOf(tool['type'])) ? tool : undefined;
+  return ownTools.has(stringOrEmpty(tool['type'])) ? tool : undefined;
 }
 
 const isLink = (part: JsonFields): boolean =>
@@ -57,12 +57,14 @@ const isLink = (part: JsonFields): boolean =>
 
 function askedText({ instructions, input }: JsonFields): AskedText {
   if (typeof input === 'string') {
-    return { system: stringOf(instructions), messages: [{ role: 'user', content: input }] };
+    return { system: stringOrEmpty(instructions), messages: [{ role: 'user', content: input }] };
   }
   const all = listOf(input).map(fieldsOf);
   const isSystem = ({ role }: JsonFields): boolean => role === 'system' || role === 'developer';
   return {
-    system: [stringOf(instructions), ...all.filter(isSystem).map(textOfItem)].join('\n').trim(),
+    system: [stringOrEmpty(instructions), ...all.filter(isSystem).map(textOfItem)]
+      .join('\n')
+      .trim(),
     messages: all
       .filter((item) => !isSystem(item))
       .map((item) => ({ role: isOfModel(item) ? 'assistant' : 'user', content: textOfItem(item) })),
@@ -70,7 +72,7 @@ function askedText({ instructions, input }: JsonFields): AskedText {
 }
 
 const isOfModel = ({ role, type }: JsonFields): boolean =>
-  role === 'assistant' || type === 'reasoning' || /_call$/.test(stringOf(type));
+  role === 'assistant' || type === 'reasoning' || /_call$/.test(stringOrEmpty(type));
 
 function textOfItem(item: JsonFields): string {
   const { content, output, name, arguments: given, input, summary } = item;
@@ -80,7 +82,7 @@ function textOfItem(item: JsonFields): string {
   if (Array.isArray(output)) return output.map(textOfPart).join('\n');
   if (Array.isArray(summary)) return summary.map(textOfPart).join('\n');
   if (item['type'] === 'local_shell_call') return JSON.stringify(item['action']);
-  return `${stringOf(name)} ${stringOf(given) || stringOf(input)}`.trim();
+  return `${stringOrEmpty(name)} ${stringOrEmpty(given) || stringOrEmpty(input)}`.trim();
 }
 
 /** Events of the end of an answer, which have the whole of it. */
@@ -94,11 +96,11 @@ class ResponsesReader implements AnswerReader {
 
   take(data: unknown): void {
     const event = fieldsOf(data);
-    const type = stringOf(event['type']);
+    const type = stringOrEmpty(event['type']);
     if (event['object'] === 'response') this.whole = event;
     else if (lastEvents.has(type)) this.whole = fieldsOf(event['response']);
     else if (type === 'response.output_item.done') this.items.push(fieldsOf(event['item']));
-    else if (/\.delta$/.test(type)) this.text += stringOf(event['delta']);
+    else if (/\.delta$/.test(type)) this.text += stringOrEmpty(event['delta']);
   }
 
   get said(): SaidByModel {
@@ -125,12 +127,12 @@ class ResponsesReader implements AnswerReader {
 
 function callOf(item: JsonFields): ToolCall[] {
   const { call_id: id, name, arguments: given, input, action } = item;
-  const of = { id: stringOf(id), name: stringOf(name) };
+  const of = { id: stringOrEmpty(id), name: stringOrEmpty(name) };
   switch (item['type']) {
     case 'function_call':
-      return [{ ...of, input: argumentsIn(stringOf(given)) }];
+      return [{ ...of, input: argumentsIn(stringOrEmpty(given)) }];
     case 'custom_tool_call':
-      return [{ ...of, input: stringOf(input) }];
+      return [{ ...of, input: stringOrEmpty(input) }];
     case 'local_shell_call':
       return [{ ...of, name: 'local_shell', input: action }];
     default:

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isThere, namesIn, type NamesIn } from './namesIn';
+import { isThere, listedFolder, type ListedFolder } from './listedFolder';
 
 /** What a folder has of a run that somebody published. Paths are absolute. */
 export interface PublishedFolder {
@@ -29,7 +29,7 @@ const mostTried = 50;
 
 /** Lists what a folder has of a published run; all of it may be absent. */
 export async function publishedFolder(folder: string): Promise<PublishedFolder> {
-  const names = await namesIn(folder);
+  const names = await listedFolder(folder);
   const files = new Set(names.files);
   const folders = new Set(names.folders);
   const predictions = predictionNames.find((name) => files.has(name));
@@ -51,11 +51,11 @@ export async function publishedFolder(folder: string): Promise<PublishedFolder> 
 }
 
 /** The folder itself or its `logs`, if a folder in it has a report. */
-async function reportsIn(folder: string, names: NamesIn): Promise<string | undefined> {
+async function reportsIn(folder: string, names: ListedFolder): Promise<string | undefined> {
   if (await hasReports(folder, names.folders)) return folder;
   if (!names.folders.includes('logs')) return undefined;
   const logs = join(folder, 'logs');
-  return (await hasReports(logs, (await namesIn(logs)).folders)) ? logs : undefined;
+  return (await hasReports(logs, (await listedFolder(logs)).folders)) ? logs : undefined;
 }
 
 async function hasReports(folder: string, names: readonly string[]): Promise<boolean> {
@@ -65,19 +65,19 @@ async function hasReports(folder: string, names: readonly string[]): Promise<boo
   return false;
 }
 
-async function summariesIn(folder: string, { files, folders }: NamesIn): Promise<string[]> {
+async function summariesIn(folder: string, { files, folders }: ListedFolder): Promise<string[]> {
   const jsonIn = (place: string, among: readonly string[]): string[] =>
     among.filter((name) => name.endsWith('.json')).map((name) => join(place, name));
   const found = jsonIn(folder, files);
   for (const name of ['evaluation_results', 'results'].filter((each) => folders.includes(each))) {
     const place = join(folder, name);
-    found.push(...jsonIn(place, (await namesIn(place)).files));
+    found.push(...jsonIn(place, (await listedFolder(place)).files));
   }
   return found;
 }
 
 /** Whether SWE-agent or mini-SWE-agent put trajectories here, in folders of the instances or not. */
-async function hasTrajectories(folder: string, { files, folders }: NamesIn): Promise<boolean> {
+async function hasTrajectories(folder: string, { files, folders }: ListedFolder): Promise<boolean> {
   if (files.some((name) => /\.traj(?:\.json)?$/.test(name))) return true;
   for (const name of folders.slice(0, mostTried)) {
     for (const ending of ['.traj', '.traj.json']) {

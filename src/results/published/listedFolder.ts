@@ -2,13 +2,13 @@ import { access, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Names of the files and folders in a folder, sorted; links count as what they lead to. */
-export interface NamesIn {
+export interface ListedFolder {
   readonly files: readonly string[];
   readonly folders: readonly string[];
 }
 
 /** Empty for a folder that cannot be listed. */
-export async function namesIn(folder: string): Promise<NamesIn> {
+export async function listedFolder(folder: string): Promise<ListedFolder> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const files: string[] = [];
   const folders: string[] = [];
