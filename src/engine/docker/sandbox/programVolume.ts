@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readdir, readlink, stat } from 'node:fs/promises';
-import { join, posix } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { pack, type Header, type Pack } from 'tar-stream';
+import { create } from 'tar';
 import { HumanError, messageOf, throwIfAborted } from '../../../domain/humanError';
 import { programFolder } from '../../engine';
 import { earliestTime } from '../archive';
@@ -90,46 +87,18 @@ export async function removeAbandonedVolumes(
 
 /** A folder as a tar that is produced while it is read. Links stay links, and nobody may write. */
 function folderArchive(folder: string, signal: AbortSignal | undefined): Readable {
-  const archive = pack();
-  addFolder(archive, folder, '', signal)
-    .then(() => archive.finalize())
-    .catch((error: unknown) => archive.destroy(error as Error));
-  return Readable.from(archive, { objectMode: false });
-}
-
-async function addFolder(
-  archive: Pack,
-  folder: string,
-  below: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    throwIfAborted(signal);
-    const path = join(folder, entry.name);
-    const name = posix.join(below, entry.name);
-    if (entry.isSymbolicLink()) {
-      await addEntry(archive, { name, type: 'symlink', linkname: await readlink(path) });
-    } else if (entry.isDirectory()) {
-      await addEntry(archive, { name: `${name}/`, type: 'directory', mode: 0o755 });
-      await addFolder(archive, path, name, signal);
-    } else if (entry.isFile()) {
-      const { size, mode } = await stat(path);
-      // Windows knows no such permission.
-      const isProgram = process.platform === 'win32' || (mode & 0o111) !== 0;
-      const target = archive.entry({
-        ...{ name, size, mode: isProgram ? 0o755 : 0o644, ...plainOwner },
-      });
-      await pipeline(createReadStream(path), target);
-    }
-  }
-}
-
-const plainOwner = { uid: 0, gid: 0, mtime: new Date(earliestTime * 1000) };
-
-function addEntry(archive: Pack, header: Partial<Header>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    archive.entry({ ...plainOwner, ...header } as Header, (error?: Error | null) =>
-      error ? reject(error) : resolve(),
-    );
-  });
+  const archive = create(
+    {
+      ...{ cwd: folder, portable: true, mtime: new Date(earliestTime * 1000) },
+      filter: (_path, about) => {
+        // Whoever owns the files here, every user of the container may read and run them. Windows
+        // knows no such permission.
+        const runs = process.platform === 'win32' || ((about.mode ?? 0) & 0o111) !== 0;
+        about.mode = ((about.mode ?? 0) & ~0o777) | (runs ? 0o755 : 0o644);
+        return true;
+      },
+    },
+    ['.'],
+  );
+  return Readable.from(archive, { objectMode: false, ...(signal !== undefined && { signal }) });
 }
