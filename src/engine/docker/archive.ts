@@ -72,8 +72,9 @@ export async function tarOf(entries: Iterable<ArchiveEntry>, owner = 0): Promise
  * @throws what the parser says of a tar that is damaged or cut off
  */
 export async function filesInTar(tar: Buffer): Promise<ArchiveEntry[]> {
-  // The strict parser takes a tar without an entry for damaged.
-  if (tar.equals(tarEnd)) return [];
+  // The strict parser takes a tar without an entry for damaged. Its end may be padded: Python pads to
+  // 10,240 bytes.
+  if (tar.length >= tarEnd.length && tar.every((byte) => byte === 0)) return [];
   const reading: Promise<ArchiveEntry>[] = [];
   const parser = new Parser({
     strict: true,

@@ -58,6 +58,11 @@ describe('a tar of files', () => {
     );
   });
 
+  it('may hold nothing, however it is padded', async () => {
+    assert.deepEqual(await filesInTar(await tarOf([])), []);
+    assert.deepEqual(await filesInTar(Buffer.alloc(10_240)), []);
+  });
+
   it('is refused when it is cut off', async () => {
     const tar = await tarOf([{ path: 'a.py', content: Buffer.alloc(2000, 'a') }]);
     await assert.rejects(filesInTar(tar.subarray(0, 1200)), /TAR_BAD_ARCHIVE|Truncated/);
