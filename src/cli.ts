@@ -18,6 +18,7 @@ import { registerPatch } from './commands/patch';
 import type { RegisterCommand } from './commands/registerCommand';
 import { registerRepair } from './commands/repair';
 import { registerReport } from './commands/report';
+import { registerShards } from './commands/sharding/shards';
 import { registerShow } from './commands/show';
 import { registerStatistics } from './commands/statistics';
 import { registerStorage } from './commands/storage';
@@ -37,6 +38,7 @@ const commands: readonly RegisterCommand[] = [
   registerCheck,
   registerEvaluate,
   registerReport,
+  registerShards,
   registerMerge,
   registerMutants,
   registerFilterRepairs,
@@ -81,6 +83,8 @@ function programFor(caller: CommandCaller, finish: (status: number) => void): Co
     .description(packageJson.description)
     .version(packageJson.version)
     .showHelpAfterError('(see --help)')
+    // `shards` passes the options of another command on.
+    .enablePositionalOptions()
     .configureOutput({ writeOut: caller.stdout, writeErr: caller.stderr })
     .exitOverride();
   const sample = join(__dirname, '..', 'media', 'sample');

@@ -5,7 +5,7 @@ import { lock } from 'proper-lockfile';
 import { Cancelled, HumanError, throwIfAborted, systemCode } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { makeFolder } from '../files/makeFolder';
-import { hasEnded, ownerWord } from './owner';
+import { hasEnded, isOfThisMachine, ownerWord } from './owner';
 import { noSpace } from './space';
 
 /**
@@ -119,14 +119,26 @@ async function tryLock(
 }
 
 /**
- * Whether a known process holds the lock at `path` and, as far as can be told, has not ended. A
- * lock without a name is being made, or was left by a process that was killed while making it.
- * `withLock` takes over such a lock after a while.
+ * Looks at the lock at `path`, as often as it is called: whether a process is known to hold it. A
+ * lock without a name is being made, or was left by a process that was killed while making it. The
+ * process of another machine counts once it has renewed the lock since the first look, since its
+ * machine may be gone. `withLock` takes over such locks after a while.
  */
-export async function isKnownToBeHeld(path: string): Promise<boolean> {
-  const word = await ownerOf(path);
-  return word !== undefined && !(await hasEnded(word));
+export function holderWatch(path: string): () => Promise<boolean> {
+  const first = renewedAt(path);
+  return async () => {
+    const word = await ownerOf(path);
+    if (word === undefined || (await hasEnded(word))) return false;
+    return (await isOfThisMachine(word)) || (await renewedAt(path)) !== (await first);
+  };
 }
+
+/** When the holder of the lock last gave a sign of life, in milliseconds; 0 without a lock. */
+const renewedAt = (path: string): Promise<number> =>
+  stat(`${path}.lock`).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
 
 /** The word of the process that holds the present lock. */
 async function ownerOf(path: string): Promise<string | undefined> {

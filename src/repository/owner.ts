@@ -61,6 +61,10 @@ export async function hasEnded(word: string): Promise<boolean> {
   return match[3] !== '' && started !== '' && started !== match[3];
 }
 
+/** Whether the process of an {@link ownerWord} runs, or ran, on this machine. */
+export const isOfThisMachine = async (word: string): Promise<boolean> =>
+  word.split('-')[1] === (await thisProcess()).machine;
+
 /** Milliseconds after which a mark from another machine counts as left over. */
 const foreignMark = 24 * 3600 * 1000;
 
@@ -84,7 +88,7 @@ export async function holdersOf(folder: string): Promise<number[]> {
     const word = name.split('.')[0] ?? '';
     const written = await stat(join(marks, name)).catch(() => undefined);
     if (written === undefined) continue;
-    const isOurs = word.split('-')[1] === (await thisProcess()).machine;
+    const isOurs = await isOfThisMachine(word);
     const left = isOurs ? await hasEnded(word) : Date.now() - written.mtimeMs > foreignMark;
     if (left) await rm(join(marks, name), { force: true });
     else holders.push(Number.parseInt(word, 10));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256OfJson } from '../files/sha256';
 import { Cancelled, HumanError, messageOf, systemCode } from '../domain/humanError';
-import { isKnownToBeHeld, withLock } from '../repository/lock';
+import { holderWatch, withLock } from '../repository/lock';
 import { makeFolder } from '../files/makeFolder';
 import { noSpace } from '../repository/space';
 import { besideOf } from '../files/wholeFile';
@@ -190,9 +190,10 @@ async function alone<T>(
   let begun = false;
   let waits = true;
   const refuse = async (): Promise<void> => {
+    const isHeld = holderWatch(path);
     // A lock without a known holder may be left by a process killed just then, and soon frees. A
     // holder counts only when seen twice: between the two looks the lock may have become ours.
-    for (let seen = 0; waits; seen = (await isKnownToBeHeld(path)) ? seen + 1 : 0) {
+    for (let seen = 0; waits; seen = (await isHeld()) ? seen + 1 : 0) {
       if (seen === 2) return refusal.abort();
       await sleep(100);
     }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cancelled } from '../../src/domain/humanError';
 import { silent, type Reporter } from '../../src/domain/reporter';
+import { withLockedRunFolder } from '../../src/results/lockedRunFolder';
 import { withLock } from '../../src/repository/lock';
 import { hasEnded, holdersOf, holdFolder, ownerWord } from '../../src/repository/owner';
 import { treesFolder } from '../../src/repository/storage';
@@ -71,6 +72,44 @@ describe('locks', () => {
       await assert.rejects(second, Cancelled);
     });
     assert.deepEqual(steps, ['waiting for another process that prepares octo__cat-1']);
+  });
+
+  it('of a run folder wait for another machine that may be gone', async () => {
+    const path = join(folder, 'requeued');
+    const begin = (): Promise<string> =>
+      withLockedRunFolder(
+        path,
+        { out: folder, runId: 'night', signal: new AbortController().signal },
+        () => Promise.resolve([]),
+        () => Promise.resolve('begun'),
+      );
+    await mkdir(join(path, 'run.lock'), { recursive: true });
+    const lock = await stat(join(path, 'run.lock'));
+    const mark = `${lock.ino}:${lock.birthtimeMs}`;
+    await writeFile(join(path, 'run.owner'), `1-0123456789ab-1 ${mark}`);
+    // The machine renewed the lock 28 seconds ago, and never again.
+    const last = Date.now() / 1000 - 28;
+    await utimes(join(path, 'run.lock'), last, last);
+    assert.equal(await begin(), 'begun');
+  });
+
+  it('of a run folder are refused while another machine renews them', async () => {
+    const path = join(folder, 'elsewhere');
+    await mkdir(join(path, 'run.lock'), { recursive: true });
+    const lock = await stat(join(path, 'run.lock'));
+    await writeFile(join(path, 'run.owner'), `1-0123456789ab-1 ${lock.ino}:${lock.birthtimeMs}`);
+    const renewing = setInterval(
+      () => void utimes(join(path, 'run.lock'), new Date(), new Date()),
+      50,
+    );
+    const begun = withLockedRunFolder(
+      path,
+      { out: folder, runId: 'night', signal: new AbortController().signal },
+      () => Promise.resolve([]),
+      () => Promise.resolve('begun'),
+    );
+    await assert.rejects(begun, /Another process is writing the run night/);
+    clearInterval(renewing);
   });
 
   it('of a holder on another machine are taken over when it gives no sign for long', async () => {

@@ -90,15 +90,24 @@ async function hasTrajectories(folder: string, { files, folders }: ListedFolder)
 /** Bytes of a `metadata.yaml` that are read. */
 const mostMetadata = 1 << 16;
 
-/** The `name` in a `metadata.yaml`, at its top or in its first block, as SWE-bench asks for it. */
+/** The `name` in a `metadata.yaml`, at its top or in a block below, as SWE-bench asks for it. */
 async function nameIn(path: string): Promise<string | undefined> {
   const text = await beginningOf(path);
-  const found =
-    /^(?: {2,4})?name:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^#\s][^#\n]*))/m.exec(text) ?? [];
-  const [, double, single, plain = ''] = found;
-  const name = (double ?? single ?? plain).trim();
-  return name === '' ? undefined : name.slice(0, 200);
+  // Imported here, since most folders have no such file.
+  const { parse } = await import('yaml');
+  let top: unknown;
+  try {
+    top = parse(text, { logLevel: 'silent' });
+  } catch {
+    return undefined;
+  }
+  const blocks = [top, ...(isObject(top) ? Object.values(top) : [])].filter(isObject);
+  const name = blocks.map((block) => block['name']).find((each) => typeof each === 'string');
+  return name === undefined || name.trim() === '' ? undefined : name.trim().slice(0, 200);
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 async function beginningOf(path: string): Promise<string> {
   const file = await open(path, 'r').catch(() => undefined);
