@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { cp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cli, sample, scratch, type Answer } from './cli';
 import { fakeModels, type FakeModels } from './fakeModels';
+import { sameFilesBelow } from './runFolders';
 import { manyIds, writeManyInstances } from './manyInstances';
 
 const ids = manyIds(3);
@@ -41,30 +42,7 @@ describe('shards of a run', () => {
     assert.equal((await evaluate('whole')).status, 0);
   });
 
-  /** All files below a folder, without what differs from one run to the next. */
-  const filesBelow = async (below: string): Promise<Map<string, unknown>> => {
-    const found = await readdir(at(below), { recursive: true, withFileTypes: true });
-    const files = new Map<string, unknown>();
-    for (const entry of found.filter((each) => each.isFile())) {
-      const path = join(entry.parentPath, entry.name);
-      const text = await readFile(path, 'utf8');
-      files.set(path.slice(at(below).length), sorted(entry.name, text));
-    }
-    return files;
-  };
-  const without = (value: unknown): unknown =>
-    JSON.parse(
-      JSON.stringify(value, (key, each: unknown) =>
-        ['seconds', 'finished', 'created'].includes(key) ? undefined : each,
-      ),
-    );
-  const sorted = (name: string, text: string): unknown => {
-    if (!/\.jsonl?$/.test(name)) return text;
-    const values = text.trim().split(name.endsWith('l') ? '\n' : /$^/);
-    return values
-      .map((line) => without(JSON.parse(line)))
-      .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
-  };
+  const filesBelow = (below: string): Promise<Map<string, unknown>> => sameFilesBelow(at(below));
 
   it('merged are what one machine would have written', async () => {
     const answer = await merge('merged', 'shard-2', 'shard-1', 'shard-3');
