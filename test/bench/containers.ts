@@ -8,7 +8,7 @@ import type Dockerode from 'dockerode';
 import { openDataset } from '../../src/dataset/dataset';
 import { silent } from '../../src/domain/reporter';
 import { sides } from '../../src/domain/outcome';
-import { tarOf } from '../../src/engine/docker/archive';
+import { tarOf } from '../../src/engine/sandbox/archive';
 import { connect } from '../../src/engine/docker/connection/connect';
 import { instanceImage } from '../../src/engine/docker/images/instanceImage';
 import { dockerSettings } from '../../src/engine/docker/dockerSettings';

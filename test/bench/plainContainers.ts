@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type Dockerode from 'dockerode';
 import type { Instance } from '../../src/domain/instance';
 import type { Side } from '../../src/domain/outcome';
-import { tarOf } from '../../src/engine/docker/archive';
+import { tarOf } from '../../src/engine/sandbox/archive';
 import type { InstanceImage } from '../../src/engine/docker/images/instanceLayer';
 import { labels } from '../../src/engine/docker/labels';
 import type { TestPlan } from '../../src/engine/testPlan';

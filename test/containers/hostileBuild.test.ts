@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Instance } from '../../src/domain/instance';
 import { HumanError } from '../../src/domain/humanError';
-import { tarOf } from '../../src/engine/docker/archive';
+import { tarOf } from '../../src/engine/sandbox/archive';
 import {
   inContainer,
   type BuildContainer,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as after } from 'node:timers/promises';
 import type Dockerode from 'dockerode';
-import { tarOf } from '../../src/engine/docker/archive';
+import { tarOf } from '../../src/engine/sandbox/archive';
 
 /** A registry of container images on this machine (Debian's docker-registry). */
 export class Registry {

@@ -1,6 +1,6 @@
 import type Dockerode from 'dockerode';
 import type { Duplex } from 'node:stream';
-import { attachedOutput, readable } from './sandbox/agentProtocol';
+import { attachedOutput, readable } from '../sandbox/agentProtocol';
 
 /** A program that runs beside others, with its standard input and output. */
 export interface AttachedProgram {

@@ -24,8 +24,8 @@ import { ownFiles, startContainer, type RunningContainer } from './sandbox/conta
 import { instanceImage } from './images/instanceImage';
 import type { InstanceImage } from './images/instanceLayer';
 import { MemoryGate } from './sandbox/memoryGate';
-import { openSandbox, type ContainerSandbox } from './sandbox/containerSandbox';
-import { ContainerWorkspace } from './sandbox/containerWorkspace';
+import { openSandbox, type ContainerSandbox } from '../sandbox/containerSandbox';
+import { ContainerWorkspace } from '../sandbox/containerWorkspace';
 import { makeProgramVolume, removeAbandonedVolumes, removeVolume } from './sandbox/programVolume';
 import { settingsOfRuns, type DockerSettings } from './dockerSettings';
 

@@ -3,7 +3,7 @@ import type { Instance } from '../../../domain/instance';
 import { HumanError } from '../../../domain/humanError';
 import { builtPython, environmentFolder } from '../../containerImage';
 import type { Recipe } from '../../environments/recipes';
-import { tarOf } from '../archive';
+import { tarOf } from '../../sandbox/archive';
 import {
   inContainer,
   labelLines,
@@ -26,7 +26,7 @@ import { needInterpreter, type Interpreter } from './askInterpreter';
 import { projectNeeds, type ProjectNeeds } from './projectNeeds';
 import { pullImage } from './pull/pullImage';
 import { asOf, dayOf, resolve, scratch, scratchTree, uvPath } from './resolve';
-import { treeArchive } from '../treeArchive';
+import { treeArchive } from '../../sandbox/treeArchive';
 
 /**
  * Version of the way environments are built. It is raised with each change, so that older

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
-import { earliestTime, tarOf } from '../archive';
+import { earliestTime, tarOf } from '../../sandbox/archive';
 import type { BuildContainer } from './build/buildContainer';
-import { asciiJson } from '../sandbox/agentProtocol';
+import { asciiJson } from '../../sandbox/agentProtocol';
 
 /**
  * Decides which files stay that an image has in its tree and R does not. `git clean` is no help: it

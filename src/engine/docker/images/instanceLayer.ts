@@ -26,7 +26,7 @@ import { identityDigest, noteUse } from './imageRecords';
 import { clearImageLeftovers, closeAround } from './imageLeftovers';
 import { imageLabels, labels } from '../labels';
 import { needInterpreter, testUser } from './askInterpreter';
-import { treeArchive } from '../treeArchive';
+import { treeArchive } from '../../sandbox/treeArchive';
 
 /** The image that the sandboxes of an instance are made from. */
 export interface InstanceImage {

@@ -1,5 +1,5 @@
 import type { Recipe } from '../../environments/recipes';
-import { tarOf } from '../archive';
+import { tarOf } from '../../sandbox/archive';
 import type { BuildContainer, Command, Ended } from './build/buildContainer';
 import type { ProjectNeeds } from './projectNeeds';
 

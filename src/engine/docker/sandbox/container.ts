@@ -8,13 +8,13 @@ import { programFolder } from '../../engine';
 import { throwIfAborted } from '../../../domain/humanError';
 import { attachProgram, type AttachedProgram } from '../attachedProgram';
 import { removeNow } from './abandonedContainers';
-import { tarOf, type ArchiveEntry } from '../archive';
+import { tarOf, type ArchiveEntry } from '../../sandbox/archive';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import type { InstanceImage } from '../images/instanceLayer';
 import { containerLabels } from '../labels';
-import { tracerFolder } from './containerSandbox';
+import { tracerFolder } from '../../sandbox/containerSandbox';
 import type { DockerSettings } from '../dockerSettings';
-import { openAgentProtocol, type AgentProtocol } from './agentProtocol';
+import { openAgentProtocol, type AgentProtocol } from '../../sandbox/agentProtocol';
 
 /** The Python files that every container gets. */
 export async function ownFiles(assets: string): Promise<ArchiveEntry[]> {

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { create } from 'tar';
 import { HumanError, messageOf, throwIfAborted } from '../../../domain/humanError';
 import { programFolder } from '../../engine';
-import { earliestTime } from '../archive';
+import { earliestTime } from '../../sandbox/archive';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import { containerLabels, madeHere } from '../labels';
 import { isAbandoned, removeNow } from './abandonedContainers';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { list } from 'tar';
-import { contentTime, filesInTar, tarOf } from '../../../../src/engine/docker/archive';
+import { contentTime, filesInTar, tarOf } from '../../../../src/engine/sandbox/archive';
 
 /** Zip files hold no time before this one, in seconds since 1970. */
 const firstOfZip = Date.UTC(1980, 0, 2) / 1000;

@@ -18,7 +18,7 @@ import { indexClient, proxyFor } from '../../../../src/engine/docker/images/pack
 import { readIndexPage } from '../../../../src/engine/docker/images/packages/indexPages';
 import { openIndexRelay } from '../../../../src/engine/docker/images/packages/indexRelay';
 import { indexSettings } from '../../../../src/engine/docker/images/packages/indexSettings';
-import { openTunnel, tunnelProgram } from '../../../../src/engine/docker/tunnel';
+import { openTunnel, tunnelProgram } from '../../../../src/engine/sandbox/tunnel';
 import { newestUv, uvProgram } from '../../../../src/engine/docker/images/packages/uvProgram';
 import { Readable } from 'node:stream';
 

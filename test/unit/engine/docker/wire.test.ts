@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Duplex } from 'node:stream';
 import fc from 'fast-check';
-import { asciiJson, openAgentProtocol } from '../../../../src/engine/docker/sandbox/agentProtocol';
+import { asciiJson, openAgentProtocol } from '../../../../src/engine/sandbox/agentProtocol';
 
 /** Bytes of a stream as the engine sends them: 1 is output, 2 is errors (API, "attach"). */
 function chunk(kind: 1 | 2, content: Buffer): Buffer {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../../../domain/humanError';
 import type { EngineWork } from '../../../engine';
 import { removeNow } from '../../sandbox/abandonedContainers';
-import { filesOfTar } from '../../archive';
+import { filesOfTar } from '../../../sandbox/archive';
 import type { BuildLog } from './buildLog';
 import { engineProblem, type DockerConnection } from '../../connection/connect';
 import { containerLabels, type ContainerKind, type Purpose } from '../../labels';

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { posix } from 'node:path';
-import type { ArchiveEntry } from '../../archive';
+import type { ArchiveEntry } from '../../../sandbox/archive';
 import { indexSettings, loginTexts, type IndexSettings } from '../packages/indexSettings';
 
 /**

@@ -4,7 +4,7 @@ import { sha256 } from '../../../../files/sha256';
 import { throwIfAborted } from '../../../../domain/humanError';
 import { treeEntries, type TreeEntry } from '../../../../repository/treeFiles';
 import { writeWholeFile } from '../../../../files/wholeFile';
-import { contentTime, filesInTar, tarOf } from '../../archive';
+import { contentTime, filesInTar, tarOf } from '../../../sandbox/archive';
 import type { BuildContainer } from './buildContainer';
 import { foreignUser } from './confinement';
 import { identityDigest } from '../imageRecords';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { posix } from 'node:path';
-import { tarOf, type ArchiveEntry } from '../../archive';
+import { tarOf, type ArchiveEntry } from '../../../sandbox/archive';
 import type { BuildContainer, BuildPlace } from '../build/buildContainer';
 import { foreignUser } from '../build/confinement';
 import { scratch, toolEnvironment, uvPath } from '../resolve';
@@ -8,7 +8,7 @@ import { Downloads } from './downloads';
 import { indexClient } from './indexClient';
 import { openIndexRelay } from './indexRelay';
 import type { IndexSettings } from './indexSettings';
-import { openTunnel, tunnelProgram } from '../../tunnel';
+import { openTunnel, tunnelProgram } from '../../../sandbox/tunnel';
 import { uvProgram } from './uvProgram';
 
 interface PackageRequest {

@@ -1,6 +1,6 @@
-import { sideName, type Side } from '../../../domain/outcome';
-import { SandboxUnusable } from '../../engine';
-import type { Ending } from '../../process';
+import { sideName, type Side } from '../../domain/outcome';
+import { SandboxUnusable } from '../engine';
+import type { Ending } from '../process';
 import type { AgentFrame, AgentProtocol } from './agentProtocol';
 
 /** A container whose agent is ready. */

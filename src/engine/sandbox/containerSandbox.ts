@@ -2,9 +2,9 @@ import { constants, tmpdir } from 'node:os';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { join, posix } from 'node:path';
-import type { Side } from '../../../domain/outcome';
-import { Cancelled, throwIfAborted } from '../../../domain/humanError';
-import { removeForce } from '../../../repository/abandoned';
+import type { Side } from '../../domain/outcome';
+import { Cancelled, throwIfAborted } from '../../domain/humanError';
+import { removeForce } from '../../repository/abandoned';
 import {
   blobId,
   patchedFiles,
@@ -12,16 +12,16 @@ import {
   treeEntries,
   type TreeEntry,
   type TreeFile,
-} from '../../../repository/treeFiles';
-import { BoundedOutput, outputLimit, streamLimit } from '../../boundedOutput';
-import type { RunRecord, RunRequest, Sandbox } from '../../engine';
-import { runnerOf } from '../../runners/runners';
-import { endings, type Ending } from '../../process';
-import { emptyTrace, readTrace } from '../../tracer/readTrace';
-import { newRecordKey, type RecordKey } from '../../tracer/recordKey';
+} from '../../repository/treeFiles';
+import { BoundedOutput, outputLimit, streamLimit } from '../boundedOutput';
+import type { RunRecord, RunRequest, Sandbox } from '../engine';
+import { runnerOf } from '../runners/runners';
+import { endings, type Ending } from '../process';
+import { emptyTrace, readTrace } from '../tracer/readTrace';
+import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { Agent, type AgentParts } from './agent';
-import { contentTime, filesOfTar, tarOf } from '../archive';
-import type { InstanceImage } from '../images/instanceLayer';
+import { contentTime, filesOfTar, tarOf } from './archive';
+import type { InstanceImage } from '../docker/images/instanceLayer';
 import { sandboxRepository } from './sandboxRepository';
 import { asciiJson } from './agentProtocol';
 

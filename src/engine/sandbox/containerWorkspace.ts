@@ -1,6 +1,6 @@
 import { PassThrough, type Duplex } from 'node:stream';
 import { z } from 'zod';
-import { BoundedOutput, outputLimit } from '../../boundedOutput';
+import { BoundedOutput, outputLimit } from '../boundedOutput';
 import {
   commandEndings,
   WorkspaceFileError,
@@ -12,12 +12,12 @@ import {
   type RunningProgram,
   type Workspace,
   type WorkspaceChanges,
-} from '../../workspace';
-import { programFolder } from '../../engine';
-import { quotedForShell } from '../../quotedForShell';
-import { filesOfTar } from '../archive';
-import { openTunnel, tunnelProgram } from '../tunnel';
-import type { RunningContainer } from './container';
+} from '../workspace';
+import { programFolder } from '../engine';
+import { quotedForShell } from '../quotedForShell';
+import { filesOfTar } from './archive';
+import { openTunnel, tunnelProgram } from './tunnel';
+import type { RunningContainer } from '../docker/sandbox/container';
 import type { ContainerSandbox } from './containerSandbox';
 
 /** Bytes of a file that are read when the caller names no limit. */
