@@ -56,7 +56,7 @@ const partsApart = {
   },
 };
 
-/** Packages that only methods need, with the bundle of each; they are loaded on first use. */
+/** Packages that only methods or the kubernetes engine need, with the bundle of each; they are loaded on first use. */
 const loadedLate = {
   '@agentclientprotocol/sdk': 'acp',
   ai: 'ai',
@@ -64,6 +64,7 @@ const loadedLate = {
   '@ai-sdk/google': 'ai-google',
   '@ai-sdk/openai-compatible': 'ai-openai',
   'gpt-tokenizer/encoding/o200k_base': 'tokenizer',
+  '@kubernetes/client-node': 'kubernetes',
 };
 
 /**
@@ -75,7 +76,7 @@ const packagesApart = {
   name: 'packages-apart',
   setup(build) {
     build.onResolve(
-      { filter: /^(ai|@ai-sdk\/.*|@agentclientprotocol\/sdk|gpt-tokenizer\/.*)$/ },
+      { filter: /^(ai|@ai-sdk\/.*|@agentclientprotocol\/sdk|gpt-tokenizer\/.*|@kubernetes\/client-node)$/ },
       ({ path, kind }) => {
         const bundle = kind === 'dynamic-import' ? loadedLate[path] : undefined;
         return bundle === undefined ? undefined : { path: `./${bundle}.js`, external: true };

@@ -15,6 +15,7 @@ import type { ExecutionTrace } from './tracer/readTrace';
 const engines = {
   local: { inContainers: false },
   docker: { inContainers: true },
+  kubernetes: { inContainers: true },
 } as const;
 export type EngineName = keyof typeof engines;
 export const engineNames = Object.keys(engines) as readonly EngineName[];
@@ -79,6 +80,8 @@ export interface Engine {
    * @throws HumanError, Cancelled
    */
   prepare(instance: Instance, trees: Trees, work: PrepareWork): Promise<TestPlace>;
+  /** Seconds that sandboxes ran so far, by node, where tests run on several. */
+  nodeSeconds?(): Readonly<Record<string, number>>;
   /** Removes all remaining pairs of this engine. No pair can be opened afterwards. */
   dispose(): Promise<void>;
 }

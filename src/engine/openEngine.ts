@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { dockerEngine } from './docker/dockerEngine';
 import { dockerSettings, type DockerSettings } from './docker/dockerSettings';
 import type { Engine, EngineName } from './engine';
+import { kubernetesEngine } from './kubernetes/kubernetesEngine';
+import { kubernetesSettings, type KubernetesSettings } from './kubernetes/kubernetesSettings';
 import { localEngine } from './local/localEngine';
 import { redacting } from './redacting';
 
@@ -15,6 +17,8 @@ export interface EngineRequest {
   readonly python?: string | undefined;
   /** Settings of the docker engine; undefined for the defaults. */
   readonly docker?: DockerSettings | undefined;
+  /** Settings of the kubernetes engine; undefined for the defaults. */
+  readonly kubernetes?: KubernetesSettings | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -32,6 +36,12 @@ const openers: Readonly<Record<EngineName, (request: EngineRequest) => Promise<E
     localEngine({ storage, tracer: join(assets, 'tracer'), python }),
   docker: ({ storage, assets, docker = dockerSettings.parse({}), signal }) =>
     dockerEngine({ storage, assets, settings: docker, signal }),
+  kubernetes: ({ assets, docker, kubernetes }) =>
+    kubernetesEngine({
+      assets,
+      settings: kubernetes ?? kubernetesSettings.parse({}),
+      shared: docker ?? dockerSettings.parse({}),
+    }),
 };
 
 /**

@@ -136,9 +136,10 @@ authorization: {mode: AlwaysAllow}
 cgroupDriver: cgroupfs
 cgroupRoot: /swt-bench-$name
 failSwapOn: false
-port: 1025$number
-healthzPort: 1035$number
+port: $((10248 + 2 * number))
+healthzPort: $((10348 + 2 * number))
 readOnlyPort: 0
+makeIPTablesUtilChains: false
 podPidsLimit: 1024
 containerRuntimeEndpoint: unix://$own/containerd.sock
 imageGCHighThresholdPercent: 100

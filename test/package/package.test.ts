@@ -34,7 +34,7 @@ const allowed = [
   /^package(\.nls)?\.json$/,
   /^(README\.md|readme\.md|LICENSE(\.txt|\.md)?|CHANGELOG\.md|changelog\.md)$/i,
   /^dist\/(extension|parts|server|cli)\.js$/,
-  /^dist\/(acp|ai(-anthropic|-google|-openai)?|tokenizer)\.js$/,
+  /^dist\/(acp|ai(-anthropic|-google|-openai)?|tokenizer|kubernetes)\.js$/,
   /^dist\/(dashboard|trajectory)\.(js|css)$/,
   /^dist\/tree-sitter(-python)?\.wasm$/,
   /^dist\/(tracer|agent)\/\w+\.py$/,

@@ -10,14 +10,20 @@ import {
   type DockerSettings,
 } from '../../engine/docker/dockerSettings';
 import { engineNames, type EngineName } from '../../engine/engine';
+import type { KubernetesOptionName } from '../../engine/kubernetes/kubernetesSettings';
 import type { EngineRequest } from '../../engine/openEngine';
 import type { CommandContext } from '../context';
+import {
+  kubernetesOptions,
+  kubernetesSettingsOf,
+  refuseKubernetesOptions,
+} from './kubernetesOptions';
 
 /** The command line's options of the engine; options of docker by their names. */
 export type EngineOptions = {
   engine: EngineName;
   python?: string;
-} & { [Name in DockerOptionName]?: unknown };
+} & { [Name in DockerOptionName | KubernetesOptionName]?: unknown };
 
 const defaults = dockerSettings.parse({});
 
@@ -29,6 +35,7 @@ export function withEngineOptions(command: Command): Command {
     )
     .option('--python <path>', 'local: interpreter or virtual environment');
   for (const { key } of dockerOptions) command.addOption(optionOf(key));
+  for (const option of kubernetesOptions()) command.addOption(option);
   return command;
 }
 
@@ -62,6 +69,7 @@ export function engineRequest(
   context: CommandContext,
 ): EngineRequest & { readonly docker: DockerSettings } {
   const { engine: name, python, storage } = options;
+  refuseKubernetesOptions(options);
   if (name === 'local') {
     const given = dockerOptions.find((option) => options[option.name] !== undefined);
     if (given !== undefined) {
@@ -82,6 +90,7 @@ export function engineRequest(
     assets: context.assets,
     python,
     docker: dockerSettingsOf(options),
+    kubernetes: kubernetesSettingsOf(options),
     signal: context.signal,
   };
 }

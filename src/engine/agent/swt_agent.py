@@ -1,11 +1,13 @@
-"""Works for the docker engine inside a sandbox. Keeps the tree of the repository, runs tests as
+"""Works for an engine inside a sandbox. Keeps the tree of the repository, runs tests as
 another user, and leaves none of their processes behind. Runs as root, on CPython 3.6 and later,
 with the standard library only.
 
 Exchanges frames over its standard input and output: a line of JSON, whose `bytes` says how many
 bytes follow it. Requests come one at a time, and each is answered by `done` or `failed`; only
 `stop` comes while tests run. After the `done` of a run comes `settled`, when the tree is restored.
-When its input ends, the engine or the process that asked is gone: everything is killed.
+When its input ends, the engine or the process that asked is gone: everything is killed. Where the
+configuration asks for `beats`, both ends send a sign of life every 10 seconds. The agent then ends
+the whole sandbox when it hears nothing for a minute.
 
 Paths are relative to the tree. Bytes that are not UTF-8 are escaped as in PEP 383.
 """
@@ -20,6 +22,7 @@ import signal
 import stat
 import sys
 import tarfile
+import threading
 import time
 
 # The agent runs with `-I`, so that neither the current folder nor its own is searched for modules.
@@ -130,6 +133,30 @@ class Agent(object):
             os.setgroups([])
             os.setgid(self.user)
             os.setuid(self.user)
+
+    def do_beat(self, header, payload):
+        """Does nothing: that it arrived is all that it says."""
+
+    def do_prepare(self, header, payload):
+        """Runs a program that prepares the image, before any tests, as the given user."""
+        usual, self.user = self.user, header["user"]
+        try:
+            result = self._run(header, root=header["user"] == 0)
+        finally:
+            self.user = usual
+        self.wire.send("done", **result)
+
+    def do_unpack(self, header, payload):
+        """Unpacks a part of an archive below a folder, as root. Tests have no part in it."""
+        with tarfile.open(fileobj=io.BytesIO(payload), mode="r:") as archive:
+            for member in archive:
+                archive.extract(member, header["folder"], numeric_owner=True)
+        self.wire.send("done")
+
+    def do_user(self, header, payload):
+        """Chooses the user of the tests."""
+        self.user = self.tree.user = header["user"]
+        self.wire.send("done")
 
     def do_stop(self, header, payload):
         """Does nothing: the run that it was to stop has ended."""
@@ -336,6 +363,7 @@ class Agent(object):
         except ValueError as error:
             return {"ending": "not started", "why": str(error), "remarks": [], "seconds": 0}
         is_open = True
+        self.wire.heard = time.time()
         try:
             while status is None:
                 wanted = [self.wire.source, wakened] + ([output] if is_open else [])
@@ -351,8 +379,11 @@ class Agent(object):
                     is_open = self.pass_on(output)
                 if is_waiting or self.wire.source in ready:
                     frame = self.wire.receive()
+                    self.wire.heard = time.time()
                     if frame is None:
                         kill_all()
+                        if self.wire.beats:
+                            end_sandbox()
                         os._exit(0)
                     if frame[0]["kind"] == "stop":
                         ending = frame[0]["why"]
@@ -371,6 +402,7 @@ class Agent(object):
             while ending == "exited" and is_open:
                 is_open = self.pass_on(output)
         finally:
+            self.wire.heard = None
             os.close(output)
             signal.set_wakeup_fd(-1)
             os.close(wakened)
@@ -472,6 +504,32 @@ def in_sandbox():
         return False
 
 
+BEAT = 10
+# Seconds without a word of the engine, after which nobody is believed to be there.
+PATIENCE = 60
+
+
+def beat(wire):
+    """Sends signs of life, also while the agent works. The first process of the sandbox ends when it
+    gets none; so does the sandbox when the engine is silent although somebody listens."""
+    while True:
+        time.sleep(BEAT)
+        silent = wire.silence() > PATIENCE
+        try:
+            if not silent:
+                wire.send("beat")
+                os.kill(1, signal.SIGUSR1)
+        except OSError:
+            silent = True
+        if silent:
+            end_sandbox()
+
+
+def end_sandbox():
+    os.kill(1, signal.SIGTERM)
+    os._exit(0)
+
+
 def main():
     if not in_sandbox():
         sys.exit("this runs in a sandbox of SWT-Bench only")
@@ -486,10 +544,17 @@ def main():
     compile_tracer(config["tracer"])
     wire = Wire(source, sink)
     wire.send("ready", python="%d.%d.%d" % sys.version_info[:3])
+    if config.get("beats"):
+        wire.beats = True
+        thread = threading.Thread(target=beat, args=(wire,))
+        thread.daemon = True
+        thread.start()
     try:
         Agent(wire, config).serve()
     finally:
         kill_all()
+        if wire.beats:
+            end_sandbox()
 
 
 main()

@@ -1,8 +1,10 @@
-"""Frames between the agent and the docker engine: a line of JSON, and as many bytes as its `bytes`
+"""Frames between the agent and the engine: a line of JSON, and as many bytes as its `bytes`
 says."""
 
 import json
 import os
+import threading
+import time
 
 
 class Wire(object):
@@ -13,14 +15,24 @@ class Wire(object):
         self.sink = sink
         self.rest = b""
         self.ended = False
+        self.beats = False
+        self.sending = threading.Lock()
+        # When something was last received; None while the agent works and does not listen.
+        self.heard = None
+
+    def silence(self):
+        """Seconds that the agent has listened without receiving anything."""
+        heard = self.heard
+        return 0 if heard is None else time.time() - heard
 
     def send(self, kind, payload=b"", **header):
         header["kind"] = kind
         header["bytes"] = len(payload)
         data = json.dumps(header).encode("ascii") + b"\n" + payload
         view = memoryview(data)
-        while view:
-            view = view[os.write(self.sink, view):]
+        with self.sending:
+            while view:
+                view = view[os.write(self.sink, view):]
 
     def _fill(self):
         data = os.read(self.source, 1 << 20)
@@ -31,9 +43,17 @@ class Wire(object):
 
     def receive(self):
         """The next frame as (header, payload); None at the end of input."""
+        self.heard = time.time()
+        try:
+            return self._receive()
+        finally:
+            self.heard = None
+
+    def _receive(self):
         while b"\n" not in self.rest:
             if not self._fill():
                 return None
+            self.heard = time.time()
         line, self.rest = self.rest.split(b"\n", 1)
         header = json.loads(line.decode("ascii"))
         size = header.get("bytes", 0)
@@ -45,6 +65,7 @@ class Wire(object):
             if not data:
                 self.ended = True
                 return None
+            self.heard = time.time()
             pieces.append(data)
             have += len(data)
         return header, b"".join(pieces)

@@ -5,6 +5,7 @@ import type { Instance } from '../../domain/instance';
 import { sides, type Side } from '../../domain/outcome';
 import { Cancelled, throwIfAborted } from '../../domain/humanError';
 import type { Trees } from '../../repository/trees';
+import { idleTimer } from '../idleTimer';
 import { recipeOf } from '../environments/recipes';
 import { sandboxesOf } from '../engine';
 import type {
@@ -20,7 +21,8 @@ import type { Workspace } from '../workspace';
 import { tracerDigest } from '../local/python';
 import { removeAbandonedContainers } from './sandbox/abandonedContainers';
 import { connect, type DockerConnection } from './connection/connect';
-import { ownFiles, startContainer, type RunningContainer } from './sandbox/container';
+import { startContainer, type RunningContainer } from './sandbox/container';
+import { ownFiles } from '../sandbox/ownFiles';
 import { instanceImage } from './images/instanceImage';
 import type { InstanceImage } from './images/instanceLayer';
 import { MemoryGate } from './sandbox/memoryGate';
@@ -325,35 +327,5 @@ function environmentOf(
     tox: image.tox,
     image: image.name,
     digest: sha256(image.digest, around),
-  };
-}
-
-/** Calls `stop` after so many minutes without activity; 0 for never. */
-function idleTimer(minutes: number, stop: () => void) {
-  let timer: NodeJS.Timeout | undefined;
-  let under = 0;
-  const start = (): void => {
-    clearTimeout(timer);
-    if (minutes <= 0 || under > 0) return;
-    timer = setTimeout(stop, minutes * 60_000);
-    // The timer must not keep a command alive that has nothing else to do.
-    timer.unref();
-  };
-  start();
-  return {
-    async during<T>(work: () => Promise<T>): Promise<T> {
-      under += 1;
-      clearTimeout(timer);
-      try {
-        return await work();
-      } finally {
-        under -= 1;
-        start();
-      }
-    },
-    end: (): void => {
-      clearTimeout(timer);
-      minutes = 0;
-    },
   };
 }

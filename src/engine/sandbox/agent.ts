@@ -3,6 +3,9 @@ import { SandboxUnusable } from '../engine';
 import type { Ending } from '../process';
 import type { AgentFrame, AgentProtocol } from './agentProtocol';
 
+/** Why an agent is gone: its tests used up the memory, or something else, in words. */
+export type Loss = { readonly ending: 'out of memory' } | { readonly why: string };
+
 /** A container whose agent is ready. */
 export interface AgentParts {
   readonly side: Side;
@@ -11,6 +14,8 @@ export interface AgentParts {
   readonly address: string;
   /** Kills the container, for when the agent does not answer. */
   readonly kill: () => void;
+  /** Asks the platform why the agent is gone, where the platform knows. Never throws. */
+  readonly whyLost?: (() => Promise<Loss | undefined>) | undefined;
 }
 
 /**
@@ -58,7 +63,10 @@ export class Agent {
     );
   }
 
-  private lost(): SandboxUnusable {
+  private lost(loss?: Loss): SandboxUnusable {
+    if (loss !== undefined) {
+      return this.unusable('why' in loss ? loss.why : 'its memory was used up');
+    }
     const complaint = this.parts.wire.complaint();
     const words = complaint === '' ? '' : ` (${complaint.split('\n').at(-1)})`;
     return this.unusable(`the connection to its container ended${words}`);
@@ -114,7 +122,17 @@ export class Agent {
       for (;;) {
         const frame = await wire.receive();
         if (frame === undefined) {
-          if (stopped === undefined) throw this.lost();
+          const loss = stopped === undefined ? await this.parts.whyLost?.() : undefined;
+          // The kernel may kill all that is in a container for memory, the agent included.
+          const isResult = loss !== undefined && 'ending' in loss && options.onOutput !== undefined;
+          if (isResult) {
+            this.close('its memory was used up');
+            return {
+              header: { kind: 'done', bytes: 0, ending: loss.ending, seconds: 0, remarks: [] },
+              payload: Buffer.alloc(0),
+            };
+          }
+          if (stopped === undefined) throw this.lost(loss);
           this.close('it did not end a run in time');
           return { header: { kind: 'done', bytes: 0, ending: stopped }, payload: Buffer.alloc(0) };
         }
@@ -147,7 +165,7 @@ export class Agent {
     }, settlingTime);
     try {
       const frame = await this.parts.wire.receive();
-      if (frame === undefined) throw this.lost();
+      if (frame === undefined) throw this.lost(await this.parts.whyLost?.());
       const { header } = frame;
       if (header.kind === 'settled') return header;
       throw this.unusable(

@@ -1,5 +1,5 @@
-import { PassThrough, type Duplex } from 'node:stream';
 import { z } from 'zod';
+import type { AttachedProgram } from './attachedProgram';
 
 /** A frame from the agent: its header and the bytes after it. Format: swt_agent.py. */
 export interface AgentFrame {
@@ -37,6 +37,8 @@ const frameHeader = z.discriminatedUnion('kind', [
     /** Why the tree cannot be restored after the tests. */
     spoiled: z.string().optional(),
   }),
+  // A sign of life, where both ends send them.
+  z.object({ kind: z.literal('beat'), bytes: z.number() }),
 ]);
 export type FrameHeader = z.infer<typeof frameHeader>;
 
@@ -53,60 +55,44 @@ export interface AgentProtocol {
   close(): void;
 }
 
+/** Milliseconds between two signs of life, in each direction. */
+export const beatInterval = 10_000;
+
 /**
- * Speaks with the agent over an attached exec. Unread data stays in the connection, so that a
+ * Speaks with the agent of an attached program. Unread data stays in the connection, so that a
  * program whose output nobody takes has to wait.
+ *
+ * @param beats whether both ends send signs of life
  */
-export function openAgentProtocol(stream: Duplex): AgentProtocol {
-  let complaint = '';
-  const { received, end } = readable(stream);
-  const frames = readFrames(
-    standardOutput(received, (text) => (complaint = (complaint + text).slice(-2000))),
-  );
+export function openAgentProtocol(program: AttachedProgram, beats = false): AgentProtocol {
+  const frames = readFrames(program.output);
+  const nothing = (): void => undefined;
+  const send = (header: object, payload = Buffer.alloc(0)): void => {
+    program.write(Buffer.from(`${asciiJson({ ...header, bytes: payload.length })}\n`), nothing);
+    if (payload.length > 0) program.write(payload, nothing);
+  };
+  const timer = beats ? setInterval(() => send({ kind: 'beat' }), beatInterval) : undefined;
+  timer?.unref();
   return {
-    send(header, payload = Buffer.alloc(0)) {
-      if (stream.destroyed || stream.writableEnded) return;
-      stream.write(`${asciiJson({ ...header, bytes: payload.length })}\n`);
-      if (payload.length > 0) stream.write(payload);
-    },
+    send,
     async receive() {
       try {
-        const next = await frames.next();
-        return next.done === true ? undefined : next.value;
+        for (;;) {
+          const next = await frames.next();
+          if (next.done === true) return undefined;
+          if (next.value.header.kind !== 'beat') return next.value;
+        }
       } catch {
         // The frame is cut off or invalid; the agent is gone either way.
         return undefined;
       }
     },
-    complaint: () => complaint.trim(),
+    complaint: () => program.complaint(),
     close: () => {
-      stream.destroy();
-      end();
+      clearInterval(timer);
+      program.close();
     },
   };
-}
-
-/**
- * Reads an attached connection until it ends, for whatever reason. The modem's own stream does not
- * end when the connection breaks or is closed here.
- */
-export function readable(stream: Duplex): {
-  readonly received: PassThrough;
-  readonly end: () => void;
-} {
-  const received = new PassThrough({ highWaterMark: 1 << 20 });
-  const end = (): void => {
-    if (!received.writableEnded) received.end();
-  };
-  stream.on('data', (data: Buffer) => {
-    if (!received.writableEnded && !received.write(data)) stream.pause();
-  });
-  received.on('drain', () => stream.resume());
-  const { _output: connection } = stream as { _output?: Duplex & { socket?: Duplex } };
-  for (const each of [stream, connection, connection?.socket]) {
-    each?.on('end', end).on('close', end).on('error', end).on('aborted', end);
-  }
-  return { received, end };
 }
 
 /** JSON in ASCII, so that lone surrogates (PEP 383) survive. */
@@ -116,47 +102,8 @@ export const asciiJson = (value: unknown): string =>
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/**
- * Output of an attached program, as the engine sends it. Each packet has eight bytes (kind, three
- * times 0, length) and its content; kind 2 is standard error. A packet may arrive in several
- * pieces. Format:
- * https://docs.docker.com/reference/api/engine/version/v1.43/#tag/Container/operation/ContainerAttach
- */
-export async function* attachedOutput(
-  stream: AsyncIterable<Buffer>,
-): AsyncGenerator<{ readonly isError: boolean; readonly data: Buffer }, void> {
-  let head: Buffer = Buffer.alloc(0);
-  let left = 0;
-  for await (let data of stream) {
-    while (data.length > 0) {
-      if (left === 0) {
-        const part = data.subarray(0, 8 - head.length);
-        head = Buffer.concat([head, part]);
-        data = data.subarray(part.length);
-        if (head.length < 8) break;
-        left = head.readUInt32BE(4);
-        if (left > 0) continue;
-      }
-      const part = data.subarray(0, left);
-      left -= part.length;
-      data = data.subarray(part.length);
-      if (part.length > 0) yield { isError: head[0] === 2, data: part };
-      if (left === 0) head = Buffer.alloc(0);
-    }
-  }
-}
-
-async function* standardOutput(
-  stream: AsyncIterable<Buffer>,
-  complain: (text: string) => void,
-): AsyncGenerator<Buffer, void> {
-  for await (const { isError, data } of attachedOutput(stream)) {
-    if (isError) complain(data.toString('utf8'));
-    else yield data;
-  }
-}
-
-async function* readFrames(source: AsyncGenerator<Buffer, void>): AsyncGenerator<AgentFrame, void> {
+async function* readFrames(stream: AsyncIterable<Buffer>): AsyncGenerator<AgentFrame, void> {
+  const source = stream[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);
   const more = async (): Promise<Buffer | undefined> => {
     const next = await source.next();

@@ -21,9 +21,20 @@ import { emptyTrace, readTrace } from '../tracer/readTrace';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { Agent, type AgentParts } from './agent';
 import { contentTime, filesOfTar, tarOf } from './archive';
-import type { InstanceImage } from '../docker/images/instanceLayer';
 import { sandboxRepository } from './sandboxRepository';
 import { asciiJson } from './agentProtocol';
+
+/** What a sandbox must know of its image. */
+export interface SandboxImage {
+  /** Folder of the repository. */
+  readonly folder: string;
+  /** Interpreter with the dependencies of the repository. */
+  readonly python: string;
+  /** Number of the user of the tests. */
+  readonly user: number;
+  /** The command that installs the repository again, where it can be. */
+  readonly install?: readonly string[];
+}
 
 /** A container with its agent, ready for one tree. */
 export interface SandboxParts extends AgentParts {
@@ -31,7 +42,7 @@ export interface SandboxParts extends AgentParts {
   readonly tree: string;
   /** The pristine tree of the other side, or the same tree where there is no other side. */
   readonly other: string;
-  readonly image: Pick<InstanceImage, 'folder' | 'python' | 'install' | 'user'>;
+  readonly image: SandboxImage;
   /** Bytes that tests may write. */
   readonly diskBytes: number;
   /** Waits until there is memory for a run. The returned function releases it. */

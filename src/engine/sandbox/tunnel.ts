@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import type { AttachedProgram } from '../docker/attachedProgram';
+import type { AttachedProgram } from './attachedProgram';
 
 /**
  * Forwards connections to a port of the container's own machine (127.0.0.1) to this process. They

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HumanError } from '../../../domain/humanError';
-import type { BuildContainer } from './build/buildContainer';
+import type { ImageCommands } from './build/buildContainer';
 
 /** A word of an image, which becomes a part of commands and labels: on one line, and not long. */
 // eslint-disable-next-line no-control-regex
@@ -49,7 +49,7 @@ print(json.dumps({
  * @returns undefined when none exists
  */
 async function askInterpreter(
-  container: BuildContainer,
+  container: ImageCommands,
   candidates: readonly string[],
   isForeign = false,
 ): Promise<Interpreter | undefined> {
@@ -69,7 +69,7 @@ async function askInterpreter(
 
 /** @throws HumanError when no candidate exists, or when it is too old for the tracer */
 export async function needInterpreter(
-  container: BuildContainer,
+  container: ImageCommands,
   image: string,
   candidates: readonly string[],
   isForeign = false,
@@ -98,7 +98,7 @@ export async function needInterpreter(
  * @param folder of the repository
  */
 export async function testUser(
-  container: BuildContainer,
+  container: ImageCommands,
   python: string,
   folder: string,
   user: number,

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { earliestTime, tarOf } from '../../sandbox/archive';
-import type { BuildContainer } from './build/buildContainer';
+import type { ImageCommands } from './build/buildContainer';
 import { asciiJson } from '../../sandbox/agentProtocol';
 
 /**
@@ -92,7 +92,7 @@ print('removed %d in all' % len(gone))
  * @throws HumanError when it cannot be done
  */
 export async function clearImageLeftovers(
-  container: BuildContainer,
+  container: ImageCommands,
   {
     paths,
     folder,
@@ -278,7 +278,7 @@ const closed = z.object({ user: z.number().int() });
  * @throws HumanError when it cannot be done
  */
 export async function closeAround(
-  container: BuildContainer,
+  container: ImageCommands,
   {
     folder,
     python,

@@ -15,6 +15,7 @@ import {
   inContainer,
   labelLines,
   type BuildContainer,
+  type ImageCommands,
   type BuildPlace,
 } from './build/buildContainer';
 import { compileFolder, compileR } from './build/compileR';
@@ -318,9 +319,15 @@ async function installR(
  * Makes the folder of an image equal to R. Our repository of one commit replaces one that may
  * contain later commits. Files that R does not have are removed, except those that its build needs.
  */
-async function putTree(
-  container: BuildContainer,
-  { trees, source, instance }: InstanceLayerRequest,
+export async function putTree(
+  container: ImageCommands,
+  {
+    trees,
+    source,
+    instance,
+  }: Pick<InstanceLayerRequest, 'trees' | 'instance'> & {
+    readonly source: Pick<InstanceLayerRequest['source'], 'from' | 'name'>;
+  },
   folder: string,
   python: string,
 ): Promise<void> {
@@ -343,8 +350,8 @@ const usualUser = 1000;
  *
  * @returns the number of the user that tests run as
  */
-async function closeImage(
-  container: BuildContainer,
+export async function closeImage(
+  container: ImageCommands,
   {
     folder,
     python,

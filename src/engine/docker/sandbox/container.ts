@@ -1,40 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type Dockerode from 'dockerode';
-import type { Duplex } from 'node:stream';
 import type { Side } from '../../../domain/outcome';
 import { programFolder } from '../../engine';
 import { throwIfAborted } from '../../../domain/humanError';
-import { attachProgram, type AttachedProgram } from '../attachedProgram';
+import { attachProgram } from '../attachedProgram';
+import type { AttachedProgram } from '../../sandbox/attachedProgram';
 import { removeNow } from './abandonedContainers';
 import { tarOf, type ArchiveEntry } from '../../sandbox/archive';
+import { agentFolder } from '../../sandbox/ownFiles';
+import { firstFrame } from '../../sandbox/firstFrame';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import type { InstanceImage } from '../images/instanceLayer';
 import { containerLabels } from '../labels';
 import { tracerFolder } from '../../sandbox/containerSandbox';
 import type { DockerSettings } from '../dockerSettings';
 import { openAgentProtocol, type AgentProtocol } from '../../sandbox/agentProtocol';
-
-/** The Python files that every container gets. */
-export async function ownFiles(assets: string): Promise<ArchiveEntry[]> {
-  const read = async (folder: string, to: string): Promise<ArchiveEntry[]> => {
-    const names = (await readdir(join(assets, folder))).filter((name) => name.endsWith('.py'));
-    return Promise.all(
-      names.map(async (name) => ({
-        path: `${to}/${name}`,
-        content: await readFile(join(assets, folder, name)),
-      })),
-    );
-  };
-  const both = await Promise.all([
-    read('tracer', tracerFolder.slice(1)),
-    read('agent', agentFolder.slice(1)),
-  ]);
-  return both.flat();
-}
-
-const agentFolder = '/swt/agent';
 
 /**
  * The first process of a container, which only has to exist. Orphaned processes become its children
@@ -116,26 +96,12 @@ export async function startContainer(
     await made.putArchive(await tarOf(request.files), { path: '/' });
     await made.start();
     throwIfAborted(signal);
-    const exec = await made.exec({
-      Cmd: [
-        ...[image.python, '-I', '-B', `${agentFolder}/swt_agent.py`],
-        JSON.stringify({ folder: image.folder, user: image.user, tracer: tracerFolder }),
-      ],
-      User: '0',
-      WorkingDir: '/',
-      AttachStdin: true,
-      AttachStdout: true,
-      AttachStderr: true,
-    });
-    const stream: Duplex = await exec.start({ hijack: true, stdin: true });
-    const wire = openAgentProtocol(stream);
-    const first = await orClosed(wire, signal, () => wire.receive());
-    throwIfAborted(signal);
-    if (first?.header.kind !== 'ready') {
-      const why = wire.complaint();
-      throw new Error(`the agent did not start: ${why === '' ? 'no answer' : why.slice(-300)}`);
-    }
-    throwIfAborted(signal);
+    const program = await attachProgram(made, [
+      ...[image.python, '-I', '-B', `${agentFolder}/swt_agent.py`],
+      JSON.stringify({ folder: image.folder, user: image.user, tracer: tracerFolder }),
+    ]);
+    const wire = openAgentProtocol(program);
+    await firstFrame(wire, signal);
     return {
       wire,
       attach: (argv) => attachProgram(made, argv),
@@ -148,26 +114,6 @@ export async function startContainer(
     await remove();
     const doing = `starting a sandbox for ${request.instance} from ${image.name}`;
     throw engineProblem(error, connection, doing);
-  }
-}
-
-/** Seconds for an agent to start, which takes a while where another processor is emulated. */
-const patience = 60;
-
-/** Waits for an answer. Closes the wire when the answer takes too long or the caller cancels. */
-async function orClosed<T>(
-  wire: AgentProtocol,
-  signal: AbortSignal | undefined,
-  answer: () => Promise<T>,
-): Promise<T> {
-  const close = (): void => wire.close();
-  const timer = setTimeout(close, patience * 1000);
-  signal?.addEventListener('abort', close, { once: true });
-  try {
-    return await answer();
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', close);
   }
 }
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { HumanError } from '../../../../src/domain/humanError';
-import type { AttachedProgram } from '../../../../src/engine/docker/attachedProgram';
+import type { AttachedProgram } from '../../../../src/engine/sandbox/attachedProgram';
 import {
   Downloads,
   TooMuch,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { Duplex } from 'node:stream';
 import fc from 'fast-check';
+import type { Container } from 'dockerode';
+import { attachProgram } from '../../../../src/engine/docker/attachedProgram';
 import { asciiJson, openAgentProtocol } from '../../../../src/engine/sandbox/agentProtocol';
 
 /** Bytes of a stream as the engine sends them: 1 is output, 2 is errors (API, "attach"). */
@@ -26,6 +28,13 @@ function connection(): { readonly stream: Duplex; readonly sent: Buffer[] } {
   return { stream, sent };
 }
 
+/** The protocol over an exec of the engine with this stream. */
+async function wireOver(stream: Duplex): Promise<ReturnType<typeof openAgentProtocol>> {
+  const exec = { start: () => Promise.resolve(stream) };
+  const container = { exec: () => Promise.resolve(exec) } as unknown as Container;
+  return openAgentProtocol(await attachProgram(container, ['agent']));
+}
+
 describe('the wire to the agent', () => {
   it('gives frames as they were sent, however the stream was cut', async () => {
     await fc.assert(
@@ -34,7 +43,7 @@ describe('the wire to the agent', () => {
         fc.integer({ min: 1, max: 90 }),
         async (payloads, size) => {
           const { stream } = connection();
-          const wire = openAgentProtocol(stream);
+          const wire = await wireOver(stream);
           const all = Buffer.concat(
             payloads.map((payload) => frame({ kind: 'output' }, Buffer.from(payload))),
           );
@@ -56,7 +65,7 @@ describe('the wire to the agent', () => {
 
   it('tells what the agent complained of, and that it is gone', async () => {
     const { stream } = connection();
-    const wire = openAgentProtocol(stream);
+    const wire = await wireOver(stream);
     stream.push(chunk(2, Buffer.from('Traceback\nMemoryError\n')));
     stream.push(chunk(1, Buffer.from('{"kind":"output","bytes":10}\nhalf')));
     stream.push(null);
@@ -66,14 +75,14 @@ describe('the wire to the agent', () => {
 
   it('takes what is no frame for the end', async () => {
     const { stream } = connection();
-    const wire = openAgentProtocol(stream);
+    const wire = await wireOver(stream);
     stream.push(chunk(1, Buffer.from('Killed\n')));
     assert.equal(await wire.receive(), undefined);
   });
 
-  it('sends text that has no UTF-8 so that Python reads the same', () => {
+  it('sends text that has no UTF-8 so that Python reads the same', async () => {
     const { stream, sent } = connection();
-    openAgentProtocol(stream).send({ kind: 'write', path: 'a\udce9é' }, Buffer.from([1, 2]));
+    (await wireOver(stream)).send({ kind: 'write', path: 'a\udce9é' }, Buffer.from([1, 2]));
     const text = Buffer.concat(sent).toString('latin1');
     assert.equal(text, '{"kind":"write","path":"a\\udce9\\u00e9","bytes":2}\n\u0001\u0002');
   });

@@ -21,7 +21,8 @@ import {
   type ConfinedRuns,
 } from './confinement';
 import { EngineDiskFull, EngineTrouble, lineOfProblem } from '../../connection/engineProblem';
-import { attachProgram, type AttachedProgram } from '../../attachedProgram';
+import { attachProgram } from '../../attachedProgram';
+import type { AttachedProgram } from '../../../sandbox/attachedProgram';
 
 /** Everything that making an image needs: an engine, a log, and a way to cancel. */
 export interface BuildPlace {
@@ -144,6 +145,9 @@ async function containerOptions(
     HostConfig: confinement(runs, limits),
   };
 }
+
+/** Commands in something that is, or becomes, the image of an instance. */
+export type ImageCommands = Pick<BuildContainer, 'attempt' | 'run' | 'put'>;
 
 /** A running container that becomes an image. */
 export class BuildContainer {

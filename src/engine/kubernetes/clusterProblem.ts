@@ -1,0 +1,78 @@
+import { HumanError, messageOf } from '../../domain/humanError';
+import { EngineGone, EngineTrouble } from '../docker/connection/engineProblem';
+
+/** Status of an answer of the API, such as 403; undefined when there was none. */
+export function apiStatus(error: unknown): number | undefined {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'number' ? code : undefined;
+}
+
+/**
+ * The error of an unhappy answer of the API, in words. A cluster that does not answer, or answers
+ * that it cannot serve now, is worth another attempt: {@link EngineGone}, {@link EngineTrouble}.
+ *
+ * @param where address of the API, with the namespace
+ * @param doing such as `creating a pod`
+ */
+export function clusterProblem(error: unknown, where: string, doing: string): HumanError {
+  if (error instanceof HumanError) return error;
+  const status = apiStatus(error);
+  const said = saidBy(error);
+  if (status === undefined) {
+    return new EngineGone(
+      `The Kubernetes API at ${where} does not answer, while ${doing}: ${said}`,
+      'Look whether the cluster can be reached: kubectl get pods',
+    );
+  }
+  if (status === 401) {
+    return new HumanError(
+      `The Kubernetes API at ${where} does not accept your credentials, while ${doing}`,
+      'Log in again, as for kubectl, or choose another context with --kube-context',
+    );
+  }
+  if (status === 403) {
+    const isQuota = /exceeded quota/i.test(said);
+    if (isQuota) {
+      return new EngineTrouble(
+        `The quota of the namespace leaves no room, while ${doing}: ${said}`,
+        'Use fewer --workers, or less --memory and --cpus',
+      );
+    }
+    return new HumanError(
+      `You may not do this in the cluster at ${where}, ${doing}: ${said}`,
+      'docs/kubernetes.md has the role that the engine needs',
+    );
+  }
+  if (status === 404) {
+    return new HumanError(
+      `The cluster at ${where} has no such thing, while ${doing}: ${said}`,
+      'Look at --namespace and --kube-context',
+    );
+  }
+  if (status === 429 || status >= 500) {
+    return new EngineTrouble(
+      `The Kubernetes API at ${where} is in trouble (status ${status}), while ${doing}: ${said}`,
+      'Repeat it; the API server may be back soon',
+    );
+  }
+  return new HumanError(
+    `The Kubernetes API at ${where} refuses (status ${status}), ${doing}: ${said}`,
+    'Look at the settings of the engine',
+  );
+}
+
+/** The message of the API's `Status` object, or of the error itself; on one line. */
+function saidBy(error: unknown): string {
+  const { body } = error as { readonly body?: unknown };
+  const text = typeof body === 'string' ? messageIn(body) : messageOf(error);
+  return text.replace(/\s+/g, ' ').slice(0, 400);
+}
+
+function messageIn(body: string): string {
+  try {
+    const { message } = JSON.parse(body) as { readonly message?: unknown };
+    return typeof message === 'string' ? message : body;
+  } catch {
+    return body;
+  }
+}

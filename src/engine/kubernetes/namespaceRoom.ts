@@ -1,0 +1,58 @@
+import type { DockerSettings } from '../docker/dockerSettings';
+import type { Machine } from '../engine';
+import type { Cluster } from './cluster';
+
+/** Pairs at once where the namespace has no quota; pods that find no room wait. */
+const pairsWithoutQuota = 4;
+
+/**
+ * How much the namespace allows, in the terms of one machine: as many sandboxes as the quota of its
+ * requests or limits holds. Where there is no quota, or none that may be read, a few pairs.
+ *
+ * @throws HumanError when the cluster does not answer
+ */
+export async function namespaceRoom(
+  { core, namespace, ask }: Cluster,
+  { memoryMb }: Pick<DockerSettings, 'memoryMb'>,
+): Promise<Machine> {
+  const { items } = await ask('reading the quota of the namespace', () =>
+    core.listNamespacedResourceQuota({ namespace }).catch((error: unknown) => {
+      if ((error as { code?: unknown }).code === 403) return { items: [] };
+      throw error;
+    }),
+  );
+  const room = (...names: readonly string[]): number | undefined => {
+    const free = items.flatMap(({ status }) =>
+      names.flatMap((name) => {
+        const hard = status?.hard?.[name];
+        return hard === undefined ? [] : [quantity(hard) - quantity(status?.used?.[name] ?? '0')];
+      }),
+    );
+    return free.length === 0 ? undefined : Math.max(0, Math.min(...free));
+  };
+  const processors = room('requests.cpu', 'limits.cpu', 'cpu');
+  const bytes = room('requests.memory', 'limits.memory', 'memory');
+  const pods = room('pods', 'count/pods');
+  const usual = processors === undefined && bytes === undefined && pods === undefined;
+  const most = usual ? 2 * pairsWithoutQuota : Number.MAX_SAFE_INTEGER;
+  const sandboxBytes = memoryMb * 2 ** 20;
+  const byPods = pods ?? most;
+  return {
+    cores: Math.min(processors ?? most, byPods),
+    memoryBytes: Math.min(bytes ?? most * sandboxBytes, byPods * sandboxBytes),
+  };
+}
+
+const units: Readonly<Record<string, number>> = {
+  ...{ m: 1e-3, '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 },
+  ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 },
+};
+
+/**
+ * A quantity such as `500m`, `4Gi` or `1e9`; 0 for what is none.
+ * https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
+ */
+export function quantity(written: string): number {
+  const found = /^([0-9.]+(?:[eE][+-]?[0-9]+)?)([A-Za-z]*)$/.exec(written.trim());
+  return found === null ? 0 : Number(found[1]) * (units[found[2] ?? ''] ?? 0);
+}

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { HumanError } from '../../domain/humanError';
+import { labels } from '../docker/labels';
+import type { Agent } from '../sandbox/agent';
+import { apiStatus } from './clusterProblem';
+import type { Cluster } from './cluster';
+import { closedLabel } from './podSpec';
+import { podCommands } from './preparedImage';
+
+const policyName = 'swt-bench-deny-all';
+
+/**
+ * Makes the network policy that keeps sandboxes from every network. Whoever may not make policies
+ * needs somebody else's: what counts is what the pods can reach.
+ */
+export async function makeNetworkPolicy({ networking, namespace, ask }: Cluster): Promise<void> {
+  const body = {
+    metadata: { name: policyName },
+    spec: {
+      podSelector: { matchLabels: { [labels.made]: '1', [closedLabel]: 'closed' } },
+      policyTypes: ['Ingress', 'Egress'],
+    },
+  };
+  await ask('making a network policy', () =>
+    networking.createNamespacedNetworkPolicy({ namespace, body }).catch((error: unknown) => {
+      if (apiStatus(error) !== 409 && apiStatus(error) !== 403) throw error;
+    }),
+  );
+}
+
+/**
+ * Tries what a pod without a policy reaches: the API server by its address in the cluster, and the
+ * kubelets of nodes.
+ */
+const trying = `
+import json, os, socket, threading
+targets = [tuple(each) for each in json.loads(os.environ["TARGETS"])]
+own = os.environ.get("KUBERNETES_SERVICE_HOST")
+if own:
+    targets.append((own, int(os.environ.get("KUBERNETES_SERVICE_PORT", "443"))))
+reached = []
+def attempt(target):
+    try:
+        socket.create_connection(target, 1.5).close()
+        reached.append("%s:%d" % target)
+    except OSError:
+        # A refusal counts for no answer: some enforcers refuse rather than drop.
+        pass
+threads = [threading.Thread(target=attempt, args=(target,)) for target in targets]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(json.dumps(sorted(reached)))
+`;
+
+/** A policy may take effect a moment after the pod starts. */
+const attempts = 4;
+
+/**
+ * Addresses that a sandbox must not reach, from inside.
+ *
+ * @param targets addresses with ports that are known to answer
+ * @returns those that it reached
+ * @throws SandboxUnusable
+ */
+export async function reachedByPod(
+  agent: Agent,
+  python: string,
+  targets: readonly (readonly [string, number])[],
+): Promise<readonly string[]> {
+  let reached: readonly string[] = [];
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    if (attempt > 0) await sleep(1000);
+    const { code, standard } = await podCommands(agent).attempt(
+      [python, '-I', '-S', '-c', trying],
+      { env: { TARGETS: JSON.stringify(targets) } },
+    );
+    const line = standard.trim().split('\n').at(-1) ?? '';
+    if (code !== 0) throw agent.unusable(`its network could not be probed: ${line.slice(-200)}`);
+    reached = z.array(z.string()).parse(JSON.parse(line));
+    if (reached.length === 0) break;
+  }
+  return reached;
+}
+
+/** The refusal of a cluster that does not keep sandboxes from the network. */
+export const notEnforced = (node: string, reached: readonly string[]): HumanError =>
+  new HumanError(
+    `Node ${node} does not enforce network policies: a sandbox reached ${reached.join(', ')}`,
+    'Use a cluster whose network plugin enforces them, or --accept-network to grade tests nevertheless; models never get a network',
+  );

@@ -1,0 +1,142 @@
+import { PassThrough } from 'node:stream';
+import type { AttachedProgram } from '../sandbox/attachedProgram';
+import type { Cluster } from './cluster';
+import { clusterProblem } from './clusterProblem';
+import { containerName } from './podSpec';
+
+/**
+ * Numbers of the streams in a connection:
+ * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apimachinery/pkg/util/remotecommand/constants.go
+ */
+const streams = { input: 0, output: 1, error: 2, status: 3 } as const;
+
+/** Bytes of one message; longer writes are cut. */
+const messageBytes = 64 * 1024;
+
+/** Bytes that wait for a reader, after which the connection is not read any more. */
+const unreadBytes = 4 << 20;
+
+/** The parts of a WebSocket that are used here. */
+interface Socket {
+  readonly readyState: number;
+  send(data: Buffer, done: (error?: Error) => void): void;
+  pause(): void;
+  resume(): void;
+  terminate(): void;
+  on(event: 'close' | 'error', listener: (about: unknown) => void): void;
+}
+
+export interface StreamOptions {
+  /**
+   * Milliseconds without a byte after which the program counts as dead; undefined for a program
+   * that may be silent. A status is never believed: a node that dies may end the stream with 0.
+   */
+  readonly silence?: number;
+}
+
+/**
+ * Starts a program in a pod, as the user of its container, with its standard input and output.
+ *
+ * @throws HumanError when the API does not do it
+ */
+export async function attachInPod(
+  cluster: Cluster,
+  pod: string,
+  command: readonly string[],
+  { silence }: StreamOptions = {},
+): Promise<AttachedProgram> {
+  const { Exec } = await import('@kubernetes/client-node');
+  const received = new PassThrough({ highWaterMark: unreadBytes });
+  let complaint = '';
+  let socket: Socket | undefined;
+  let isPaused = false;
+  let timer: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    clearTimeout(timer);
+    if (!received.writableEnded) received.end();
+  };
+  const complain = (text: string): void => {
+    complaint = (complaint + text).slice(-2000);
+  };
+  const heard = (): void => {
+    clearTimeout(timer);
+    if (silence === undefined || isPaused || received.writableEnded) return;
+    timer = setTimeout(() => {
+      complain(`\nnothing was heard of it for ${Math.round(silence / 1000)} s`);
+      end();
+      socket?.terminate();
+    }, silence);
+    timer.unref();
+  };
+  const take = (stream: number, data: Buffer): boolean => {
+    heard();
+    if (stream === streams.output && !received.writableEnded && !received.write(data)) {
+      isPaused = true;
+      clearTimeout(timer);
+      socket?.pause();
+    } else if (stream === streams.error || stream === streams.status) {
+      complain(wordsOf(stream, data));
+    }
+    return true;
+  };
+  received.on('drain', () => {
+    isPaused = false;
+    socket?.resume();
+    heard();
+  });
+  const query = new URLSearchParams({ container: containerName, stdin: 'true', stdout: 'true' });
+  query.set('stderr', 'true');
+  for (const word of command) query.append('command', word);
+  const path = `/api/v1/namespaces/${cluster.namespace}/pods/${pod}/exec?${query.toString()}`;
+  try {
+    // The client's own `exec` reads without regard to whether anybody takes what it reads.
+    const { handler } = new Exec(cluster.config);
+    socket = (await handler.connect(path, null, take)) as unknown as Socket;
+  } catch (error) {
+    throw clusterProblem(socketError(error), cluster.where, `starting a program in the pod ${pod}`);
+  }
+  socket.on('close', end);
+  socket.on('error', end);
+  heard();
+  const open = socket;
+  return {
+    output: received,
+    write(data, done) {
+      for (let at = 0; at < data.length; at += messageBytes) {
+        const part = data.subarray(at, at + messageBytes);
+        const isLast = at + messageBytes >= data.length;
+        if (open.readyState !== 1) return done();
+        open.send(Buffer.concat([Buffer.from([streams.input]), part]), () => {
+          if (isLast) done();
+        });
+      }
+      if (data.length === 0) done();
+    },
+    complaint: () => complaint.trim(),
+    close() {
+      open.terminate();
+      end();
+    },
+  };
+}
+
+/** What a program or the API said; a status that tells of success says nothing. */
+function wordsOf(stream: number, data: Buffer): string {
+  const text = data.toString('utf8');
+  if (stream === streams.error) return text;
+  try {
+    const { status, message } = JSON.parse(text) as { status?: string; message?: string };
+    return status === 'Success' ? '' : `\n${message ?? text}`;
+  } catch {
+    return text;
+  }
+}
+
+/** The answer of the API when it refuses a connection, as an error with its status. */
+function socketError(event: unknown): unknown {
+  const { message, error } = event as { readonly message?: unknown; readonly error?: unknown };
+  const text = typeof message === 'string' ? message : '';
+  const status = /Unexpected server response: (\d+)/.exec(text)?.[1];
+  const words = text === '' ? String(error ?? event) : text;
+  return Object.assign(new Error(words), status === undefined ? {} : { code: Number(status) });
+}

@@ -1,0 +1,164 @@
+import { messageOf, throwIfAborted } from '../../domain/humanError';
+import type { AttachedProgram } from '../sandbox/attachedProgram';
+import type { ArchiveEntry } from '../sandbox/archive';
+import { tracerFolder } from '../sandbox/containerSandbox';
+import { openAgentProtocol, type AgentProtocol } from '../sandbox/agentProtocol';
+import { firstFrame } from '../sandbox/firstFrame';
+import { agentFolder } from '../sandbox/ownFiles';
+import { SandboxUnusable, type EngineWork } from '../engine';
+import type { Loss } from '../sandbox/agent';
+import type { Cluster } from './cluster';
+import { mirrored, podSpec, withPython, type PodRequest } from './podSpec';
+import { attachInPod } from './podStream';
+import type { PodWatch } from './podWatch';
+
+/** Milliseconds without a sign of life after which a sandbox counts as dead. */
+const deadAfter = 30_000;
+
+/** A running pod and its agent. */
+export interface SandboxPod {
+  readonly wire: AgentProtocol;
+  readonly node: string;
+  /** Name of its image, as the node pulls it. */
+  readonly image: string;
+  /** Address of its node. */
+  readonly hostAddress: string;
+  /** Digest of the image, as the node reports it. */
+  readonly imageId: string;
+  /** Milliseconds since 1970 when its container ran. */
+  readonly since: number;
+  /** Why the agent is gone, as far as the cluster says. */
+  whyLost(): Promise<Loss | undefined>;
+  /** Starts a program beside the agent, as root. */
+  attach(argv: readonly string[]): Promise<AttachedProgram>;
+  /** Removes the pod with all that runs in it; never throws. */
+  remove(): Promise<void>;
+}
+
+export interface SandboxPodRequest extends PodRequest {
+  readonly cluster: Cluster;
+  readonly watch: PodWatch;
+  /** Files of the agent and the tracer. */
+  readonly files: readonly ArchiveEntry[];
+  /** Folder of the repository. */
+  readonly folder: string;
+  /** Hears of a node that lost a sandbox. */
+  readonly onLoss: (node: string) => void;
+}
+
+/**
+ * Writes the files that its standard input begins with, and becomes the agent. The input is one
+ * line of JSON, read byte for byte, so that the agent finds what follows.
+ */
+const unpacking = `
+import json, os, sys
+def read(size):
+    data = b""
+    while len(data) < size:
+        piece = os.read(0, size - len(data))
+        if not piece:
+            sys.exit("the input ended")
+        data += piece
+    return data
+for path, content in json.loads(read(int(sys.argv[1])).decode("ascii")).items():
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        os.makedirs(folder, 0o755)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(content)
+os.chmod("/tmp", 0o1777)
+os.execv(sys.executable, [sys.executable, "-W", "ignore", "-I", "-B"] + sys.argv[2:])
+`;
+
+/**
+ * Starts a pod with the agent in it. Nothing is left behind on failure.
+ *
+ * @throws HumanError, SandboxUnusable when the pod is lost while it starts, Cancelled
+ */
+export async function startPod(request: SandboxPodRequest, work: EngineWork): Promise<SandboxPod> {
+  const { cluster, watch, instance, onLoss } = request;
+  const { core, namespace } = cluster;
+  throwIfAborted(work.signal);
+  const image = mirrored(request.image, request.settings.kubernetes.mirrors);
+  const body = podSpec({ ...request, image });
+  const name = body.metadata?.name ?? '';
+  let isLost = false;
+  const remove = (): Promise<void> => removePod(cluster, name, isLost);
+  try {
+    await cluster.ask('creating a pod', () => core.createNamespacedPod({ namespace, body }));
+    const { node, imageId, hostAddress } = await watch.running(name, { instance, image }, work);
+    const since = Date.now();
+    const whyLost = async (): Promise<Loss | undefined> => {
+      const loss = await watch.whyLost(name);
+      isLost = true;
+      if (loss === undefined || 'why' in loss) onLoss(node);
+      return loss;
+    };
+    const wire = await startAgent(request, name, work.signal).catch(async (error: unknown) => {
+      throwIfAborted(work.signal);
+      const loss = await whyLost();
+      const why = loss !== undefined && 'why' in loss ? loss.why : messageOf(error);
+      throw new SandboxUnusable(
+        `The agent of ${instance} did not start in the pod ${name}: ${why}`,
+        'Run the tests again; if it happens again, look at the cluster',
+      );
+    });
+    return {
+      ...{ wire, node, image, imageId, hostAddress, since, whyLost },
+      attach: (argv) => attachInPod(cluster, name, argv),
+      remove: async () => {
+        wire.close();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function startAgent(
+  { cluster, files, folder, pythons }: SandboxPodRequest,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<AgentProtocol> {
+  const contents = files.map(({ path, content }) => [`/${path}`, content.toString('utf8')]);
+  const line = Buffer.from(
+    JSON.stringify(Object.fromEntries(contents)).replace(
+      /[\u007f-\uffff]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ),
+  );
+  const config = { folder, user: usualUser, tracer: tracerFolder, beats: true };
+  const program = await attachInPod(
+    cluster,
+    name,
+    withPython(
+      ...([pythons, unpacking, String(line.length)] as const),
+      ...[`${agentFolder}/swt_agent.py`, JSON.stringify(config)],
+    ),
+    { silence: deadAfter },
+  );
+  program.write(line, () => undefined);
+  const wire = openAgentProtocol(program, true);
+  await firstFrame(wire, signal);
+  return wire;
+}
+
+/** The number of the user that tests usually run as. */
+const usualUser = 1000;
+
+/**
+ * Removes a pod; never throws, since the next start removes what is left.
+ *
+ * @param byForce whether its node may be gone and cannot confirm
+ */
+export async function removePod(
+  { core, namespace, ask }: Cluster,
+  name: string,
+  byForce: boolean,
+): Promise<void> {
+  await ask('removing a pod', () =>
+    core.deleteNamespacedPod({ name, namespace, gracePeriodSeconds: byForce ? 0 : 1 }),
+  ).catch(() => undefined);
+}
