@@ -94,6 +94,12 @@ export function onEngine(
         await needDocker(this);
       });
     }
+    if (name === 'kubernetes') {
+      before(function () {
+        // `npm run test:cluster` names a cluster and an image that its nodes have.
+        if (process.env['SWT_BENCH_CLUSTER_IMAGE'] === undefined) this.skip();
+      });
+    }
     useExample((made) => (example = made));
     before(async function () {
       const python = name === 'local' ? await pytestEnvironment(this) : undefined;

@@ -27,6 +27,10 @@ import {
   viewIds,
   walkthrough,
 } from '../../src/editor/shell/names';
+import {
+  kubernetesSettingId,
+  kubernetesSettingNames,
+} from '../../src/engine/kubernetes/kubernetesSettings';
 import { root } from '../commandLine/cli';
 
 /** The files that users install, and no others. `media/sample` holds the bundled instance. */
@@ -142,7 +146,11 @@ describe('package.json and the code', () => {
     );
     assert.deepEqual(
       Object.keys(properties).sort(),
-      [...Object.values(settingKeys), ...Object.values(dockerSettingKeys)].sort(),
+      [
+        ...Object.values(settingKeys),
+        ...Object.values(dockerSettingKeys),
+        ...kubernetesSettingNames.map(kubernetesSettingId),
+      ].sort(),
     );
     for (const setting of Object.values(properties)) {
       assert.ok('default' in setting);

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { HumanError } from '../../domain/humanError';
 import {
+  kubernetesFlag,
   kubernetesSettingNames,
   kubernetesSettingTable,
   type KubernetesOptionName,
@@ -13,8 +14,7 @@ type Given = { readonly [Name in KubernetesOptionName]?: unknown };
 const optionNames = kubernetesSettingNames.map((key) => {
   const { option } = kubernetesSettingTable[key];
   const name = option.name as KubernetesOptionName;
-  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  return { ...option, key, name, flag };
+  return { ...option, key, name, flag: kubernetesFlag(key) };
 });
 
 /** The options of the kubernetes engine, in the order of `--help`. */

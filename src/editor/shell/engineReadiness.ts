@@ -76,6 +76,8 @@ export class EngineReadiness implements vscode.Disposable {
     let missing: EngineProblem['missing'] = 'python';
     try {
       const { name, python, docker } = engineSettings(this.scope);
+      // A cluster is asked only when tests run: it may want somebody to log in.
+      if (name === 'kubernetes') return undefined;
       if (runsInContainers(name)) {
         missing = containerEngine;
         const { signal } = this.abort;

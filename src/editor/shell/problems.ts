@@ -45,7 +45,7 @@ export function showEngineProblem(
   void vscode.window.showErrorMessage(text, showLog, openSettings, useLocal).then((chosen) => {
     if (chosen === showLog) void vscode.commands.executeCommand(commandIds.showLog);
     if (chosen === openSettings) {
-      void vscode.commands.executeCommand('workbench.action.openSettings', 'swt-bench.docker');
+      void vscode.commands.executeCommand('workbench.action.openSettings', `swt-bench.${engine}`);
     }
     if (chosen === useLocal) void useEngine('local', folder);
   });

@@ -9,6 +9,12 @@ import {
   type DockerSettings,
 } from '../../engine/docker/dockerSettings';
 import { engineNames, type EngineName } from '../../engine/engine';
+import {
+  kubernetesSettingId,
+  kubernetesSettingNames,
+  type KubernetesSettings,
+} from '../../engine/kubernetes/kubernetesSettings';
+import { readKubernetesSettings } from '../../engine/kubernetes/readKubernetesSettings';
 import { defaultStorage } from '../../repository/storage';
 import { dockerSettingKeys } from './dockerSettingKeys';
 import { settingKeys } from './names';
@@ -70,6 +76,7 @@ export interface EngineSettings {
   /** Interpreter or virtual environment of the local engine; undefined for the one on PATH. */
   readonly python: string | undefined;
   readonly docker: DockerSettings;
+  readonly kubernetes: KubernetesSettings;
 }
 
 /** @throws HumanError naming the setting whose value is invalid */
@@ -83,7 +90,12 @@ export function engineSettings(scope?: vscode.Uri): EngineSettings {
     );
   }
   const python = text(settingKeys.python, scope);
-  return { name, python: python === '' ? undefined : python, docker: dockerSettingsOf() };
+  return {
+    name,
+    python: python === '' ? undefined : python,
+    docker: dockerSettingsOf(),
+    kubernetes: kubernetesSettingsOf(),
+  };
 }
 
 function dockerSettingsOf(): DockerSettings {
@@ -96,6 +108,17 @@ function dockerSettingsOf(): DockerSettings {
     if (value !== undefined && !isEmpty) given[key] = value;
   }
   return readDockerSettings(given, (key) => `The setting ${dockerSettingKeys[key]}`);
+}
+
+function kubernetesSettingsOf(): KubernetesSettings {
+  const configuration = vscode.workspace.getConfiguration();
+  const given: Partial<Record<keyof KubernetesSettings, unknown>> = {};
+  for (const key of kubernetesSettingNames) {
+    const value: unknown = configuration.get(kubernetesSettingId(key));
+    const isEmpty = typeof value === 'string' && value.trim() === '';
+    if (value !== undefined && !isEmpty) given[key] = value;
+  }
+  return readKubernetesSettings(given, (key) => `The setting ${kubernetesSettingId(key)}`);
 }
 
 /** Seconds after which a run on one side is stopped. */

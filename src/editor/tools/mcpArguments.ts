@@ -1,4 +1,5 @@
 import { dockerOptions, asArgument } from '../../engine/docker/dockerSettings';
+import { kubernetesFlag, kubernetesSettingNames } from '../../engine/kubernetes/kubernetesSettings';
 import { runsInContainers } from '../../engine/engine';
 import type { EngineSettings } from '../shell/settings';
 
@@ -26,12 +27,21 @@ export function mcpArguments(request: McpRequest): string[] {
     ...['--storage', storage, '--timeout', String(timeoutSeconds)],
     ...['--engine', engine.name],
     ...(engine.name === 'local' ? localArguments(engine) : dockerArguments(engine)),
+    ...(engine.name === 'kubernetes' ? kubernetesArguments(engine) : []),
     ...(!runsInContainers(engine.name) && runTestsLocally ? ['--run-tests-locally'] : []),
   ];
 }
 
 const localArguments = ({ python }: EngineSettings): string[] =>
   python === undefined ? [] : ['--python', python];
+
+const kubernetesArguments = ({ kubernetes }: EngineSettings): string[] =>
+  kubernetesSettingNames.flatMap((key) => {
+    const value = kubernetes[key];
+    const isUnset = value === undefined || value === false;
+    if (isUnset || (Array.isArray(value) && value.length === 0)) return [];
+    return [kubernetesFlag(key), ...(value === true ? [] : [String(value)])];
+  });
 
 const dockerArguments = ({ docker }: EngineSettings): string[] =>
   dockerOptions.flatMap(({ key, flag, writing }) =>

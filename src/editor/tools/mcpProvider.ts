@@ -14,6 +14,7 @@ const settings = [
   ...[settingKeys.engine, settingKeys.python, settingKeys.storage, settingKeys.timeout],
   settingKeys.runModelTestsLocally,
   'swt-bench.docker',
+  'swt-bench.kubernetes',
 ];
 
 /**

@@ -16,7 +16,7 @@ export interface Cluster {
    *
    * @throws HumanError saying what could not be done
    */
-  ask<T>(doing: string, call: () => Promise<T>): Promise<T>;
+  readonly ask: <T>(doing: string, call: () => Promise<T>) => Promise<T>;
 }
 
 /** Milliseconds for an answer of the API. */

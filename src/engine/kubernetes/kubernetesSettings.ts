@@ -170,5 +170,13 @@ export const kubernetesSettingTable: Readonly<Record<keyof KubernetesSettings, K
 
 export const kubernetesSettingNames = Object.keys(table) as readonly (keyof KubernetesSettings)[];
 
+/** The id of a setting in VS Code, such as `swt-bench.kubernetes.namespace`. */
+export const kubernetesSettingId = (key: keyof KubernetesSettings): string =>
+  `swt-bench.kubernetes.${key}`;
+
+/** The flag of the option of a setting, such as `--kube-context`. */
+export const kubernetesFlag = (key: keyof KubernetesSettings): string =>
+  `--${table[key].option.name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
 /** Names of the options as the parser of the command line gives them. */
 export type KubernetesOptionName = Table[keyof Table]['option']['name'];

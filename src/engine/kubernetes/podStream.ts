@@ -91,7 +91,8 @@ export async function attachInPod(
   try {
     // The client's own `exec` reads without regard to whether anybody takes what it reads.
     const { handler } = new Exec(cluster.config);
-    socket = (await handler.connect(path, null, take)) as unknown as Socket;
+    const opened: unknown = await handler.connect(path, null, take);
+    socket = opened as Socket;
   } catch (error) {
     throw clusterProblem(socketError(error), cluster.where, `starting a program in the pod ${pod}`);
   }

@@ -12,7 +12,7 @@ import { projectVersion } from '../docker/images/environmentImage';
 import { installCommand, pythonsOf } from '../containerImage';
 import { recipeOf } from '../environments/recipes';
 import { HumanError } from '../../domain/humanError';
-import { Agent } from '../sandbox/agent';
+import type { Agent } from '../sandbox/agent';
 import { tarEnd } from '../sandbox/archive';
 import { tracerFolder, type SandboxImage } from '../sandbox/containerSandbox';
 
