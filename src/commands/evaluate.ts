@@ -125,7 +125,11 @@ export async function evaluateCommand(
       { ...request, ...(out === undefined ? {} : { results: { out, ...place } }) },
       { ...hooks, onEntry: (_entry, report, place) => gathered.add(report, place) },
     );
-    return { outcome: await done, engine, runId };
+    const outcome = await done;
+    for (const [node, seconds] of Object.entries(engine.nodeSeconds?.() ?? {})) {
+      reporter.log(`node ${node}: ${Math.round(seconds)} seconds of sandboxes`);
+    }
+    return { outcome, engine, runId };
   });
   reporter.clear();
 

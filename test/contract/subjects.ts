@@ -151,7 +151,9 @@ async function makeSubject(
 
   const storage = await example.storage();
   const id = `octo__cat-${randomBytes(4).toString('hex')}`;
+  const image = process.env['SWT_BENCH_CLUSTER_IMAGE'];
   const more = {
+    ...(name === 'kubernetes' && image !== undefined && { environment: { image } }),
     ...{ id, baseCommit, goldenPatch, createdAt: '2023-06-01T00:00:00Z' },
     goldenTests: candidate('self.assertEqual(purr(), 2)', 'tests/test_golden.py'),
   };

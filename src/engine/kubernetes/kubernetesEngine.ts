@@ -6,8 +6,6 @@ import { sha256 } from '../../files/sha256';
 import type { Trees } from '../../repository/trees';
 import { prebuiltName, pythonsOf, usualFolder } from '../containerImage';
 import { settingsOfRuns, type DockerSettings } from '../docker/dockerSettings';
-import { builder } from '../docker/images/environmentImage';
-import { instanceName } from '../docker/images/instanceLayer';
 import { ImageMissing } from '../docker/images/pull/pullProblem';
 import { containerLabels } from '../docker/labels';
 import {
@@ -126,7 +124,7 @@ class KubernetesEngine {
       (recipeOf(instance.repo, instance.version).network || isNamed(instance, shared.network));
     const place: PlaceOfPods = {
       ...{ instance, trees, hasNetwork },
-      images: this.imagesOf(instance, trees),
+      images: this.imagesOf(instance),
       acceptsNetwork: isGraded && settings.acceptNetwork,
     };
     // What an image holds is only known in a pod. The first pair takes that pod over.
@@ -165,23 +163,16 @@ class KubernetesEngine {
     await Promise.all([...this.opened].map((each) => each.dispose()));
   }
 
-  /** The row's own image, else one that was pushed, else a prebuilt one. */
-  private imagesOf(instance: Instance, trees: Trees): readonly string[] {
-    const { settings, shared } = this.options;
+  /** The row's own image, else a prebuilt one. */
+  private imagesOf(instance: Instance): readonly string[] {
+    const { shared } = this.options;
     const own = instance.environment?.image;
-    const recipe = recipeOf(instance.repo, instance.version);
-    const base = shared.baseImage.replaceAll('{python}', recipe.python);
-    const built = ['built', builder, base, instance.createdAt];
-    const pushed =
-      settings.registry === undefined
-        ? []
-        : [`${settings.registry}/${instanceName(instance, trees, recipe, built).name}`];
     const prebuilt = shared.prebuilt === '' ? [] : [prebuiltName(instance.id, shared.prebuilt)];
-    const names = own === undefined ? [...pushed, ...prebuilt] : [own];
+    const names = own === undefined ? prebuilt : [own];
     if (names.length === 0) {
       throw new HumanError(
-        `There is no image for ${instance.id}: its row names none, and neither --registry nor --prebuilt is set`,
-        'Push images with swt-bench images push, and name their --registry',
+        `There is no image for ${instance.id}: its row names none, and --prebuilt is none`,
+        'Name an image in the row, or a namespace with --prebuilt',
       );
     }
     return names;

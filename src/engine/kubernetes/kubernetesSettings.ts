@@ -53,21 +53,6 @@ const table = {
       byDefault: 'that of the context',
     },
   },
-  /** Where `swt-bench images push` puts images, such as `registry.example.org/team`. */
-  registry: {
-    schema: z
-      .string()
-      .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]*[A-Za-z0-9]$/)
-      .optional(),
-    expected: 'Write a registry with a path, such as registry.example.org/team',
-    option: {
-      name: 'registry',
-      argument: '<name>',
-      description: 'registry that `images push` filled',
-      writing: 'text',
-      byDefault: 'none: images of the rows, else prebuilt ones',
-    },
-  },
   /** Beginnings of image names, with what nodes use instead: `docker.io/=mirror.example.org/hub/`. */
   mirrors: {
     schema: z.array(z.string().regex(pair)).default([]),

@@ -122,7 +122,7 @@ export class PodWatch {
 function refused(what: { readonly image: string }, why: string): HumanError {
   return new ImageMissing(
     `No pod can be started from ${what.image}: ${why}`,
-    'Look at --registry, --mirror and --pull-secret; swt-bench images push fills a registry',
+    'Look at --mirror and --pull-secret, and whether nodes can reach the registry',
   );
 }
 

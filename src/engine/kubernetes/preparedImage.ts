@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
-import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
 import type { Trees } from '../../repository/trees';
 import { compileFolder } from '../docker/images/build/compileR';
@@ -25,23 +24,6 @@ export interface PreparedImage extends SandboxImage {
   readonly digest: string;
 }
 
-/**
- * The file in an image that `images push` adds. It describes an image that the docker engine made,
- * in which nothing is left to prepare.
- */
-export const descriptionPath = '/swt/image.json';
-
-export const imageDescription = z.object({
-  folder: z.string(),
-  python: z.string(),
-  pythonVersion: z.string(),
-  pytest: z.string().optional(),
-  tox: z.string().optional(),
-  user: z.number().int(),
-  install: z.array(z.string()).optional(),
-  digest: z.string(),
-});
-
 /** PATH where the image sets none. */
 const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -62,8 +44,6 @@ interface Preparing {
  */
 export async function prepareImage(agent: Agent, preparing: Preparing): Promise<PreparedImage> {
   const commands = podCommands(agent);
-  const described = await commands.attempt(['cat', descriptionPath]);
-  if (described.code === 0) return describedImage(described.standard, preparing);
   const { instance, trees, folder, image, imageId } = preparing;
   const recipe = recipeOf(instance.repo, instance.version);
   const found = await needInterpreter(commands, image, pythonsOf(folder));
@@ -99,31 +79,6 @@ export async function prepareImage(agent: Agent, preparing: Preparing): Promise<
   };
 }
 
-function describedImage(text: string, { image }: Preparing): PreparedImage {
-  const read = imageDescription.safeParse(parsed(text));
-  if (read.success) {
-    const { install, pytest, tox, ...rest } = read.data;
-    return {
-      ...rest,
-      ...(install !== undefined && { install }),
-      ...(pytest !== undefined && { pytest }),
-      ...(tox !== undefined && { tox }),
-    };
-  }
-  throw new HumanError(
-    `The image ${image} has a description that cannot be read: ${descriptionPath}`,
-    'Push it again with swt-bench images push',
-  );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Bytes of an archive that are sent in one request. */
 const partBytes = 8 << 20;
 
@@ -154,7 +109,7 @@ export function podCommands(agent: Agent): ImageCommands {
       if (ended.code === 0) return ended.standard;
       throw new HumanError(
         `Could not ${doing} in a pod: ${ended.output.trim().slice(-300) || `status ${ended.code}`}`,
-        'Look at the image, or push one with swt-bench images push',
+        'Look at the image',
       );
     },
     async put(archive, folder = '/') {

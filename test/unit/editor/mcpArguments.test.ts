@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Command } from 'commander';
 import { mcpArguments, type McpRequest } from '../../../src/editor/tools/mcpArguments';
+import { kubernetesSettings } from '../../../src/engine/kubernetes/kubernetesSettings';
 import { dockerSettings } from '../../../src/engine/docker/dockerSettings';
 import {
   dockerSettingsOf,
@@ -8,13 +9,14 @@ import {
   type EngineOptions,
 } from '../../../src/commands/options/engineOptions';
 
+const kubernetes = kubernetesSettings.parse({});
 const local: McpRequest = {
   id: 'owner__name-1',
   dataset: '/data/set with spaces.jsonl',
   sources: ['owner/name=/src', '/elsewhere'],
   storage: '/storage',
   timeoutSeconds: 300,
-  engine: { name: 'local', python: '/venv', docker: dockerSettings.parse({}) },
+  engine: { name: 'local', python: '/venv', docker: dockerSettings.parse({}), kubernetes },
   runTestsLocally: false,
 };
 
@@ -80,7 +82,7 @@ describe('the arguments of the MCP server of an instance', () => {
   ]) {
     it(`carry the settings of the docker engine: ${JSON.stringify(given)}`, () => {
       const docker = dockerSettings.parse(given);
-      const engine = { name: 'docker', python: '/venv', docker } as const;
+      const engine = { name: 'docker', python: '/venv', docker, kubernetes } as const;
       const options = read(mcpArguments({ ...local, engine }));
       assert.equal(options.engine, 'docker');
       assert.equal(options.python, undefined);
