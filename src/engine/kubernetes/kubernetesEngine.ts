@@ -77,7 +77,7 @@ interface PodSandbox {
   readonly box: ContainerSandbox;
   readonly pod: SandboxPod;
   readonly image: PreparedImage;
-  remove(): Promise<void>;
+  readonly remove: () => Promise<void>;
 }
 
 /** What the pods of an instance have in common. */

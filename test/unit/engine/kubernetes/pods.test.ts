@@ -22,7 +22,7 @@ const onNode = (state: object, more: object = {}): V1Pod =>
   }) as unknown as V1Pod;
 
 const pending = (message: string): V1Pod =>
-  ({ status: { conditions: [{ type: 'PodScheduled', status: 'False', message }] } }) as V1Pod;
+  ({ status: { conditions: [{ type: 'PodScheduled', status: 'False', message }] } });
 
 describe('an unhappy answer of the Kubernetes API', () => {
   for (const [what, error, kind, said] of [
@@ -96,7 +96,7 @@ describe('the state of a pod', () => {
     ['running', onNode({ running: {} }), 'running', /"node":"a"/],
   ] as const) {
     it(`is read: ${what}`, () => {
-      const state = podState(pod as V1Pod | undefined);
+      const state = podState(pod);
       assert.equal(state.is, is);
       assert.match(JSON.stringify(state), said);
     });
