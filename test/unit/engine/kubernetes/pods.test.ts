@@ -21,8 +21,9 @@ const onNode = (state: object, more: object = {}): V1Pod =>
     status: { containerStatuses: [{ state, imageID: 'sha256:1' }], hostIP: '10.0.0.1', ...more },
   }) as unknown as V1Pod;
 
-const pending = (message: string): V1Pod =>
-  ({ status: { conditions: [{ type: 'PodScheduled', status: 'False', message }] } });
+const pending = (message: string): V1Pod => ({
+  status: { conditions: [{ type: 'PodScheduled', status: 'False', message }] },
+});
 
 describe('an unhappy answer of the Kubernetes API', () => {
   for (const [what, error, kind, said] of [
