@@ -68,7 +68,7 @@ export interface Engine {
   /** Description for people, such as `local engine, CPython 3.11.7, pytest 8.3.5`. */
   readonly description: string;
   /** The environment of all tests, if it is the same for every instance. */
-  readonly environment?: Environment;
+  readonly environment?: Environment | undefined;
   /** The machine that tests run on, if the engine reports it; it may differ from this one. */
   readonly machine?: Machine;
   /**

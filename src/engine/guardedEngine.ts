@@ -49,8 +49,12 @@ export function guardedEngine(engine: Engine, limits: EngineLimits = usualLimits
   const guard = new EngineGuard(engine, limits);
   return {
     name: engine.name,
-    description: engine.description,
-    ...(engine.environment === undefined ? {} : { environment: engine.environment }),
+    get description() {
+      return engine.description;
+    },
+    get environment() {
+      return engine.environment;
+    },
     ...(engine.machine === undefined ? {} : { machine: engine.machine }),
     prepare: (instance, trees, work) => guard.prepare(instance, trees, work),
     dispose: () => engine.dispose(),

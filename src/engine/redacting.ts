@@ -20,6 +20,13 @@ import type { Workspace } from './workspace';
 export function redacting(engine: Engine): Engine {
   return {
     ...engine,
+    // Spreading would copy values that change while the engine is open.
+    get description() {
+      return engine.description;
+    },
+    get environment() {
+      return engine.environment;
+    },
     prepare: async (...asked) => redactingPlace(await engine.prepare(...asked)),
     dispose: () => engine.dispose(),
   };
@@ -35,6 +42,9 @@ function redactingPlace(place: TestPlace): TestPlace {
   const { openWorkspace } = place;
   return {
     ...place,
+    get environment() {
+      return place.environment;
+    },
     openPair,
     ...(openWorkspace !== undefined && {
       openWorkspace: async (work) => redactingWorkspace(await openWorkspace(work)),

@@ -8,6 +8,7 @@ import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
 import { brokenRuns } from './brokenRuns';
 import type { CandidateResult } from './candidateResult';
+import { environmentProblem } from './environmentProblem';
 import { explainDifference } from './difference';
 import {
   coverageOf,
@@ -109,7 +110,14 @@ export async function evaluateSince(
   const unrunnable =
     records === undefined
       ? candidate.notes.join('; ')
-      : (whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed));
+      : ((await environmentProblem(
+          session,
+          { patch, run: candidate },
+          [base, golden.goldenBase, golden.golden],
+          options,
+        )) ??
+        whyNotRunnable(records.base) ??
+        whyNotRunnable(records.fixed));
   if (records === undefined || unrunnable !== undefined) {
     return { result: unrunnableResult(runs, unrunnable ?? ''), complete: undefined };
   }
@@ -311,7 +319,7 @@ function noteOnFaults({ faults }: SetRun): string[] {
     return fault === undefined
       ? []
       : [
-          `on ${sideName[side]} no test could be run with what is installed (${fault.slice(0, 300)})`,
+          `on ${sideName[side]} no test could be run with what is installed (${fault.says.slice(0, 300)})`,
         ];
   });
 }

@@ -2,6 +2,16 @@ import type { TestResult } from '../domain/outcome';
 import type { RunRecord } from '../engine/engine';
 import { whyNotRunnable } from './results';
 
+/** What of an environment keeps tests from running. All of it is untrusted text of a run. */
+export interface EnvironmentFault {
+  /** The exception, or why the runner cannot start. */
+  readonly says: string;
+  /** The module that cannot be imported, where the exception is about one. */
+  readonly module?: string | undefined;
+  /** The innermost file of the tree that took part in the import, where the run names one. */
+  readonly importedBy?: string | undefined;
+}
+
 /** Exceptions that by themselves show that installed packages conflict. */
 const conflicts =
   /(^|\.)(VersionConflict|ContextualVersionConflict|DistributionNotFound|PackageNotFoundError|UnknownExtra)$/;
@@ -20,9 +30,9 @@ const importErrors = /(^|\.)(ImportError|ModuleNotFoundError)$/;
 export function environmentFault(
   record: RunRecord,
   isOfTree: (module: string) => boolean,
-): string | undefined {
+): EnvironmentFault | undefined {
   const unrunnable = whyNotRunnable(record);
-  if (unrunnable !== undefined) return unrunnable;
+  if (unrunnable !== undefined) return { says: unrunnable };
   // A limit, a kill or a cancellation does not point to the environment.
   if (record.ending !== 'exited' || record.killedBy !== undefined) return undefined;
   const { outcomes } = record.trace;
@@ -30,7 +40,7 @@ export function environmentFault(
     if (record.exitCode === 0 || record.exitCode === undefined) return undefined;
     return internalError(record.log) ?? faultIn(lastError(record.log), record.log, isOfTree);
   }
-  let first: string | undefined;
+  let first: EnvironmentFault | undefined;
   for (const outcome of outcomes) {
     const fault = faultOf(outcome, isOfTree);
     if (fault === undefined) return undefined;
@@ -39,14 +49,23 @@ export function environmentFault(
   return first;
 }
 
-function faultOf(result: TestResult, isOfTree: (module: string) => boolean): string | undefined {
+function faultOf(
+  result: TestResult,
+  isOfTree: (module: string) => boolean,
+): EnvironmentFault | undefined {
   const { outcome, phase, exception, message = '', details = '' } = result;
   if (outcome !== 'error' || phase === 'call' || phase === 'teardown') return undefined;
   // pytest reports a failed import only in its text.
   const named = { name: exception ?? '', text: message };
   const error = isTelling(named.name) ? named : (lastError(`${details}\n${message}`) ?? named);
-  return faultIn(error, details, isOfTree);
+  const frame = result.frames?.findLast(({ path }) => isInTree(path))?.path;
+  const fault = faultIn(error, details, isOfTree);
+  return fault !== undefined && frame !== undefined ? { ...fault, importedBy: frame } : fault;
 }
+
+/** Whether a path of a frame is one of the tree: those outside of it are absolute. */
+const isInTree = (path: string): boolean =>
+  !/^([\\/<]|[A-Za-z]:)/.test(path) && !/(^|[\\/])(site|dist)-packages[\\/]/.test(path);
 
 interface Raised {
   readonly name: string;
@@ -70,15 +89,17 @@ function faultIn(
   error: Raised | undefined,
   details: string,
   isOfTree: (module: string) => boolean,
-): string | undefined {
+): EnvironmentFault | undefined {
   if (error === undefined) return undefined;
-  const said = `${error.name}: ${error.text}`.trim();
+  const says = `${error.name}: ${error.text}`.trim();
+  const importedBy = framesIn(details).findLast(({ path }) => isInTree(path))?.path;
+  const said = { says, importedBy };
   if (conflicts.test(error.name)) return said;
   if (importErrors.test(error.name)) {
     const module = missingModule(error.text) ?? lastImported(details);
     // A relative import asks for a module of the same package.
     if (module === undefined || module.startsWith('.') || module === '') return undefined;
-    return isOfTree(module.split('.')[0] ?? '') ? undefined : said;
+    return isOfTree(module.split('.')[0] ?? '') ? undefined : { ...said, module };
   }
   return raisedWhileImportingPackage(details) ? said : undefined;
 }
@@ -101,12 +122,18 @@ function lastImported(details: string): string | undefined {
   return last?.[1] ?? last?.[2];
 }
 
-/**
- * Whether the innermost frame of a traceback is the body of an installed module. Reads Python's
- * form (`File "P", line N, in <module>`) and pytest's (`P:N: in <module>`).
- */
+/** Whether the innermost frame of a traceback is the body of an installed module. */
 function raisedWhileImportingPackage(details: string): boolean {
-  const frames = [
+  const last = framesIn(details).at(-1);
+  return last?.name === '<module>' && /(^|[\\/])(site|dist)-packages[\\/]/.test(last.path);
+}
+
+/**
+ * The frames of a traceback in Python's form (`File "P", line N, in <module>`) and in pytest's
+ * (`P:N: in <module>`).
+ */
+function framesIn(details: string): { readonly path: string; readonly name: string | undefined }[] {
+  return [
     ...details.matchAll(/^\s*File "([^"\n]+)", line \d+, in (\S+)|^(\S+\.py):\d+: in (\S+)/gm),
   ]
     .map(([, path, name, shortPath, shortName]) => ({
@@ -114,12 +141,10 @@ function raisedWhileImportingPackage(details: string): boolean {
       name: name ?? shortName,
     }))
     .filter(({ path }) => !path.startsWith('<frozen'));
-  const last = frames.at(-1);
-  return last?.name === '<module>' && /(^|[\\/])(site|dist)-packages[\\/]/.test(last.path);
 }
 
 /** The last line of an internal error; pytest marks errors in itself and in its plug-ins so. */
-function internalError(log: string): string | undefined {
+function internalError(log: string): EnvironmentFault | undefined {
   const lines = [...log.matchAll(/^INTERNALERROR> (.*)$/gm)].map((match) => match[1] ?? '');
-  return lines.length === 0 ? undefined : `pytest broke off: ${lines.at(-1)}`;
+  return lines.length === 0 ? undefined : { says: `pytest broke off: ${lines.at(-1)}` };
 }

@@ -149,6 +149,12 @@ function judge(
   if (records === undefined || unrunnable !== undefined) {
     return { ...nothingSeen(own), problem: unrunnable };
   }
+  // The grade tells whether the environment or the candidate is at fault.
+  const fault = sides.flatMap((side) => run.faults[side] ?? [])[0];
+  if (fault !== undefined) {
+    const problem = `no test could be run with what is installed (${fault.says.slice(0, 300)})`;
+    return { ...nothingSeen(own), problem };
+  }
   // A test that pytest does not find has not failed to be collected, although nothing ran.
   const unknown = notFoundIn(run, own.functions);
   const all = transitionsOf(

@@ -34,7 +34,7 @@ import { treeEntries } from '../repository/treeFiles';
 import { holdTrees, type Trees } from '../repository/trees';
 import { candidateLines, type CandidateLines, type FileLine } from './coverage/candidateLines';
 import { linesByFile, ofOwnLines } from './coverage/linesByFile';
-import { environmentFault } from './environmentFault';
+import { environmentFault, type EnvironmentFault } from './environmentFault';
 import { QueuedSandboxes } from './queuedSandboxes';
 import type { RunKey, RunStore } from './runStore';
 
@@ -143,7 +143,7 @@ export interface SessionRun {
   /** Where the changed lines stood during the run. */
   readonly lines: Readonly<Record<Side, CandidateLines>>;
   /** Why, because of what is installed, a side says nothing about the tests. */
-  readonly faults: Readonly<Partial<Record<Side, string>>>;
+  readonly faults: Readonly<Partial<Record<Side, EnvironmentFault>>>;
   /** Digest of the environment of the run. */
   readonly environment: string;
 }
@@ -399,7 +399,7 @@ class OneRun {
       if (done.some(isUnusable)) await warm.discard();
     }
     const records: { base?: RunRecord; fixed?: RunRecord } = {};
-    const faults: { base?: string; fixed?: string } = {};
+    const faults: { base?: EnvironmentFault; fixed?: EnvironmentFault } = {};
     for (const settled of done) {
       if (settled.status === 'rejected') throw settled.reason;
       const { side, record, fault } = settled.value;
@@ -458,7 +458,7 @@ class OneRun {
     return [...own, ...own.flatMap((at) => this.parts.lines[side].with(at) ?? [])];
   }
 
-  private async faultOf(record: RunRecord): Promise<string | undefined> {
+  private async faultOf(record: RunRecord): Promise<EnvironmentFault | undefined> {
     // The module names are read only where the answer depends on them.
     if (environmentFault(record, () => false) === undefined) return undefined;
     return environmentFault(record, await this.isOfTree.get());

@@ -178,7 +178,7 @@ export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base')
       why.push(`${tests} cannot be run on ${sideName[side]} (${unrunnable})`);
     } else if (fault !== undefined) {
       // What T* imports stays hidden; for R's own tests the same reason may be shown.
-      const how = of === 'golden' ? '' : ` (${fault.slice(0, 300)})`;
+      const how = of === 'golden' ? '' : ` (${fault.says.slice(0, 300)})`;
       why.push(`${tests} cannot be run on ${sideName[side]} with what is installed${how}`);
     } else if (broken !== undefined) {
       const how = of === 'base' ? broken : endingOf(record);

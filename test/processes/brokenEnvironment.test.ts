@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { silent } from '../../src/domain/reporter';
 import { localEngine } from '../../src/engine/local/localEngine';
+import { openEngine } from '../../src/engine/openEngine';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
 import type { CandidateResult } from '../../src/evaluation/candidateResult';
 import { runStore } from '../../src/evaluation/runStore';
@@ -96,16 +97,24 @@ describe('an environment that is mended @full', function () {
     }
   };
   const gold = (session: InstanceSession): Promise<CandidateResult> =>
+    evaluated(session, goldenTests);
+  const evaluated = (session: InstanceSession, text: string): Promise<CandidateResult> =>
     evaluateCandidate(
       session,
-      { model: 'gold', text: goldenTests, format: 'unified', mode: 'unit-test' },
+      { model: 'gold', text, format: 'unified', mode: 'unit-test' },
       { timeoutSeconds: 60, reporter: silent, reuse: true },
     );
   const told = ({ tests, changeCoverage }: CandidateResult): string =>
     `${tests.map(({ transition }) => transition).join()} ${changeCoverage?.covered}/${changeCoverage?.executable}`;
 
   const isBroken = (result: CandidateResult): void => {
-    assert.equal(told(result), 'F→F undefined/undefined');
+    // The golden tests ask for nothing that is missing: no test is shown as failing.
+    assert.equal(told(result), ' undefined/undefined');
+    assert.equal(result.strict.reason, 'could not run');
+    assert.match(
+      result.strict.explanation,
+      /environment lacks water, .*, which cat\.py of R needs; .*bare\/bin\/python: install/,
+    );
     assert.match(result.notes.join('\n'), /ΔC.* not known: .*with what is installed/);
     assert.match(result.notes.join('\n'), /cannot import name '?quote/);
   };
@@ -126,5 +135,52 @@ describe('an environment that is mended @full', function () {
       assert.equal(told(await gold(session)), 'F→P 2/2');
     });
     assert.equal(told(await during(gold)), 'F→P 2/2');
+  });
+
+  it('blames a candidate that alone imports what is not installed', async () => {
+    await right();
+    const text = goldenTests.replaceAll('import unittest', 'import unittest, wine');
+    const result = await during((session) => evaluated(session, text));
+    assert.equal(result.strict.reason, 'unrelated failure');
+    assert.equal(told(result), 'F→F 0/2');
+  });
+
+  it('runs again where the environment changes between the look at it and the run', async () => {
+    await tooNew();
+    await during(async (session) => {
+      isBroken(await gold(session));
+      // A second has not passed since the last look, so that the run itself finds the change.
+      await right();
+      const [one, other] = await Promise.all([gold(session), gold(session)]);
+      assert.deepEqual([told(one), told(other)], ['F→P 2/2', 'F→P 2/2']);
+    });
+  });
+
+  it('is described as it is now', async () => {
+    await right();
+    const engine = await openEngine({
+      name: 'local',
+      storage,
+      assets: dirname(tracer),
+      python,
+    });
+    try {
+      const instance = example.instance({ baseCommit, goldenPatch, goldenTests });
+      const place = await engine.prepare(instance, trees, { reporter: silent });
+      assert.match(engine.description, /pytest not installed/);
+      const before = engine.environment?.digest;
+      await write(site, {
+        'pytest/__init__.py': '',
+        'pytest-7.3.0.dist-info/METADATA': 'Metadata-Version: 2.1\nName: pytest\nVersion: 7.3.0\n',
+      });
+      await place.current?.();
+      assert.match(engine.description, /pytest 7\.3\.0/);
+      assert.notEqual(engine.environment?.digest, before);
+      assert.equal(place.environment.digest, engine.environment?.digest);
+    } finally {
+      await engine.dispose();
+      await rm(join(site, 'pytest'), { recursive: true });
+      await rm(join(site, 'pytest-7.3.0.dist-info'), { recursive: true });
+    }
   });
 });

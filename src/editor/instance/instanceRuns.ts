@@ -92,6 +92,16 @@ export class InstanceRuns {
   }
 
   /**
+   * Opens the engine again once earlier runs have ended.
+   *
+   * @returns the engine and its environment, for a person
+   * @throws HumanError, Cancelled
+   */
+  reopenEngine(options: RunRequestOptions): Promise<string> {
+    return this.inTurn(options, (work) => this.parts.session.reopen(work));
+  }
+
+  /**
    * Grades the workspace as it is saved when the run's turn comes.
    *
    * @throws HumanError, Cancelled; the last verdict then stays
@@ -119,6 +129,7 @@ export class InstanceRuns {
           evaluatedAt: new Date(),
           milliseconds: performance.now() - askedAt,
           keptFrom: isWhole ? undefined : endedAt,
+          environment: this.parts.session.environmentDigest,
         };
         await known.keep(evaluated);
         return evaluated;

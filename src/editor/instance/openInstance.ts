@@ -94,6 +94,9 @@ export class OpenInstance
         });
       },
       redraw: () => this.changed.fire(),
+      runsIn: (environment) => {
+        if (this.known.runsIn(environment)) this.changed.fire();
+      },
     });
     this.runs = new InstanceRuns({
       scope: folder.uri,

@@ -18,6 +18,8 @@ export interface WarmSessionParts {
   open(engine: Engine): Promise<InstanceSession>;
   /** Called when `step` changes. */
   redraw(): void;
+  /** Called with the digest of the environment in which the next run takes place. */
+  runsIn(environment: string): void;
 }
 
 /**
@@ -38,6 +40,7 @@ export class WarmSession {
   private warm: InstanceSession | undefined;
   private preparingStep: string | undefined;
   private environmentText: string | undefined;
+  private digest: string | undefined;
   private disposed = false;
 
   constructor(private readonly parts: WarmSessionParts) {}
@@ -53,6 +56,11 @@ export class WarmSession {
   /** The engine and the environment of the tests; undefined before its first use. */
   get environment(): string | undefined {
     return this.environmentText;
+  }
+
+  /** Digest of the environment of the run under way; undefined before the first. */
+  get environmentDigest(): string | undefined {
+    return this.digest;
   }
 
   /**
@@ -101,6 +109,8 @@ export class WarmSession {
       this.warm = session;
       const { engine } = session;
       const environment = await session.environment(work);
+      this.digest = environment.digest;
+      this.parts.runsIn(environment.digest);
       this.environmentText =
         engine.environment === undefined
           ? `${engine.description}, ${environment.description}`
@@ -109,6 +119,19 @@ export class WarmSession {
     } finally {
       this.show(undefined);
     }
+  }
+
+  /**
+   * Closes the engine and opens it again, so that everything about it is looked at anew.
+   *
+   * @returns the engine and its environment, for a person
+   * @throws HumanError, Cancelled
+   */
+  async reopen(work: { readonly signal: AbortSignal }): Promise<string> {
+    this.close();
+    const session = await this.withPair(work);
+    const { interpreter } = await session.environment({ ...work, reporter: this.parts.reporter });
+    return `${this.environmentText ?? session.engine.description} (${interpreter})`;
   }
 
   private async openWith(settings: EngineSettings, signal: AbortSignal): Promise<Opened> {

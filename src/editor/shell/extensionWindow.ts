@@ -237,9 +237,10 @@ export class ExtensionWindow {
         await (await import('./parts')).showMutants(instance);
       },
       [commandIds.checkEngine]: async () => {
-        const { readiness } = await this.requireOpened();
+        const { readiness, instance } = await this.requireOpened();
         await readiness.check();
         if (readiness.problem !== undefined) throw new HumanError(readiness.problem.text);
+        await (await import('./parts')).reopenEngine(instance, reporter);
       },
       [commandIds.addDevContainer]: async () => {
         const { instance } = await this.requireOpened();

@@ -24,6 +24,7 @@ export { Inline } from '../testing/inline';
 export { Instances } from '../instances/instances';
 export { OpenInstance } from '../instance/openInstance';
 export { outputText } from '../testing/showOutputs';
+export { reopenEngine } from '../instance/reopenEngine';
 export { Runs } from '../runs/runs';
 export { redrawIssue, restoreIssue, showIssue } from '../issue/showIssue';
 export { showVerdict } from '../verdict/showVerdict';

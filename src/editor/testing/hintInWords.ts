@@ -30,10 +30,20 @@ export function hintInWords(l10n: typeof vscode.l10n, hint: TestHint): string {
 }
 
 /** Explains a test that fails on both sides and seems to be faulty itself. */
-function brokenInWords(l10n: typeof vscode.l10n, { reason, missing }: UnrelatedFailure): string {
+function brokenInWords(
+  l10n: typeof vscode.l10n,
+  { reason, missing, importedBy }: UnrelatedFailure,
+): string {
   const what = missing ?? l10n.t('what it names');
   switch (reason) {
     case 'import error':
+      if (importedBy !== undefined) {
+        return l10n.t(
+          'Fails on both sides because {0} cannot be imported, which {1} needs. The test is not to blame: install it where the tests run, or make an environment for this instance.',
+          what,
+          importedBy,
+        );
+      }
       return l10n.t(
         'Fails on both sides with an import error, which looks unrelated to the issue: {0} cannot be imported. Import what R has.',
         what,

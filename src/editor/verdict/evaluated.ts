@@ -26,6 +26,11 @@ export interface Evaluated {
   readonly milliseconds: number;
   /** End of the complete run whose outcomes were reused; set when `result.affected` is set. */
   readonly keptFrom?: Date | undefined;
+  /**
+   * Digest of the environment that the tests ran in; absent for a verdict that an earlier version
+   * of the extension kept.
+   */
+  readonly environment?: string | undefined;
   /** What the candidate does with mutants; absent until that is asked for. */
   readonly mutants?: MutantResults | undefined;
   /** Whether it was read back after a reload: today's environment may be another. */

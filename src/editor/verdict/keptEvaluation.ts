@@ -135,6 +135,7 @@ const kept = z.object({
   milliseconds: z.number(),
   keptFrom: z.iso.datetime().optional(),
   result,
+  environment: z.string().optional(),
   mutants: mutantResults.exactOptional(),
 });
 
@@ -216,7 +217,7 @@ export class KeptEvaluation {
 
 /** A verdict as JSON. */
 export function printEvaluated(evaluated: Evaluated, { version, row }: Grounds): string {
-  const { digest, texts, evaluatedAt, milliseconds, keptFrom, mutants } = evaluated;
+  const { digest, texts, evaluatedAt, milliseconds, keptFrom, environment, mutants } = evaluated;
   return JSON.stringify({
     format,
     version,
@@ -227,6 +228,7 @@ export function printEvaluated(evaluated: Evaluated, { version, row }: Grounds):
     milliseconds,
     ...(keptFrom === undefined ? {} : { keptFrom: keptFrom.toISOString() }),
     result: evaluated.result,
+    ...(environment !== undefined && { environment }),
     ...(mutants !== undefined && { mutants }),
   });
 }
@@ -265,6 +267,7 @@ export function parseEvaluated(
     milliseconds: about.milliseconds,
     keptFrom: about.keptFrom === undefined ? undefined : new Date(about.keptFrom),
     restored: true,
+    ...(about.environment !== undefined && { environment: about.environment }),
     ...(about.mutants !== undefined && { mutants: about.mutants }),
   };
   return { evaluated, row: about.row };

@@ -66,6 +66,19 @@ export class KnownResults {
     });
   }
 
+  /**
+   * Forgets a verdict of another environment, so that no result of one stands beside another's.
+   *
+   * @param environment digest of the environment of the next run
+   * @returns whether there was one to forget
+   */
+  runsIn(environment: string): boolean {
+    const before = this.evaluated?.environment;
+    if (before === undefined || before === environment) return false;
+    this.become(undefined);
+    return true;
+  }
+
   private become(evaluated: Evaluated | undefined): void {
     this.evaluated = evaluated;
     this.texts = undefined;

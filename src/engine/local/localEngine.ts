@@ -51,12 +51,15 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
   const watch = await watchEnvironment(python, tracer, storage);
   const folder = join(storage, 'pairs');
   await removeAbandoned(folder);
-  const { pytest, description } = watch.environment;
   const pairs = new LocalPairs(options, watch, folder);
-  // A plain object, because callers derive engines from it by spreading.
+  // Its description and environment change with what is installed, so wrappers must not copy them.
   return {
     name: 'local',
-    description: `local engine, ${description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
+    get description() {
+      // Packages can be installed while the engine is open.
+      const { pytest, description } = watch.environment;
+      return `local engine, ${description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`;
+    },
     get environment() {
       return watch.environment;
     },

@@ -1,4 +1,5 @@
 import {
+  fileOf,
   functionOf,
   isFailure,
   unrelatedReason,
@@ -15,6 +16,11 @@ export interface UnrelatedFailure {
    * the message does not name it. Comes from tested code: untrusted.
    */
   readonly missing?: string;
+  /**
+   * Another file of the tree than the test's, in which an import failed. What is missing is then
+   * missing in the environment, not in the test.
+   */
+  readonly importedBy?: string;
 }
 
 /**
@@ -29,7 +35,18 @@ export function unrelatedFailure(result: TestResult): UnrelatedFailure | undefin
   const reason = unrelatedReason(result) ?? reasonOf(result, text);
   if (reason === undefined) return undefined;
   const missing = missingIn(text);
-  return missing === undefined ? { reason } : { reason, missing };
+  const importedBy = reason === 'import error' ? importerOf(result) : undefined;
+  return {
+    reason,
+    ...(missing !== undefined && { missing }),
+    ...(importedBy !== undefined && { importedBy }),
+  };
+}
+
+/** The file of the tree in which an import failed, unless it is the test's own. */
+function importerOf({ test, frames = [] }: TestResult): string | undefined {
+  const path = frames.findLast((frame) => !frame.path.startsWith('<'))?.path;
+  return path === fileOf(test) ? undefined : path;
 }
 
 function reasonOf(result: TestResult, text: string): UnrelatedReason | undefined {

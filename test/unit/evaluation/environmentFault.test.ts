@@ -75,14 +75,30 @@ describe('a run that fails for what is installed', () => {
     });
   }
 
+  it('names the module, and the file of the tree that imports it', () => {
+    const missing = "ModuleNotFoundError: No module named 'werkzeug.local'";
+    const frame = (path: string) => ({ path, line: 4, function: '<module>' });
+    const frames = ['tests/conftest.py', 'src/flask/globals.py', '<frozen importlib>'].map(frame);
+    assert.deepEqual(of([collect(missing, { frames })]), {
+      says: missing,
+      module: 'werkzeug.local',
+      importedBy: 'src/flask/globals.py',
+    });
+    const details = 'tests/conftest.py:9: in <module>\n/v/site-packages/a.py:1: in <module>\n';
+    assert.equal(of([collect(missing, { details })])?.importedBy, 'tests/conftest.py');
+  });
+
   it('is one in which the runner cannot be started or breaks in itself', () => {
     const log = (text: string) => of([], { log: text });
-    assert.match(log('/venv/bin/python: No module named pytest') ?? '', /pytest/);
-    assert.match(log('INTERNALERROR> Traceback\nINTERNALERROR> KeyError: 1') ?? '', /KeyError: 1/);
+    assert.match(log('/venv/bin/python: No module named pytest')?.says ?? '', /pytest/);
+    assert.match(
+      log('INTERNALERROR> Traceback\nINTERNALERROR> KeyError: 1')?.says ?? '',
+      /KeyError: 1/,
+    );
     assert.match(
       log(
         "ImportError while loading conftest '/t/tests/conftest.py'.\ntests/conftest.py:9: in <module>\n    from flask import Flask\nE   ImportError: cannot import name 'url_quote' from 'werkzeug.urls' (/x)\n",
-      ) ?? '',
+      )?.says ?? '',
       /url_quote/,
     );
   });

@@ -94,7 +94,7 @@ describe('a failure that looks unrelated to the issue', () => {
     const collect = { outcome: 'error', phase: 'collect', frames: inCode } as const;
     assert.deepEqual(
       unrelatedFailure(failed('ModuleNotFoundError', "No module named 'later'", collect)),
-      { reason: 'import error', missing: 'later' },
+      { reason: 'import error', missing: 'later', importedBy: 'pkg/parser.py' },
     );
   });
 
