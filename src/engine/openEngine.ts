@@ -4,6 +4,7 @@ import { dockerSettings, type DockerSettings } from './docker/dockerSettings';
 import type { Engine, EngineName } from './engine';
 import { kubernetesEngine } from './kubernetes/kubernetesEngine';
 import { kubernetesSettings, type KubernetesSettings } from './kubernetes/kubernetesSettings';
+import { fittingEngine, fittingPython } from './local/fittingEngine';
 import { localEngine } from './local/localEngine';
 import { redacting } from './redacting';
 
@@ -13,7 +14,7 @@ export interface EngineRequest {
   readonly storage: string;
   /** Folder that contains `tracer/` and `agent/`, the Python files that run beside tests. */
   readonly assets: string;
-  /** Interpreter or virtual environment of the local engine. */
+  /** Interpreter or virtual environment of the local engine; `auto` to make fitting ones. */
   readonly python?: string | undefined;
   /** Settings of the docker engine; undefined for the defaults. */
   readonly docker?: DockerSettings | undefined;
@@ -32,8 +33,10 @@ export async function openEngine(request: EngineRequest): Promise<Engine> {
 }
 
 const openers: Readonly<Record<EngineName, (request: EngineRequest) => Promise<Engine>>> = {
-  local: ({ storage, assets, python }) =>
-    localEngine({ storage, tracer: join(assets, 'tracer'), python }),
+  local: async ({ storage, assets, python }) => {
+    const options = { storage, tracer: join(assets, 'tracer') };
+    return python === fittingPython ? fittingEngine(options) : localEngine({ ...options, python });
+  },
   docker: ({ storage, assets, docker = dockerSettings.parse({}), signal }) =>
     dockerEngine({ storage, assets, settings: docker, signal }),
   kubernetes: ({ assets, docker, kubernetes }) =>

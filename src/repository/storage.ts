@@ -16,6 +16,7 @@ import { HumanError } from '../domain/humanError';
  * - `vectors/` vectors of texts, which an embedding model was paid for
  * - `pairs/` running sandboxes
  * - `environments/` names of the files of an environment that tests have changed
+ * - `virtualenvs/` virtual environments that were made for instances, and the program uv
  * - `images/` times when images of the docker engine were last used, and logs of their builds
  * - `locks/` names of the processes that work on something
  */
@@ -67,6 +68,8 @@ export function repoOfMirror(name: string): string | undefined {
 export const dataFolder = (storage: string): string => join(storage, 'data', 'swt-bench');
 
 export const vectorsFolder = (storage: string): string => join(storage, 'vectors');
+
+export const environmentsFolder = (storage: string): string => join(storage, 'virtualenvs');
 
 export const pairsFolder = (storage: string): string => join(storage, 'pairs');
 

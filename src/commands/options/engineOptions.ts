@@ -33,7 +33,10 @@ export function withEngineOptions(command: Command): Command {
     .addOption(
       new Option('--engine <name>', 'where tests run').choices(engineNames).default('local'),
     )
-    .option('--python <path>', 'local: interpreter or virtual environment');
+    .option(
+      '--python <path>',
+      'local: interpreter or virtual environment; auto: make one for each instance',
+    );
   for (const { key } of dockerOptions) command.addOption(optionOf(key));
   for (const option of kubernetesOptions()) command.addOption(option);
   return command;

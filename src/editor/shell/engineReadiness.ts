@@ -4,6 +4,7 @@ import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { connect } from '../../engine/docker/connection/connect';
 import { containerEngine, runsInContainers } from '../../engine/engine';
+import { fittingPython } from '../../engine/local/fittingEngine';
 import { findPython } from '../../engine/local/python';
 import { distOf } from '../instance/warmSession';
 import { dockerSettingKeys } from './dockerSettingKeys';
@@ -82,7 +83,7 @@ export class EngineReadiness implements vscode.Disposable {
         missing = containerEngine;
         const { signal } = this.abort;
         (await connect({ host: docker.host, signal })).close();
-      } else {
+      } else if (python !== fittingPython) {
         await findPython(python, join(distOf(this.extension), 'tracer'));
       }
       return undefined;

@@ -2,6 +2,9 @@ import { posix } from 'node:path';
 import type { Instance } from '../../../domain/instance';
 import { HumanError } from '../../../domain/humanError';
 import { builtPython, environmentFolder } from '../../containerImage';
+import { asOf, dayOf } from '../../environments/packageDay';
+import { projectNeeds, type ProjectNeeds } from '../../environments/projectNeeds';
+import { packageOf, plainName, projectVersion, scmName } from '../../environments/projectVersion';
 import type { Recipe } from '../../environments/recipes';
 import { tarOf } from '../../sandbox/archive';
 import {
@@ -23,10 +26,9 @@ import {
 } from './resolvedRequirements';
 import { packageAccess, toolFolder, type PackageAccess } from './packages/packageAccess';
 import { needInterpreter, type Interpreter } from './askInterpreter';
-import { projectNeeds, type ProjectNeeds } from './projectNeeds';
 import { pullImage } from './pull/pullImage';
-import { asOf, dayOf, resolve, scratch, scratchTree, uvPath } from './resolve';
 import { treeArchive } from '../../sandbox/treeArchive';
+import { resolve, scratch, scratchTree, uvPath } from './resolve';
 
 /**
  * Version of the way environments are built. It is raised with each change, so that older
@@ -221,7 +223,7 @@ function resolved(
     };
     const { extras } = recipe;
     const lock = await resolve(container, { python, needs, extras, day, env, what: title });
-    return lock.filter((line) => nameOf(line) !== plainName(needs.name));
+    return lock.filter((line) => packageOf(line) !== plainName(needs.name));
   });
 }
 
@@ -417,22 +419,6 @@ const compilersFor = ({ build }: ProjectNeeds): string[] =>
   )
     ? ['build-essential']
     : [];
-
-/**
- * A name in the form in which the index compares names:
- * https://packaging.python.org/en/latest/specifications/name-normalization/
- */
-const plainName = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, '-');
-const nameOf = (requirement: string): string =>
-  plainName(/^[\w.-]+/.exec(requirement)?.[0] ?? requirement);
-const scmName = (name: string): string => plainName(name).toUpperCase().replaceAll('-', '_');
-
-/** The version to give to setuptools-scm, since R has no tags to derive one from. */
-export function projectVersion({ version }: Pick<Instance, 'version'>, recipe: Recipe): string {
-  if (recipe.projectVersion !== undefined) return recipe.projectVersion;
-  if (!/^\d+(\.\d+)*$/.test(version)) return '1.0.0';
-  return version.split('.').length < 3 ? `${version}.0` : version;
-}
 
 /** A tag that a person can read, and that its key makes unique. */
 const tagOf = ({ repo, version }: Instance, key: string): string =>

@@ -20,7 +20,8 @@ import {
 } from './build/buildContainer';
 import { compileFolder, compileR } from './build/compileR';
 import { foreignUser } from './build/confinement';
-import { plainStart, projectVersion } from './environmentImage';
+import { projectVersion } from '../../environments/projectVersion';
+import { plainStart } from './environmentImage';
 import { inspectImage, type PresentImage } from './inspectImage';
 import { identityDigest, noteUse } from './imageRecords';
 

@@ -6,10 +6,10 @@ import { containerImage, prebuiltName } from '../../../../src/engine/containerIm
 import { openBuildLog } from '../../../../src/engine/docker/images/build/buildLog';
 import { buildNetwork } from '../../../../src/engine/docker/images/build/buildNetwork';
 import { beyondImageBudget, type ImageUse } from '../../../../src/engine/docker/images/imageBudget';
-import { projectVersion } from '../../../../src/engine/docker/images/environmentImage';
+import { projectVersion } from '../../../../src/engine/environments/projectVersion';
 import { noteMissing, wasMissing } from '../../../../src/engine/docker/images/imageRecords';
-import { buildSystem, projectNeeds } from '../../../../src/engine/docker/images/projectNeeds';
-import { dayOf } from '../../../../src/engine/docker/images/resolve';
+import { buildSystem, projectNeeds } from '../../../../src/engine/environments/projectNeeds';
+import { dayOf } from '../../../../src/engine/environments/packageDay';
 import { recipeOf } from '../../../../src/engine/environments/recipes';
 
 describe('building images', () => {

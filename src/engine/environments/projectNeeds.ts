@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
-import { readTreeFile } from '../../../repository/treeFiles';
-import type { Recipe } from '../../environments/recipes';
-import { runnerOf } from '../../runners/runners';
+import { readTreeFile } from '../../repository/treeFiles';
+import type { Recipe } from './recipes';
+import { runnerOf } from '../runners/runners';
 
 /** The requirements of a tree and its recipe on the environment, for a resolver. */
 export interface ProjectNeeds {

@@ -1,0 +1,246 @@
+import { readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import type { Instance } from '../../domain/instance';
+import { Cancelled, HumanError } from '../../domain/humanError';
+import { makeFolder } from '../../files/makeFolder';
+import { sha256OfJson } from '../../files/sha256';
+import { writeWholeFile } from '../../files/wholeFile';
+import { copyTree } from '../../repository/copyTree';
+import { withLock } from '../../repository/lock';
+import { environmentsFolder, lockPath } from '../../repository/storage';
+import type { EngineWork } from '../engine';
+import { asOf, dayOf } from '../environments/packageDay';
+import { projectNeeds, type ProjectNeeds } from '../environments/projectNeeds';
+import { packageOf, plainName, projectVersion, scmName } from '../environments/projectVersion';
+import { recipeOf, type Recipe } from '../environments/recipes';
+import { runProcess } from '../process';
+import { pythonOfVersion } from './pythonOfVersion';
+import { uvOf } from './uvOf';
+
+interface EnvironmentRequest {
+  readonly instance: Instance;
+  /** The pristine tree of R, which is copied, never written to. */
+  readonly tree: string;
+  /** The storage folder. */
+  readonly storage: string;
+}
+
+/** Raised when environments are made in another way. */
+const maker = 1;
+
+/** A file of an environment that is complete. */
+const readyFile = 'swt-bench.json';
+
+/**
+ * The virtual environment for an instance, by the same recipe as its image: its Python, and its
+ * requirements as of its day. Instances with the same Python and the same resolved versions share
+ * one. R itself is not installed: its tree precedes everything, and only its metadata is there.
+ *
+ * @returns the interpreter
+ * @throws HumanError when Python, uv or a package cannot be had; Cancelled
+ */
+export async function instanceEnvironment(
+  request: EnvironmentRequest,
+  work: EngineWork,
+): Promise<string> {
+  const { instance, tree, storage } = request;
+  const recipe = recipeOf(instance.repo, instance.version);
+  const title = `${instance.repo} ${instance.version}`.trim();
+  work.reporter.progress(`${instance.id}: looking for Python ${recipe.python}`);
+  const python = await pythonOfVersion(recipe.python, title, work.signal);
+  const uv = await uvOf(storage, python, work);
+  const folder = environmentsFolder(storage);
+  const scratch = join(folder, `.making-${randomUUID()}`);
+  await makeFolder(scratch);
+  try {
+    const needs = await projectNeeds(tree, instance.repo, recipe);
+    const copy = join(scratch, 'tree');
+    await copyTree(tree, copy, work.signal);
+    const day = dayOf(instance.createdAt, recipe);
+    const scm = `SETUPTOOLS_SCM_PRETEND_VERSION_FOR_${scmName(needs.name)}`;
+    const env = { ...toolEnvironment(), [scm]: projectVersion(instance, recipe) };
+    const making = { uv, python, needs, recipe, day, scratch, copy, env, title, instance, work };
+    const lock = await resolved(making);
+    const key = sha256OfJson([maker, python, title, lock]).slice(0, 12);
+    const name = `${title.replace(/\W+/g, '-')}-${key}`;
+    const made = join(folder, name);
+    const options = { ...work, what: `makes the environment of ${title}` };
+    await withLock(lockPath(storage, 'environment', name), options, async () => {
+      if (await isReady(made)) return;
+      await rm(made, { recursive: true, force: true });
+      await install(making, made, lock);
+      await writeWholeFile(join(made, readyFile), JSON.stringify({ title, python, day, lock }));
+    });
+    return interpreterIn(made);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+interface Making {
+  readonly uv: string;
+  readonly python: string;
+  readonly needs: ProjectNeeds;
+  readonly recipe: Recipe;
+  readonly day: string | undefined;
+  readonly scratch: string;
+  /** A copy of R, which its set-up program may write to. */
+  readonly copy: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly title: string;
+  readonly instance: Instance;
+  readonly work: EngineWork;
+}
+
+/** Resolves the requirements to exact versions, as lines of a requirement file. */
+async function resolved(making: Making): Promise<string[]> {
+  const { python, needs, recipe, day, scratch, copy, title, instance, work } = making;
+  work.reporter.progress(`${instance.id}: resolving the requirements of ${title}`);
+  const file = async (name: string, lines: readonly string[]): Promise<string> => {
+    const path = join(scratch, name);
+    await writeFile(path, `${lines.join('\n')}\n`);
+    return path;
+  };
+  const constraints = await file('constraints.txt', needs.constraints);
+  const lock = join(scratch, 'lock.txt');
+  const project = needs.project === undefined ? [] : [join(copy, needs.project)];
+  await runUv(making, `resolve the requirements of ${title}`, [
+    ...['pip', 'compile', '--python', python, '--constraint', constraints],
+    ...['--build-constraint', constraints, ...asOf(day, needs.requirements)],
+    ...['--override', await file('overrides.txt', needs.overrides)],
+    ...['--no-header', '--no-annotate', '--quiet', '--output-file', lock],
+    // uv accepts extras only with a project among the inputs.
+    ...(project.length === 0 ? [] : recipe.extras.flatMap((extra) => ['--extra', extra])),
+    await file('requirements.in', needs.requirements),
+    await file('build.in', needs.build),
+    ...project,
+  ]);
+  return (await readFile(lock, 'utf8'))
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^(#|--)/.test(line))
+    .filter((line) => packageOf(line) !== plainName(needs.name))
+    .sort();
+}
+
+/** Makes the environment with exactly these packages. */
+async function install(making: Making, made: string, lock: readonly string[]): Promise<void> {
+  const { python, day, scratch, copy, needs, title, instance, recipe, work } = making;
+  const { length } = lock;
+  work.reporter.progress(
+    `${instance.id}: installing ${length} package${length === 1 ? '' : 's'} for ${title}`,
+  );
+  const doing = `make the environment of ${title}`;
+  await runUv(making, doing, ['venv', '--quiet', '--seed', '--python', python, made]);
+  const exact = join(scratch, 'exact.txt');
+  await writeFile(exact, `${lock.join('\n')}\n`);
+  const into = ['pip', 'install', '--quiet', '--python', interpreterIn(made), '--no-deps'];
+  await runUv(making, doing, [...into, ...asOf(day, lock), '-r', exact]);
+  if (recipe.install !== 'editable' || needs.project === undefined) return;
+  try {
+    await runUv(making, doing, [...into, '--no-build-isolation', copy]);
+    await keepOnlyMetadata(made, needs.name);
+  } catch (error) {
+    if (!(error instanceof HumanError)) throw error;
+    // Most tests need no metadata of R.
+    work.reporter.log(`${title} itself could not be built: ${error.message}`);
+  }
+}
+
+/**
+ * Removes an installed project but for its metadata: its version and its entry points. Its code is
+ * that of the tree under test, which may be another than the tree that the environment was made
+ * for. The format of RECORD: https://packaging.python.org/en/latest/specifications/recording-installed-packages/
+ */
+async function keepOnlyMetadata(made: string, project: string): Promise<void> {
+  for (const site of await siteFolders(made)) {
+    for (const entry of await readdir(site)) {
+      if (!entry.endsWith('.dist-info')) continue;
+      if (
+        plainName(entry.slice(0, -'.dist-info'.length).split('-')[0] ?? '') !== plainName(project)
+      )
+        continue;
+      const record = await readFile(join(site, entry, 'RECORD'), 'utf8');
+      for (const line of record.split('\n')) {
+        const path = (/^"([^"]*)"|^([^,]*)/.exec(line) ?? []).slice(1).find(Boolean);
+        const isCode =
+          path !== undefined && !path.startsWith('..') && !path.includes('.dist-info/');
+        if (!isCode) continue;
+        await rm(join(site, path), { force: true });
+        await removeEmpty(dirname(join(site, path)), site);
+      }
+    }
+  }
+}
+
+/** Removes a folder and those around it below `root`, as far as they are empty. */
+async function removeEmpty(folder: string, root: string): Promise<void> {
+  for (let at = folder; at !== root && dirname(at) !== at; at = dirname(at)) {
+    // A folder that is not empty, or gone, ends it.
+    if (
+      !(await rmdir(at).then(
+        () => true,
+        () => false,
+      ))
+    ) {
+      return;
+    }
+  }
+}
+
+async function siteFolders(made: string): Promise<string[]> {
+  if (process.platform === 'win32') return [join(made, 'Lib', 'site-packages')];
+  const versions = await readdir(join(made, 'lib'));
+  return versions.map((version) => join(made, 'lib', version, 'site-packages'));
+}
+
+const interpreterIn = (made: string): string =>
+  process.platform === 'win32' ? join(made, 'Scripts', 'python.exe') : join(made, 'bin', 'python');
+
+const isReady = (made: string): Promise<boolean> =>
+  readFile(join(made, readyFile)).then(
+    () => true,
+    () => false,
+  );
+
+/** The person's environment, with pip's index for uv, which does not read it. */
+function toolEnvironment(): Record<string, string> {
+  const kept = Object.entries(process.env).flatMap(([name, value]) =>
+    value === undefined || /^(PYTHON|VIRTUAL_ENV$|CONDA_)/.test(name) ? [] : [[name, value]],
+  );
+  const env = Object.fromEntries(kept) as Record<string, string>;
+  const same = { UV_DEFAULT_INDEX: 'PIP_INDEX_URL', SSL_CERT_FILE: 'PIP_CERT' };
+  for (const [name, other] of Object.entries(same)) {
+    const value = env[other];
+    if (env[name] === undefined && value !== undefined) env[name] = value;
+  }
+  return { ...env, UV_NO_CONFIG: '1', UV_NO_PROGRESS: '1', UV_PYTHON_DOWNLOADS: 'never' };
+}
+
+/** An hour, since packages without a wheel are compiled. */
+const timeoutSeconds = 3600;
+
+async function runUv(
+  { uv, python, copy, env, work }: Making,
+  doing: string,
+  args: readonly string[],
+): Promise<void> {
+  const ended = await runProcess({
+    argv: [uv, ...args],
+    cwd: dirname(copy),
+    env,
+    timeoutSeconds,
+    outputLimit: 16 << 20,
+    signal: work.signal,
+    keeper: python,
+  });
+  if (ended.ending === 'cancelled') throw new Cancelled();
+  if (ended.output.trim() !== '') work.reporter.log(ended.output.trimEnd());
+  if (ended.exitCode === 0) return;
+  const said = (ended.startError ?? ended.output).trim().slice(-1500);
+  throw new HumanError(
+    `Could not ${doing}: ${said}`,
+    'See whether the package index can be reached, or use the docker engine',
+  );
+}
