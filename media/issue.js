@@ -26,7 +26,8 @@
       return true;
     }
     const button = target.closest('button[data-do]');
-    if (button?.dataset.do === 'reveal') vscode.postMessage({ do: 'reveal' });
+    const { do: does } = button?.dataset ?? {};
+    if (does === 'reveal' || does === 'environment') vscode.postMessage({ do: does });
     if (button?.dataset.do === 'source') {
       state.source = !state.source;
       showSource();

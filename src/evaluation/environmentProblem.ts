@@ -32,7 +32,7 @@ export async function environmentProblem(
   const { description, interpreter } = await session.environment(work);
   const next = runsInContainers(session.engine.name)
     ? 'choose an image that has it'
-    : 'install what R requires there, or make an environment for this instance (--python auto on the command line)';
+    : 'install what R requires there, or make an environment for this instance, with auto as the Python';
   return `${what}${who}; tests ran with ${description}, ${interpreter}: ${next}`;
 }
 

@@ -1,4 +1,6 @@
 import type { Instance } from '../../domain/instance';
+import { dayOf } from '../../engine/environments/packageDay';
+import { recipeOf, type Recipe } from '../../engine/environments/recipes';
 import { diffHtml } from './diffHtml';
 import { escapeAttribute, escapeHtml } from './sanitise';
 
@@ -23,6 +25,8 @@ export interface IssuePage {
   readonly source: string;
   /** What the developer has revealed; undefined while it is hidden. */
   readonly revealed: { readonly hints: string } | undefined;
+  /** Whether an environment can be made: the instance is open. */
+  readonly canMakeEnvironment: boolean;
 }
 
 export interface PageResources {
@@ -42,6 +46,10 @@ export interface PageTexts {
   readonly version: string;
   readonly created: string;
   readonly length: string;
+  readonly requirements: string;
+  readonly asOf: (requirements: string, day: string) => string;
+  readonly ofProject: string;
+  readonly makeEnvironment: string;
   readonly baseCommit: (commit: string) => string;
   readonly words: (count: number) => string;
   readonly pullRequest: (number: string) => string;
@@ -66,7 +74,7 @@ export function issueDocument(page: IssuePage, resources: PageResources): string
 ${facts(instance, texts)}
 ${remarks(instance)}<p class="actions">
 <button type="button" class="quiet" data-do="source" aria-pressed="false">${escapeHtml(texts.plainText)}</button>
-${revealed === undefined ? '' : linkToGitHub(instance, texts)}</p>
+${page.canMakeEnvironment ? `<button type="button" class="quiet" data-do="environment">${escapeHtml(texts.makeEnvironment)}</button>\n` : ''}${revealed === undefined ? '' : linkToGitHub(instance, texts)}</p>
 </header>
 <main>
 <article class="text rendered">${page.body}</article>
@@ -107,6 +115,7 @@ ${body}
 
 function facts(instance: Instance, texts: PageTexts): string {
   const words = instance.issue.split(/\s+/).filter((word) => word !== '').length;
+  const recipe = recipeOf(instance.repo, instance.version);
   const all: [name: string, value: string, title?: string][] = [
     [texts.instance, instance.id],
     [texts.repository, instance.repo],
@@ -114,6 +123,8 @@ function facts(instance: Instance, texts: PageTexts): string {
     ['R', instance.baseCommit.slice(0, 10), texts.baseCommit(instance.baseCommit)],
     [texts.created, instance.createdAt.slice(0, 10), instance.createdAt],
     [texts.length, texts.words(words)],
+    ['Python', recipe.python],
+    [texts.requirements, requirementsInWords(instance, recipe, texts)],
   ];
   const shown = all
     .filter(([, value]) => value !== '')
@@ -122,6 +133,18 @@ function facts(instance: Instance, texts: PageTexts): string {
         `<div${title === undefined ? '' : ` title="${escapeAttribute(title)}"`}><dt>${escapeHtml(name)}</dt> <dd>${escapeHtml(value)}</dd></div>`,
     );
   return `<dl class="facts">${shown.join('')}</dl>`;
+}
+
+/** What the environment of an instance has, and as of which day. */
+function requirementsInWords(instance: Instance, recipe: Recipe, texts: PageTexts): string {
+  const { requirementFiles, packages, install } = recipe;
+  const of = [
+    ...(install === 'editable' ? [texts.ofProject] : []),
+    ...requirementFiles,
+    ...packages,
+  ];
+  const day = dayOf(instance.createdAt, recipe);
+  return day === undefined ? of.join(', ') : texts.asOf(of.join(', '), day);
 }
 
 function remarks(instance: Instance): string {

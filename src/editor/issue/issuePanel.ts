@@ -23,6 +23,8 @@ export interface IssueSource {
   resolver(): Promise<ResolveReference | undefined>;
   /** Shows a place of R in `column`, which is another column than the panel's. */
   openReference(place: ReferenceTarget, column: vscode.ViewColumn): Promise<void>;
+  /** Makes the environment of the instance; absent unless it is open. */
+  readonly makeEnvironment?: (() => Promise<void>) | undefined;
   /** Shows the error of handling a message of the page. */
   failed(error: unknown): void;
 }
@@ -31,6 +33,7 @@ export interface IssueSource {
 const message = z.discriminatedUnion('do', [
   z.object({ do: z.literal('open'), reference: z.number().int().nonnegative() }),
   z.object({ do: z.literal('reveal') }),
+  z.object({ do: z.literal('environment') }),
 ]);
 
 /** The part of the page's state that `restore` reads. The page adds keys of its own. */
@@ -146,7 +149,11 @@ export class IssuePanel implements vscode.Disposable {
     const revealed = this.source.isRevealed()
       ? { hints: await renderIssue(await markdown(instance.hints), resolve, places) }
       : undefined;
-    return issueDocument({ instance, body: rendered, source, revealed }, resources);
+    const canMakeEnvironment = this.source.makeEnvironment !== undefined;
+    return issueDocument(
+      { instance, body: rendered, source, revealed, canMakeEnvironment },
+      resources,
+    );
   }
 
   private set(html: string): void {
@@ -173,6 +180,10 @@ export class IssuePanel implements vscode.Disposable {
       if (data.do === 'reveal') {
         await this.source.reveal();
         this.update();
+        return;
+      }
+      if (data.do === 'environment') {
+        await this.source.makeEnvironment?.();
         return;
       }
       const place = this.places[data.reference];

@@ -10,6 +10,10 @@ export function pageTexts(): PageTexts {
     version: vscode.l10n.t('Version'),
     created: vscode.l10n.t('Created'),
     length: vscode.l10n.t('Length'),
+    requirements: vscode.l10n.t('Requirements'),
+    asOf: (requirements, day) => vscode.l10n.t('{0}, as of {1}', requirements, day),
+    ofProject: vscode.l10n.t('those of the project'),
+    makeEnvironment: vscode.l10n.t('Make Environment'),
     baseCommit: (commit) => vscode.l10n.t('Base commit {0}', commit),
     words: (count) =>
       count === 1

@@ -6,6 +6,7 @@ import type { Instances } from '../instances/instances';
 import type { OpenInstance } from '../instance/openInstance';
 import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 import type { Revealed } from '../instance/revealed';
+import { commandIds } from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
 /** Where an issue can come from: the open instance, or a row of the list. */
@@ -73,6 +74,10 @@ function issueSource({ context, revealed, listed, opened, id }: IssueParts): Iss
       const selection = new vscode.Range(at, 0, at, 0);
       await vscode.window.showTextDocument(document, { viewColumn, selection });
     },
+    makeEnvironment:
+      opened === undefined
+        ? undefined
+        : async () => vscode.commands.executeCommand(commandIds.makeEnvironment),
     failed: (error) => {
       void vscode.window.showErrorMessage(withoutLinkMarkup(messageOf(error)));
     },

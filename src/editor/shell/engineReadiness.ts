@@ -9,6 +9,7 @@ import { findPython } from '../../engine/local/python';
 import { distOf } from '../instance/warmSession';
 import { dockerSettingKeys } from './dockerSettingKeys';
 import { contextKeys, settingKeys } from './names';
+import { onPythonChosen } from './pythonExtension';
 import { engineSettings } from './settings';
 
 /**
@@ -42,6 +43,7 @@ export class EngineReadiness implements vscode.Disposable {
     const keys = [settingKeys.engine, settingKeys.python, dockerSettingKeys.host];
     this.subscriptions = [
       this.changed,
+      onPythonChosen(again),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (keys.some((key) => event.affectsConfiguration(key, scope))) again();
       }),

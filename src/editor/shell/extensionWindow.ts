@@ -242,6 +242,10 @@ export class ExtensionWindow {
         if (readiness.problem !== undefined) throw new HumanError(readiness.problem.text);
         await (await import('./parts')).reopenEngine(instance, reporter);
       },
+      [commandIds.makeEnvironment]: async () => {
+        const { instance } = await this.requireOpened();
+        await (await import('./parts')).makeEnvironment(instance, reporter);
+      },
       [commandIds.addDevContainer]: async () => {
         const { instance } = await this.requireOpened();
         await (await import('./parts')).addDevContainer(instance, reporter);

@@ -15,6 +15,7 @@ export const commandIds = {
   hideGolden: 'swt-bench.hideGoldenPatch',
   addDevContainer: 'swt-bench.addDevContainer',
   checkEngine: 'swt-bench.checkEngine',
+  makeEnvironment: 'swt-bench.makeEnvironment',
   firstSteps: 'swt-bench.openGettingStarted',
   showLog: 'swt-bench.showLog',
   copyMcp: 'swt-bench.copyMcpConfiguration',

@@ -14,6 +14,7 @@ export { Fixes } from '../fixes/fixes';
 export { Candidates } from '../generate/candidates';
 export { checkWithMutants } from '../mutants/checkWithMutants';
 export { showMutants } from '../mutants/showMutants';
+export { makeEnvironment } from '../instance/makeEnvironment';
 export { ModelKeys } from '../generate/modelKeys';
 export { documentText } from './documents';
 export { checkBeforeSubmitting } from '../verdict/checkBeforeSubmitting';

@@ -18,6 +18,7 @@ import { readKubernetesSettings } from '../../engine/kubernetes/readKubernetesSe
 import { defaultStorage } from '../../repository/storage';
 import { dockerSettingKeys } from './dockerSettingKeys';
 import { settingKeys } from './names';
+import { chosenPython } from './pythonExtension';
 
 /**
  * Folder of everything that can be rebuilt: datasets, mirrors, trees, kept runs. The command line
@@ -73,7 +74,7 @@ export function filterLists(): Record<string, string | { from: string; exclude: 
 /** The settings of the engine. */
 export interface EngineSettings {
   readonly name: EngineName;
-  /** Interpreter or virtual environment of the local engine; undefined for the one on PATH. */
+  /** Interpreter or virtual environment of the local engine; undefined for the one on PATH. Where none is set, it is that of the Python extension. */
   readonly python: string | undefined;
   readonly docker: DockerSettings;
   readonly kubernetes: KubernetesSettings;
@@ -92,7 +93,7 @@ export function engineSettings(scope?: vscode.Uri): EngineSettings {
   const python = text(settingKeys.python, scope);
   return {
     name,
-    python: python === '' ? undefined : python,
+    python: python === '' ? chosenPython(scope) : python,
     docker: dockerSettingsOf(),
     kubernetes: kubernetesSettingsOf(),
   };

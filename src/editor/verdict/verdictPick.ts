@@ -55,7 +55,13 @@ function steps(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictChoice[]
     detail: l10n.t('Patch, prediction and note.'),
     does: { command: commandIds.exportReproduction },
   };
+  const environment: VerdictChoice = {
+    label: `$(package) ${l10n.t('Make Environment for This Instance')}`,
+    detail: l10n.t('Its Python, with its requirements as of its day.'),
+    does: { command: commandIds.makeEnvironment },
+  };
   return [
+    ...(evaluated.result.strict.reason === 'could not run' ? [environment] : []),
     ...(isExportable ? [save, run] : [run, save]),
     {
       label: `$(checklist) ${l10n.t('Show Change Coverage')}`,

@@ -109,7 +109,9 @@ function whatIsMissing(l10n: typeof vscode.l10n, reason: VerdictReason): string 
     case 'does not apply':
       return l10n.t('a candidate that applies to R and to R∘X*');
     case 'could not run':
-      return l10n.t('an environment that runs the tests; the log tells what went wrong');
+      return l10n.t(
+        'an environment that runs the tests: see the log, or make one for this instance',
+      );
     case 'timed out':
     case 'too much output':
     case 'out of memory':

@@ -7,8 +7,8 @@ import type { Ended, ImageCommands } from '../docker/images/build/buildContainer
 import { needInterpreter } from '../docker/images/askInterpreter';
 import { identityDigest } from '../docker/images/imageRecords';
 import { closeImage, putTree } from '../docker/images/instanceLayer';
-import { projectVersion } from '../docker/images/environmentImage';
 import { installCommand, pythonsOf } from '../containerImage';
+import { projectVersion } from '../environments/projectVersion';
 import { recipeOf } from '../environments/recipes';
 import { HumanError } from '../../domain/humanError';
 import type { Agent } from '../sandbox/agent';

@@ -226,6 +226,10 @@ describe('the page of an issue', () => {
     version: 'Version',
     created: 'Created',
     length: 'Length <b>',
+    requirements: 'Requirements',
+    asOf: (requirements: string, day: string) => `${requirements}, as of ${day}`,
+    ofProject: 'its own',
+    makeEnvironment: 'Make Environment',
     baseCommit: (commit: string) => `Base commit ${commit}`,
     words: (count: number) => `${count} words`,
     pullRequest: (number: string) => `Pull request #${number} on GitHub`,
@@ -241,16 +245,24 @@ describe('the page of an issue', () => {
     ...{ script: 's.js', style: 's.css', cspSource: 'https://w.v', nonce: 'n0nce' },
     texts,
   };
-  const page = (hints?: string): string =>
+  const page = (hints?: string, canMakeEnvironment = false): string =>
     issueDocument(
       {
         instance,
         body: '<p>BODY</p>',
         source: '',
         revealed: hints === undefined ? undefined : { hints },
+        canMakeEnvironment,
       },
       resources,
     );
+
+  it('says which Python and requirements it needs, and offers them where it is open', () => {
+    assert.match(page(), /<dt>Python<\/dt> <dd>3\.9<\/dd>/);
+    assert.match(page(), /<dt>Requirements<\/dt> <dd>its own, as of 2023-01-02<\/dd>/);
+    assert.doesNotMatch(page(), /data-do="environment"/);
+    assert.match(page(undefined, true), /data-do="environment">Make Environment</);
+  });
 
   it('shows title and facts, escaped, under a strict policy', () => {
     const html = page();

@@ -1,4 +1,3 @@
-import type { Recipe } from '../../environments/recipes';
 import { tarOf } from '../../sandbox/archive';
 import { asOf } from '../../environments/packageDay';
 import type { ProjectNeeds } from '../../environments/projectNeeds';

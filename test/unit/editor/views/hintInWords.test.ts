@@ -12,6 +12,14 @@ const unrelated = (reason: UnrelatedReason, both: boolean, missing?: string): st
   } as TestHint);
 
 describe('hints on tests', () => {
+  it('name the environment where another file of R cannot import something', () => {
+    const failure = { reason: 'import error', missing: 'werkzeug', importedBy: 'src/flask/app.py' };
+    assert.match(
+      hintInWords(english, { kind: 'unrelated failure', both: true, failure } as TestHint),
+      /^Fails on both sides because werkzeug cannot be imported, which src\/flask\/app\.py needs\. The test is not to blame/,
+    );
+  });
+
   it('say what is wrong and what to do', () => {
     const say = (kind: 'passes on R' | 'fails on both sides' | 'fails on R∘X* only'): string =>
       hintInWords(english, { kind });

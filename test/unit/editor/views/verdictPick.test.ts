@@ -32,6 +32,17 @@ const save: VerdictEntry = {
 };
 
 describe('the list of a verdict', () => {
+  it('offers an environment first where the tests could not run', () => {
+    const broken = { strict: strictGrade({ success: false, reason: 'could not run' }) };
+    const [first] = below(pick({ ...broken }), 'Next');
+    assert.deepEqual(first, {
+      label: '$(package) Make Environment for This Instance',
+      detail: 'Its Python, with its requirements as of its day.',
+      does: { command: commandIds.makeEnvironment },
+    });
+    assert.ok(below(pick(noSuccess), 'Next').every((entry) => entry !== first));
+  });
+
   it('offers the next steps, an export of a success first', () => {
     assert.deepEqual(below(pick({}, { revealed: true }), 'Next'), [
       save,

@@ -18,7 +18,7 @@ const missing: Readonly<Record<Exclude<VerdictReason, 'success'>, string>> = {
   'no candidate': 'a test, added or changed in a test file',
   'no test found': 'a test, added or changed in a test file',
   'does not apply': 'a candidate that applies to R and to R∘X*',
-  'could not run': 'an environment that runs the tests; the log tells what went wrong',
+  'could not run': 'an environment that runs the tests: see the log, or make one for this instance',
   'timed out': 'a run that completes',
   'too much output': 'a run that completes',
   'out of memory': 'a run that completes',

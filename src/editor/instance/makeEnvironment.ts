@@ -1,0 +1,51 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/humanError';
+import type { Reporter } from '../../domain/reporter';
+import { runsInContainers } from '../../engine/engine';
+import { instanceEnvironment } from '../../engine/local/instanceEnvironment';
+import { commandIds, settingKeys } from '../shell/names';
+import { choosePython } from '../shell/pythonExtension';
+import { engineSettings, storageFolder } from '../shell/settings';
+import { withNotification } from '../shell/withNotification';
+import type { OpenInstance } from './openInstance';
+
+/** Makes the virtual environment of the open instance, and lets its tests run with it. */
+export async function makeEnvironment(open: OpenInstance, reporter: Reporter): Promise<void> {
+  const scope = open.folder.uri;
+  const { name } = engineSettings(scope);
+  if (runsInContainers(name)) {
+    throw new HumanError(
+      vscode.l10n.t(
+        'The {0} engine has an image for each instance, and needs no environment',
+        name,
+      ),
+      vscode.l10n.t('Set {0} to local to use one', settingKeys.engine),
+    );
+  }
+  const python = await withNotification(
+    vscode.l10n.t('Environment of {0}', open.marker.id),
+    reporter,
+    async (shown, signal) =>
+      instanceEnvironment(
+        {
+          instance: await open.instance(),
+          tree: (await open.trees()).base,
+          storage: storageFolder(),
+        },
+        { reporter: shown, signal },
+      ),
+  );
+  if (python === undefined) return;
+  await vscode.workspace
+    .getConfiguration(undefined, scope)
+    .update(settingKeys.python, python, vscode.ConfigurationTarget.WorkspaceFolder);
+  await choosePython(python, scope).catch((error: unknown) => {
+    // The tests of this extension run with it all the same.
+    reporter.log(`the Python extension did not take ${python}: ${String(error)}`);
+  });
+  const reproduce = vscode.l10n.t('Reproduce');
+  const said = vscode.l10n.t('Tests of this instance now run with {0}', python);
+  void vscode.window.showInformationMessage(said, reproduce).then((chosen) => {
+    if (chosen === reproduce) void vscode.commands.executeCommand(commandIds.reproduce);
+  });
+}

@@ -1,0 +1,51 @@
+import * as vscode from 'vscode';
+
+/**
+ * The part of the Python extension's API that is used here.
+ * https://github.com/microsoft/vscode-python/blob/main/pythonExtensionApi/src/main.ts
+ */
+interface PythonApi {
+  readonly environments: {
+    /** Path of an interpreter, or of an environment without one. */
+    getActiveEnvironmentPath(resource?: vscode.Uri): { readonly path: string };
+    updateActiveEnvironmentPath(path: string, resource?: vscode.Uri): Thenable<void>;
+    readonly onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
+  };
+}
+
+const installed = (): vscode.Extension<PythonApi> | undefined =>
+  vscode.extensions.getExtension<PythonApi>('ms-python.python');
+
+/** The interpreter that the Python extension has chosen; undefined while it is not active. */
+export function chosenPython(scope: vscode.Uri | undefined): string | undefined {
+  const extension = installed();
+  if (extension?.isActive !== true) return undefined;
+  // Its API is optional: another extension may have its id.
+  const api = extension.exports as Partial<PythonApi> | undefined;
+  const path = api?.environments?.getActiveEnvironmentPath(scope).path;
+  return path === undefined || path === '' ? undefined : path;
+}
+
+/** Makes an interpreter the one of the Python extension, where it is installed. */
+export async function choosePython(path: string, scope: vscode.Uri): Promise<void> {
+  const api = (await installed()?.activate()) as Partial<PythonApi> | undefined;
+  await api?.environments?.updateActiveEnvironmentPath(path, scope);
+}
+
+/** Starts the Python extension where it is installed, and listens to its choice. */
+export function onPythonChosen(listener: () => void): vscode.Disposable {
+  const subscriptions: vscode.Disposable[] = [];
+  let isOver = false;
+  const listen = async (): Promise<void> => {
+    const api = (await installed()?.activate()) as Partial<PythonApi> | undefined;
+    if (isOver || api?.environments === undefined) return;
+    subscriptions.push(api.environments.onDidChangeActiveEnvironmentPath(listener));
+    listener();
+  };
+  // Without the Python extension, the setting and PATH still name an interpreter.
+  listen().catch(() => undefined);
+  return new vscode.Disposable(() => {
+    isOver = true;
+    for (const each of subscriptions) each.dispose();
+  });
+}
