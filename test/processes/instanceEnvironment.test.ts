@@ -16,7 +16,8 @@ describe('the environment that is made for an instance @full', function () {
 
   it('has its Python, its requirements as of its day, and of R only the metadata', async function () {
     const python = await pythonOfVersion('3.9', 'octo/cat').catch(() => this.skip());
-    const { origin } = example;
+    const { origin, base } = example;
+    plain(origin, 'checkout', '-q', base);
     const setup =
       'from setuptools import setup\nsetup(name="cat", version="7", py_modules=["cat"], install_requires=["click"])\n';
     await write(origin, { 'setup.py': setup });
