@@ -747,12 +747,15 @@ class TracedSteps implements Steps {
     const { instance, model, engine, maxOutputTokens } = this.parts;
     const { trace, budget, signal, reporter, onAnswer, onAct } = this.parts;
     const { repo, issue } = instance;
+    // Another version of a program is another agent.
+    const programDigest = await agent.programDigest(signal);
     const of = [agent.name, acpPromptVersion, repo, issue, limits, agent.seconds, engine];
-    const key = keyOf('session', ...of, await this.tree(), model, maxOutputTokens);
+    const made = [programDigest, await this.tree(), model, maxOutputTokens];
+    const key = keyOf('session', ...of, ...made);
     const session = await this.recall('session', key, ({ upstream, view, inTurn }) => {
       if (upstream === undefined) throw new Error('the run has no way to a model for agents');
       return new AcpRun({
-        ...{ agent, limits, key, instance, model, upstream, view, trace, budget },
+        ...{ agent, limits, key, programDigest, instance, model, upstream, view, trace, budget },
         ...{ maxOutputTokens, inTurn, signal, reporter, onAct },
       }).toEnd();
     });

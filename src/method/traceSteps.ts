@@ -236,6 +236,8 @@ export const stepSchema = z.discriminatedUnion('step', [
     model: z.string(),
     /** Name and version of the program, as it says. */
     program: z.string().optional(),
+    /** SHA-256 of the folder with the program; absent where the image has it. */
+    programDigest: z.string().optional(),
     ending: z.enum(acpEndings),
     /** More about the ending; empty when there is nothing to say. */
     why: z.string(),

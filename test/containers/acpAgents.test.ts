@@ -23,6 +23,7 @@ interface Session {
   readonly why?: string;
   readonly patch?: string;
   readonly program?: string;
+  readonly programDigest?: string;
   readonly refused?: readonly string[];
   readonly removed?: readonly string[];
   readonly action?: string;
@@ -132,6 +133,16 @@ describe('agents of the Agent Client Protocol in containers', () => {
     const again = await play('good', out);
     assert.equal(again.status, 0, again.stderr);
     assert.equal(models?.asked.length, 1, 'a session that ended is not repeated');
+    assert.match(session.programDigest ?? '', /^[0-9a-f]{64}$/);
+    const note = join(folder, 'agent', 'version.txt');
+    await writeFile(note, 'another version');
+    try {
+      await play('good', out);
+    } finally {
+      await rm(note);
+    }
+    assert.equal(models?.asked.length, 2, 'another program has a session of its own');
+    assert.notEqual((await sessionOf(out)).programDigest, session.programDigest);
   });
 
   it('a curious one finds no network, no key, no history, and a program that it cannot change', async () => {

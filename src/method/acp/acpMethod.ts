@@ -1,3 +1,5 @@
+import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
+import { folderDigest } from '../../files/folderDigest';
 import type { LimitProfile } from '../agents/agent';
 import type { Method, MethodCandidate, MethodOptions, MethodResult } from '../method';
 import type { Steps } from '../steps';
@@ -50,11 +52,30 @@ export function acpMethod(name: string, use: AcpUse = {}): Method | undefined {
 }
 
 function agentOf(name: string, { program, seconds = usualAcpSeconds }: AcpUse): AcpAgent {
+  const of = { name, program, programDigest: digestOnce(program), seconds };
   const preset = presetOf(name);
-  if (preset !== undefined) return { ...preset, name, program, seconds };
+  if (preset !== undefined) return { ...preset, ...of };
   const argv = wordsOfCommand(name.slice(acpPrefix.length));
   const [title = ''] = argv;
-  return { name, title, argv, env: () => ({}), program, seconds };
+  return { ...of, title, argv, env: () => ({}) };
+}
+
+/** The digest of a program's folder, which is read once for all instances of a run. */
+function digestOnce(program: string | undefined): AcpAgent['programDigest'] {
+  let digest: Promise<string> | undefined;
+  return async (signal) => {
+    if (program === undefined) return undefined;
+    digest ??= folderDigest(program, signal);
+    try {
+      return await digest;
+    } catch (error) {
+      throwIfAborted(signal);
+      throw new HumanError(
+        `The folder ${program} of the agent's program cannot be read (${messageOf(error)})`,
+        'Name a folder that has the agent and its runtime with --agent-program',
+      );
+    }
+  };
 }
 
 /** What an agent leaves is submitted, however its session ended. */

@@ -139,7 +139,8 @@ export function usualEnvironment({ origin, provider, model }: ModelPlace): Recor
 
 /**
  * The words of a command line. Quotes hold words together, and a backslash takes a character as it
- * is; no shell expands anything.
+ * is; no shell expands anything. The package `string-argv` keeps the quotes of `--a="b c"`, joins no
+ * quoted parts and drops an open quote, so it is no replacement.
  *
  * @throws HumanError when there is no word, or a quote is open
  */

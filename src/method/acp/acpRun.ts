@@ -28,6 +28,12 @@ export interface AcpAgent {
   readonly env: (place: ModelPlace) => Readonly<Record<string, string>>;
   /** Folder of this machine with its program; undefined where the image has it. */
   readonly program: string | undefined;
+  /**
+   * Digest of that folder, computed once; undefined where there is none.
+   *
+   * @throws HumanError when the folder cannot be read, Cancelled
+   */
+  readonly programDigest: (signal: AbortSignal | undefined) => Promise<string | undefined>;
   /** Seconds of a session on the clock. */
   readonly seconds: number;
 }
@@ -44,6 +50,8 @@ interface AcpRunParts {
   readonly limits: AcpLimits;
   /** Key of the session, which the keys of its steps are made from. */
   readonly key: string;
+  /** Digest of the program's folder, for the trace. */
+  readonly programDigest: string | undefined;
   /** With its id for the trace, which no prompt contains. */
   readonly instance: Pick<ModelView, 'repo' | 'issue'> & { readonly id: string };
   /** Name of the model in the trace. */
@@ -238,12 +246,13 @@ export class AcpRun {
     },
     began: number,
   ): MadeSession {
-    const { agent, model } = this.parts;
+    const { agent, model, programDigest } = this.parts;
     const { ending, why, proxy, patch, leftOut } = of;
     const refused = [...(proxy?.refused ?? [])];
     return {
       ...{ agent: agent.name, model, ending, why, patch, leftOut },
       ...(spoken.program !== undefined && { program: spoken.program }),
+      ...(programDigest !== undefined && { programDigest }),
       answers: this.answers.map(({ key }) => key),
       output: bounded(program.output, 4000),
       ...(refused.length > 0 && { refused }),

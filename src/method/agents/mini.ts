@@ -10,7 +10,7 @@ import type {
   ShellAgent,
   ShellState,
 } from './agent';
-import { rulesOfTests } from './rulesOfTests';
+import { reproducingTask } from './reproducingTask';
 import { whyStopped } from './whyStopped';
 import { fencedBlocks } from './fencedBlocks';
 
@@ -71,26 +71,14 @@ Join several steps with && or ||. An answer without exactly one such block is re
   act,
 };
 
-const firstMessage = ({ repo, issue, folder, limits }: ShellTask): string => `<issue>
-${issue}
-</issue>
-
-The repository ${repo} lies in ${folder}, as it was when this issue was reported. Write tests that reproduce the issue: they fail now because of the problem that the issue describes, and they pass as soon as somebody fixes it as the issue asks.
-
-${rulesOfTests}
-
-A way to work:
-1. Read the code and the tests that the issue is about.
-2. Reproduce the problem with a short script.
-3. Write the tests.
-4. Run them and check that they fail, and for the reason in the issue.
+const firstMessage = (task: ShellTask): string => `${reproducingTask(task)}
 5. Remove other files that you made.
 6. Submit with the command: echo ${submission}
 
 What holds here:
-- Each command runs in a new shell in ${folder}: a change of the folder or of a variable is gone with its command.
-- A command has ${limits.commandSeconds} seconds, no input and no network. Do not start editors or pagers.
-- You have ${limits.calls} commands at most.`;
+- Each command runs in a new shell in ${task.folder}: a change of the folder or of a variable is gone with its command.
+- A command has ${task.limits.commandSeconds} seconds, no input and no network. Do not start editors or pagers.
+- You have ${task.limits.calls} commands at most.`;
 
 async function act(
   action: string,
