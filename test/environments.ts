@@ -109,7 +109,7 @@ export async function orSkip<T>(test: Mocha.Context, what: string, work: () => P
         text,
       )
     ) {
-      const runnable = test.test as (Mocha.Runnable & { skipReason?: string }) | undefined;
+      const runnable: (Mocha.Runnable & { skipReason?: string }) | undefined = test.test;
       if (runnable !== undefined) {
         runnable.skipReason = `${runnable.fullTitle()}: ${what} cannot be had from the package registry`;
       }

@@ -382,6 +382,7 @@ async function writePredictions(
     if (instance === undefined) return;
     const model = row.model_name_or_path;
     grading?.add(instance, { instanceId: entry.instance, model, patch: entry.prediction });
+    // oxlint-disable-next-line typescript/no-misused-promises -- `finally` waits for this promise
   }).finally(() => grading?.finish());
 }
 

@@ -114,7 +114,7 @@ function describe({ severity, line, message, hint }: Diagnostic, path: string): 
 /** Text of a patch on one line, without effect on a terminal. */
 function printable(text: string): string {
   return asShown(text).replace(
-    // eslint-disable-next-line no-control-regex -- the pattern looks for control characters
+    // oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
     (character) =>
       JSON.stringify(character)

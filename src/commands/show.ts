@@ -77,5 +77,5 @@ function print(instance: Instance, reveal: boolean, context: CommandContext): vo
 
 /** Removes control characters, so that an issue text cannot control the terminal. */
 const printable = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- this pattern removes them
+  // oxlint-disable-next-line no-control-regex -- this pattern removes them
   text.replaceAll('\r\n', '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');

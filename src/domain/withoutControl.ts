@@ -3,5 +3,5 @@
  * must not break a line or control the terminal.
  */
 export const withoutControl = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- this pattern removes them
+  // oxlint-disable-next-line no-control-regex -- this pattern removes them
   text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');

@@ -1,6 +1,6 @@
 /** Characters that a reader cannot see, or that reverse the order of others. */
 const unseen =
-  // eslint-disable-next-line no-control-regex -- these are what is to be shown
+  // oxlint-disable-next-line no-control-regex -- these are what is to be shown
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udfff]/gu;
 
 /**

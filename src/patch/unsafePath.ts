@@ -17,7 +17,7 @@ const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 export function unsafePath(path: string): string | undefined {
   if (path === '') return 'the path is empty';
   if (path.includes('\0')) return 'the path holds a NUL character';
-  // eslint-disable-next-line no-control-regex -- the pattern finds control characters
+  // oxlint-disable-next-line no-control-regex -- the pattern finds control characters
   if (/[\x01-\x1f\x7f]/.test(path)) return 'the path holds a control character';
   if (path.startsWith('/')) return 'the path is absolute';
   if (/^[A-Za-z]:/.test(path)) return 'the path begins with a drive letter';

@@ -84,7 +84,11 @@ export async function writePlainEdits(tree: string, edits: readonly PlainEdit[])
     await mkdir(dirname(place), { recursive: true });
     // `wx` refuses to write to anything that exists, a link included.
     const file = await open(place, 'wx', isExecutable ? 0o777 : 0o666);
-    await file.writeFile(content).finally(() => file.close());
+    try {
+      await file.writeFile(content);
+    } finally {
+      await file.close();
+    }
   }
 }
 

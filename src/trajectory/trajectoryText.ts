@@ -80,7 +80,7 @@ export function wholeStepText(step: TrajectoryStep, of: number): string {
   ];
   const text = step.text
     .replace(/\r\n?/g, '\n')
-    // eslint-disable-next-line no-control-regex -- this pattern replaces them
+    // oxlint-disable-next-line no-control-regex -- this pattern replaces them
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '·');
   return `${head.map(asLabel).join(' · ')}\n\n${text}${text.endsWith('\n') ? '' : '\n'}`;
 }

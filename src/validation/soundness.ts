@@ -212,7 +212,7 @@ export function describeFlaky({ test, tests, side, outcomes }: FlakyTest): strin
 
 /** Untrusted text of tested code as part of one line for a person. */
 export function oneLine(text: string): string {
-  // eslint-disable-next-line no-control-regex -- this pattern removes the colours of a terminal
+  // oxlint-disable-next-line no-control-regex -- this pattern removes the colours of a terminal
   const plain = withoutControl(text.replace(/\u001b\[[0-9;]*[A-Za-z]/g, '')).trim();
   return plain.length > 200 ? `${plain.slice(0, 199)}…` : plain;
 }

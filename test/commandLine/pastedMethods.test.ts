@@ -30,9 +30,12 @@ describe('every method of docs/models.md', () => {
   it('goes from generate through evaluate to report, pasted as it stands @full', async () => {
     const [block = ''] = await blocksOfMethods();
     const gateway = await gatewayOfAllMethods();
-    const printed = await paste(block, { cwd: folder.path, gateway }).finally(() =>
-      gateway.close(),
-    );
+    let printed = '';
+    try {
+      printed = await paste(block, { cwd: folder.path, gateway });
+    } finally {
+      await gateway.close();
+    }
     const report = printed.slice(printed.indexOf('Rates in %'));
     const rates = ratesIn(report);
     for (const method of methodsIn(block)) {

@@ -41,7 +41,8 @@ describe('findings of the trajectory in reports', () => {
       ...['generate', '--method', 'aider', '--model', 'openai-compatible/m', '--out', predictions],
       ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
       ...['--storage', sharedStorage(), '--base-url', server.url],
-    ]).finally(() => server.close());
+    ]);
+    await server.close();
     assert.equal(generated.status, 0, generated.stderr);
 
     const out = join(folder.path, 'out');

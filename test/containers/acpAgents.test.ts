@@ -109,7 +109,7 @@ describe('agents of the Agent Client Protocol in containers', () => {
     assert.equal(asked?.headers['authorization'], `Bearer ${key}`);
     assert.equal(asked?.maxTokens, 4096, 'the agent names no limit');
     assert.deepEqual(
-      (asked?.body['tools'] as { type: string }[]).map(({ type }) => type),
+      (asked?.body['tools'] as { type: string }[] | undefined)?.map(({ type }) => type),
       ['function'],
     );
     assert.ok(!('web_search_options' in (asked?.body ?? {})));

@@ -45,10 +45,15 @@ describe('agents with a shell of docs/models.md @full', () => {
     const [, block = ''] = await blocksOfMethods();
     await acpProgram(join(folder, 'agent'), 'opencode', 'good');
     const gateway = await gatewayOfAllMethods();
-    const printed = await paste(block, {
-      ...{ dist: join(folder, 'dist'), cwd: folder, gateway },
-      engineOptions: ['--prebuilt', 'none', '--base-image', baseImage, '--memory', '512m'],
-    }).finally(() => gateway.close());
+    let printed = '';
+    try {
+      printed = await paste(block, {
+        ...{ dist: join(folder, 'dist'), cwd: folder, gateway },
+        engineOptions: ['--prebuilt', 'none', '--base-image', baseImage, '--memory', '512m'],
+      });
+    } finally {
+      await gateway.close();
+    }
     const report = printed.slice(printed.indexOf('Rates in %'));
     const rates = ratesIn(report);
     for (const method of methodsIn(block)) {

@@ -2,7 +2,7 @@ type Skippable = Mocha.Runnable & { skipReason?: string };
 
 /** Skips a test, by name and with its cause. */
 export function skipTest(context: Mocha.Context, cause: string): never {
-  const test = context.test as Skippable | undefined;
+  const test: Skippable | undefined = context.test;
   if (test !== undefined) test.skipReason = `${test.fullTitle()}: ${cause}`;
   return context.skip();
 }

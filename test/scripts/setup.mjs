@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -23,7 +23,14 @@ export function run(program, args, options = {}) {
 
 /** Installs the packages of package-lock.json, if they are missing or the lock file has changed. */
 export async function ensureInstalled() {
-  const marker = join(root, 'node_modules', '.swt-bench-installed');
+  const packages = join(root, 'node_modules');
+  // `npm ci` would delete the packages of another working tree.
+  if (lstatSync(packages, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    fail(
+      `${packages} is a symbolic link. npm would delete what it leads to. Remove the link, and try again.`,
+    );
+  }
+  const marker = join(packages, '.swt-bench-installed');
   const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === lock) return;
   console.log('Installing npm packages …');

@@ -34,7 +34,7 @@ if (runPython.some(isWanted)) {
 const plainPython = { PATH: pathWithoutPackages() };
 
 const prettier = join(root, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
-const typesAndLint = join(root, 'test', 'scripts', 'typesAndLint.mjs');
+const oxlint = join(root, 'node_modules', 'oxlint', 'bin', 'oxlint');
 const mocha = (...args) => [
   process.execPath,
   [
@@ -76,12 +76,12 @@ const rest = [
     process.execPath,
     ['--max-semi-space-size=64', prettier, '--check', '--log-level', 'warn', '.'],
   ],
-  // Both programs and what the rules keep take more memory than Node.js allows by default. A larger
-  // semi-space (in MB) saves an eighth of the processor time: fewer collections of young objects.
+  // The checker collects no garbage below the limit, which saves a third of its processor time.
   [
     'types and lint',
     process.execPath,
-    ['--max-old-space-size=4096', '--max-semi-space-size=128', typesAndLint],
+    [oxlint, '-c', 'oxlint.config.mjs'],
+    { GOGC: 'off', GOMEMLIMIT: '3GiB' },
   ],
   ['unit', ...mocha('test/unit/**/*.test.ts'), plainPython],
   ['tracer', 'python3', ['test/tracer/run.py', ...(isFull ? [] : ['--few'])]],

@@ -124,7 +124,7 @@ export function parseMatplotlib(log: string): Map<string, string> {
 }
 
 const colour = /\[\p{Nd}+m/gu;
-// eslint-disable-next-line no-control-regex -- these are what is to be removed
+// oxlint-disable-next-line no-control-regex -- these are what is to be removed
 const control = /[\x01-\x1f]/g;
 
 /**

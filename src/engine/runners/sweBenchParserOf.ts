@@ -61,7 +61,7 @@ const matplotlib: SweBenchParser = (log) =>
   );
 
 const colour = /\[\p{Nd}+m/gu;
-// eslint-disable-next-line no-control-regex -- these are what is to be removed
+// oxlint-disable-next-line no-control-regex -- these are what is to be removed
 const control = /[\x01-\x1f]/g;
 
 /** Whole names, with blanks; an old pytest writes the status at the end of the line. */

@@ -250,7 +250,7 @@ describe('an environment in which nothing runs', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (log) => {
         const line = tellingLine(log) ?? '';
         assert.ok(line.length <= 200);
-        // eslint-disable-next-line no-control-regex -- the line must not contain these
+        // oxlint-disable-next-line no-control-regex -- the line must not contain these
         assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f]/);
         assert.equal(oneLine(line), line);
       }),

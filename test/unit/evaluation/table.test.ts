@@ -85,7 +85,7 @@ describe('the table of results', () => {
   it('does not let a name or a message drive the terminal', () => {
     const text = tableOf([entry('\u001b[2J\nx\u009b'), failed]);
     assert.equal(text.split('\n').length, 4);
-    // eslint-disable-next-line no-control-regex -- the text must not contain these
+    // oxlint-disable-next-line no-control-regex -- the text must not contain these
     assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   });
 });

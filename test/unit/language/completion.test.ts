@@ -140,7 +140,10 @@ describe('completion in a custom diff', () => {
       all.map((item) => item.label),
       ['diff … rewrite', 'diff … insert', 'diff'],
     );
-    assert.match((all[0]?.textEdit as TextEdit).newText, /^diff\n\$\{1:.*\}\nrewrite\n/);
+    assert.match(
+      (all[0]?.textEdit as TextEdit | undefined)?.newText ?? '',
+      /^diff\n\$\{1:.*\}\nrewrite\n/,
+    );
     assert.deepEqual(
       (await items('di|', { snippets: false })).map((item) => item.label),
       ['diff'],

@@ -184,7 +184,7 @@ describe('the steps of a trajectory', () => {
     const trajectory = { ...trajectoryOf(agentTrace), steps: [evil], ending: '\u001b[2J' };
     const finding = { kind: 'history', severity: 'warning', step: 1, text: 'a\u001b[1m' } as const;
     const text = trajectoryText({ trajectory, findings: [finding] });
-    // eslint-disable-next-line no-control-regex -- these are what must not be there
+    // oxlint-disable-next-line no-control-regex -- these are what must not be there
     const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
     assert.doesNotMatch(text, control);
     assert.match(

@@ -1,4 +1,3 @@
-/* global document, getComputedStyle */
 // What a person sees, read from the page of VS Code. Each function runs inside the page, so it may
 // use nothing outside itself. Names of CSS classes are those of VS Code 1.139; client.ts describes
 // the results.

@@ -3,7 +3,7 @@ import { HumanError } from '../../../domain/humanError';
 import type { ImageCommands } from './build/buildContainer';
 
 /** A word of an image, which becomes a part of commands and labels: on one line, and not long. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const plain = z.string().regex(/^[^\u0000-\u001f\u007f]{0,1000}$/);
 
 /** What an interpreter reports about itself and the packages installed for it. */

@@ -309,7 +309,7 @@ describe('the model proxy', () => {
     assert.ok(!JSON.stringify(got).includes(link), JSON.stringify(got));
     const [messages, responses, completions, content] = got;
     assert.deepEqual(
-      (messages?.body['tools'] as { name: string }[]).map(({ name }) => name),
+      (messages?.body['tools'] as { name: string }[] | undefined)?.map(({ name }) => name),
       ['edit', 'Bash'],
     );
     assert.equal(messages?.headers['anthropic-beta'], 'context-1m-2025-08-07');

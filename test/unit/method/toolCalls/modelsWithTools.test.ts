@@ -142,8 +142,8 @@ describe('models with tools', () => {
   it('sends results to OpenAI in messages of their own, one for each call', async () => {
     const model = await open('openai-compatible/m', true, { text: 'Done.' });
     await model.complete(next, { reporter: silent });
-    const { messages } = server?.asked[0]?.body as { readonly messages: object[] };
-    assert.deepEqual(messages.slice(2), [
+    const body = server?.asked[0]?.body as { readonly messages: object[] } | undefined;
+    assert.deepEqual(body?.messages.slice(2), [
       {
         ...{ role: 'assistant', content: 'I look.' },
         tool_calls: [
