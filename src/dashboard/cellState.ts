@@ -7,7 +7,13 @@ import type { MutantFraction } from '../domain/study/mutant';
  * The kind that determines a cell's colour. The symbol and the word say the same without colour.
  */
 export type CellKind =
-  'success' | 'failure' | 'unusable' | 'stopped' | 'unsound' | 'unknown' | 'pending';
+  | 'success'
+  | 'failure'
+  | 'unusable'
+  | 'stopped'
+  | 'unsound'
+  | 'unknown'
+  | 'pending';
 
 interface CellState {
   readonly kind: CellKind;

@@ -300,7 +300,8 @@ function openSteps(
 
 /** What an instance would ask a model, or why its prompt cannot be made. */
 export type Foreseen = { readonly instance: string } & (
-  { readonly requests: readonly StageForeseen[] } | { readonly failure: string }
+  | { readonly requests: readonly StageForeseen[] }
+  | { readonly failure: string }
 );
 
 /** The requests of an instance that do not follow from what answers and runs say. */

@@ -115,7 +115,8 @@ async function prepareAndValidate(request: ValidateRequest): Promise<Validated> 
  * stored then.
  */
 export type ValidationEntry =
-  ({ readonly id: string } & Validated) | { readonly id: string; readonly failure: string };
+  | ({ readonly id: string } & Validated)
+  | { readonly id: string; readonly failure: string };
 
 /**
  * Validates instances, several at once; each result is stored as soon as it is known. Results have

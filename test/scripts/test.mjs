@@ -33,7 +33,7 @@ if (runPython.some(isWanted)) {
 /** For the steps whose tests say themselves when they need pytest. */
 const plainPython = { PATH: pathWithoutPackages() };
 
-const prettier = join(root, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
+const oxfmt = join(root, 'node_modules', 'oxfmt', 'bin', 'oxfmt');
 const oxlint = join(root, 'node_modules', 'oxlint', 'bin', 'oxlint');
 const mocha = (...args) => [
   process.execPath,
@@ -71,11 +71,7 @@ await step('package', ...mocha('test/package/**/*.test.ts'));
 // Most of the rest waits for processes, so two steps at a time finish sooner. Steps with an engine
 // run beside the others, and whichever is done first takes the next of the others.
 const rest = [
-  [
-    'format',
-    process.execPath,
-    ['--max-semi-space-size=64', prettier, '--check', '--log-level', 'warn', '.'],
-  ],
+  ['format', process.execPath, [oxfmt, '--check']],
   // The checker collects no garbage below the limit, which saves a third of its processor time.
   [
     'types and lint',

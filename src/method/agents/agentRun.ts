@@ -12,7 +12,13 @@ import { AgentUse } from './agentUse';
  * limit.
  */
 export type AgentEnding =
-  'submitted' | 'stopped' | 'given up' | 'calls' | 'cost' | 'context' | 'format';
+  | 'submitted'
+  | 'stopped'
+  | 'given up'
+  | 'calls'
+  | 'cost'
+  | 'context'
+  | 'format';
 
 type AnswerStep = StepOf<'answer'>;
 export type ActStep = StepOf<'act'>;

@@ -167,7 +167,8 @@ interface Misfit {
 
 /** The text after the hunks with their actual places, or why one of them does not fit. */
 type HunksApplied =
-  { readonly text: string; readonly placed: readonly Hunk[] } | { readonly misfit: Misfit };
+  | { readonly text: string; readonly placed: readonly Hunk[] }
+  | { readonly misfit: Misfit };
 
 /** Applies the hunks of one file, a hunk at a step. See {@link applyPatch}. */
 export function* hunkSteps(before: string, hunks: readonly Hunk[]): Stepwise<HunksApplied> {

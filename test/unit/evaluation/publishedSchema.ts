@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 
 /**
  * Asserts that a schema equals the published one of this name in `media/schema`, as the formatter
@@ -9,10 +9,7 @@ import { format, resolveConfig } from 'prettier';
  */
 export async function assertPublished(name: string, schema: unknown): Promise<void> {
   const published = resolve('media/schema', name);
-  const text = await format(JSON.stringify(schema), {
-    ...(await resolveConfig(published)),
-    parser: 'json',
-  });
+  const { code: text } = await format(published, JSON.stringify(schema));
   if (process.env['UPDATE_SCHEMAS'] === '1') {
     await mkdir(dirname(published), { recursive: true });
     await writeFile(published, text);

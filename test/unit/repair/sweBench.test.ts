@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 import type { JudgedRepair } from '../../../src/domain/study/resolution/judgedRepair';
 import {
   evalTestsReport,
@@ -129,8 +129,7 @@ describe('SWE-bench’s own grading code @full', function () {
     const { cases } = ask(stored);
     const found = Object.fromEntries(stored.map(({ name }, at) => [name, cases[at]]));
     if (process.env['UPDATE_GOLDEN'] === '1') {
-      const options = { ...(await resolveConfig(golden)), parser: 'json' };
-      await writeFile(golden, await format(JSON.stringify(found), options));
+      await writeFile(golden, (await format(golden, JSON.stringify(found))).code);
     }
     assert.deepEqual(JSON.parse(await readFile(golden, 'utf8')), found);
   });
