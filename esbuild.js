@@ -76,7 +76,10 @@ const packagesApart = {
   name: 'packages-apart',
   setup(build) {
     build.onResolve(
-      { filter: /^(ai|@ai-sdk\/.*|@agentclientprotocol\/sdk|gpt-tokenizer\/.*|@kubernetes\/client-node)$/ },
+      {
+        filter:
+          /^(ai|@ai-sdk\/.*|@agentclientprotocol\/sdk|gpt-tokenizer\/.*|@kubernetes\/client-node)$/,
+      },
       ({ path, kind }) => {
         const bundle = kind === 'dynamic-import' ? loadedLate[path] : undefined;
         return bundle === undefined ? undefined : { path: `./${bundle}.js`, external: true };

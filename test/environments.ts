@@ -99,7 +99,11 @@ export async function sourceRelease(
 }
 
 /** Skips the test, by name, when a registry is unreachable; rethrows any other failure. */
-export async function orSkip<T>(test: Mocha.Context, what: string, work: () => Promise<T>): Promise<T> {
+export async function orSkip<T>(
+  test: Mocha.Context,
+  what: string,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {

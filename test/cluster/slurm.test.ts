@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cli, root, sample } from '../commandLine/cli';
 import { manyIds, writeManyInstances } from '../commandLine/manyInstances';
@@ -101,10 +102,9 @@ async function untilEnded(cluster: SlurmCluster): Promise<void> {
 const isInstalled = (program: string): Promise<boolean> =>
   new Promise((done) => execFile('which', [program], (error) => done(error === null)));
 
-const shell = (line: string): Promise<string> =>
-  new Promise((done, fail) =>
-    execFile('sh', ['-c', line], (error, stdout) => (error === null ? done(stdout) : fail(error))),
-  );
+/** What a line prints; a failure rejects. */
+const shell = async (line: string): Promise<string> =>
+  (await promisify(execFile)('sh', ['-c', line])).stdout;
 
 /** A test of which one run takes long enough for a node to die in it. */
 const patientTest = [

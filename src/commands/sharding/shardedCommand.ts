@@ -154,14 +154,7 @@ export function shardLines(
   const { words, out, writesFile } = command;
   const folder = `${wordForShell(shardsFolder(command))}/"$shard"`;
   const place = writesFile ? `${folder}/${wordForShell(basename(out))}` : folder;
-  const all = [
-    ...words.map(wordForShell),
-    ...more,
-    '--shard',
-    `"$shard/${count}"`,
-    '--out',
-    place,
-  ];
+  const all = [...words.map(wordForShell), ...more, '--shard', `"$shard/${count}"`, '--out', place];
   return [
     'status=0',
     `${[program, ...all].join(' ')} &`,

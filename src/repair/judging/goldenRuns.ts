@@ -82,7 +82,7 @@ function goldenOutcomes(run: SessionRun, functions: readonly string[]): GoldenOu
   if (notRun !== undefined) return `the golden tests cannot all be run here (${notRun.reason})`;
   // On R they may break off because of the issue itself.
   const why =
-    whyNotToTheEnd(fixed) ?? run.faults.fixed ?? contradictionsOf(fixed, run.plan.runner)[0];
+    whyNotToTheEnd(fixed) ?? run.faults.fixed?.says ?? contradictionsOf(fixed, run.plan.runner)[0];
   if (why !== undefined) return `the golden tests do not come to their end on R∘X* (${why})`;
   const onBase = transitionsBetween(base, fixed, functions).map((pair) => pair.base);
   return { onBase, records: { base, fixed } };
