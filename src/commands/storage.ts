@@ -2,7 +2,14 @@ import { checkedId } from '../domain/instanceId';
 import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { DockerSettings } from '../engine/docker/dockerSettings';
-import { diskUse, freeInstance, freeMirror, freeVectors, type DiskUse } from '../repository/disk';
+import {
+  diskUse,
+  freeInstance,
+  freeEnvironments,
+  freeMirror,
+  freeVectors,
+  type DiskUse,
+} from '../repository/disk';
 import { checkedRepo } from '../repository/storage';
 import { layOut } from '../domain/layOut';
 import { EXIT, terminalReporter, type CommandContext } from './context';
@@ -19,6 +26,7 @@ interface StorageOptions {
   /** `owner/name` of repositories. */
   freeMirror?: string[];
   freeVectors?: boolean;
+  freeEnvironments?: boolean;
   freeAll?: boolean;
   /** Ids of instances, names of repositories (with `@version`) or of images, or `all`. */
   freeImages?: string[];
@@ -41,9 +49,10 @@ export const registerStorage: RegisterCommand = (program, context, finish) => {
       list,
     )
     .option('--free-vectors', 'remove the vectors of texts, which an embedding model was paid for')
+    .option('--free-environments', 'remove the virtual environments that were made for instances')
     .option(
       '--free-all',
-      'remove all instances, mirrors and vectors of the storage folder; datasets and images stay',
+      'remove all instances, mirrors, vectors and virtual environments of the storage folder; datasets and images stay',
     )
     .addOption(dockerHostOption())
     .addOption(imageBudgetOption())
@@ -90,11 +99,15 @@ export async function storageCommand(
   const freesVectors =
     before.vectors > 0 && (options.freeAll === true || options.freeVectors === true);
   if (freesVectors) await freeVectors(storage);
+  const freesEnvironments =
+    before.environments > 0 && (options.freeAll === true || options.freeEnvironments === true);
+  if (freesEnvironments) await attempt(kept, () => freeEnvironments(storage));
   const images = await storedImages(
     { storage, settings, free: options.freeImages ?? [], kept: (why) => kept.push(why) },
     work,
   );
-  const changed = freesVectors || going.instances.length + going.mirrors.length > 0;
+  const changed =
+    freesVectors || freesEnvironments || going.instances.length + going.mirrors.length > 0;
   const use = changed ? await diskUse(storage, work) : before;
   reporter.clear();
   const freed = Math.max(0, before.total - use.total);
@@ -128,23 +141,25 @@ async function freeAll(
   work: { readonly signal: AbortSignal; readonly reporter: Reporter },
 ): Promise<string[]> {
   const kept: string[] = [];
-  const attempt = async (free: () => Promise<void>): Promise<void> => {
-    try {
-      await free();
-    } catch (error) {
-      if (!(error instanceof HumanError)) throw error;
-      kept.push(error.message);
-    }
-  };
   for (const id of going.instances) {
     work.reporter.progress(`freeing ${id}`);
-    await attempt(() => freeInstance(storage, id, work));
+    await attempt(kept, () => freeInstance(storage, id, work));
   }
   for (const repo of going.mirrors) {
     work.reporter.progress(`freeing the mirror of ${repo}`);
-    await attempt(() => freeMirror(storage, repo, work));
+    await attempt(kept, () => freeMirror(storage, repo, work));
   }
   return kept;
+}
+
+/** Frees something, or adds to `kept` why it stays. */
+async function attempt(kept: string[], free: () => Promise<void>): Promise<void> {
+  try {
+    await free();
+  } catch (error) {
+    if (!(error instanceof HumanError)) throw error;
+    kept.push(error.message);
+  }
 }
 
 function imagesText(images: StoredImages, { budgetGb }: DockerSettings): string {
@@ -184,6 +199,7 @@ function tableOf(use: DiskUse, storage: string): string {
       [
         ['datasets', use.datasets],
         ['vectors', use.vectors],
+        ['virtual environments', use.environments],
         ['running sandboxes', use.sandboxes],
         ['other', use.other],
       ] as const

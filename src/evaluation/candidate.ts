@@ -107,19 +107,19 @@ export async function evaluateSince(
     inCode: await findingsInCode(session, patch),
   };
   const { records } = candidate;
-  const unrunnable =
-    records === undefined
-      ? candidate.notes.join('; ')
-      : ((await environmentProblem(
-          session,
-          { patch, run: candidate },
-          [base, golden.goldenBase, golden.golden],
-          options,
-        )) ??
-        whyNotRunnable(records.base) ??
-        whyNotRunnable(records.fixed));
-  if (records === undefined || unrunnable !== undefined) {
-    return { result: unrunnableResult(runs, unrunnable ?? ''), complete: undefined };
+  if (records === undefined) {
+    return { result: unrunnableResult(runs, candidate.notes.join('; ')), complete: undefined };
+  }
+  const others = [base, golden.goldenBase, golden.golden];
+  const lacking = await environmentProblem(session, { patch, run: candidate }, others, options);
+  if (lacking !== undefined) {
+    // The environment keeps an unknown share of the lines from running.
+    const result = { ...unrunnableResult(runs, lacking), changeCoverage: undefined };
+    return { result, complete: undefined };
+  }
+  const unrunnable = whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed);
+  if (unrunnable !== undefined) {
+    return { result: unrunnableResult(runs, unrunnable), complete: undefined };
   }
   const result = await gradedResult(runs, records, options);
   const complete = { patch, files, run: candidate };

@@ -9,6 +9,7 @@ import { holdersOf } from './owner';
 import { repositoryAt } from './source';
 import {
   dataFolder,
+  environmentsFolder,
   instanceFolder,
   instancesFolder,
   lockPath,
@@ -31,6 +32,8 @@ export interface DiskUse {
   readonly datasets: number;
   /** Bytes of vectors that an embedding model was paid for. */
   readonly vectors: number;
+  /** Bytes of virtual environments that were made for instances, and of uv. */
+  readonly environments: number;
   /** Bytes of working copies of R and R∘X* in which tests run now. */
   readonly sandboxes: number;
   /** Bytes of locks, and of what earlier versions and killed processes left. */
@@ -68,7 +71,8 @@ export async function diskUse(storage: string, work: Work = {}): Promise<DiskUse
   const datasets = await bytesIn(dataFolder(storage), signal);
   const sandboxes = await bytesIn(pairsFolder(storage), signal);
   const vectors = await bytesIn(vectorsFolder(storage), signal);
-  const known = new Set(['instances', 'mirrors', 'pairs', 'vectors']);
+  const environments = await bytesIn(environmentsFolder(storage), signal);
+  const known = new Set(['instances', 'mirrors', 'pairs', 'vectors', 'virtualenvs']);
   for (const name of await namesIn(storage)) {
     if (!known.has(name)) other += await bytesIn(join(storage, name), signal);
   }
@@ -77,8 +81,8 @@ export async function diskUse(storage: string, work: Work = {}): Promise<DiskUse
   return {
     instances,
     mirrors,
-    ...{ datasets, vectors, sandboxes, other },
-    total: sum + datasets + vectors + sandboxes + other,
+    ...{ datasets, vectors, environments, sandboxes, other },
+    total: sum + datasets + vectors + environments + sandboxes + other,
   };
 }
 
@@ -122,6 +126,19 @@ export async function freeMirror(storage: string, repo: string, work: Work = {})
 
 /** Removes the vectors of texts, which are paid for again when they are needed. */
 export const freeVectors = (storage: string): Promise<void> => removeWhole(vectorsFolder(storage));
+
+/**
+ * Removes the virtual environments that were made for instances. They are made again when they are
+ * needed.
+ *
+ * @throws HumanError when tests run in one of them
+ */
+export async function freeEnvironments(storage: string): Promise<void> {
+  const folder = environmentsFolder(storage);
+  const holders = await holdersOf(folder);
+  if (holders.length > 0) throw inUse('A virtual environment', holders);
+  await removeWhole(folder);
+}
 
 const underLock = (
   storage: string,

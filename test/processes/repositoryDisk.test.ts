@@ -6,12 +6,19 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { storageCommand } from '../../src/commands/storage';
 import { Cancelled, HumanError } from '../../src/domain/humanError';
-import { diskUse, freeInstance, freeMirror, freeVectors } from '../../src/repository/disk';
+import {
+  diskUse,
+  freeEnvironments,
+  freeInstance,
+  freeMirror,
+  freeVectors,
+} from '../../src/repository/disk';
 import { GitError } from '../../src/repository/git/git';
 import { holdFolder } from '../../src/repository/owner';
 import { noSpace } from '../../src/repository/space';
 import {
   defaultStorage,
+  environmentsFolder,
   instanceFolder,
   mirrorFolder,
   repoOfMirror,
@@ -56,6 +63,7 @@ describe('the storage folder', function () {
       'instances/octo__cat-1/runs/ab/cd.json': 'x'.repeat(50_000),
       'pairs/1-x/base/a.py': 'x',
       'vectors/ab/abc.vectors': 'x'.repeat(30_000),
+      'virtualenvs/ab/pyvenv.cfg': 'x'.repeat(20_000),
       'instances/not ours/a.txt': 'x'.repeat(10_000),
     });
     const du = (path: string): number =>
@@ -73,6 +81,7 @@ describe('the storage folder', function () {
     assert.ok(use.datasets >= 100_000 && use.datasets < 150_000);
     assert.ok(use.sandboxes > 0 && use.other >= 10_000);
     assert.ok(use.vectors >= 30_000 && use.vectors < 60_000);
+    assert.ok(use.environments >= 20_000 && use.environments < 60_000);
     assert.ok(Math.abs(use.total - du(storage)) < 64_000);
     // The kept size is the same.
     assert.deepEqual((await diskUse(storage)).mirrors, use.mirrors);
@@ -86,6 +95,17 @@ describe('the storage folder', function () {
     await freeVectors(storage);
     await freeVectors(storage);
     assert.deepEqual(await readdir(storage), ['data']);
+  });
+
+  it('frees virtual environments that no test uses', async () => {
+    await write(storage, { 'virtualenvs/ab/pyvenv.cfg': 'x', 'data/swt-bench/rows.jsonl': 'x' });
+    const release = await holdFolder(environmentsFolder(storage));
+    await assert.rejects(freeEnvironments(storage), /A virtual environment is in use by process/);
+    assert.ok(existsSync(join(environmentsFolder(storage), 'ab')));
+    await release();
+    await freeEnvironments(storage);
+    assert.ok(!existsSync(environmentsFolder(storage)));
+    assert.ok(existsSync(join(storage, 'data/swt-bench/rows.jsonl')));
   });
 
   it('is empty where there is none', async () => {

@@ -3,7 +3,13 @@ import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { imageUse, removeImages, type ImageUse } from '../../engine/docker/images/imageBudget';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
-import { diskUse, freeInstance, freeMirror, freeVectors } from '../../repository/disk';
+import {
+  diskUse,
+  freeEnvironments,
+  freeInstance,
+  freeMirror,
+  freeVectors,
+} from '../../repository/disk';
 import { engineSettings, storageFolder } from '../shell/settings';
 
 interface Freeable extends vscode.QuickPickItem {
@@ -47,6 +53,17 @@ export async function freeDiskSpace(reporter: Reporter): Promise<void> {
               description: inMegabytes(use.vectors),
               detail: vscode.l10n.t('an embedding model is paid for them again when needed'),
               free: () => freeVectors(storage),
+            },
+          ]),
+      ...(use.environments === 0
+        ? []
+        : [
+            heading(vscode.l10n.t('virtual environments')),
+            {
+              label: vscode.l10n.t('virtual environments of instances'),
+              description: inMegabytes(use.environments),
+              detail: vscode.l10n.t('made again when needed'),
+              free: () => freeEnvironments(storage),
             },
           ]),
       ...(images === undefined ? [] : imageRows(images, storage, reporter)),

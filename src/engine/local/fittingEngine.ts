@@ -1,4 +1,6 @@
 import { RetryingMemo } from '../../domain/retryingMemo';
+import { holdFolder } from '../../repository/owner';
+import { environmentsFolder } from '../../repository/storage';
 import type { Engine } from '../engine';
 import { instanceEnvironment } from './instanceEnvironment';
 import { localEngine } from './localEngine';
@@ -17,11 +19,13 @@ export function fittingEngine(options: {
   readonly tracer: string;
 }): Engine {
   const engines = new Map<string, RetryingMemo<Engine>>();
+  const held = new RetryingMemo(() => holdFolder(environmentsFolder(options.storage)));
   return {
     name: 'local',
     description: 'local engine, an environment for each instance',
     async prepare(instance, trees, work) {
       const { storage } = options;
+      await held.get();
       const python = await instanceEnvironment({ instance, tree: trees.base, storage }, work);
       const known =
         engines.get(python) ?? new RetryingMemo(() => localEngine({ ...options, python }));
@@ -32,6 +36,9 @@ export function fittingEngine(options: {
       const opened = [...engines.values()];
       engines.clear();
       await Promise.all(opened.map(async (each) => (await each.made())?.dispose()));
+      await (
+        await held.made()
+      )?.();
     },
   };
 }
