@@ -93,7 +93,7 @@ describe('jobs of shards', () => {
     // The job ends itself as soon as a test runs.
     const lines = stdout.split('\n');
     const start = lines.findIndex((line) => line.startsWith('trap')) + 1;
-    const end = `(until [ -e '${at('begun')}' ]; do sleep 0.1; done; kill -TERM $$) &`;
+    const end = `(until [ -e '${at('begun')}' ]; do kill -0 $$ || exit; sleep 0.1; done; kill -TERM $$) &`;
     lines.splice(start, 0, end);
     await writeFile(at('ended.sh'), lines.join('\n'));
     const ran = await shell(['bash', at('ended.sh')], at('.'), { SLURM_ARRAY_TASK_ID: '1' });
@@ -214,11 +214,12 @@ describe('jobs of shards', () => {
   }
 });
 
-/** A test that makes a file, and then runs for long. */
+/** A test for any runner, which makes a file and then runs for long. */
 const slowTest = (mark: string): string =>
   [
     'diff --git a/tests/test_slow.py b/tests/test_slow.py',
-    ...['new file mode 100644', '--- /dev/null', '+++ b/tests/test_slow.py', '@@ -0,0 +1,6 @@'],
-    ...['+import time', '+', '+', '+def test_slow():', `+    open(${JSON.stringify(mark)}, "w")`],
-    ...['+    time.sleep(600)', ''],
+    ...['new file mode 100644', '--- /dev/null', '+++ b/tests/test_slow.py', '@@ -0,0 +1,8 @@'],
+    ...['+import time', '+import unittest', '+', '+', '+class Slow(unittest.TestCase):'],
+    ...['+    def test_slow(self):', `+        open(${JSON.stringify(mark)}, "w")`],
+    ...['+        time.sleep(600)', ''],
   ].join('\n');
