@@ -70,13 +70,18 @@ export interface Subject {
   sandboxes(): Promise<string[]>;
 }
 
+/** The engines of this machine: a cluster is one where its variable names an image for the pods. */
+const enginesHere = engineNames.filter(
+  (name) => name !== 'kubernetes' || process.env['SWT_BENCH_CLUSTER_IMAGE'] !== undefined,
+);
+
 /**
- * Declares the same tests for every engine.
+ * Declares the same tests for every engine of this machine.
  *
  * @param body declares them; call `subject` only once they run
  */
 export function onEachEngine(title: string, body: (subject: () => Subject) => void): void {
-  for (const name of engineNames) onEngine(name, title, body);
+  for (const name of enginesHere) onEngine(name, title, body);
 }
 
 /** Declares tests for one engine; `settings` are those of the docker engine. */
@@ -92,12 +97,6 @@ export function onEngine(
     if (name === 'docker') {
       before(async function () {
         await needDocker(this);
-      });
-    }
-    if (name === 'kubernetes') {
-      before(function () {
-        // `npm run test:cluster` names a cluster and an image that its nodes have.
-        if (process.env['SWT_BENCH_CLUSTER_IMAGE'] === undefined) this.skip();
       });
     }
     useExample((made) => (example = made));
