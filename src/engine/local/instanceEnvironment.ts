@@ -165,7 +165,9 @@ async function keepOnlyMetadata(made: string, project: string): Promise<void> {
       for (const line of record.split('\n')) {
         const path = (/^"([^"]*)"|^([^,]*)/.exec(line) ?? []).slice(1).find(Boolean);
         const isCode =
-          path !== undefined && !path.startsWith('..') && !path.includes('.dist-info/');
+          path !== undefined &&
+          !path.split(/[\\/]/).includes('..') &&
+          !path.includes('.dist-info/');
         if (!isCode) continue;
         await rm(join(site, path), { force: true });
         await removeEmpty(dirname(join(site, path)), site);
