@@ -126,9 +126,7 @@ export async function evaluateCommand(
       { ...hooks, onEntry: (_entry, report, place) => gathered.add(report, place) },
     );
     const outcome = await done;
-    for (const [node, seconds] of Object.entries(engine.nodeSeconds?.() ?? {})) {
-      reporter.log(`node ${node}: ${Math.round(seconds)} seconds of sandboxes`);
-    }
+    logNodeSeconds(engine, reporter);
     return { outcome, engine, runId };
   });
   reporter.clear();
@@ -149,6 +147,13 @@ export async function evaluateCommand(
     context.stderr(`swt-bench: ${entry.instance}: ${entry.explanation}\n`);
   }
   return failed.length > 0 || read.problems.length > 0 ? EXIT.negative : EXIT.done;
+}
+
+/** Says how long sandboxes ran on each node of a cluster, since nodes are paid by time. */
+function logNodeSeconds(engine: Engine, reporter: Reporter): void {
+  for (const [node, seconds] of Object.entries(engine.nodeSeconds?.() ?? {})) {
+    reporter.log(`node ${node}: ${Math.round(seconds)} seconds of sandboxes`);
+  }
 }
 
 /** @throws HumanError when options exclude each other */

@@ -95,19 +95,13 @@ export async function storageCommand(
     );
   }
   const going = options.freeAll === true ? known : wanted;
-  const kept = await freeAll(storage, going, work);
-  const freesVectors =
-    before.vectors > 0 && (options.freeAll === true || options.freeVectors === true);
-  if (freesVectors) await freeVectors(storage);
-  const freesEnvironments =
-    before.environments > 0 && (options.freeAll === true || options.freeEnvironments === true);
-  if (freesEnvironments) await attempt(kept, () => freeEnvironments(storage));
+  const kept = await freeNamed(storage, going, work);
+  const freesShared = await freeShared(options, before, kept);
   const images = await storedImages(
     { storage, settings, free: options.freeImages ?? [], kept: (why) => kept.push(why) },
     work,
   );
-  const changed =
-    freesVectors || freesEnvironments || going.instances.length + going.mirrors.length > 0;
+  const changed = freesShared || going.instances.length + going.mirrors.length > 0;
   const use = changed ? await diskUse(storage, work) : before;
   reporter.clear();
   const freed = Math.max(0, before.total - use.total);
@@ -135,7 +129,7 @@ export async function storageCommand(
  *
  * @returns one sentence for each that stays, with the reason
  */
-async function freeAll(
+async function freeNamed(
   storage: string,
   going: { readonly instances: readonly string[]; readonly mirrors: readonly string[] },
   work: { readonly signal: AbortSignal; readonly reporter: Reporter },
@@ -150,6 +144,19 @@ async function freeAll(
     await attempt(kept, () => freeMirror(storage, repo, work));
   }
   return kept;
+}
+
+/** Frees what no single instance owns. Returns whether there was anything to free. */
+async function freeShared(
+  { storage, freeAll, freeVectors: vectors, freeEnvironments: environments }: StorageOptions,
+  before: DiskUse,
+  kept: string[],
+): Promise<boolean> {
+  const freesVectors = before.vectors > 0 && (freeAll === true || vectors === true);
+  if (freesVectors) await freeVectors(storage);
+  const freesEnvironments = before.environments > 0 && (freeAll === true || environments === true);
+  if (freesEnvironments) await attempt(kept, () => freeEnvironments(storage));
+  return freesVectors || freesEnvironments;
 }
 
 /** Frees something, or adds to `kept` why it stays. */

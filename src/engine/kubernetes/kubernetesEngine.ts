@@ -280,24 +280,10 @@ class KubernetesEngine {
     { signal: asked, reporter }: EngineWork,
   ): Promise<PodSandbox> {
     const { instance, trees } = place;
-    const { shared, settings } = this.options;
+    const { shared } = this.options;
     const ending = this.ending.signal;
     const signal = asked === undefined ? ending : AbortSignal.any([asked, ending]);
-    const folder = instance.environment?.folder ?? usualFolder;
-    const purpose = { instance: instance.id, repo: instance.repo, side };
-    const pod = await startPod(
-      {
-        ...{ cluster: this.cluster, watch: this.watch, files: this.files, image, folder, side },
-        settings: { kubernetes: settings, limits: shared },
-        pythons: pythonsOf(folder),
-        instance: instance.id,
-        hasNetwork: place.hasNetwork,
-        about: await containerLabels('pair', purpose),
-        avoid: this.avoidedNodes(),
-        onLoss: (node) => this.avoided.set(node, Date.now() + avoidance),
-      },
-      { reporter, signal },
-    );
+    const pod = await this.startPod(image, place, side, { reporter, signal });
     const stopClock = this.clock.start(pod.node, pod.since);
     const remove = async (): Promise<void> => {
       stopClock();
@@ -336,6 +322,30 @@ class KubernetesEngine {
       throwIfAborted(signal);
       throw error;
     }
+  }
+
+  private async startPod(
+    image: string,
+    { instance, hasNetwork }: PlaceOfPods,
+    side: Side,
+    work: EngineWork & { readonly signal: AbortSignal },
+  ): Promise<SandboxPod> {
+    const { shared, settings } = this.options;
+    const folder = instance.environment?.folder ?? usualFolder;
+    const purpose = { instance: instance.id, repo: instance.repo, side };
+    return startPod(
+      {
+        ...{ cluster: this.cluster, watch: this.watch, files: this.files, image, folder, side },
+        settings: { kubernetes: settings, limits: shared },
+        pythons: pythonsOf(folder),
+        instance: instance.id,
+        hasNetwork,
+        about: await containerLabels('pair', purpose),
+        avoid: this.avoidedNodes(),
+        onLoss: (node) => this.avoided.set(node, Date.now() + avoidance),
+      },
+      work,
+    );
   }
 
   private async prepared(

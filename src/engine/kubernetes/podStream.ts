@@ -45,7 +45,6 @@ export async function attachInPod(
   command: readonly string[],
   { silence }: StreamOptions = {},
 ): Promise<AttachedProgram> {
-  const { Exec } = await import('@kubernetes/client-node');
   const received = new PassThrough({ highWaterMark: unreadBytes });
   let complaint = '';
   let socket: Socket | undefined;
@@ -84,6 +83,30 @@ export async function attachInPod(
     socket?.resume();
     heard();
   });
+  const open = await openSocket(cluster, pod, command, take);
+  socket = open;
+  open.on('close', end);
+  open.on('error', end);
+  heard();
+  return {
+    output: received,
+    write: (data, done) => sendInput(open, data, done),
+    complaint: () => complaint.trim(),
+    close() {
+      open.terminate();
+      end();
+    },
+  };
+}
+
+/** @throws HumanError when the API does not start the program */
+async function openSocket(
+  cluster: Cluster,
+  pod: string,
+  command: readonly string[],
+  take: (stream: number, data: Buffer) => boolean,
+): Promise<Socket> {
+  const { Exec } = await import('@kubernetes/client-node');
   const query = new URLSearchParams({ container: containerName, stdin: 'true', stdout: 'true' });
   query.set('stderr', 'true');
   for (const word of command) query.append('command', word);
@@ -92,33 +115,23 @@ export async function attachInPod(
     // The client's own `exec` reads without regard to whether anybody takes what it reads.
     const { handler } = new Exec(cluster.config);
     const opened: unknown = await handler.connect(path, null, take);
-    socket = opened as Socket;
+    return opened as Socket;
   } catch (error) {
     throw clusterProblem(socketError(error), cluster.where, `starting a program in the pod ${pod}`);
   }
-  socket.on('close', end);
-  socket.on('error', end);
-  heard();
-  const open = socket;
-  return {
-    output: received,
-    write(data, done) {
-      for (let at = 0; at < data.length; at += messageBytes) {
-        const part = data.subarray(at, at + messageBytes);
-        const isLast = at + messageBytes >= data.length;
-        if (open.readyState !== 1) return done();
-        open.send(Buffer.concat([Buffer.from([streams.input]), part]), () => {
-          if (isLast) done();
-        });
-      }
-      if (data.length === 0) done();
-    },
-    complaint: () => complaint.trim(),
-    close() {
-      open.terminate();
-      end();
-    },
-  };
+}
+
+/** Sends data to the standard input of a program, and calls `done` once it has left. */
+function sendInput(open: Socket, data: Buffer, done: () => void): void {
+  for (let at = 0; at < data.length; at += messageBytes) {
+    const part = data.subarray(at, at + messageBytes);
+    const isLast = at + messageBytes >= data.length;
+    if (open.readyState !== 1) return done();
+    open.send(Buffer.concat([Buffer.from([streams.input]), part]), () => {
+      if (isLast) done();
+    });
+  }
+  if (data.length === 0) done();
 }
 
 /** What a program or the API said; a status that tells of success says nothing. */

@@ -122,19 +122,7 @@ export class Agent {
       for (;;) {
         const frame = await wire.receive();
         if (frame === undefined) {
-          const loss = stopped === undefined ? await this.parts.whyLost?.() : undefined;
-          // The kernel may kill all that is in a container for memory, the agent included.
-          const isResult = loss !== undefined && 'ending' in loss && options.onOutput !== undefined;
-          if (isResult) {
-            this.close('its memory was used up');
-            return {
-              header: { kind: 'done', bytes: 0, ending: loss.ending, seconds: 0, remarks: [] },
-              payload: Buffer.alloc(0),
-            };
-          }
-          if (stopped === undefined) throw this.lost(loss);
-          this.close('it did not end a run in time');
-          return { header: { kind: 'done', bytes: 0, ending: stopped }, payload: Buffer.alloc(0) };
+          return await this.afterLoss(stopped, options.onOutput !== undefined);
         }
         if (frame.header.kind === 'output') {
           if (stopped === undefined) options.onOutput?.(frame.payload, stop);
@@ -150,6 +138,29 @@ export class Agent {
       options.signal?.removeEventListener('abort', cancel);
       options.end?.removeEventListener('abort', end);
     }
+  }
+
+  /**
+   * What a request came to of which the agent has ended.
+   *
+   * @param stopped why it was stopped before, if it was
+   * @throws SandboxUnusable when nobody stopped it, and the loss is no result of a run
+   */
+  private async afterLoss(
+    stopped: Ending | undefined,
+    isRun: boolean,
+  ): Promise<AgentFrame & { header: Done }> {
+    const payload = Buffer.alloc(0);
+    if (stopped !== undefined) {
+      this.close('it did not end a run in time');
+      return { header: { kind: 'done', bytes: 0, ending: stopped }, payload };
+    }
+    const loss = await this.parts.whyLost?.();
+    // The kernel may kill all that is in a container for memory, the agent included.
+    if (loss === undefined || !('ending' in loss) || !isRun) throw this.lost(loss);
+    this.close('its memory was used up');
+    const { ending } = loss;
+    return { header: { kind: 'done', bytes: 0, ending, seconds: 0, remarks: [] }, payload };
   }
 
   /**
