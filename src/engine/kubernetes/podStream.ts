@@ -47,7 +47,8 @@ export async function attachInPod(
 ): Promise<AttachedProgram> {
   const received = new PassThrough({ highWaterMark: unreadBytes });
   let complaint = '';
-  let socket: Socket | undefined;
+  // Bytes may come before the connection is handed over.
+  const connection: { socket?: Socket } = {};
   let isPaused = false;
   let timer: NodeJS.Timeout | undefined;
   const end = (): void => {
@@ -63,7 +64,7 @@ export async function attachInPod(
     timer = setTimeout(() => {
       complain(`\nnothing was heard of it for ${Math.round(silence / 1000)} s`);
       end();
-      socket?.terminate();
+      connection.socket?.terminate();
     }, silence);
     timer.unref();
   };
@@ -72,7 +73,7 @@ export async function attachInPod(
     if (stream === streams.output && !received.writableEnded && !received.write(data)) {
       isPaused = true;
       clearTimeout(timer);
-      socket?.pause();
+      connection.socket?.pause();
     } else if (stream === streams.error || stream === streams.status) {
       complain(wordsOf(stream, data));
     }
@@ -80,11 +81,11 @@ export async function attachInPod(
   };
   received.on('drain', () => {
     isPaused = false;
-    socket?.resume();
+    connection.socket?.resume();
     heard();
   });
   const open = await openSocket(cluster, pod, command, take);
-  socket = open;
+  connection.socket = open;
   open.on('close', end);
   open.on('error', end);
   heard();
