@@ -82,6 +82,8 @@ export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
   readonly onCandidate?: (instance: string, candidate: MethodCandidate) => void;
   /** Called with each action of an agent, done now or before. */
   readonly onAct?: StepsParts['onAct'];
+  /** Called with each session of an agent that brings its own tools, held now or before. */
+  readonly onSession?: StepsParts['onSession'];
   /** Called with the output of each stage of a pipeline, found now or before. */
   readonly onStage?: StepsParts['onStage'];
   /** Called with each piece of an answer as it arrives. */
@@ -274,7 +276,7 @@ function openSteps(
 ): { readonly steps: Steps; readonly dispose: () => Promise<void> } {
   const { live, method, trace, model, settings, price, storage } = request;
   const { contextTokens, maxOutputTokens, maxInputTokens, testsOnly } = request;
-  const { engine, timeoutSeconds, signal, onText, onAct, onStage } = request;
+  const { engine, timeoutSeconds, signal, onText, onAct, onSession, onStage } = request;
   const { id, repo, issue } = instance;
   const reporter = reporterOf(id, request);
   const opened =
@@ -293,7 +295,8 @@ function openSteps(
     embedding: request.embedding,
     givenStages: request.givenStages?.get(id),
     ...{ trace, model, settings, price, storage, contextTokens, maxOutputTokens, maxInputTokens },
-    ...{ testsOnly, engine, timeoutSeconds, signal, reporter, onText, onAct, onStage, ...more },
+    ...{ testsOnly, engine, timeoutSeconds, signal, reporter, onText, onAct, onSession, onStage },
+    ...more,
   });
   return { steps, dispose: async () => opened?.dispose() };
 }

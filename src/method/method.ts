@@ -1,6 +1,7 @@
 import { markedAsOracle } from '../domain/oracleMark';
 import type { Draw } from '../domain/ranking/rankedPatch';
 import type { RepairRanking } from './agentless/repairRanking';
+import type { AcpAgent } from './acp/acpRun';
 import type { AgentLimits, LimitProfile } from './agents/agent';
 import {
   asksForVectors,
@@ -8,6 +9,7 @@ import {
   type RequestSizes,
 } from './estimate/declaredRequests';
 import { seesAnswer, type GivenSetting } from './given/setting';
+import type { Provider } from './models/providers';
 import type { Exchange } from './prompts';
 import { refineCandidate } from './refining/refineCandidate';
 import type { AnswerStep, PatchStep, RunStep, Steps, VerdictStep } from './steps';
@@ -87,6 +89,8 @@ export interface Method {
   readonly given?: GivenSetting;
   /** Limits of an agent; absent where the number of samples decides. */
   readonly limits?: Readonly<Record<LimitProfile, Pick<AgentLimits, 'calls' | 'dollars'>>>;
+  /** Of an agent that sends its own requests: it, and the providers whose models it can ask. */
+  readonly asksItself?: { readonly agent: AcpAgent; readonly providers: readonly Provider[] };
   /** Whether its model has to call tools; a text is enough by default. */
   readonly needsTools?: boolean;
   /** Whether it asks with `sampleAll`, so that its samples can be sent back to the model. */

@@ -288,6 +288,8 @@ export interface StepsParts {
   readonly onEmbedding?: (step: StepOf<'embedding'>) => void;
   /** Called with each action of an agent, done now or before. */
   readonly onAct?: ((act: ActStep) => void) | undefined;
+  /** Called with each session of an agent that brings its own tools, held now or before. */
+  readonly onSession?: ((session: StepOf<'session'>) => void) | undefined;
   /** Called with the output of each stage, found now or before. */
   readonly onStage?: ((stage: StepOf<'stage'>) => void) | undefined;
   /** Called with each piece of an answer as it arrives; a retry starts the answer anew. */
@@ -751,9 +753,12 @@ class TracedSteps implements Steps {
     const programDigest = await agent.programDigest(signal);
     const of = [agent.name, acpPromptVersion, repo, issue, limits, agent.seconds, engine];
     const made = [programDigest, await this.tree(), model, maxOutputTokens];
-    const key = keyOf('session', ...of, ...made);
+    const defined = agent.definition === undefined ? [] : [agent.definition];
+    const key = keyOf('session', ...of, ...made, ...defined);
+    let isLive = false;
     const session = await this.recall('session', key, ({ upstream, view, inTurn }) => {
       if (upstream === undefined) throw new Error('the run has no way to a model for agents');
+      isLive = true;
       return new AcpRun({
         ...{ agent, limits, key, programDigest, instance, model, upstream, view, trace, budget },
         ...{ maxOutputTokens, inTurn, signal, reporter, onAct },
@@ -763,6 +768,8 @@ class TracedSteps implements Steps {
       const answer = trace.find('answer', each);
       if (answer !== undefined) onAnswer?.(answer);
     }
+    if (!isLive) for (const act of actsOf(session, trace)) onAct?.(act);
+    this.parts.onSession?.(session);
     return session;
   }
 
@@ -1139,6 +1146,12 @@ function keptResult(result: TestResult): RunStep['tests'][number] {
 /** Whether a test fails on R with the candidate that does not fail without it. */
 export function failsOnR({ tests, failingBefore }: RunStep): boolean {
   return tests.some((each) => isFailure(each) && !failingBefore.includes(each.test));
+}
+
+/** What an agent did in a session after its first answer, in its order. */
+function actsOf({ answers }: StepOf<'session'>, { steps }: MethodTrace): ActStep[] {
+  const keys = new Set(answers);
+  return steps.filter((step): step is ActStep => step.step === 'act' && keys.has(step.answer));
 }
 
 /** The given tests that R has under the same id. */

@@ -1,7 +1,14 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { HumanError } from '../../domain/humanError';
-import { acpMethod, acpPrefix, presetOf, usualAcpSeconds } from '../../method/acp/acpMethod';
+import {
+  acpAgent,
+  acpMethod,
+  acpNamed,
+  acpPrefix,
+  isAcp,
+  usualAcpSeconds,
+} from '../../method/acp/acpMethod';
 import { acpPresets } from '../../method/acp/acpPresets';
 import type { Method } from '../../method/method';
 import { parseModelName } from '../../method/models/openModel';
@@ -47,16 +54,17 @@ export function acpMethodWith(
   } & { readonly [Name in (typeof ofRequests)[number]]?: unknown },
 ): Method | undefined {
   const { method: name, agentProgram, agentTimeout: seconds } = options;
-  const program = agentProgram === undefined ? undefined : resolve(agentProgram);
-  const method = acpMethod(name, { program, seconds });
-  const given = agentProgram === undefined ? '--agent-timeout' : '--agent-program';
-  if (method === undefined) {
+  if (!isAcp(name)) {
     if (agentProgram === undefined && seconds === undefined) return undefined;
+    const given = agentProgram === undefined ? '--agent-timeout' : '--agent-program';
     throw new HumanError(
       `${given} is for agents of the Agent Client Protocol, not for ${name}`,
       `Write --method ${acpNames.join(', ')}, or leave ${given} out`,
     );
   }
+  const program = agentProgram === undefined ? undefined : resolve(agentProgram);
+  const advice = 'Name a folder that has the agent and its runtime with --agent-program';
+  const method = acpMethod(acpAgent(name, acpNamed(name), { program, seconds, advice }));
   const own = ofRequests.find((each) => options[each] !== undefined);
   if (own !== undefined) {
     const option = `--${own.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
@@ -66,11 +74,11 @@ export function acpMethodWith(
     );
   }
   const { provider } = parseModelName(options.model);
-  const preset = presetOf(name);
-  if (preset !== undefined && !preset.providers.includes(provider)) {
+  const { providers = [] } = method.asksItself ?? {};
+  if (!providers.includes(provider)) {
     throw new HumanError(
-      `${preset.title} cannot ask a model of ${provider}`,
-      `Name a model of ${preset.providers.join(' or ')} with --model`,
+      `${method.title} cannot ask a model of ${provider}`,
+      `Name a model of ${providers.join(' or ')} with --model`,
     );
   }
   return method;

@@ -142,7 +142,7 @@ function silentRow(
 }
 
 function generationRow(l10n: typeof vscode.l10n, generation: Generation, isLast: boolean): TreeRow {
-  const { id, record, state, candidates, acts, failure } = generation;
+  const { id, record, state, candidates, acts, chosen, failure } = generation;
   const method = methodOfRecord(record);
   const done =
     acts.length > 0
@@ -162,7 +162,9 @@ function generationRow(l10n: typeof vscode.l10n, generation: Generation, isLast:
     label: shownTitle(method),
     id,
     description: [record.model, ...limits, told].join(' · '),
-    tooltip: [method.description, ...(failure === undefined ? [] : [failure])].join('\n'),
+    tooltip: [method.description, failure ?? (candidates.size === 0 ? chosen?.why : undefined)]
+      .filter((each) => each !== undefined)
+      .join('\n'),
     icon: {
       id: state === 'running' ? 'sync~spin' : state === 'partial' ? 'debug-pause' : 'sparkle',
     },

@@ -3,10 +3,17 @@ import { Cancelled, HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { LimitProfile } from '../../method/agents/agent';
 import type { Method, MethodCandidate } from '../../method/method';
+import { acpMethod } from '../../method/acp/acpMethod';
 import { methodOf, methods } from '../../method/methods';
 import { told } from '../../method/models/budget';
 import { withNotification } from '../shell/withNotification';
-import { candidateAuthority, candidateCommandIds, contextKeys, viewIds } from '../shell/names';
+import {
+  candidateAuthority,
+  candidateCommandIds,
+  contextKeys,
+  settingKeys,
+  viewIds,
+} from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
 import { showProblem } from '../shell/problems';
@@ -29,7 +36,8 @@ import {
 import { Knowledge } from './candidateGrades';
 import { entryOfGrade } from './entryOfGrade';
 import { methodOfRecord, refinedWhereItCan, withOutcomesOnR } from './records';
-import { generateSettings } from './settings';
+import { agentOfSettings } from './agentOfSettings';
+import { configuredAgents, generateSettings } from './settings';
 import { refuseUntrusted } from './trust';
 import { applyToWorkspace } from './applyToWorkspace';
 import { patchDigest } from '../instance/edits';
@@ -71,7 +79,8 @@ export class Candidates implements vscode.Disposable {
     const { version } = context.extension.packageJSON as { readonly version: string };
     const generations = new Generations(context, open, reporter, {
       kept: 'generate',
-      methodOf: (record, told) => withOutcomesOnR(methodOfRecord(record), told),
+      methodOf: (record, told, chosen) =>
+        withOutcomesOnR(chosen?.asksItself ? chosen : methodOfRecord(record), told),
       busy: () =>
         new HumanError(
           vscode.l10n.t('A model is already writing tests'),
@@ -140,7 +149,10 @@ export class Candidates implements vscode.Disposable {
         return this.apply(this.patchIn(argument));
       case showAnswer: {
         const { generation, candidate } = this.candidateIn(argument);
-        if (candidate.answer === undefined) return undefined;
+        // The conversation of an agent with its own tools is its answer.
+        if (candidate.answer === undefined) {
+          return this.run(candidateCommandIds.showTrajectory, argument);
+        }
         return this.documents.showAnswer(candidate.answer, nameOf(generation, candidate));
       }
       case showTrajectory: {
@@ -200,12 +212,18 @@ export class Candidates implements vscode.Disposable {
     refuseUntrusted();
     const limits = names.limits ?? generateSettings().agentLimits;
     const refine = names.refine ?? generateSettings().refine;
-    const offered = methods.map((method) => refinedWhereItCan(method, refine));
+    const { agents, withoutProgram, problems } = configuredAgents();
+    for (const each of problems) this.reporter.log(`${settingKeys.agents}: ${each}`);
+    const offered = [
+      ...methods.map((method) => refinedWhereItCan(method, refine)),
+      ...agents.map((each) => acpMethod(agentOfSettings(each))),
+    ];
     const named = names.method === undefined ? undefined : methodOf(names.method);
     const method = named === undefined ? names.method : refinedWhereItCan(named, refine).name;
     const chosen = await chooseRun({ ...names, method }, this.open, {
       title: vscode.l10n.t('Generate Reproducing Tests'),
       ...{ methods: offered, models: this.models, more: runsInWords },
+      further: furtherAgents(withoutProgram, problems),
       parts: await estimateParts(this.open, limits),
     });
     if (chosen === undefined) return;
@@ -392,6 +410,18 @@ function runsInWords(method: Method): string {
       return vscode.l10n.t('Works with commands on R in a container; needs the docker engine');
   }
 }
+
+/** The last row of the methods, which leads to the setting of agents. */
+const furtherAgents = (withoutProgram: readonly string[], problems: readonly string[]) => ({
+  label: vscode.l10n.t('Add an Agent…'),
+  description:
+    problems.length > 0
+      ? vscode.l10n.t('{0} of the entries are wrong: see the log', problems.length)
+      : withoutProgram.length > 0
+        ? vscode.l10n.t('{0}, or any of the Agent Client Protocol', withoutProgram.join(', '))
+        : vscode.l10n.t('any of the Agent Client Protocol'),
+  setting: settingKeys.agents,
+});
 
 const titleOf = ({ record }: Generation): string => methodOfRecord(record).title;
 

@@ -5,7 +5,14 @@ import type { Price } from '../../method/models/budget';
 import { CallsNoTools, ModelUnusable, type ChatModel } from '../../method/models/chatModel';
 import type { EmbeddingModel } from '../../method/models/embeddingModel';
 import type { EmbeddingUse } from '../../method/models/embeddingUse';
-import { openEmbeddingModel, openModel, parseModelName } from '../../method/models/openModel';
+import {
+  openEmbeddingModel,
+  openModel,
+  openUpstream,
+  parseModelName,
+  type ModelUpstream,
+} from '../../method/models/openModel';
+import type { Provider } from '../../method/models/providers';
 import { settingKeys } from '../shell/names';
 import { callsTools, editorModel, editorModelName } from './editorModel';
 import type { Priced } from './estimatedCost';
@@ -24,6 +31,8 @@ export interface ChosenModel {
   readonly maxInputTokens: number | undefined;
   /** @throws HumanError when it has no key; Cancelled when the person gives none */
   open(options: { readonly timeoutSeconds: number }): Promise<ChatModel>;
+  /** Where requests of a program go, as `open`; absent of models that only VS Code can ask. */
+  openUpstream?(options: { readonly timeoutSeconds: number }): Promise<ModelUpstream>;
 }
 
 /** The embedding model of a run before its first request. */
@@ -40,6 +49,8 @@ interface Item extends vscode.QuickPickItem {
 interface Choosing {
   /** Whether to leave out models that call no tools, as far as that is known. */
   readonly needsTools: boolean;
+  /** An agent that sends its own requests, and the providers whose models it can ask. */
+  readonly asking?: { readonly title: string; readonly providers: readonly Provider[] } | undefined;
   /** What the work costs with a model. */
   readonly costOf: (model: Priced | undefined) => string;
 }
@@ -65,6 +76,7 @@ export class ChoosableModels {
     const chosen = await vscode.window.showQuickPick<Item>(items, {
       title,
       matchOnDescription: true,
+      ...(options.asking !== undefined && { placeHolder: onlyOf(options.asking) }),
     });
     if (chosen?.choice === 'settings') {
       await vscode.commands.executeCommand('workbench.action.openSettings', settingKeys.models);
@@ -77,8 +89,12 @@ export class ChoosableModels {
   }
 
   /** The models, those of VS Code first, and of each kind the one that was chosen last. */
-  private async items({ needsTools, costOf }: Choosing): Promise<Item[]> {
-    const [offered, { models, problems }] = [await chatModels(), configuredModels()];
+  private async items({ needsTools, asking, costOf }: Choosing): Promise<Item[]> {
+    const { models: configured, problems } = configuredModels();
+    const models = configured.filter(
+      ({ provider }) => asking?.providers.includes(provider) ?? true,
+    );
+    const offered = asking === undefined ? await chatModels() : [];
     for (const each of problems) this.reporter.log(`${settingKeys.models}: ${each}`);
     const last = this.context.globalState.get<string>(lastModel);
     const lastFirst = (items: readonly Item[]): Item[] =>
@@ -123,8 +139,18 @@ export class ChoosableModels {
     return model === undefined ? undefined : pricedOf(model);
   }
 
-  /** A model by its name. @throws HumanError when none has it */
-  async byName(name: string): Promise<ChosenModel> {
+  /**
+   * A model by its name.
+   *
+   * @throws HumanError when none has it, or the agent that asks itself cannot ask it
+   */
+  async byName(name: string, asking?: Choosing['asking']): Promise<ChosenModel> {
+    if (asking !== undefined && !asking.providers.some((each) => name.startsWith(`${each}/`))) {
+      throw new HumanError(
+        vscode.l10n.t('{0} cannot ask the model {1}', asking.title, name),
+        onlyOf(asking),
+      );
+    }
     if (!name.startsWith('vscode/')) return this.ofSettings(configuredModel(name));
     const chat = (await chatModels()).find((each) => editorModelName(each) === name);
     if (chat !== undefined) return ofChat(chat);
@@ -139,6 +165,10 @@ export class ChoosableModels {
     return {
       ...{ name, price, baseUrl },
       maxInputTokens: undefined,
+      openUpstream: async ({ timeoutSeconds }) => {
+        const key = await this.keyOf(model, name);
+        return openUpstream({ name, baseUrl, price, key, timeoutSeconds });
+      },
       open: async ({ timeoutSeconds }) => {
         const key = await this.keyOf(model, name);
         const opened = await openModel({
@@ -205,6 +235,13 @@ const lastModel = 'generate.model';
 const retries = { count: 6, firstWaitMs: 1000 };
 
 const separator = (label: string): Item => ({ label, kind: vscode.QuickPickItemKind.Separator });
+
+const onlyOf = ({ title, providers }: NonNullable<Choosing['asking']>): string =>
+  vscode.l10n.t(
+    '{0} sends its own requests, so it takes models of your settings: of {1}',
+    title,
+    providers.join(', '),
+  );
 
 const pricedOf = ({ name, price }: ConfiguredModel): Priced | undefined =>
   price === undefined ? undefined : { name, price };

@@ -24,6 +24,15 @@ interface Choosing {
   readonly parts: EstimateParts;
   /** What a person is told of a method after its cost. */
   readonly more?: (method: Method) => string;
+  /** A last row that leads to more methods. */
+  readonly further?: FurtherMethods;
+}
+
+/** A row that opens a setting, where methods can be added. */
+interface FurtherMethods {
+  readonly label: string;
+  readonly description: string;
+  readonly setting: string;
 }
 
 /** A method and a model to run it with. */
@@ -43,47 +52,59 @@ export interface ChosenRun {
 export async function chooseRun(
   names: AskedNames,
   { folder }: Pick<InstanceSource, 'folder'>,
-  { title, methods, models, parts, more }: Choosing,
+  { title, methods, models, parts, more, further }: Choosing,
 ): Promise<ChosenRun | undefined> {
   const costOf = (method: Method, priced: Priced | undefined): string =>
     costInWords(vscode.l10n, estimatedCost(method, parts), priced);
   const method =
     names.method === undefined
-      ? await chooseMethod(title, methods, (each) =>
+      ? await chooseMethod(title, methods, further, (each) =>
           [costOf(each, models.lastPriced()), ...(more === undefined ? [] : [more(each)])].join(
             ' · ',
           ),
         )
       : methodByName(names.method, methods);
   if (method === undefined) return undefined;
+  const { title: name, asksItself } = method;
+  const asking = asksItself && { title: name, providers: asksItself.providers };
   const model =
     names.model === undefined
       ? await models.choose(vscode.l10n.t('{0} with {1}: Which Model?', title, method.title), {
-          needsTools: method.needsTools === true,
+          ...{ needsTools: method.needsTools === true, asking },
           costOf: (priced) => costOf(method, priced),
         })
-      : await models.byName(names.model);
+      : await models.byName(names.model, asking);
   if (model === undefined) return undefined;
   if (method.runs !== 'nothing') await askForTestsOfModels(folder, 'person');
   return { method, model };
 }
 
+interface MethodItem extends vscode.QuickPickItem {
+  readonly method?: Method;
+  readonly setting?: string;
+}
+
 async function chooseMethod(
   title: string,
   methods: readonly Method[],
+  further: FurtherMethods | undefined,
   // The end of a long line is cut off, and the cost is not said elsewhere.
   detailOf: (method: Method) => string,
 ): Promise<Method | undefined> {
-  const items = methods.map((method) => ({
+  const items = methods.map((method): MethodItem => ({
     label: method.title,
     description: method.description,
     detail: detailOf(method),
     method,
   }));
-  const chosen = await vscode.window.showQuickPick(items, {
+  const last: MethodItem[] = further === undefined ? [] : [{ ...further }];
+  const chosen = await vscode.window.showQuickPick([...items, ...last], {
     title: vscode.l10n.t('{0}: Which Method?', title),
     matchOnDescription: true,
   });
+  if (chosen?.setting !== undefined) {
+    await vscode.commands.executeCommand('workbench.action.openSettings', chosen.setting);
+  }
   return chosen?.method;
 }
 

@@ -6,6 +6,7 @@ interface Written {
   readonly candidates: ReadonlyMap<number, Pick<MethodCandidate, 'answer' | 'from'>>;
   readonly acts: readonly StepOf<'act'>[];
   readonly stages: readonly StepOf<'stage'>[];
+  readonly sessions: readonly StepOf<'session'>[];
 }
 
 /**
@@ -26,20 +27,24 @@ export function withoutStepsOf(
     .join('');
 }
 
-const keysOf = ({ candidates, acts, stages }: Written): string[] => [
+const keysOf = ({ candidates, acts, stages, sessions }: Written): string[] => [
   ...[...candidates.values()].flatMap(({ answer, from = [] }) =>
     [...from, answer?.key ?? []].flat(),
   ),
   ...acts.map(({ answer }) => answer),
+  ...sessions.flatMap(({ key, answers }) => [key, ...answers]),
   // A stage without an answer has the same output again.
   ...stages.flatMap(({ key, from = [] }) => (from.length === 0 ? [] : [key, ...from])),
 ];
+
+const isKeyed = (step: unknown): boolean =>
+  step === 'answer' || step === 'stage' || step === 'session';
 
 /** Whether a line has one of the keys, or is an action on one: a new answer may have the same key. */
 function isAbout(line: string, keys: ReadonlySet<string>): boolean {
   try {
     const { step, key, answer } = JSON.parse(line) as Record<string, unknown>;
-    const of = step === 'answer' || step === 'stage' ? key : step === 'act' ? answer : undefined;
+    const of = isKeyed(step) ? key : step === 'act' ? answer : undefined;
     return typeof of === 'string' && keys.has(of);
   } catch {
     return false;

@@ -16,7 +16,6 @@ import {
 import type { LimitProfile } from '../../method/agents/agent';
 import type { Method, MethodCandidate } from '../../method/method';
 import { budgetOf, type Budget } from '../../method/models/budget';
-import type { ChatModel } from '../../method/models/chatModel';
 import type { StepOf, MethodTrace } from '../../method/trace';
 import { openTrace } from '../../method/trace';
 import type { PythonParser } from '../../python/parser';
@@ -33,6 +32,7 @@ import type { ChosenEmbedding, ChosenModel } from './choosableModels';
 import {
   embeddingOfRecord,
   readGenerationRecords,
+  recordedAgent,
   recordId,
   spentSince,
   type GenerationRecord,
@@ -49,6 +49,8 @@ export interface Generation {
   readonly acts: readonly StepOf<'act'>[];
   /** What the stages of a pipeline have found, in their order; empty for other methods. */
   readonly stages: readonly StepOf<'stage'>[];
+  /** Sessions of an agent that brings its own tools; empty for other methods. */
+  readonly sessions: readonly StepOf<'session'>[];
   /** Characters received of unfinished answers, by sample. */
   readonly writing: ReadonlyMap<number, number>;
   readonly state: 'running' | 'done' | 'partial';
@@ -64,6 +66,7 @@ interface Mutable extends Generation {
   readonly candidates: Map<number, MethodCandidate>;
   readonly acts: StepOf<'act'>[];
   readonly stages: StepOf<'stage'>[];
+  readonly sessions: StepOf<'session'>[];
   readonly writing: Map<number, number>;
   state: Generation['state'];
   chosen: Generation['chosen'];
@@ -87,8 +90,12 @@ export interface AskedRun {
 export interface GenerationKind {
   /** Names their records and the folder of their trace. */
   readonly kept: 'generate' | 'repair';
-  /** The method of a record, with what a person wants to see beyond what it needs itself. */
-  readonly methodOf: (record: GenerationRecord, reporter: Reporter) => Method;
+  /**
+   * The method of a record, with what a person wants to see beyond what it needs itself.
+   *
+   * @param chosen the method that was chosen; absent where the trace is read
+   */
+  readonly methodOf: (record: GenerationRecord, reporter: Reporter, chosen?: Method) => Method;
   /** Refuses a second run at once. */
   readonly busy: () => HumanError;
 }
@@ -182,9 +189,13 @@ export class Generations implements vscode.Disposable {
    * @throws HumanError, Cancelled; answers are kept
    */
   async start(run: AskedRun, signal: AbortSignal, reporter: Reporter): Promise<FinishedGeneration> {
-    if (this.running !== undefined) throw this.kind.busy();
     const settings = generateSettings();
-    const asked = this.recordOf(run, settings);
+    const { agent } = run.method.asksItself ?? {};
+    const asked: GenerationRecord = {
+      ...this.recordOf(run, settings),
+      ...(agent !== undefined && { agent: await recordedAgent(agent, signal) }),
+    };
+    if (this.running !== undefined) throw this.kind.busy();
     const before = this.all.find(({ id }) => id === recordId(asked));
     const generation = begun(
       before === undefined ? asked : { ...asked, startedAt: before.record.startedAt },
@@ -227,30 +238,35 @@ export class Generations implements vscode.Disposable {
   /** Runs the method, and records its answers in the trace. */
   private async produce(
     generation: Mutable,
-    { model, embedding }: AskedRun,
+    { method, model, embedding }: AskedRun,
     settings: GenerateSettings,
     signal: AbortSignal,
     reporter: Reporter,
   ): Promise<FinishedGeneration> {
     const options = { timeoutSeconds: settings.requestSeconds };
-    const chat = counting(await model.open(options));
-    const vectors = await embedding?.open(options);
+    const opened = {
+      model: await model.open(options),
+      embedding: await embedding?.open(options),
+      upstream: method.asksItself && (await model.openUpstream?.(options)),
+    };
+    let asked = 0;
     const instance = await this.open.instance();
     const python = await this.open.python();
     await this.keepRecords();
     return this.locked(signal, reporter, async (still) => {
       const trace = await this.openTrace({ readOnly: false });
       try {
-        const live = this.liveParts({ model: chat, embedding: vectors }, python);
+        const live = this.liveParts(opened, python);
         const budget = budgetLeft(generation.record, settings, trace);
         const request = this.requestOf(generation, instance, {
-          ...{ live, trace, budget, reporter },
+          ...{ live, method, trace, budget, reporter },
+          onAnswered: () => (asked += 1),
           signal: still,
         });
         const [entry] = await generate(request, async () => undefined);
         if (entry === undefined) throw new Error('no entry for the instance');
         finish(generation, entry);
-        return { generation, entry, asked: chat.answers };
+        return { generation, entry, asked };
       } finally {
         await trace.close();
       }
@@ -258,7 +274,7 @@ export class Generations implements vscode.Disposable {
   }
 
   private liveParts(
-    models: Pick<LiveParts, 'model' | 'embedding'>,
+    models: Pick<LiveParts, 'model' | 'embedding' | 'upstream'>,
     python: PythonParser,
   ): LiveParts {
     return {
@@ -291,6 +307,10 @@ export class Generations implements vscode.Disposable {
     instance: Instance,
     more: {
       readonly live: LiveParts | undefined;
+      /** The method that was chosen; absent where the trace is read. */
+      readonly method?: Method;
+      /** Called with each request that is answered. */
+      readonly onAnswered?: () => void;
       readonly trace: MethodTrace;
       readonly budget: Budget;
       readonly signal: AbortSignal | undefined;
@@ -299,13 +319,19 @@ export class Generations implements vscode.Disposable {
   ): GenerationRequest {
     const { model, samples, contextTokens, maxOutputTokens, price } = generation.record;
     const { engine, timeoutSeconds, maxInputTokens, limits } = generation.record;
+    const { method, onAnswered = () => undefined, ...parts } = more;
+    const tellOf = <Step>(known: Step[], step: Step): void => {
+      known.push(step);
+      if (more.live !== undefined) this.tell();
+    };
     return {
-      ...more,
+      ...parts,
+      hooks: { onBegin: () => undefined, onStep: () => undefined, onAnswered },
       embedding: embeddingOfRecord(generation.record),
       ...{ model, samples, contextTokens, maxOutputTokens, maxInputTokens, price },
       ...{ engine, timeoutSeconds, limits },
       instances: [instance],
-      method: this.kind.methodOf(generation.record, more.reporter),
+      method: this.kind.methodOf(generation.record, more.reporter, method),
       storage: storageFolder(),
       // A candidate applies with one click, so it must not change the code under test.
       testsOnly: true,
@@ -317,14 +343,9 @@ export class Generations implements vscode.Disposable {
         generation.candidates.set(candidate.sample, { ...known, ...candidate });
         if (more.live !== undefined) this.tell();
       },
-      onAct: (act) => {
-        generation.acts.push(act);
-        if (more.live !== undefined) this.tell();
-      },
-      onStage: (stage) => {
-        generation.stages.push(stage);
-        if (more.live !== undefined) this.tell();
-      },
+      onAct: (act) => tellOf(generation.acts, act),
+      onStage: (stage) => tellOf(generation.stages, stage),
+      onSession: (session) => tellOf(generation.sessions, session),
       onText: ({ purpose, sample }, piece) => {
         if (purpose !== 'tests') return;
         generation.writing.set(sample, (generation.writing.get(sample) ?? 0) + piece.length);
@@ -419,27 +440,12 @@ export class Generations implements vscode.Disposable {
 
 const begun = (record: GenerationRecord, state: Generation['state']): Mutable => ({
   ...{ id: recordId(record), record, state, candidates: new Map(), acts: [] },
-  ...{ stages: [], writing: new Map(), chosen: undefined, failure: undefined, cost: undefined },
+  ...{ stages: [], sessions: [], writing: new Map() },
+  ...{ chosen: undefined, failure: undefined, cost: undefined },
 });
 
-const hasResults = ({ candidates, acts, stages }: Generation): boolean =>
-  candidates.size > 0 || acts.length > 0 || stages.length > 0;
-
-/** The model, which counts the answers that it gives. */
-function counting(chat: ChatModel): ChatModel & { readonly answers: number } {
-  let answers = 0;
-  return {
-    name: chat.name,
-    get answers() {
-      return answers;
-    },
-    complete: async (request, work) => {
-      const answer = await chat.complete(request, work);
-      answers += 1;
-      return answer;
-    },
-  };
-}
+const hasResults = ({ candidates, acts, stages, sessions }: Generation): boolean =>
+  candidates.size > 0 || [acts, stages, sessions].some(({ length }) => length > 0);
 
 /** The budget of a run without what it had spent before it was interrupted. */
 function budgetLeft(

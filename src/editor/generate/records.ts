@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { isFailure, type TestResult } from '../../domain/outcome';
 import { engineNames } from '../../engine/engine';
 import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless/agentlessSettings';
+import { acpMethod, isAcp, usualAcpSeconds } from '../../method/acp/acpMethod';
+import type { AcpAgent } from '../../method/acp/acpRun';
 import { limitProfiles } from '../../method/agents/agent';
 import type { MethodCandidate } from '../../method/method';
 import { allMethodNames, methodNamed } from '../../method/methods';
@@ -18,7 +20,17 @@ const agentlessNames = Object.keys(agentlessNumbers) as AgentlessNumber[];
 
 /** The request of a run of a method: enough to read it back from the trace, or to resume it. */
 const recordSchema = z.object({
-  method: z.enum(allMethodNames),
+  method: z.string().refine((name) => allMethodNames.includes(name) || isAcp(name)),
+  /** Of an agent of the Agent Client Protocol: what its sessions are known by. */
+  agent: z
+    .object({
+      title: z.string(),
+      /** Seconds of a session, at most. */
+      seconds: z.number(),
+      definition: z.string().optional(),
+      programDigest: z.string().optional(),
+    })
+    .optional(),
   /** `PROVIDER/NAME` or `vscode/VENDOR/ID`. */
   model: z.string(),
   samples: z.number(),
@@ -55,12 +67,35 @@ export function readGenerationRecords(value: unknown): readonly GenerationRecord
   });
 }
 
-/** The method of a run, refined where the run was. */
-export const methodOfRecord = ({
-  method,
+/**
+ * The method of a run, refined where the run was. An agent of the Agent Client Protocol is known by
+ * its sessions, and cannot be started.
+ */
+export function methodOfRecord({
+  method: name,
   refine = 0,
-}: Pick<GenerationRecord, 'method' | 'refine'>): Method =>
-  refinedWhereItCan(methodNamed(method), refine);
+  agent,
+}: Pick<GenerationRecord, 'method' | 'refine' | 'agent'>): Method {
+  if (!isAcp(name)) return refinedWhereItCan(methodNamed(name), refine);
+  const { title = name, seconds = usualAcpSeconds, definition, programDigest } = agent ?? {};
+  return acpMethod({
+    ...{ name, title, seconds, definition, programDigest: () => Promise.resolve(programDigest) },
+    ...{ argv: [], env: {}, providers: [], program: undefined, advice: '' },
+  });
+}
+
+/** What the record of a run has of its agent. @throws HumanError, Cancelled */
+export async function recordedAgent(
+  { title, definition, seconds, programDigest }: AcpAgent,
+  signal: AbortSignal | undefined,
+): Promise<NonNullable<GenerationRecord['agent']>> {
+  const digest = await programDigest(signal);
+  return {
+    ...{ title, seconds },
+    ...(definition !== undefined && { definition }),
+    ...(digest !== undefined && { programDigest: digest }),
+  };
+}
 
 /** The method with refinement, if it has samples to refine. */
 export const refinedWhereItCan = (method: Method, times: number): Method =>

@@ -7,6 +7,7 @@ import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import { embeddingProviders } from '../../method/models/providers';
 import { limitProfileOf } from './limitProfileOf';
 import { parseModelName } from '../../method/models/openModel';
+import { readAgentSettings } from './agentSettings';
 import { readAgentlessNumbers, type AgentlessNumbers } from './agentlessNumbers';
 import {
   readEmbeddingSettings,
@@ -43,6 +44,11 @@ export function generateSettings(): GenerateSettings {
     agentLimits: limitProfileOf(vscode.workspace.getConfiguration().get(settingKeys.agentLimits)),
     refine: Math.floor(numberOf(settingKeys.refine, refiningOption.usual)),
   };
+}
+
+/** The agents of the settings that can be started, and the faults of faulty entries. */
+export function configuredAgents(): ReturnType<typeof readAgentSettings> {
+  return readAgentSettings(vscode.workspace.getConfiguration().get(settingKeys.agents));
 }
 
 /** The models of the settings, and the faults of faulty entries. */

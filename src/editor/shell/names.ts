@@ -161,6 +161,7 @@ export const settingKeys = {
   dollarBudget: 'swt-bench.generate.dollarBudget',
   agentLimits: 'swt-bench.generate.agentLimits',
   refine: 'swt-bench.generate.refine',
+  agents: 'swt-bench.generate.agents',
   contextTokens: 'swt-bench.generate.contextTokens',
   maxOutputTokens: 'swt-bench.generate.maxOutputTokens',
   requestTimeout: 'swt-bench.generate.requestTimeout',

@@ -1,15 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
 import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
 import { folderDigest } from '../../files/folderDigest';
 import type { LimitProfile } from '../agents/agent';
 import type { Method, MethodCandidate, MethodOptions, MethodResult } from '../method';
 import type { Steps } from '../steps';
-import type { StepOf } from '../trace';
-import { acpPresets, wordsOfCommand, type AcpPreset } from './acpPresets';
+import { providers } from '../models/providers';
+import { keyOf, type StepOf } from '../trace';
+import { acpPresets, type AcpDefinition, type AcpPreset } from './acpPresets';
 import type { AcpAgent, AcpLimits } from './acpRun';
 import type { AcpEnding } from './acpEnding';
+import { wordsOfCommand } from './wordsOfCommand';
 
 /** What the names of these methods begin with. */
 export const acpPrefix = 'acp:';
+
+/** Whether a name is that of such a method. */
+export const isAcp = (name: string): boolean => name.startsWith(acpPrefix);
 
 /** Seconds of a session: OpenHands gives a prompt as many. */
 export const usualAcpSeconds = 3600;
@@ -20,10 +26,13 @@ const limitsOf: Readonly<Record<LimitProfile, AcpLimits>> = {
 };
 
 /** How an agent of the protocol is used. */
-interface AcpUse {
-  /** Folder with its program and runtime. */
-  readonly program?: string | undefined;
+export interface AcpUse {
+  /** Folder of this machine with its program; undefined where the image has it. */
+  readonly program: string | undefined;
+  /** Seconds of a session; {@link usualAcpSeconds} when absent. */
   readonly seconds?: number | undefined;
+  /** Says how the folder is named, for errors: `Name … with --agent-program`. */
+  readonly advice: string;
 }
 
 /** The preset of a method's name; undefined for any other command. */
@@ -31,37 +40,76 @@ export const presetOf = (name: string): AcpPreset | undefined =>
   acpPresets.find((each) => `${acpPrefix}${each.name}` === name);
 
 /**
- * The method that lets an agent of the Agent Client Protocol work on an instance: `acp:PRESET`, or
- * `acp:COMMAND` for any other program.
+ * The agent that a name of the command line stands for: `acp:PRESET`, or `acp:COMMAND` for any other
+ * program.
  *
- * @returns undefined for another name
  * @throws HumanError when the name has no command
  */
-export function acpMethod(name: string, use: AcpUse = {}): Method | undefined {
-  if (!name.startsWith(acpPrefix)) return undefined;
-  const agent = agentOf(name, use);
+export function acpNamed(name: string): AcpDefinition {
+  const preset = presetOf(name);
+  if (preset !== undefined) return preset;
+  const argv = wordsOfCommand(name.slice(acpPrefix.length));
+  const [title = ''] = argv;
+  return { title, argv, providers, env: {} };
+}
+
+/**
+ * An agent of the protocol, ready to be started.
+ *
+ * @param name of the method, which begins with {@link acpPrefix}
+ */
+export function acpAgent(
+  name: string,
+  definition: AcpDefinition,
+  { program, seconds = usualAcpSeconds, advice }: AcpUse,
+): AcpAgent {
   return {
-    ...{ name, title: agent.title, runs: 'workspace', samples: 1, temperature: 0 },
-    description: 'an agent of the Agent Client Protocol, which brings its own tools',
-    limits: limitsOf,
-    async produce(steps, { limits = 'paper', onCandidate }) {
-      const session = await steps.converse(agent, limitsOf[limits]);
-      return resultOf(session, steps, onCandidate);
-    },
+    ...{ ...definition, name, program, seconds, advice },
+    definition: changedDefinition(name, definition),
+    programDigest: digestOnce(program, advice),
   };
 }
 
-function agentOf(name: string, { program, seconds = usualAcpSeconds }: AcpUse): AcpAgent {
-  const of = { name, program, programDigest: digestOnce(program), seconds };
+/** The method that lets an agent of the Agent Client Protocol work on an instance. */
+export const acpMethod = (agent: AcpAgent): Method => ({
+  ...{ name: agent.name, title: agent.title, runs: 'workspace', samples: 1, temperature: 0 },
+  description: 'an agent of the Agent Client Protocol, which brings its own tools',
+  limits: limitsOf,
+  asksItself: { agent, providers: agent.providers },
+  async produce(steps, { limits = 'paper', onCandidate }) {
+    const session = await steps.converse(agent, limitsOf[limits]);
+    return resultOf(session, steps, onCandidate);
+  },
+});
+
+/**
+ * The digest of a definition that its name does not stand for: sessions of two such are never taken
+ * for each other.
+ */
+function changedDefinition(
+  name: string,
+  { argv, authMethod, env }: AcpDefinition,
+): string | undefined {
   const preset = presetOf(name);
-  if (preset !== undefined) return { ...preset, ...of };
-  const argv = wordsOfCommand(name.slice(acpPrefix.length));
-  const [title = ''] = argv;
-  return { ...of, title, argv, env: () => ({}) };
+  const isNamed =
+    preset === undefined
+      ? isDeepStrictEqual([commandOf(name), authMethod, env], [argv, undefined, {}])
+      : isDeepStrictEqual([preset.argv, preset.authMethod, preset.env], [argv, authMethod, env]);
+  return isNamed ? undefined : keyOf('agent', argv, authMethod, env);
+}
+
+/** The words of a name's command; undefined where it has none. */
+function commandOf(name: string): readonly string[] | undefined {
+  try {
+    return acpNamed(name).argv;
+  } catch (error) {
+    if (error instanceof HumanError) return undefined;
+    throw error;
+  }
 }
 
 /** The digest of a program's folder, which is read once for all instances of a run. */
-function digestOnce(program: string | undefined): AcpAgent['programDigest'] {
+function digestOnce(program: string | undefined, advice: string): AcpAgent['programDigest'] {
   let digest: Promise<string> | undefined;
   return async (signal) => {
     if (program === undefined) return undefined;
@@ -72,7 +120,7 @@ function digestOnce(program: string | undefined): AcpAgent['programDigest'] {
       throwIfAborted(signal);
       throw new HumanError(
         `The folder ${program} of the agent's program cannot be read (${messageOf(error)})`,
-        'Name a folder that has the agent and its runtime with --agent-program',
+        advice,
       );
     }
   };

@@ -14,18 +14,17 @@ import { bounded } from '../tools/tool';
 import { keyOf, type MethodTrace, type StepOf } from '../trace';
 import type { Step } from '../traceSteps';
 import { acpPrompt } from './acpPrompt';
-import { usualEnvironment, type ModelPlace } from './acpPresets';
+import type { AcpDefinition } from './acpPresets';
+import { environmentAt, usualEnvironment } from './agentEnvironment';
 import type { AcpEnding } from './acpEnding';
 import { AcpSession, type AcpAction, type AcpSessionEnd } from './acpSession';
 
 /** An agent that is spoken to by the Agent Client Protocol, and how it is started. */
-export interface AcpAgent {
-  /** As the command line has it: `acp:…`. */
+export interface AcpAgent extends AcpDefinition {
+  /** Name of the method: `acp:…`. */
   readonly name: string;
-  readonly title: string;
-  readonly argv: readonly string[];
-  readonly authMethod?: string | undefined;
-  readonly env: (place: ModelPlace) => Readonly<Record<string, string>>;
+  /** Digest of a definition that the name does not stand for; undefined where it does. */
+  readonly definition: string | undefined;
   /** Folder of this machine with its program; undefined where the image has it. */
   readonly program: string | undefined;
   /**
@@ -36,6 +35,8 @@ export interface AcpAgent {
   readonly programDigest: (signal: AbortSignal | undefined) => Promise<string | undefined>;
   /** Seconds of a session on the clock. */
   readonly seconds: number;
+  /** Says how the folder is named, for errors. */
+  readonly advice: string;
 }
 
 export type AcpLimits = Pick<AgentLimits, 'calls' | 'dollars'>;
@@ -163,7 +164,7 @@ export class AcpRun {
     const place = { origin: `http://127.0.0.1:${port}`, provider, model };
     return workspace.start({
       argv: agent.argv,
-      env: { ...usualEnvironment(place), ...agent.env(place) },
+      env: { ...usualEnvironment(place), ...environmentAt(agent.env, place) },
       // The session ends before, and tells the agent.
       timeoutSeconds: agent.seconds + 60,
       ...{ keptBytes: 64 << 10, end, signal },
@@ -230,7 +231,7 @@ export class AcpRun {
     throw new HumanError(
       `${agent.title} did nothing (${ending}${what === '' ? '' : `: ${what}`})`,
       agent.program === undefined
-        ? 'Name the folder with its program and runtime with --agent-program'
+        ? agent.advice
         : `See whether ${agent.argv.join(' ')} starts with the program in ${agent.program}`,
     );
   }

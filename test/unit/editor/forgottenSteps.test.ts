@@ -13,6 +13,9 @@ const steps = [
   { step: 'answer', key: 'shared' },
   { step: 'act', key: 'a1', answer: 'turn' },
   { step: 'run', key: 'r1' },
+  { step: 'answer', key: 'asked' },
+  { step: 'act', key: 'a2', answer: 'asked' },
+  { step: 'session', key: 'talk', answers: ['asked'] },
 ];
 const trace = `${steps.map((each) => JSON.stringify(each)).join('\n')}\nnot JSON\n`;
 
@@ -20,11 +23,13 @@ const written = (more: object): Written => ({
   candidates: new Map(),
   acts: [],
   stages: [],
+  sessions: [],
   ...more,
 });
 const run = written({
   candidates: new Map([[1, { answer: { key: 'fix' }, from: ['shared'] }]]),
   acts: [{ answer: 'turn' }],
+  sessions: [{ key: 'talk', answers: ['asked'] }],
   stages: [{ key: 's1', from: ['located', 'vector'] }, { key: 's2' }],
 });
 

@@ -30,7 +30,7 @@ export async function makeProgramVolume(
   await readdir(folder).catch((error: unknown) => {
     throw new HumanError(
       `The folder ${folder} of the agent's program cannot be read (${messageOf(error)})`,
-      'Name a folder that has the agent and its runtime with --agent-program',
+      'See whether the folder is still there',
     );
   });
   throwIfAborted(signal);

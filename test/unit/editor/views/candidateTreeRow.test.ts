@@ -81,6 +81,7 @@ function generation(
     candidates: new Map(candidates.map((each) => [each.sample, each])),
     acts: [],
     stages: [],
+    sessions: [],
     writing: new Map(),
     state: 'done',
     chosen: undefined,

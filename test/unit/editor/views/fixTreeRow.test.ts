@@ -27,7 +27,15 @@ const fix = (sample: number, patch: string, ranking?: RepairRanking): MethodCand
 });
 
 const generation = (more: Partial<Generation> = {}): Generation => ({
-  ...{ id: 'g', acts: [], stages: [], writing: new Map(), state: 'done', failure: undefined },
+  ...{
+    id: 'g',
+    acts: [],
+    stages: [],
+    sessions: [],
+    writing: new Map(),
+    state: 'done',
+    failure: undefined,
+  },
   cost: undefined,
   record: {
     ...{ method: 'rag', model: 'openai/some', samples: 1, contextTokens: 1, maxOutputTokens: 1 },

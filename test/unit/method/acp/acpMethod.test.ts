@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { acpMethodWith, acpNames } from '../../../../src/commands/options/acpOptions';
-import { acpMethod } from '../../../../src/method/acp/acpMethod';
-import {
-  acpPresets,
-  usualEnvironment,
-  wordsOfCommand,
-} from '../../../../src/method/acp/acpPresets';
+import { acpAgent, acpMethod, acpNamed } from '../../../../src/method/acp/acpMethod';
+import { acpPresets } from '../../../../src/method/acp/acpPresets';
+import { environmentAt, usualEnvironment } from '../../../../src/method/acp/agentEnvironment';
+import { wordsOfCommand } from '../../../../src/method/acp/wordsOfCommand';
+import type { Method } from '../../../../src/method/method';
 import { providers } from '../../../../src/method/models/providers';
 
 describe('methods that are agents of the Agent Client Protocol', () => {
@@ -16,12 +15,13 @@ describe('methods that are agents of the Agent Client Protocol', () => {
       ...['acp:claude-code', 'acp:codex', 'acp:gemini', 'acp:opencode', 'acp:openhands'],
       'acp:COMMAND',
     ]);
-    assert.equal(acpMethod('zero-shot'), undefined);
-    assert.equal(acpMethod('acp:codex')?.title, 'Codex');
-    assert.equal(acpMethod('acp:my-agent --acp')?.title, 'my-agent');
-    assert.equal(acpMethod('acp:my-agent --acp')?.runs, 'workspace');
+    const method = (name: string): Method =>
+      acpMethod(acpAgent(name, acpNamed(name), { program: undefined, advice: '' }));
+    assert.equal(method('acp:codex').title, 'Codex');
+    assert.equal(method('acp:my-agent --acp').title, 'my-agent');
+    assert.equal(method('acp:my-agent --acp').runs, 'workspace');
     for (const none of ['acp:', 'acp:  ', "acp:an 'open quote"]) {
-      assert.throws(() => acpMethod(none), /names no command/);
+      assert.throws(() => acpNamed(none), /names no command/);
     }
   });
 
@@ -36,7 +36,7 @@ describe('methods that are agents of the Agent Client Protocol', () => {
     for (const preset of acpPresets) {
       for (const provider of preset.providers) {
         const place = { origin, provider, model: 'the-model' };
-        const env = { ...usualEnvironment(place), ...preset.env(place) };
+        const env = { ...usualEnvironment(place), ...environmentAt(preset.env, place) };
         const text = JSON.stringify(env);
         assert.ok(text.includes('the-model') && text.includes(origin), preset.name);
         assert.doesNotMatch(text, /https?:\/\/(?!127\.0\.0\.1:4321)/, preset.name);

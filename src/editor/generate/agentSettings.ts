@@ -1,0 +1,114 @@
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import { HumanError } from '../../domain/humanError';
+import { acpPrefix, usualAcpSeconds } from '../../method/acp/acpMethod';
+import { acpPresets, type AcpDefinition } from '../../method/acp/acpPresets';
+import type { Template } from '../../method/acp/agentEnvironment';
+import { wordsOfCommand } from '../../method/acp/wordsOfCommand';
+import { providers } from '../../method/models/providers';
+
+/** An agent of the setting `swt-bench.generate.agents`. */
+export interface ConfiguredAgent extends AcpDefinition {
+  /** Name of its method: `acp:…`. */
+  readonly name: string;
+  /** Folder with its program; undefined where the image has it. */
+  readonly program: string | undefined;
+  /** Most seconds of a session. */
+  readonly seconds: number;
+}
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const template: z.ZodType<Template> = z.lazy(() =>
+  z.union([scalar, z.array(template), z.record(z.string(), template)]),
+);
+
+const entry = z.strictObject({
+  title: z.string().min(1).optional(),
+  command: z.string(),
+  program: z.string().optional(),
+  providers: z
+    .array(z.enum(providers))
+    .min(1)
+    .default([...providers]),
+  authMethod: z.string().optional(),
+  env: z.record(z.string(), template).default({}),
+  timeout: z.number().positive().max(1e6).default(usualAcpSeconds),
+});
+
+/** Names that make no other command of the command line. */
+const agentName = /^[a-z0-9][a-z0-9._-]*$/i;
+
+/**
+ * The agents of a setting that can be started: those whose program is named. A faulty entry does not
+ * affect the others, and one that is `null` is left out.
+ *
+ * @returns also the names of agents without a program, and the fault of each faulty entry
+ */
+export function readAgentSettings(value: unknown): {
+  readonly agents: readonly ConfiguredAgent[];
+  readonly withoutProgram: readonly string[];
+  readonly problems: readonly string[];
+} {
+  const agents: ConfiguredAgent[] = [];
+  const withoutProgram: string[] = [];
+  const problems: string[] = [];
+  if (value !== undefined && value !== null) {
+    if (typeof value !== 'object' || Array.isArray(value)) problems.push('it is no object');
+    else {
+      for (const [name, each] of Object.entries(value)) {
+        if (each === null) continue;
+        const read = readAgent(name, each);
+        if ('why' in read) problems.push(`${name}: ${read.why}`);
+        else if ('agent' in read) agents.push(read.agent);
+        else withoutProgram.push(read.title);
+      }
+    }
+  }
+  return { agents, withoutProgram, problems };
+}
+
+/** @returns the agent, its title where it has no program, or the fault of the entry */
+function readAgent(
+  name: string,
+  value: unknown,
+): { readonly agent: ConfiguredAgent } | { readonly title: string } | { readonly why: string } {
+  if (!agentName.test(name)) return { why: 'its name has other than letters, digits, . _ -' };
+  const parsed = entry.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return issue?.code === 'unrecognized_keys'
+      ? { why: `${issue.keys.join(', ')} is not known` }
+      : { why: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not an entry'}` };
+  }
+  const { title = name, command, program, authMethod, env, timeout: seconds } = parsed.data;
+  if (program === undefined) return { title };
+  if (program !== '' && !isAbsolute(program)) return { why: 'program is no absolute path' };
+  let argv: readonly string[];
+  try {
+    argv = wordsOfCommand(command);
+  } catch (error) {
+    if (error instanceof HumanError) return { why: error.what };
+    throw error;
+  }
+  return {
+    agent: {
+      ...{ name: `${acpPrefix}${name}`, title, argv, env, seconds },
+      providers: parsed.data.providers,
+      ...(authMethod !== undefined && { authMethod }),
+      program: program === '' ? undefined : program,
+    },
+  };
+}
+
+/** The default of the setting: the presets, whose programs a person has to name. */
+export const usualAgents = (): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    acpPresets.map(({ name, title, argv, providers: of, authMethod, env }) => [
+      name,
+      {
+        ...{ title, command: argv.join(' '), providers: of },
+        ...(authMethod !== undefined && { authMethod }),
+        env,
+      },
+    ]),
+  );

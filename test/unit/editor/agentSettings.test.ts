@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import packageJson from '../../../package.json';
+import texts from '../../../package.nls.json';
+import { readAgentSettings, usualAgents } from '../../../src/editor/generate/agentSettings';
+import {
+  methodOfRecord,
+  readGenerationRecords,
+  recordedAgent,
+  recordId,
+} from '../../../src/editor/generate/records';
+import { acpAgent, acpNamed } from '../../../src/method/acp/acpMethod';
+import { acpPresets } from '../../../src/method/acp/acpPresets';
+import { placeholders } from '../../../src/method/acp/agentEnvironment';
+import { providers } from '../../../src/method/models/providers';
+
+const { properties } = packageJson.contributes.configuration.find(({ id }) => id === 'models')!;
+const setting = properties['swt-bench.generate.agents'] as unknown as {
+  readonly default: Readonly<Record<string, object>>;
+  readonly scope: string;
+  readonly additionalProperties: {
+    readonly properties: { readonly providers: { readonly items: { readonly enum: string[] } } };
+  };
+};
+const withProgram = (name: string, more: object = {}): unknown => ({
+  [name]: { ...setting.default[name], program: '/opt/agent', ...more },
+});
+const use = { program: undefined, advice: '' };
+
+describe('agents of the Agent Client Protocol in the editor', () => {
+  it('are the presets, which a workspace cannot change', () => {
+    assert.deepEqual(setting.default, usualAgents());
+    assert.equal(setting.scope, 'machine');
+    assert.deepEqual(setting.additionalProperties.properties.providers.items.enum, [...providers]);
+    const { 'setting.generate.agents.env': env } = texts;
+    for (const name of Object.keys(placeholders)) assert.ok(env.includes(`{${name}}`), name);
+  });
+
+  it('are offered once their program is named, and are those of the command line', () => {
+    const { agents, withoutProgram, problems } = readAgentSettings(setting.default);
+    assert.deepEqual([agents, problems], [[], []]);
+    assert.deepEqual(
+      withoutProgram,
+      acpPresets.map(({ title }) => title),
+    );
+    for (const preset of acpPresets) {
+      const [read, ...others] = readAgentSettings(withProgram(preset.name)).agents;
+      assert.ok(read);
+      assert.equal(others.length, 0);
+      assert.equal(read.program, '/opt/agent');
+      const { argv, env, providers: asked, authMethod } = read;
+      assert.deepEqual(
+        { argv, env, asked, authMethod },
+        {
+          ...{ argv: preset.argv, env: preset.env, asked: preset.providers },
+          authMethod: preset.authMethod,
+        },
+      );
+      // The same session counts for both, and no other.
+      assert.equal(acpAgent(read.name, read, use).definition, undefined, preset.name);
+      const changed = readAgentSettings(withProgram(preset.name, { env: { A: 'b' } })).agents[0]!;
+      assert.notEqual(acpAgent(read.name, changed, use).definition, undefined, preset.name);
+    }
+    assert.equal(acpAgent('acp:a b', acpNamed('acp:a b'), use).definition, undefined);
+    assert.equal(readAgentSettings(withProgram('codex', { program: '' })).agents.length, 1);
+    assert.deepEqual(readAgentSettings({ codex: null }).withoutProgram, []);
+  });
+
+  it('that are faulty are named, and leave the others alone', () => {
+    const faults: Readonly<Record<string, readonly [entry: unknown, fault: RegExp]>> = {
+      'not a name': [{ command: 'a' }, /^not a name: its name has other than letters/],
+      nothing: [7, /^nothing: : /],
+      none: [{}, /^none: command/],
+      key: [{ command: 'a', apiKey: 'k' }, /^key: apiKey is not known/],
+      open: [{ command: "a 'b", program: '' }, /^open: .*names no command/],
+      relative: [{ command: 'a', program: 'b' }, /^relative: program is no absolute path/],
+      provider: [{ command: 'a', providers: ['other'] }, /^provider: providers\.0/],
+      time: [{ command: 'a', timeout: 0 }, /^time: timeout/],
+    };
+    for (const [name, [entry, fault]] of Object.entries(faults)) {
+      const mine = { command: 'mine --acp', program: '' };
+      const { agents, problems } = readAgentSettings({ [name]: entry, mine });
+      assert.equal(problems.length, 1, name);
+      assert.match(problems[0] ?? '', fault);
+      assert.deepEqual(
+        agents.map(({ title, argv }) => [title, argv]),
+        [['mine', ['mine', '--acp']]],
+      );
+    }
+    for (const value of ['text', [1]]) {
+      assert.deepEqual(readAgentSettings(value).problems, ['it is no object']);
+    }
+    assert.deepEqual(readAgentSettings(undefined).problems, []);
+  });
+
+  it('are read back from the record of a run, which a new version of the program changes', async () => {
+    const [codex] = readAgentSettings(withProgram('codex', { timeout: 60, program: '' })).agents;
+    const agent = { ...acpAgent('acp:codex', codex!, use), seconds: 60 };
+    const record = async (programDigest: string) => ({
+      ...{ method: 'acp:codex', model: 'openai/m', samples: 1, contextTokens: 1, engine: 'docker' },
+      ...{ maxOutputTokens: 1, timeoutSeconds: 1, startedAt: '2026-01-01T00:00:00Z' },
+      agent: await recordedAgent(
+        { ...agent, programDigest: () => Promise.resolve(programDigest) },
+        undefined,
+      ),
+    });
+    const [old, other] = readGenerationRecords([await record('a'), await record('b')]);
+    assert.ok(old && other);
+    assert.notEqual(recordId(old), recordId(other));
+    const method = methodOfRecord(old);
+    assert.equal(method.title, 'Codex');
+    const read = method.asksItself?.agent;
+    assert.equal(await read?.programDigest(undefined), 'a');
+    assert.equal(read?.seconds, 60);
+    assert.deepEqual(readGenerationRecords([{ ...old, method: 'unknown' }]), []);
+  });
+});
