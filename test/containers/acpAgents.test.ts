@@ -7,7 +7,7 @@ import { cli, sample, start, type Answer, type Evaluation } from '../commandLine
 import { fakeModels, type Asked, type FakeModels, type Reply } from '../commandLine/fakeModels';
 import { bundledRow, withOtherAnswer } from '../commandLine/recordedSession';
 import { lostCent } from '../commandLine/lostCent';
-import { acpProgram } from './acpProgram';
+import { agentProgram } from './agentProgram';
 import {
   baseImage,
   containersOf,
@@ -47,7 +47,7 @@ describe('agents of the Agent Client Protocol in containers', () => {
       join(folder, 'instance.jsonl'),
       `${JSON.stringify({ ...row, instance_id: id })}\n`,
     );
-    await acpProgram(join(folder, 'agent'), 'fake', 'good');
+    await agentProgram(join(folder, 'agent'), 'fake', 'good');
   });
   afterEach(async () => {
     await models?.close();

@@ -12,7 +12,7 @@ import {
   ratesIn,
   rowName,
 } from '../commandLine/pastedCommands';
-import { acpProgram } from './acpProgram';
+import { agentProgram } from './agentProgram';
 import { baseImage, containersOf, needDocker, removeImagesOf } from './dockerForTests';
 
 describe('agents with a shell of docs/models.md @full', () => {
@@ -43,7 +43,7 @@ describe('agents with a shell of docs/models.md @full', () => {
 
   it('go from generate through evaluate to report, pasted as they stand', async () => {
     const [, block = ''] = await blocksOfMethods();
-    await acpProgram(join(folder, 'agent'), 'opencode', 'good');
+    await agentProgram(join(folder, 'agent'), 'opencode', 'good');
     const gateway = await gatewayOfAllMethods();
     let printed = '';
     try {

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cache, root } from '../scripts/setup.mjs';
 import Dockerode from 'dockerode';
+import { acpProgram } from '../containers/acpProgram.mjs';
 import { acquire } from './host/acquire.mjs';
 import { runInVSCode } from './host/run.mjs';
 import { pythonWithPytest } from '../scripts/pythonWithPytest.mjs';
@@ -60,6 +61,7 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 const canary = join(scratch, 'canary');
 const listener = await listenForRequests(join(sample, 'instance.jsonl'), canary);
 try {
+  if (suites.includes('docker')) await acpProgram(join(scratch, 'agent'), 'fake', 'good');
   const workspaces = new Map(suites.map((name) => [name, workspaceOf(name)]));
   const forAuthoring = suites.includes('authoring') ? withPytest() : {};
   // Two windows at once would download it twice.
@@ -104,6 +106,7 @@ async function runSuite(name, folder, forAuthoring) {
         // A separate one for each suite: statuses of one would show in the next.
         SWT_BENCH_STORAGE: join(scratch, `storage-${name}`),
         SWT_BENCH_INSTANCE: inContainers,
+        SWT_BENCH_AGENT: join(scratch, 'agent'),
         ...(name === 'authoring' ? forAuthoring : {}),
         ...(name === 'untrusted'
           ? { SWT_BENCH_CANARY: canary, SWT_BENCH_LINKED: join(scratch, 'linked') }

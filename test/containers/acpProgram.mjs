@@ -1,20 +1,25 @@
 import { build } from 'esbuild';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const source = fileURLToPath(new URL('fakeAcpAgent.ts', import.meta.url));
 
 /**
  * Makes the program folder of a fake agent: Node, the agent in one file, and a command `NAME` that
  * starts it.
  *
- * @param folder new folder
- * @param part what the agent plays when its command names nothing
+ * @param {string} folder new folder
+ * @param {string} name of the command
+ * @param {string} part what the agent plays when its command names nothing
+ * @returns {Promise<void>}
  */
-export async function acpProgram(folder: string, name: string, part: string): Promise<void> {
+export async function acpProgram(folder, name, part) {
   const bin = join(folder, 'bin');
   await mkdir(bin, { recursive: true });
   await copyFile(process.execPath, join(bin, 'node'));
   await build({
-    ...{ entryPoints: [join(__dirname, 'fakeAcpAgent.ts')], outfile: join(folder, 'agent.cjs') },
+    ...{ entryPoints: [source], outfile: join(folder, 'agent.cjs') },
     ...{ bundle: true, platform: 'node', format: 'cjs', target: 'node20', logLevel: 'error' },
   });
   const command = join(bin, name);
