@@ -209,11 +209,11 @@ describe('agents of the Agent Client Protocol in containers', () => {
   it('one that crashes, refuses, floods or fills the disk ends as what it is @full', async () => {
     const crashed = await ended('crashes');
     assert.equal(crashed.session.ending, 'crashed');
-    assert.match(crashed.row.why, /broke off after 1 calls \(.*Segmentation fault of the fake/);
+    assert.match(crashed.row.why, /broke off after 1 call \(.*Segmentation fault of the fake/);
     assert.match(crashed.row.model_patch, /tests\/before\.txt/, 'what it left is submitted');
     const refused = await ended('refuses');
     assert.equal(refused.session.ending, 'refused');
-    assert.equal(refused.row.why, 'the agent refused after 1 calls, with no change');
+    assert.equal(refused.row.why, 'the agent refused after 1 call, with no change');
     const flooded = await ended('floods');
     assert.equal(flooded.session.ending, 'output', flooded.row.why);
     const filled = await ended('fills', '--disk', '256m');
@@ -227,7 +227,7 @@ describe('agents of the Agent Client Protocol in containers', () => {
     const { session, row } = await ended('endless', '--agent-timeout', '15');
     assert.equal(session.ending, 'time');
     assert.match(row.model_patch, /tests\/before\.txt/);
-    assert.match(row.why, /^ended by its time limit after 1 calls/);
+    assert.match(row.why, /^ended by its time limit after 1 call/);
   });
 
   it('one that says nothing, or cannot be started, has no prediction and is tried again @full', async () => {

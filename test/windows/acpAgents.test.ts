@@ -65,7 +65,7 @@ describe('an agent of the Agent Client Protocol in VS Code', () => {
     );
     await screenshot('agents-models');
     await inQuickInput.choose(model, 'Which Model?');
-    await said(/The Good Agent: candidate 1, finished after 1 calls/, patience);
+    await said(/The Good Agent: candidate 1, finished after 1 call/, patience);
     await done;
     await vscode.commands.executeCommand('swt-bench.candidates.focus');
     assert.equal(models.asked.length, 1);

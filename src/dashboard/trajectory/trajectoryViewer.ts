@@ -97,7 +97,7 @@ export class TrajectoryViewer {
     const totals = totalsOf(trajectory);
     const facts = [
       `${number(totals.steps)} steps`,
-      `${number(totals.turns)} turns`,
+      totals.turns === 1 ? '1 turn' : `${number(totals.turns)} turns`,
       ...spendingFacts(totals),
       ...(totals.seconds > 0 ? [seconds(totals.seconds)] : []),
     ];

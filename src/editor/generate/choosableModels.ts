@@ -76,7 +76,11 @@ export class ChoosableModels {
     const chosen = await vscode.window.showQuickPick<Item>(items, {
       title,
       matchOnDescription: true,
-      ...(options.asking !== undefined && { placeHolder: onlyOf(options.asking) }),
+      ...(options.asking !== undefined && {
+        placeHolder: vscode.l10n.t(
+          'Models of your settings alone, since the agent sends its own requests',
+        ),
+      }),
     });
     if (chosen?.choice === 'settings') {
       await vscode.commands.executeCommand('workbench.action.openSettings', settingKeys.models);
@@ -148,7 +152,10 @@ export class ChoosableModels {
     if (asking !== undefined && !asking.providers.some((each) => name.startsWith(`${each}/`))) {
       throw new HumanError(
         vscode.l10n.t('{0} cannot ask the model {1}', asking.title, name),
-        onlyOf(asking),
+        vscode.l10n.t(
+          'It sends its own requests: choose a model of your settings, of {0}',
+          asking.providers.join(', '),
+        ),
       );
     }
     if (!name.startsWith('vscode/')) return this.ofSettings(configuredModel(name));
@@ -235,13 +242,6 @@ const lastModel = 'generate.model';
 const retries = { count: 6, firstWaitMs: 1000 };
 
 const separator = (label: string): Item => ({ label, kind: vscode.QuickPickItemKind.Separator });
-
-const onlyOf = ({ title, providers }: NonNullable<Choosing['asking']>): string =>
-  vscode.l10n.t(
-    '{0} sends its own requests, so it takes models of your settings: of {1}',
-    title,
-    providers.join(', '),
-  );
 
 const pricedOf = ({ name, price }: ConfiguredModel): Priced | undefined =>
   price === undefined ? undefined : { name, price };

@@ -161,7 +161,7 @@ const words: Readonly<Record<AcpEnding, string>> = {
 function whyOf({ ending, why, answers, patch, leftOut }: StepOf<'session'>): string {
   const left = leftOut.map(([path, reason]) => `; ${path} is left out: ${reason}`);
   return [
-    `${words[ending]} after ${answers.length} calls`,
+    `${words[ending]} after ${answers.length} ${answers.length === 1 ? 'call' : 'calls'}`,
     ...(why === '' ? [] : [` (${why.slice(0, 300)})`]),
     ...(patch === '' ? [', with no change'] : []),
     ...left.slice(0, 20),
