@@ -5,6 +5,7 @@ import type { Engine, EngineName } from './engine';
 import { kubernetesEngine } from './kubernetes/kubernetesEngine';
 import { kubernetesSettings, type KubernetesSettings } from './kubernetes/kubernetesSettings';
 import { fittingEngine, fittingPython } from './local/fittingEngine';
+import { givenOrFitting } from './local/givenOrFitting';
 import { localEngine } from './local/localEngine';
 import { redacting } from './redacting';
 
@@ -16,6 +17,8 @@ export interface EngineRequest {
   readonly assets: string;
   /** Interpreter or virtual environment of the local engine; `auto` to make fitting ones. */
   readonly python?: string | undefined;
+  /** Whether the person named that interpreter: it is then used even where R does not fit it. */
+  readonly isPythonNamed?: boolean | undefined;
   /** Settings of the docker engine; undefined for the defaults. */
   readonly docker?: DockerSettings | undefined;
   /** Settings of the kubernetes engine; undefined for the defaults. */
@@ -33,9 +36,10 @@ export async function openEngine(request: EngineRequest): Promise<Engine> {
 }
 
 const openers: Readonly<Record<EngineName, (request: EngineRequest) => Promise<Engine>>> = {
-  local: async ({ storage, assets, python }) => {
+  local: async ({ storage, assets, python, isPythonNamed = true }) => {
     const options = { storage, tracer: join(assets, 'tracer') };
-    return python === fittingPython ? fittingEngine(options) : localEngine({ ...options, python });
+    if (python === fittingPython) return fittingEngine(options);
+    return (isPythonNamed ? localEngine : givenOrFitting)({ ...options, python });
   },
   docker: ({ storage, assets, docker = dockerSettings.parse({}), signal }) =>
     dockerEngine({ storage, assets, settings: docker, signal }),

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
+import { givenOrFitting } from '../../src/engine/local/givenOrFitting';
 import { instanceEnvironment } from '../../src/engine/local/instanceEnvironment';
 import { pythonOfVersion } from '../../src/engine/local/pythonOfVersion';
-import { orSkip } from '../environments';
-import { plain, useExample, write, type Example } from './exampleRepository';
+import { bareEnvironment, orSkip } from '../environments';
+import { plain, useExample, write, type Example, type Files } from './exampleRepository';
 
 describe('the environment that is made for an instance @full', function () {
   let example: Example;
@@ -64,6 +65,68 @@ describe('the environment that is made for an instance @full', function () {
       reporter: { ...silent, progress: () => abort.abort() },
     });
     await assert.rejects(cancelled, Cancelled);
+  });
+
+  it('is the default where R does not fit the interpreter at hand, which is used otherwise', async function () {
+    await pythonOfVersion('3.9', 'octo/cat').catch(() => this.skip());
+    const python = join(bareEnvironment(example.folder), 'bin', 'python');
+    const { origin, base } = example;
+    const storage = await example.storage();
+    const lines: string[] = [];
+    const work = { reporter: { ...silent, log: (line: string) => void lines.push(line) } };
+    const tracer = resolve('src/engine/tracer');
+    const engine = await givenOrFitting({ storage, tracer, python });
+    const interpreterFor = async (files: Files, version: string): Promise<string> => {
+      plain(origin, 'checkout', '-q', base);
+      await write(origin, files);
+      plain(origin, 'add', '.');
+      plain(origin, 'commit', '-qm', version);
+      const baseCommit = plain(origin, 'rev-parse', 'HEAD');
+      const about = { id: `octo__cat-${version}`, baseCommit, version, createdAt: '2023-04-14' };
+      const trees = await example.prepare({ kind: 'commit', from: origin }, storage, about);
+      const instance = example.instance(about);
+      return (await engine.prepare(instance, trees, work)).environment.interpreter;
+    };
+    try {
+      assert.equal(
+        await interpreterFor({ 'tests/test_other.py': 'import unittest\n' }, '1'),
+        python,
+      );
+      assert.deepEqual(lines, []);
+      assert.equal(engine.environment?.interpreter, python, 'one for all so far');
+
+      const setup = (requires: string): Files => ({
+        'cat.py': `import ${requires}\ndef purr():\n    return 1\n`,
+        'setup.py': `from setuptools import setup\nsetup(name="cat", py_modules=["cat"], install_requires=["${requires}"])\n`,
+      });
+      const made = await orSkip(this, 'packages', async () => {
+        const found = await interpreterFor(setup('click'), '2');
+        if (found === python) throw new Error(lines.join('\n'));
+        return found;
+      });
+      assert.match(made, /virtualenvs.octo-cat-2-/);
+      assert.match(
+        lines.join('\n'),
+        /does not fit CPython .*bare.bin.python \(ModuleNotFoundError: No module named 'click'\)/,
+      );
+      assert.equal(engine.environment, undefined);
+
+      // Its tests need pytest, as half of the files say.
+      const tests = { 'tests/test_cat.py': 'import pytest\n', 'tests/test_b.py': '' };
+      assert.match(await interpreterFor(tests, '3'), /virtualenvs.octo-cat-3-/);
+      assert.match(lines.join('\n'), /its tests import pytest, which is not installed/);
+
+      // What cannot be made is said, and the interpreter at hand is used.
+      const unknown = 'no_such_package_of_anyone';
+      lines.length = 0;
+      assert.equal(await interpreterFor(setup(unknown), '4'), python);
+      assert.match(
+        lines.join('\n'),
+        /octo__cat-4: no environment could be made for it: .*no-such/s,
+      );
+    } finally {
+      await engine.dispose();
+    }
   });
 
   it('says how to get a Python that is not there', async () => {

@@ -35,7 +35,7 @@ export function withEngineOptions(command: Command): Command {
     )
     .option(
       '--python <path>',
-      'local: interpreter or virtual environment; auto: make one for each instance',
+      'local: interpreter or virtual environment; auto: make one for each instance, the default where R does not fit the interpreter at hand',
     );
   for (const { key } of dockerOptions) command.addOption(optionOf(key));
   for (const option of kubernetesOptions()) command.addOption(option);
@@ -92,6 +92,7 @@ export function engineRequest(
     storage,
     assets: context.assets,
     python,
+    isPythonNamed: python !== undefined,
     docker: dockerSettingsOf(options),
     kubernetes: kubernetesSettingsOf(options),
     signal: context.signal,

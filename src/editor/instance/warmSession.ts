@@ -112,9 +112,9 @@ export class WarmSession {
       this.digest = environment.digest;
       this.parts.runsIn(environment.digest);
       this.environmentText =
-        engine.environment === undefined
-          ? `${engine.description}, ${environment.description}`
-          : engine.description;
+        engine.environment?.digest === environment.digest
+          ? engine.description
+          : `${engine.name === 'local' ? vscode.l10n.t('local engine, environment of the instance') : engine.description}, ${environment.description}`;
       return session;
     } finally {
       this.show(undefined);

@@ -76,6 +76,8 @@ export interface EngineSettings {
   readonly name: EngineName;
   /** Interpreter or virtual environment of the local engine; undefined for the one on PATH. Where none is set, it is that of the Python extension. */
   readonly python: string | undefined;
+  /** Whether the setting names it. */
+  readonly isPythonNamed: boolean;
   readonly docker: DockerSettings;
   readonly kubernetes: KubernetesSettings;
 }
@@ -94,6 +96,7 @@ export function engineSettings(scope?: vscode.Uri): EngineSettings {
   return {
     name,
     python: python === '' ? chosenPython(scope) : python,
+    isPythonNamed: python !== '',
     docker: dockerSettingsOf(),
     kubernetes: kubernetesSettingsOf(),
   };

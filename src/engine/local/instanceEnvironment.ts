@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { access, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { Instance } from '../../domain/instance';
@@ -46,6 +46,11 @@ export async function instanceEnvironment(
 ): Promise<string> {
   const { instance, tree, storage } = request;
   const recipe = recipeOf(instance.repo, instance.version);
+  const known = madeFor(request, recipe);
+  const before = await readFile(known, 'utf8').catch(() => undefined);
+  if (before !== undefined && (await isReady(join(environmentsFolder(storage), before)))) {
+    return interpreterIn(join(environmentsFolder(storage), before));
+  }
   const title = `${instance.repo} ${instance.version}`.trim();
   work.reporter.progress(`${instance.id}: looking for Python ${recipe.python}`);
   const python = await pythonOfVersion(recipe.python, title, work.signal);
@@ -72,11 +77,24 @@ export async function instanceEnvironment(
       await install(making, made, lock);
       await writeWholeFile(join(made, readyFile), JSON.stringify({ title, python, day, lock }));
     });
+    await makeFolder(dirname(known));
+    await writeWholeFile(known, name);
     return interpreterIn(made);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
+
+/**
+ * The file that names the environment of an instance. Requirements are resolved once for a tree,
+ * since that takes seconds and asks the package index.
+ */
+const madeFor = ({ instance, tree, storage }: EnvironmentRequest, recipe: Recipe): string =>
+  join(
+    environmentsFolder(storage),
+    'known',
+    sha256OfJson([maker, tree, instance.repo, instance.version, instance.createdAt, recipe]),
+  );
 
 interface Making {
   readonly uv: string;
@@ -200,8 +218,9 @@ async function siteFolders(made: string): Promise<string[]> {
 const interpreterIn = (made: string): string =>
   process.platform === 'win32' ? join(made, 'Scripts', 'python.exe') : join(made, 'bin', 'python');
 
+/** The interpreter of an environment is a link, whose Python may have been removed. */
 const isReady = (made: string): Promise<boolean> =>
-  readFile(join(made, readyFile)).then(
+  Promise.all([access(join(made, readyFile)), access(interpreterIn(made))]).then(
     () => true,
     () => false,
   );

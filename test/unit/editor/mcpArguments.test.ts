@@ -16,7 +16,13 @@ const local: McpRequest = {
   sources: ['owner/name=/src', '/elsewhere'],
   storage: '/storage',
   timeoutSeconds: 300,
-  engine: { name: 'local', python: '/venv', docker: dockerSettings.parse({}), kubernetes },
+  engine: {
+    name: 'local',
+    python: '/venv',
+    isPythonNamed: true,
+    docker: dockerSettings.parse({}),
+    kubernetes,
+  },
   runTestsLocally: false,
 };
 
@@ -82,7 +88,13 @@ describe('the arguments of the MCP server of an instance', () => {
   ]) {
     it(`carry the settings of the docker engine: ${JSON.stringify(given)}`, () => {
       const docker = dockerSettings.parse(given);
-      const engine = { name: 'docker', python: '/venv', docker, kubernetes } as const;
+      const engine = {
+        name: 'docker',
+        python: '/venv',
+        isPythonNamed: true,
+        docker,
+        kubernetes,
+      } as const;
       const options = read(mcpArguments({ ...local, engine }));
       assert.equal(options.engine, 'docker');
       assert.equal(options.python, undefined);

@@ -1,0 +1,77 @@
+import { Cancelled, HumanError } from '../../domain/humanError';
+import type { Instance } from '../../domain/instance';
+import type { Trees } from '../../repository/trees';
+import type { Engine, PrepareWork, TestPlace } from '../engine';
+import { fittingEngine } from './fittingEngine';
+import { localEngine } from './localEngine';
+import { whyUnfit } from './whyUnfit';
+
+/**
+ * The local engine with the interpreter at hand, for a person who named none. Where R cannot be
+ * imported with it, an environment is made for the instance. Where that fails, the interpreter at
+ * hand is used all the same, and the log says why.
+ *
+ * @throws HumanError when there is no interpreter
+ */
+export async function givenOrFitting(options: {
+  readonly storage: string;
+  readonly tracer: string;
+  readonly python: string | undefined;
+}): Promise<Engine> {
+  const { storage } = options;
+  const given = await localEngine(options);
+  const fitting = fittingEngine(options);
+  /** Why an environment could not be made, by repository and version. */
+  const failures = new Map<string, string>();
+  let isGivenForAll = true;
+
+  const made = async (
+    instance: Instance,
+    trees: Trees,
+    work: PrepareWork,
+  ): Promise<TestPlace | undefined> => {
+    const title = `${instance.repo} ${instance.version}`;
+    const failed = failures.get(title);
+    if (failed !== undefined) {
+      work.reporter.log(`${instance.id}: ${failed}`);
+      return undefined;
+    }
+    try {
+      const place = await fitting.prepare(instance, trees, work);
+      const still = await whyUnfit(place, { instance, tree: trees.base, storage }, work);
+      if (still === undefined) return place;
+      failures.set(title, `nor does R fit the environment that was made for it (${still})`);
+    } catch (error) {
+      if (error instanceof Cancelled || !(error instanceof HumanError)) throw error;
+      failures.set(title, `no environment could be made for it: ${error.message}`);
+    }
+    work.reporter.log(`${instance.id}: ${failures.get(title)}`);
+    return undefined;
+  };
+
+  return {
+    name: 'local',
+    get description() {
+      return given.description;
+    },
+    get environment() {
+      return isGivenForAll ? given.environment : undefined;
+    },
+    async prepare(instance, trees, work) {
+      const place = await given.prepare(instance, trees, work);
+      const why = await whyUnfit(place, { instance, tree: trees.base, storage }, work);
+      if (why === undefined) return place;
+      const { description, interpreter } = place.environment;
+      work.reporter.log(
+        `${instance.id}: R does not fit ${description}, ${interpreter} (${why}); it gets an environment of its own`,
+      );
+      const own = await made(instance, trees, work);
+      if (own === undefined) return place;
+      isGivenForAll = false;
+      return own;
+    },
+    async dispose() {
+      await Promise.all([given.dispose(), fitting.dispose()]);
+    },
+  };
+}
