@@ -108,7 +108,13 @@ export async function evaluateSince(
   };
   const { records } = candidate;
   if (records === undefined) {
-    return { result: unrunnableResult(runs, candidate.notes.join('; ')), complete: undefined };
+    const result = unrunnableResult(runs, candidate.notes.join('; '));
+    // Its tests need a runner that the environment lacks, so what they cover is not known.
+    const isLacking = candidate.plan.notRun.length > 0;
+    return {
+      result: isLacking ? { ...result, changeCoverage: undefined } : result,
+      complete: undefined,
+    };
   }
   const others = [base, golden.goldenBase, golden.golden];
   const lacking = await environmentProblem(session, { patch, run: candidate }, others, options);

@@ -6,7 +6,7 @@ import { Cancelled, HumanError, messageOf, throwIfAborted, systemCode } from '..
 import type { Reporter } from '../domain/reporter';
 import { removeForce } from './abandoned';
 import { noSpace } from './space';
-import { withoutPassword } from './git/unreachable';
+import { SourceUnusable, withoutPassword } from './git/unreachable';
 
 /**
  * The origin of R. A snapshot is not the base commit itself. Somebody only declares it to be close,
@@ -98,7 +98,7 @@ export async function writeSnapshot(
   throwIfAborted(options.signal);
   options.reporter.progress(`copying ${basename(source.from)}`);
   const info = await stat(source.from).catch((error: unknown) => {
-    throw new HumanError(
+    throw new SourceUnusable(
       `The snapshot ${source.from} cannot be read (${messageOf(error)})`,
       'Name another one with --source',
     );

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { sha256OfJson } from '../files/sha256';
 import type { Instance } from '../domain/instance';
 import { sides } from '../domain/outcome';
-import { HumanError, throwIfAborted } from '../domain/humanError';
+import { throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { removeAbandonedBeside, removeForce } from './abandoned';
 import { GitError } from './git/git';
@@ -18,7 +18,7 @@ import { holdFolder } from './owner';
 import { plainEdits } from './plainEdits';
 import { isUrl, writeSnapshot, type TreeSource } from './source';
 import { fullDisk, noSpace } from './space';
-import { withoutPassword } from './git/unreachable';
+import { SourceUnusable, withoutPassword } from './git/unreachable';
 import { defaultStorage, instanceFolder, lockPath, treesFolder } from './storage';
 import { checkOut, twinTree } from './copyTree';
 import {
@@ -193,7 +193,7 @@ export async function writeTreeOfR(
   } catch (error) {
     if (!(error instanceof GitError) || (await fullDisk(error, out)) !== undefined) throw error;
     // One possible cause: attributes of R that its files do not satisfy.
-    throw new HumanError(
+    throw new SourceUnusable(
       `Git cannot make the tree of ${instance.id} from ${withoutPassword(source.from)} (${error.stderr.trim().split('\n').at(-1)})`,
       'Name another source with --source',
     );
@@ -219,7 +219,7 @@ async function packR(
   if (isUrl(source.from)) return tree;
   await verifyObjects(out, work.signal).catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error;
-    throw new HumanError(
+    throw new SourceUnusable(
       `The repository ${source.from} has an object of ${commit.slice(0, 12)} whose content does not match its id`,
       'It is damaged or forged: `git fsck` there says more. Name another one with --source',
     );

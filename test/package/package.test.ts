@@ -8,7 +8,7 @@ import { createVSIX } from '@vscode/vsce';
 import manifest from '../../package.json';
 import texts from '../../package.nls.json';
 import { issueViewType } from '../../src/editor/issue/viewType';
-import { dockerSettingKeys } from '../../src/editor/shell/dockerSettingKeys';
+import { dockerSettingKeys } from '../../src/editor/shell/settingNames/dockerSettingKeys';
 import {
   candidateCommandIds,
   fixCommandIds,

@@ -23,7 +23,7 @@ const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{pyt
 /** Suites with their own workspace of the bundled instance. */
 const withOwnCopy = [
   ...['authoring', 'firstSteps', 'reload', 'customDiff'],
-  ...['models', 'modelsReload', 'panelsReload', 'fixes'],
+  ...['models', 'modelsReload', 'panelsReload', 'fixes', 'environment'],
 ];
 /** Id of the instance of the docker suite. */
 const inContainers = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
@@ -36,6 +36,7 @@ const everyday = ['instance', 'customDiff', 'untrusted'];
 const others = [
   ...['authoring', 'models', 'instances', 'firstSteps', 'dashboard'],
   ...['reload', 'modelsReload', 'panelsReload', 'large', 'noInstance', 'trajectories', 'fixes'],
+  'environment',
 ];
 const isEveryday = process.env.SWT_BENCH_TESTS === 'everyday';
 const suites = named.length > 0 ? named : [...everyday, ...(isEveryday ? [] : others)];
@@ -99,7 +100,7 @@ async function runSuite(name, folder, forAuthoring) {
       tests: join(bundles, `${name}.suite.js`),
       folder,
       // Scripted language models.
-      helpers: withModels.includes(name) ? [join(root, 'test', 'windows', 'models')] : [],
+      helpers: helpersOf(name),
       env: {
         SWT_BENCH_SAMPLE: sample,
         SWT_BENCH_SCRATCH: scratch,
@@ -128,6 +129,12 @@ async function runSuite(name, folder, forAuthoring) {
   } finally {
     if (lines.length > 0) console.log(lines.join('\n'));
   }
+}
+
+/** Extensions that stand in for others: one with language models, or the Python extension. */
+function helpersOf(name) {
+  if (name === 'environment') return [join(root, 'test', 'windows', 'python')];
+  return withModels.includes(name) ? [join(root, 'test', 'windows', 'models')] : [];
 }
 
 function withPytest() {

@@ -6,7 +6,7 @@ import { methodNamed } from '../../method/methods';
 import { told } from '../../method/models/budget';
 import type { StepOf } from '../../method/trace';
 import type { Generation } from '../generate/generations';
-import { fixCommandIds, settingKeys } from '../shell/names';
+import { commandIds, fixCommandIds, settingKeys } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import { staleText } from '../testing/transitionTexts';
 import type { KnownTestsOnFix, TestOnFix } from './fixResults';
@@ -279,7 +279,7 @@ function stageRow(
       tooltip: l10n.t('A click opens the setting {0}', settingKeys.embeddingModel),
       icon: { id: 'debug-step-over' },
       command: {
-        command: 'workbench.action.openSettings',
+        command: commandIds.openSetting,
         title: l10n.t('Open Settings'),
         arguments: [settingKeys.embeddingModel],
       },

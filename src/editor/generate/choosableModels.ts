@@ -14,6 +14,7 @@ import {
 } from '../../method/models/openModel';
 import type { Provider } from '../../method/models/providers';
 import { settingKeys } from '../shell/names';
+import { openSetting } from '../shell/settingNames/openSetting';
 import { callsTools, editorModel, editorModelName } from './editorModel';
 import type { Priced } from './estimatedCost';
 import { ModelKeys, originInWords } from './modelKeys';
@@ -83,7 +84,7 @@ export class ChoosableModels {
       }),
     });
     if (chosen?.choice === 'settings') {
-      await vscode.commands.executeCommand('workbench.action.openSettings', settingKeys.models);
+      await openSetting(settingKeys.models);
       return undefined;
     }
     if (chosen?.choice !== undefined) {

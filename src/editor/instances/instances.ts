@@ -3,10 +3,12 @@ import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+import { SourceUnusable } from '../../repository/git/unreachable';
 import { bundledSource } from '../instance/bundledDataset';
 import { listCommandIds } from '../shell/names';
 import { repositorySources } from '../shell/settings';
 import { Catalogue } from './catalogue';
+import { chooseRepositoryFolder } from './chooseRepositoryFolder';
 import { exportFilterList, exportTriage, showStatistics } from './exports';
 import { freeDiskSpace } from './freeDiskSpace';
 import { InstanceList } from './instanceList';
@@ -220,8 +222,23 @@ export class Instances implements vscode.Disposable {
   private async open(id: string | undefined, newWindow: boolean): Promise<void> {
     if (id === undefined) return;
     const instance = await this.instance(id);
-    const folder = await withNotification(
-      vscode.l10n.t('Opening {0}', id),
+    const folder = await this.workspaceOf(instance).catch(async (error: unknown) => {
+      if (!(error instanceof SourceUnusable)) throw error;
+      const isChosen = await chooseRepositoryFolder(instance.repo, error, this.reporter);
+      return isChosen ? this.workspaceOf(instance) : undefined;
+    });
+    if (folder === undefined) return;
+    await this.catalogue.refreshStates();
+    await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder), {
+      forceNewWindow: newWindow,
+      forceReuseWindow: !newWindow,
+    });
+  }
+
+  /** Makes the workspace of an instance, and returns its folder; undefined when cancelled. */
+  private workspaceOf(instance: Instance): Promise<string | undefined> {
+    return withNotification(
+      vscode.l10n.t('Opening {0}', instance.id),
       this.reporter,
       (reporter, signal) =>
         prepareWorkspace(
@@ -237,12 +254,6 @@ export class Instances implements vscode.Disposable {
           signal,
         ),
     );
-    if (folder === undefined) return;
-    await this.catalogue.refreshStates();
-    await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder), {
-      forceNewWindow: newWindow,
-      forceReuseWindow: !newWindow,
-    });
   }
 
   dispose(): void {

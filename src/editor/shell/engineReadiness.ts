@@ -7,7 +7,7 @@ import { containerEngine, runsInContainers } from '../../engine/engine';
 import { fittingPython } from '../../engine/local/fittingEngine';
 import { findPython } from '../../engine/local/python';
 import { distOf } from '../instance/warmSession';
-import { dockerSettingKeys } from './dockerSettingKeys';
+import { dockerSettingKeys } from './settingNames/dockerSettingKeys';
 import { contextKeys, settingKeys } from './names';
 import { onPythonChosen } from './pythonExtension';
 import { engineSettings } from './settings';

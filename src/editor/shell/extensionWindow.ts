@@ -42,6 +42,7 @@ import {
   viewIds,
 } from './names';
 import type { OpenInstance } from '../instance/openInstance';
+import { openSetting } from './settingNames/openSetting';
 import { outputReporter, type OutputReporter } from './outputReporter';
 import { showProblem } from './problems';
 import { Revealed } from '../instance/revealed';
@@ -188,6 +189,8 @@ export class ExtensionWindow {
         const { closeComparisons, closeGoldenDiffs } = await import('./parts');
         if (opened !== undefined) await Promise.all([closeGoldenDiffs(), closeComparisons()]);
       },
+      [commandIds.openSetting]: (query) =>
+        openSetting(typeof query === 'string' ? query : settingsPrefix),
       [commandIds.showLog]: () => Promise.resolve(reporter.show()),
     };
   }
@@ -430,6 +433,9 @@ function handlers<Id extends string>(
 ): [Id, CommandHandler][] {
   return Object.values(ids).map((id) => [id, (...args) => run(id, args)]);
 }
+
+/** What the names of all settings begin with. */
+const settingsPrefix = 'swt-bench.';
 
 /** Key of the flag that the walkthrough opened the bundled instance. */
 const goesOn = 'walkthroughGoesOn';

@@ -16,6 +16,7 @@ export const commandIds = {
   addDevContainer: 'swt-bench.addDevContainer',
   checkEngine: 'swt-bench.checkEngine',
   makeEnvironment: 'swt-bench.makeEnvironment',
+  openSetting: 'swt-bench.openSetting',
   firstSteps: 'swt-bench.openGettingStarted',
   showLog: 'swt-bench.showLog',
   copyMcp: 'swt-bench.copyMcpConfiguration',

@@ -3,7 +3,9 @@ import { HumanError, messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { engineNames, runsInContainers, type EngineName } from '../../engine/engine';
 import { redactKeys } from '../../engine/keysInUse';
+import { inTermsOfSettings } from './settingNames/inTermsOfSettings';
 import { commandIds, settingKeys } from './names';
+import { openSetting } from './settingNames/openSetting';
 import { withoutLinkMarkup } from './withoutLinkMarkup';
 
 /**
@@ -12,7 +14,9 @@ import { withoutLinkMarkup } from './withoutLinkMarkup';
  */
 export function problemText(error: unknown): string {
   return redactKeys(
-    error instanceof HumanError ? error.message : `SWT-Bench: internal error: ${messageOf(error)}`,
+    error instanceof HumanError
+      ? inTermsOfSettings(error.message)
+      : `SWT-Bench: internal error: ${messageOf(error)}`,
   );
 }
 
@@ -45,7 +49,7 @@ export function showEngineProblem(
   void vscode.window.showErrorMessage(text, showLog, openSettings, useLocal).then((chosen) => {
     if (chosen === showLog) void vscode.commands.executeCommand(commandIds.showLog);
     if (chosen === openSettings) {
-      void vscode.commands.executeCommand('workbench.action.openSettings', `swt-bench.${engine}`);
+      void openSetting(`swt-bench.${engine}`);
     }
     if (chosen === useLocal) void useEngine('local', folder);
   });

@@ -16,7 +16,7 @@ import {
 } from '../../engine/kubernetes/kubernetesSettings';
 import { readKubernetesSettings } from '../../engine/kubernetes/readKubernetesSettings';
 import { defaultStorage } from '../../repository/storage';
-import { dockerSettingKeys } from './dockerSettingKeys';
+import { dockerSettingKeys } from './settingNames/dockerSettingKeys';
 import { settingKeys } from './names';
 import { chosenPython } from './pythonExtension';
 

@@ -1,8 +1,11 @@
 import { HumanError } from '../../domain/humanError';
 import type { GitError } from './git';
 
+/** A source of R that cannot be used; the person can name another one. */
+export class SourceUnusable extends HumanError {}
+
 /** A repository that cannot be reached now because of the network; a later attempt may succeed. */
-export class RepositoryUnreachable extends HumanError {}
+export class RepositoryUnreachable extends SourceUnusable {}
 
 /** Words of git and curl for why a commit could not be fetched, with an explanation for people. */
 const causes: readonly {
@@ -70,7 +73,7 @@ export function cannotBeHad(
   const { repo, commit } = asked;
   const cause = causes.find((each) => each.words.test(error.stderr));
   const said = withoutPassword(lastLine(error.stderr));
-  const Kind = cause?.passing === true ? RepositoryUnreachable : HumanError;
+  const Kind = cause?.passing === true ? RepositoryUnreachable : SourceUnusable;
   return new Kind(
     `Commit ${commit} of ${repo} cannot be obtained from ${withoutPassword(asked.from)}: ${cause === undefined ? said : `${cause.why} (${said})`}`,
     `${cause === undefined ? '' : `${cause.next}. `}Give --source ${repo}=PATH_OR_URL of a repository that has it, or a folder or archive with a release that the patch fits`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { dockerSettingKeys } from '../../../src/editor/shell/dockerSettingKeys';
+import { dockerSettingKeys } from '../../../src/editor/shell/settingNames/dockerSettingKeys';
 import { settingKeys } from '../../../src/editor/shell/names';
 
 const root = join(__dirname, '..', '..', '..');

@@ -170,7 +170,7 @@ describe('the Fixes view', () => {
     assert.equal(row.description, 'skipped: no embedding model is set');
     assert.deepEqual(
       [row.command?.command, row.command?.arguments],
-      ['workbench.action.openSettings', ['swt-bench.repair.embeddingModel']],
+      ['swt-bench.openSetting', ['swt-bench.repair.embeddingModel']],
     );
     const record = { ...run.record, embedding: { name: 'openai/e' } };
     const withModel = { ...run, record };

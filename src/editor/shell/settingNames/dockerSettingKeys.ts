@@ -2,7 +2,7 @@ import {
   dockerSettingId,
   dockerSettingNames,
   type DockerSettings,
-} from '../../engine/docker/dockerSettings';
+} from '../../../engine/docker/dockerSettings';
 
 /**
  * Settings of the docker engine in VS Code, by their names there. They are apart from the other

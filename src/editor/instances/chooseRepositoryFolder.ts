@@ -1,0 +1,43 @@
+import * as vscode from 'vscode';
+import type { Reporter } from '../../domain/reporter';
+import { settingKeys } from '../shell/names';
+import { openSetting } from '../shell/settingNames/openSetting';
+import { problemText } from '../shell/problems';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+
+/**
+ * Shows that R cannot be had, and lets the person choose a folder that has it. The setting then
+ * names the folder.
+ *
+ * @returns whether a folder was chosen
+ */
+export async function chooseRepositoryFolder(
+  repo: string,
+  error: unknown,
+  reporter: Reporter,
+): Promise<boolean> {
+  const text = problemText(error);
+  reporter.log(text);
+  const choose = vscode.l10n.t('Choose Repository Folder…');
+  const settings = vscode.l10n.t('Open Settings');
+  const next = await vscode.window.showErrorMessage(withoutLinkMarkup(text), choose, settings);
+  if (next === settings) await openSetting(settingKeys.repositorySources);
+  if (next !== choose) return false;
+  const [folder] =
+    (await vscode.window.showOpenDialog({
+      title: vscode.l10n.t('Repository or release of {0}', repo),
+      openLabel: vscode.l10n.t('Use as {0}', repo),
+      canSelectFiles: false,
+      canSelectFolders: true,
+    })) ?? [];
+  if (folder === undefined) return false;
+  const configuration = vscode.workspace.getConfiguration();
+  const before = configuration.inspect<Record<string, unknown>>(settingKeys.repositorySources);
+  // VS Code writes the settings of the remote machine where the setting belongs to one.
+  await configuration.update(
+    settingKeys.repositorySources,
+    { ...before?.globalValue, [repo]: folder.fsPath },
+    vscode.ConfigurationTarget.Global,
+  );
+  return true;
+}

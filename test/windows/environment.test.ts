@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { screenshot, visible, waitFor } from './host/client';
+
+interface PythonApi {
+  readonly environments: {
+    getActiveEnvironmentPath(): { readonly path: string };
+    updateActiveEnvironmentPath(path: string): Promise<void>;
+  };
+}
+
+const statusText = async (): Promise<string> =>
+  (await visible.statusBar()).find((each) => each.id.endsWith('swt-bench.verdict'))?.text ?? '';
+const setting = () => vscode.workspace.getConfiguration('swt-bench');
+const folder = (): vscode.Uri => {
+  const found = vscode.workspace.workspaceFolders?.[0];
+  assert.ok(found);
+  return found.uri;
+};
+/** A test that needs pytest, which the interpreter of this suite lacks. */
+const candidate = `import pytest
+from tallybook.money import Money
+
+
+@pytest.mark.parametrize("ways", [3])
+def test_allocates(ways):
+    parts = Money(2000).allocate([1] * ways)
+    assert sum(part.cents for part in parts) == 2000
+`;
+
+describe('the environment of an instance', () => {
+  const bare = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'bare');
+  const python = join(bare, 'bin', 'python');
+  before(async () => {
+    execFileSync('python3', ['-m', 'venv', '--without-pip', bare]);
+    await vscode.extensions.getExtension('swt-bench.swt-bench')?.activate();
+    await vscode.workspace.fs.writeFile(
+      vscode.Uri.joinPath(folder(), 'tests/test_cases.py'),
+      Buffer.from(candidate),
+    );
+  });
+  const api = async (): Promise<PythonApi['environments']> => {
+    const found = vscode.extensions.getExtension<PythonApi>('ms-python.python');
+    assert.ok(found);
+    return (await found.activate()).environments;
+  };
+
+  it('follows the choice of the Python extension, and is named as what is missing', async () => {
+    await (await api()).updateActiveEnvironmentPath(python);
+    await vscode.commands.executeCommand('swt-bench.reproduce');
+    await waitFor('the verdict', async () => /could not run/.test(await statusText()));
+    // The command ends when the list is closed.
+    void vscode.commands.executeCommand('swt-bench.showVerdict');
+    await waitFor('the offer', async () =>
+      (await visible.texts('.quick-input-widget .label-name')).some((label) =>
+        label.includes('Make Environment for This Instance'),
+      ),
+    );
+    await screenshot('environment-verdict');
+    await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
+  });
+
+  it('is said again by Look for Python or Docker Again', async () => {
+    await vscode.commands.executeCommand('swt-bench.checkEngine');
+    await waitFor('what it found', async () =>
+      (await visible.notifications()).some(
+        ({ message }) => message.includes('pytest not installed') && message.includes(python),
+      ),
+    );
+    await screenshot('environment-found');
+  });
+
+  it('has settings that can be set where the extension runs', async () => {
+    await vscode.commands.executeCommand('swt-bench.openSetting', 'swt-bench.python');
+    await waitFor('the setting', async () =>
+      (await visible.texts('.settings-editor .setting-item-label')).some((label) =>
+        /^python$/i.test(label.trim()),
+      ),
+    );
+    await screenshot('environment-settings');
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+  });
+
+  it('is made from the page of the issue, with which the tests then run', async () => {
+    await vscode.commands.executeCommand('swt-bench.showIssue');
+    await screenshot('environment-issue');
+    await vscode.commands.executeCommand('swt-bench.makeEnvironment');
+    const made = setting().get<string>('python') ?? '';
+    assert.match(made, /virtualenvs[\\/]tallybook-tallybook-0-7-\w+[\\/]bin[\\/]python$/);
+    assert.equal((await api()).getActiveEnvironmentPath().path, made);
+    await screenshot('environment-made');
+    await vscode.commands.executeCommand('swt-bench.reproduce');
+    await waitFor('the verdict', async () => /F→P/.test(await statusText()));
+    await screenshot('environment-reproduced');
+  });
+});
