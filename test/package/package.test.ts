@@ -202,8 +202,13 @@ describe('package.json and the code', () => {
     }
     assert.deepEqual(
       [...palette].filter(([, when]) => when === 'false').map(([id]) => id),
-      // Commands of a click on a row, and of a button on a row of results of code repair.
-      [coverageCommandIds.openLine, runCommandIds.removeRepairs, fixCommandIds.openPlace],
+      // Commands of a click on a row, of a link, and of a button on a row of results of code repair.
+      [
+        coverageCommandIds.openLine,
+        commandIds.openSetting,
+        runCommandIds.removeRepairs,
+        fixCommandIds.openPlace,
+      ],
     );
   });
   it('give no key to two commands', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { screenshot, visible, waitFor } from './host/client';
+import { hands, screenshot, visible, waitFor } from './host/client';
 
 interface PythonApi {
   readonly environments: {
@@ -51,6 +51,7 @@ describe('the environment of an instance', () => {
     await (await api()).updateActiveEnvironmentPath(python);
     await vscode.commands.executeCommand('swt-bench.reproduce');
     await waitFor('the verdict', async () => /could not run/.test(await statusText()));
+    assert.doesNotMatch(await statusText(), /ΔC 0/, 'nobody knows what it covers');
     // The command ends when the list is closed.
     void vscode.commands.executeCommand('swt-bench.showVerdict');
     await waitFor('the offer', async () =>
@@ -70,6 +71,27 @@ describe('the environment of an instance', () => {
       ),
     );
     await screenshot('environment-found');
+  });
+
+  it('can be chosen among those that the Python extension knows, which then has the choice', async () => {
+    const selecting = vscode.commands.executeCommand('swt-bench.selectPython');
+    const items = await waitFor('the list', async () => {
+      const labels = (await visible.texts('.quick-input-widget .label-name')).map((each) =>
+        each.trim(),
+      );
+      return labels.length > 2 ? labels : undefined;
+    });
+    await screenshot('environment-python');
+    assert.ok(items.includes('Python 3.9.2 (known)'), items.join());
+    assert.ok(!items.some((each) => each.includes('bare')), items.join());
+    await hands.type('known');
+    await hands.press('Enter');
+    await selecting;
+    assert.equal(setting().get('python'), '/envs/known/bin/python');
+    assert.equal((await api()).getActiveEnvironmentPath().path, '/envs/known/bin/python');
+    const folderSetting = vscode.workspace.getConfiguration('swt-bench', folder());
+    await folderSetting.update('python', undefined, vscode.ConfigurationTarget.WorkspaceFolder);
+    await (await api()).updateActiveEnvironmentPath(python);
   });
 
   it('has settings that can be set where the extension runs', async () => {

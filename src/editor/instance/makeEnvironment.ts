@@ -4,10 +4,10 @@ import type { Reporter } from '../../domain/reporter';
 import { runsInContainers } from '../../engine/engine';
 import { instanceEnvironment } from '../../engine/local/instanceEnvironment';
 import { commandIds, settingKeys } from '../shell/names';
-import { choosePython } from '../shell/pythonExtension';
 import { engineSettings, storageFolder } from '../shell/settings';
 import { withNotification } from '../shell/withNotification';
 import type { OpenInstance } from './openInstance';
+import { setPython } from './selectPython';
 
 /** Makes the virtual environment of the open instance, and lets its tests run with it. */
 export async function makeEnvironment(open: OpenInstance, reporter: Reporter): Promise<void> {
@@ -36,13 +36,7 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
       ),
   );
   if (python === undefined) return;
-  await vscode.workspace
-    .getConfiguration(undefined, scope)
-    .update(settingKeys.python, python, vscode.ConfigurationTarget.WorkspaceFolder);
-  await choosePython(python, scope).catch((error: unknown) => {
-    // The tests of this extension run with it all the same.
-    reporter.log(`the Python extension did not take ${python}: ${String(error)}`);
-  });
+  await setPython(python, open, reporter);
   const reproduce = vscode.l10n.t('Reproduce');
   const said = vscode.l10n.t('Tests of this instance now run with {0}', python);
   void vscode.window.showInformationMessage(said, reproduce).then((chosen) => {

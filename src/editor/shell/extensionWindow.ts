@@ -249,6 +249,10 @@ export class ExtensionWindow {
         const { instance } = await this.requireOpened();
         await (await import('./parts')).makeEnvironment(instance, reporter);
       },
+      [commandIds.selectPython]: async () => {
+        const { instance } = await this.requireOpened();
+        await (await import('./parts')).selectPython(instance, reporter);
+      },
       [commandIds.addDevContainer]: async () => {
         const { instance } = await this.requireOpened();
         await (await import('./parts')).addDevContainer(instance, reporter);

@@ -17,6 +17,7 @@ export const commandIds = {
   checkEngine: 'swt-bench.checkEngine',
   makeEnvironment: 'swt-bench.makeEnvironment',
   openSetting: 'swt-bench.openSetting',
+  selectPython: 'swt-bench.selectPython',
   firstSteps: 'swt-bench.openGettingStarted',
   showLog: 'swt-bench.showLog',
   copyMcp: 'swt-bench.copyMcpConfiguration',

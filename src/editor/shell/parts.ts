@@ -15,6 +15,7 @@ export { Candidates } from '../generate/candidates';
 export { checkWithMutants } from '../mutants/checkWithMutants';
 export { showMutants } from '../mutants/showMutants';
 export { makeEnvironment } from '../instance/makeEnvironment';
+export { selectPython } from '../instance/selectPython';
 export { ModelKeys } from '../generate/modelKeys';
 export { documentText } from './documents';
 export { checkBeforeSubmitting } from '../verdict/checkBeforeSubmitting';

@@ -10,7 +10,24 @@ interface PythonApi {
     getActiveEnvironmentPath(resource?: vscode.Uri): { readonly path: string };
     updateActiveEnvironmentPath(path: string, resource?: vscode.Uri): Thenable<void>;
     readonly onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
+    /** Absent in old versions. */
+    readonly known?: readonly {
+      readonly path: string;
+      readonly executable?: { readonly uri?: vscode.Uri | undefined };
+      readonly environment?: { readonly name?: string | undefined } | undefined;
+      readonly version?:
+        | { readonly major?: number; readonly minor?: number; readonly micro?: number }
+        | undefined;
+    }[];
   };
+}
+
+/** An interpreter that the Python extension has found. */
+export interface KnownPython {
+  readonly path: string;
+  /** Name of its environment; empty for an interpreter that has none. */
+  readonly name: string;
+  readonly version: string;
 }
 
 const installed = (): vscode.Extension<PythonApi> | undefined =>
@@ -24,6 +41,26 @@ export function chosenPython(scope: vscode.Uri | undefined): string | undefined 
   const api = extension.exports as Partial<PythonApi> | undefined;
   const path = api?.environments?.getActiveEnvironmentPath(scope).path;
   return path === undefined || path === '' ? undefined : path;
+}
+
+/** The interpreters that the Python extension has found; none where it is not installed. */
+export async function knownPythons(): Promise<KnownPython[]> {
+  // Its failure to start leaves the other choices.
+  const started: unknown = await installed()
+    ?.activate()
+    .then(
+      (api) => api,
+      () => undefined,
+    );
+  const known = (started as Partial<PythonApi> | undefined)?.environments?.known ?? [];
+  return known.flatMap(({ path, executable, environment, version }) => {
+    // An environment without an interpreter runs nothing.
+    const file = executable === undefined ? path : executable.uri?.fsPath;
+    if (file === undefined || version?.major === 2) return [];
+    const { major, minor, micro } = version ?? {};
+    const numbers = [major, minor, micro].filter((each) => each !== undefined && each >= 0);
+    return [{ path: file, name: environment?.name ?? '', version: numbers.join('.') }];
+  });
 }
 
 /** Makes an interpreter the one of the Python extension, where it is installed. */

@@ -1,0 +1,59 @@
+import * as vscode from 'vscode';
+import { recipeOf } from '../../engine/environments/recipes';
+import { fittingPython } from '../../engine/local/fittingEngine';
+import type { Reporter } from '../../domain/reporter';
+import { settingKeys } from '../shell/names';
+import { choosePython, knownPythons } from '../shell/pythonExtension';
+import type { OpenInstance } from './openInstance';
+import { pythonPick } from './pythonPick';
+
+/**
+ * Lets the person choose the interpreter for tests of the open instance. A choice of an interpreter
+ * becomes that of the Python extension too.
+ */
+export async function selectPython(open: OpenInstance, reporter: Reporter): Promise<void> {
+  const scope = open.folder.uri;
+  const configuration = vscode.workspace.getConfiguration(undefined, scope);
+  const { repo, version } = await open.instance();
+  const choices = pythonPick(vscode.l10n, await knownPythons(), {
+    current: configuration.get<string>(settingKeys.python, ''),
+    needed: recipeOf(repo, version).python,
+  });
+  const chosen = await vscode.window.showQuickPick(choices, {
+    title: vscode.l10n.t('Python for the Tests of {0}', open.marker.id),
+    matchOnDetail: true,
+  });
+  if (chosen === undefined) return;
+  const python = chosen.does === 'browse' ? await lookedFor() : chosen.does.set;
+  if (python === undefined) return;
+  await setPython(python, open, reporter);
+}
+
+async function lookedFor(): Promise<string | undefined> {
+  const found = await vscode.window.showOpenDialog({
+    title: vscode.l10n.t('Python Interpreter'),
+    openLabel: vscode.l10n.t('Run Tests with It'),
+  });
+  return found?.[0]?.fsPath;
+}
+
+/** Sets the interpreter of an instance's tests, here and in the Python extension. */
+export async function setPython(
+  python: string,
+  open: OpenInstance,
+  reporter: Reporter,
+): Promise<void> {
+  const scope = open.folder.uri;
+  await vscode.workspace
+    .getConfiguration(undefined, scope)
+    .update(
+      settingKeys.python,
+      python === '' ? undefined : python,
+      vscode.ConfigurationTarget.WorkspaceFolder,
+    );
+  if (python === '' || python === fittingPython) return;
+  await choosePython(python, scope).catch((error: unknown) => {
+    // The tests of this extension run with it all the same.
+    reporter.log(`the Python extension did not take ${python}: ${String(error)}`);
+  });
+}
