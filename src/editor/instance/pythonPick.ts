@@ -40,8 +40,11 @@ export function pythonPick(
       does: { set: '' },
     },
     ...known.map(({ path, name, version }): PythonChoice => ({
-      // Names of folders must not become icons.
-      label: `Python ${version}${name === '' ? '' : ` (${name.replaceAll('$(', '\\$(')})`}`,
+      label:
+        name === ''
+          ? l10n.t('Python {0}', version)
+          : // Names of folders must not become icons.
+            l10n.t('Python {0} ({1})', version, name.replaceAll('$(', '\\$(')),
       ...of(path),
       detail: path,
       does: { set: path },
