@@ -1,62 +1,268 @@
 #!/bin/bash
-# `npm run test:cluster`: evaluates the bundled candidates on a cluster of two nodes on this machine,
-# undisturbed and while the process that evaluates is killed. Needs root, and what cluster.sh needs.
-# SWT_BENCH_TEST_IMAGE is an archive (`docker save`) of an image with Python and pytest for the
-# bundled instance; its name is SWT_BENCH_TEST_IMAGE_NAME.
+# `npm run test:cluster`: evaluates candidates on a cluster of two nodes on this machine, undisturbed
+# and while nodes, pods and the process that evaluates are disturbed. Needs root, Docker, and what
+# cluster.sh needs. SWT_BENCH_TEST_IMAGE is an archive (`docker save`) of an image with Python and
+# pytest for the bundled instance; its name is SWT_BENCH_TEST_IMAGE_NAME. Words after the command
+# name the steps to run; by default all are run.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 folder=${SWT_BENCH_CLUSTER:-$root/.cache/cluster}
 archive=${SWT_BENCH_TEST_IMAGE:?an archive made by docker save}
 image=${SWT_BENCH_TEST_IMAGE_NAME:?the name of the image in it}
-[ -x "${SWT_BENCH_CLUSTER_BIN:-$folder/bin}/kubelet" ] || "$here/cluster.sh" build "$folder"
-trap '"$here/cluster.sh" stop "$folder"' EXIT
-"$here/cluster.sh" start "$folder"
-"$here/cluster.sh" import "$folder" "$archive" > "$folder/import.log"
-export KUBECONFIG=$folder/admin.conf
+cluster=$here/cluster.sh
 work=$(mktemp -d)
-node -e '
-  const [from, to, image] = process.argv.slice(1);
-  const { readFileSync, writeFileSync } = require("node:fs");
-  const row = JSON.parse(readFileSync(from, "utf8").split("\n")[0]);
-  writeFileSync(to, JSON.stringify({ ...row, image }) + "\n");
-' "$root/media/sample/instance.jsonl" "$work/set.jsonl" "$image"
+rows=
+export KUBECONFIG=$folder/admin.conf
 
-evaluate() {
-  exec node "$root/dist/cli.js" evaluate --dataset "$work/set.jsonl" \
-    --predictions "$root/media/sample/predictions.jsonl" --engine kubernetes --memory 1g --cpus 0.5 \
-    --source "tallybook/tallybook=$root/media/sample/repository" --run-id run \
-    --storage "$work/storage-$1" --out "$work/$1" --workers 1 --pending-minutes 2
+finish() {
+  local status=$?
+  for job in $(jobs -p); do kill -KILL "$job" 2> /dev/null || true; done
+  "$cluster" stop "$folder"
+  printf '\n%-30s %-7s %s\n' step result seen
+  printf '%b' "$rows"
+  if [ "$status" = 0 ]; then rm -rf "$work"; else echo "logs: $work"; fi
 }
-pods() { kubectl get pods --no-headers -l swt-bench.made=1 2> /dev/null; }
-fail() { echo "FAILED: $1"; exit 1; }
-entries() { wc -l < "$work/$1/runs/run/entries.jsonl"; }
+row() { rows+=$(printf '%-30s %-7s %s' "$step" "$1" "$2")'\n'; echo "$1: $step: $2"; }
+ok() { row ok "$1"; }
+fail() { row FAILED "$1"; exit 1; }
 
-evaluate whole > "$work/whole.log" 2>&1 &
-seen=
-while kill -0 $! 2> /dev/null; do
-  seen="$seen $(kubectl get pods -o 'jsonpath={.items[*].spec.nodeName}')"
-  sleep 1
-done
-for node in node-a node-b; do [[ $seen == *$node* ]] || fail "$node did not work"; done
-echo "ok: both nodes worked"
+# run NAME CANDIDATES ENGINE OPTION…: evaluates candidates, with results in a folder of that name.
+run() {
+  local name=$1 candidates=$2 engine=$3
+  shift 3
+  exec node "$root/dist/cli.js" evaluate --dataset "$work/set.jsonl" \
+    --predictions "$work/$candidates.jsonl" --engine "$engine" --memory 1g --cpus 0.5 \
+    --source "tallybook/tallybook=$root/media/sample/repository" --run-id run \
+    --storage "$work/storage-$name" --out "$work/$name" --workers 1 "$@"
+}
+evaluate() {
+  local name=$1 candidates=$2
+  shift 2
+  run "$name" "$candidates" kubernetes --pending-minutes 3 "$@" > "$work/$name.log" 2>&1
+}
+pods() { kubectl get pods --no-headers -l swt-bench.made=1 2> /dev/null || true; }
+pods_of() { kubectl get pods -o name -l swt-bench.made=1 --field-selector "spec.nodeName=node-$1"; }
+entries() { cat "$work/$1/runs/run/entries.jsonl" 2> /dev/null | wc -l; }
+same() { node "$here/compare.mjs" "$work/$1" "$work/$2" > "$work/difference" 2>&1 || fail "$(head -c 600 "$work/difference")"; }
+ends() { wait "$1" || fail "the evaluation ended with $?: $(tail -3 "$work/$2.log")"; }
+# until_true SECONDS WHAT COMMAND…
+until_true() {
+  local end=$((SECONDS + $1)) what=$2
+  shift 2
+  until "$@" > /dev/null 2>&1; do
+    [ $SECONDS -lt $end ] || fail "$what"
+    sleep 0.2
+  done
+}
+no_pods() { [ -z "$(pods)" ]; }
+ready() { [ "$(kubectl get nodes --no-headers | grep -c ' Ready')" = 2 ]; }
+has_entries() { [ "$(entries "$1")" -ge "$2" ]; }
+says() { grep -q "$2" "$work/$1.log"; }
 
-evaluate killed > "$work/killed.log" 2>&1 &
-id=$!
-until [ -s "$work/killed/runs/run/entries.jsonl" ]; do
-  kill -0 $id 2> /dev/null || break
-  sleep 0.2
+# Candidates: those of the sample; slow ones, to disturb; one that uses up the memory. Four instances
+# for shards are the bundled one under other names.
+material() {
+  node -e '
+    const [root, work, image] = process.argv.slice(1);
+    const { readFileSync, writeFileSync } = require("node:fs");
+    const lines = (file) => readFileSync(`${root}/media/sample/${file}.jsonl`, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+    const save = (name, rows) => writeFileSync(`${work}/${name}.jsonl`, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    const [row] = lines("instance");
+    const id = row.instance_id;
+    const sample = lines("predictions");
+    const test = (name, body) => ({
+      instance_id: id,
+      model_name_or_path: name,
+      model_patch: `diff --git a/tests/test_added.py b/tests/test_added.py\nnew file mode 100644\n--- /dev/null\n+++ b/tests/test_added.py\n@@ -0,0 +1,6 @@\n+import time\n+import unittest\n+\n+class Added(unittest.TestCase):\n+    def test_added(self):\n+        ${body}\n`,
+    });
+    const names = [id, ...[1, 2, 3].map((each) => `tallybook__tallybook-90${each}`)];
+    save("set", names.map((instance_id) => ({ ...row, instance_id, image })));
+    save("sample", sample);
+    save("slow", [sample[0], ...[1, 2].map((each) => test(`slow-${each}`, "time.sleep(20)"))]);
+    save("greedy", [test("greedy", "held = [bytearray(1 << 20) for each in range(4096)]")]);
+    save("many", names.flatMap((instance_id) => sample.slice(0, 2).map((each) => ({ ...each, instance_id }))));
+  ' "$root" "$work" "$image"
+}
+
+step_equal() {
+  step='1 as the docker engine'
+  docker load -i "$archive" > "$work/load.log"
+  run docker sample docker > "$work/docker.log" 2>&1 || fail 'the docker engine failed'
+  evaluate whole sample &
+  local id=$! seen=
+  while kill -0 $id 2> /dev/null; do
+    seen="$seen $(kubectl get pods -o 'jsonpath={.items[*].spec.nodeName}')"
+    sleep 0.5
+  done
+  ends $id whole
+  same docker whole
+  ok "$(entries whole) candidates, entries and reports are equal"
+  step='2 both nodes worked'
+  for node in node-a node-b; do [[ $seen == *$node* ]] || fail "$node did not work"; done
+  ok "$(grep -o 'node node-.: [0-9]* seconds' "$work/whole.log" | tr '\n' ' ')"
+}
+
+# The undisturbed run of the slow candidates.
+steady() {
+  [ -d "$work/steady" ] || evaluate steady slow || fail 'the undisturbed run failed'
+}
+
+# disturb NAME: begins to evaluate the slow candidates, and returns while the first of them runs.
+disturb() {
+  evaluate "$1" slow &
+  disturbed=$!
+  until_true 120 'no candidate finished' has_entries "$1" 1
+}
+
+step_killed_node() {
+  step='3 a node killed'
+  steady
+  disturb killed-node
+  local began=$SECONDS
+  [ -n "$(pods_of a)" ] || fail 'no pod is on the node to kill'
+  "$cluster" kill-node "$folder" a
+  until_true 60 'the loss was not noticed' says killed-node 'lost the pod'
+  local noticed=$((SECONDS - began))
+  ends $disturbed killed-node
+  same steady killed-node
+  ok "noticed after $noticed s; $(entries killed-node) entries, equal"
+  "$cluster" restart-node "$folder" a
+  until_true 60 'the node did not come back' ready
+}
+
+step_frozen_node() {
+  step='4 a node frozen'
+  steady
+  disturb frozen-node
+  [ -n "$(pods_of b)" ] || fail 'no pod is on the node to freeze'
+  local began
+  began=$(date +%s%N)
+  "$cluster" freeze-node "$folder" b
+  until_true 60 'the freeze was not noticed' says frozen-node 'lost the pod'
+  local noticed=$((($(date +%s%N) - began) / 100000000))
+  ends $disturbed frozen-node
+  "$cluster" thaw-node "$folder" b
+  [ $noticed -le 300 ] || fail "noticed only after $((noticed / 10)) s"
+  same steady frozen-node
+  ok "noticed after $((noticed / 10)).$((noticed % 10)) s; $(entries frozen-node) entries, equal"
+  until_true 60 'the node did not come back' ready
+}
+
+step_evicted() {
+  step='5 a pod evicted'
+  steady
+  disturb evicted
+  local pod
+  pod=$(pods | head -1 | cut -d' ' -f1)
+  echo "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"$pod\",\"namespace\":\"default\"}}" |
+    kubectl create --raw "/api/v1/namespaces/default/pods/$pod/eviction" -f - > "$work/eviction"
+  until_true 60 'the eviction was not noticed' says evicted "lost the pod $pod"
+  ends $disturbed evicted
+  same steady evicted
+  ok "$(grep -o "its pod of node.*" "$work/evicted.log" | head -1 | cut -c1-90); entries equal"
+}
+
+step_killed_coordinator() {
+  step='6 the coordinator killed'
+  steady
+  disturb killed
+  kill -KILL $disturbed || fail 'the evaluation ended before it could be killed'
+  wait $disturbed 2> /dev/null || true
+  local before
+  before="$(entries killed) entries, $(pods | wc -l) pods left"
+  evaluate killed slow || fail 'the second run failed'
+  same steady killed
+  until_true 60 'pods are left' no_pods
+  ok "$before; then $(entries killed) entries, equal, no pod"
+}
+
+# Pods that take all memory of the nodes but less than a sandbox needs.
+fill() {
+  for node in a b; do
+    local free
+    free=$(kubectl get node "node-$node" -o 'jsonpath={.status.allocatable.memory}')
+    kubectl create -f - > "$work/fill-$node" <<EOC
+{apiVersion: v1, kind: Pod, metadata: {name: filler-$node},
+ spec: {nodeName: node-$node, terminationGracePeriodSeconds: 0, containers: [{name: filler, image: "swt-bench.test/pause:1",
+  imagePullPolicy: Never, resources: {requests: {memory: "$((${free%Ki} / 1024 - 512))Mi"}}}]}}
+EOC
+  done
+  kubectl wait --for=condition=Ready pod/filler-a pod/filler-b --timeout 60s > "$work/filled"
+}
+
+step_small_nodes() {
+  step='7 nodes too small'
+  fill
+  evaluate small sample &
+  local id=$!
+  until_true 60 'nothing says why the pod waits' says small 'waits for room: 1 pending: no node has 1 GiB'
+  kill -0 $id || fail 'the evaluation did not wait'
+  [ "$(entries small)" = 0 ] || fail 'a candidate was evaluated without room'
+  kubectl delete pod filler-a filler-b --wait=false > "$work/emptied"
+  ends $id small
+  [ -d "$work/whole" ] || evaluate whole sample || fail 'the undisturbed run failed'
+  same whole small
+  ok "$(grep -o 'waits for room.*' "$work/small.log" | head -1); then equal"
+}
+
+step_shards() {
+  step='8 four shards merged'
+  evaluate unsharded many || fail 'the unsharded run failed'
+  local ids=
+  for shard in 1 2 3 4; do
+    evaluate "shard-$shard" many --shard "$shard/4" &
+    ids="$ids $!"
+  done
+  for id in $ids; do wait "$id" || fail "a shard ended with $?"; done
+  merge() { node "$root/dist/cli.js" merge "${@:2}" --out "$work/$1" > "$work/$1.log" 2>&1; }
+  merge merged "$work"/shard-[1-4] || fail "they could not be merged: $(tail -2 "$work/merged.log")"
+  same unsharded merged
+  ! merge three "$work"/shard-[134] || fail 'a missing shard is not missed'
+  says three '2' || fail 'the missing shard is not named'
+  merge twice "$work"/shard-[1-4] "$work/shard-2" || fail 'a shard given twice is refused'
+  same unsharded twice
+  ok "$(entries merged) entries, equal; $(grep -io '[^.:]*missing[^.:]*' "$work/three.log" | head -1 | cut -c1-70)"
+}
+
+step_memory() {
+  step='a kill for memory'
+  evaluate greedy greedy || fail "it was no result: $(tail -2 "$work/greedy.log")"
+  node -e '
+    const entry = JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8"));
+    if (!entry.evaluated || entry.success || !/memory/.test(entry.explanation)) throw new Error(entry.explanation);
+    console.log(entry.explanation);
+  ' "$work/greedy/runs/run/entries.jsonl" > "$work/explanation" 2>&1 || fail "$(cat "$work/explanation")"
+  ok "$(cat "$work/explanation")"
+}
+
+step_network() {
+  step='no network policy enforced'
+  "$cluster" relent "$folder"
+  if evaluate open sample; then fail 'tests were run with a network'; fi
+  says open 'does not enforce network policies' || fail "the refusal does not say why: $(tail -2 "$work/open.log")"
+  grep -q '"evaluated":true' "$work/open/runs/run/entries.jsonl" 2> /dev/null && fail 'a candidate was evaluated'
+  evaluate accepted greedy --accept-network || fail 'it was refused although it is accepted'
+  "$cluster" enforce "$folder"
+  ok "$(grep -o 'Node node-. does not.*' "$work/open.log" | head -1 | cut -c1-110)"
+}
+
+step_job() {
+  step='the Job of shards'
+  (cd "$work" && node "$root/dist/cli.js" shards --kubernetes 4 --image registry.example/swt-bench:1 --claim work \
+    --service-account swt-bench evaluate --dataset set.jsonl --predictions sample.jsonl --engine kubernetes --out results) \
+    > "$work/job.yaml" 2> "$work/job.log" || fail "$(cat "$work/job.log")"
+  kubectl create --dry-run=server --validate=strict -f "$work/job.yaml" > "$work/created" 2>&1 || fail "$(cat "$work/created")"
+  ok "$(cat "$work/created")"
+}
+
+step=start
+[ -x "${SWT_BENCH_CLUSTER_BIN:-$folder/bin}/kubelet" ] || "$cluster" build "$folder"
+trap finish EXIT
+"$cluster" start "$folder"
+"$cluster" import "$folder" "$archive" > "$work/import.log"
+material
+for name in ${@:-equal killed_node frozen_node evicted killed_coordinator small_nodes shards memory network job}; do
+  "step_$name"
+  until_true 60 'pods are left' no_pods
 done
-kill -KILL $id || fail 'the evaluation ended before it could be killed'
-wait $id 2> /dev/null || true
-echo "killed with $(entries killed) entries and $(pods | wc -l) pods"
-(evaluate killed) > "$work/again.log" 2>&1 || true
-[ "$(entries killed)" = "$(entries whole)" ] || fail 'a candidate has no entry, or two'
-for report in "$work"/whole/evaluation_results/*.json; do
-  cmp -s "$report" "$work/killed/evaluation_results/$(basename "$report")" || fail "$report differs"
-done
-echo "ok: the same reports, one entry a candidate"
-for _ in $(seq 30); do [ -z "$(pods)" ] && break; sleep 1; done
-[ -z "$(pods)" ] || fail 'pods are left'
-echo "ok: no pod is left"
-rm -rf "$work"

@@ -43,6 +43,7 @@ export class PodWatch {
     const { pendingMinutes, memoryMb } = this.limits;
     const end = Date.now() + pendingMinutes * 60_000;
     let said = '';
+    let isLogged = false;
     let missed = 0;
     try {
       for (;;) {
@@ -59,6 +60,11 @@ export class PodWatch {
           const words = waitingWords([...this.waiting.values()], memoryMb);
           if (words !== said) reporter.progress(`${what.instance}: waiting for pods: ${words}`);
           said = words;
+          // Logs without a terminal show no progress, and this may take an hour.
+          if (!isLogged && state.for === 'room' && state.why !== '') {
+            isLogged = true;
+            reporter.log(`${what.instance}: a pod waits for room: ${waitingWords([state], memoryMb)}`);
+          }
           if (Date.now() > end) throw this.late(what, state);
         }
         await sleep(interval, undefined, signal === undefined ? {} : { signal }).catch(() => {

@@ -12,8 +12,11 @@ import { mirrored, podSpec, withPython, type PodRequest } from './podSpec';
 import { attachInPod } from './podStream';
 import type { PodWatch } from './podWatch';
 
-/** Milliseconds without a sign of life after which a sandbox counts as dead. */
-const deadAfter = 30_000;
+/**
+ * Milliseconds without a sign of life after which a sandbox counts as dead. With the time for asking
+ * the cluster why, a frozen node is noticed within half a minute.
+ */
+const deadAfter = 25_000;
 
 /** A running pod and its agent. */
 export interface SandboxPod {
@@ -91,7 +94,10 @@ export async function startPod(request: SandboxPodRequest, work: EngineWork): Pr
     const whyLost = async (): Promise<Loss | undefined> => {
       const loss = await watch.whyLost(name);
       isLost = true;
-      if (loss === undefined || 'why' in loss) onLoss(node);
+      if (loss === undefined || 'why' in loss) {
+        work.reporter.log(`${instance}: lost the pod ${name}: ${loss?.why ?? 'no reason is known'}`);
+        onLoss(node);
+      }
       return loss;
     };
     const wire = await startAgent(request, name, work.signal).catch(async (error: unknown) => {
