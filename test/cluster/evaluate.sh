@@ -18,7 +18,7 @@ export KUBECONFIG=$folder/admin.conf
 finish() {
   local status=$?
   for job in $(jobs -p); do kill -KILL "$job" 2> /dev/null || true; done
-  "$cluster" stop "$folder"
+  "$cluster" stop "$folder" || true
   printf '\n%-30s %-7s %s\n' step result seen
   printf '%b' "$rows"
   if [ "$status" = 0 ]; then rm -rf "$work"; else echo "logs: $work"; fi
@@ -27,7 +27,8 @@ row() { rows+=$(printf '%-30s %-7s %s' "$step" "$1" "$2")'\n'; echo "$1: $step: 
 ok() { row ok "$1"; }
 fail() { row FAILED "$1"; exit 1; }
 
-# run NAME CANDIDATES ENGINE OPTION…: evaluates candidates, with results in a folder of that name.
+# run NAME CANDIDATES ENGINE OPTION…: becomes the process that evaluates candidates, with results in a
+# folder of that name.
 run() {
   local name=$1 candidates=$2 engine=$3
   shift 3
@@ -36,10 +37,15 @@ run() {
     --source "tallybook/tallybook=$root/media/sample/repository" --run-id run \
     --storage "$work/storage-$name" --out "$work/$name" --workers 1 "$@"
 }
-evaluate() {
+# In the background only: the shell becomes the process that evaluates, so that it can be killed.
+begin() {
   local name=$1 candidates=$2
   shift 2
   run "$name" "$candidates" kubernetes --pending-minutes 3 "$@" > "$work/$name.log" 2>&1
+}
+evaluate() {
+  begin "$@" &
+  wait $!
 }
 pods() { kubectl get pods --no-headers -l swt-bench.made=1 2> /dev/null || true; }
 pods_of() { kubectl get pods -o name -l swt-bench.made=1 --field-selector "spec.nodeName=node-$1"; }
@@ -88,8 +94,8 @@ material() {
 step_equal() {
   step='1 as the docker engine'
   docker load -i "$archive" > "$work/load.log"
-  run docker sample docker > "$work/docker.log" 2>&1 || fail 'the docker engine failed'
-  evaluate whole sample &
+  (run docker sample docker) > "$work/docker.log" 2>&1 || fail 'the docker engine failed'
+  begin whole sample &
   local id=$! seen=
   while kill -0 $id 2> /dev/null; do
     seen="$seen $(kubectl get pods -o 'jsonpath={.items[*].spec.nodeName}')"
@@ -110,7 +116,7 @@ steady() {
 
 # disturb NAME: begins to evaluate the slow candidates, and returns while the first of them runs.
 disturb() {
-  evaluate "$1" slow &
+  begin "$1" slow &
   disturbed=$!
   until_true 120 'no candidate finished' has_entries "$1" 1
 }
@@ -194,7 +200,7 @@ EOC
 step_small_nodes() {
   step='7 nodes too small'
   fill
-  evaluate small sample &
+  begin small sample &
   local id=$!
   until_true 60 'nothing says why the pod waits' says small 'waits for room: 1 pending: no node has 1 GiB'
   kill -0 $id || fail 'the evaluation did not wait'
@@ -211,7 +217,7 @@ step_shards() {
   evaluate unsharded many || fail 'the unsharded run failed'
   local ids=
   for shard in 1 2 3 4; do
-    evaluate "shard-$shard" many --shard "$shard/4" &
+    begin "shard-$shard" many --shard "$shard/4" &
     ids="$ids $!"
   done
   for id in $ids; do wait "$id" || fail "a shard ended with $?"; done

@@ -63,7 +63,9 @@ export class PodWatch {
           // Logs without a terminal show no progress, and this may take an hour.
           if (!isLogged && state.for === 'room' && state.why !== '') {
             isLogged = true;
-            reporter.log(`${what.instance}: a pod waits for room: ${waitingWords([state], memoryMb)}`);
+            reporter.log(
+              `${what.instance}: a pod waits for room: ${waitingWords([state], memoryMb)}`,
+            );
           }
           if (Date.now() > end) throw this.late(what, state);
         }

@@ -95,7 +95,9 @@ export async function startPod(request: SandboxPodRequest, work: EngineWork): Pr
       const loss = await watch.whyLost(name);
       isLost = true;
       if (loss === undefined || 'why' in loss) {
-        work.reporter.log(`${instance}: lost the pod ${name}: ${loss?.why ?? 'no reason is known'}`);
+        work.reporter.log(
+          `${instance}: lost the pod ${name}: ${loss?.why ?? 'no reason is known'}`,
+        );
         onLoss(node);
       }
       return loss;
