@@ -8,6 +8,7 @@ import { readJournal } from './journal';
 import { judgedFolderName } from './judged/judgedRepairSchema';
 import { isJudgedFolder } from './judged/readJudgedRuns';
 import { readManifest, type RunManifest } from './manifest';
+import { readNodeSeconds } from './nodeSeconds';
 import { publishedFolder } from './published/publishedFolder';
 import { hasGrades, readPublished, withFilesBeside } from './published/readPublished';
 import { readReports } from './readReports';
@@ -189,6 +190,7 @@ async function ourRun({ folder, results }: Place): Promise<RunsRead> {
     const { lines, problems } = await readJournal(folder);
     const selected = new Set(manifest.instances.map((instance) => instance.id));
     const { candidates, models } = manifest;
+    const nodeSeconds = await readNodeSeconds(folder);
     const most = models.length * selected.size;
     const entries = lines.map(({ key: _key, finished: _finished, ...entry }): RunEntry => entry);
     const foreign = lines.filter((line) => !selected.has(line.instance)).length;
@@ -202,6 +204,7 @@ async function ourRun({ folder, results }: Place): Promise<RunsRead> {
       folder: results,
       created: manifest.created,
       dataset: manifest.dataset,
+      ...(nodeSeconds === undefined ? {} : { nodeSeconds }),
     };
     return {
       runs: [run],

@@ -142,6 +142,10 @@ export const studyReportSchema = z.object({
       entries: count,
       unfinished: z.boolean(),
       grading,
+      nodeSeconds: z
+        .record(z.string(), z.number())
+        .describe('Seconds that sandboxes ran, by node of a cluster')
+        .exactOptional(),
     }),
   ),
   methods: z.array(summary).describe('Tables 2 and 3 of the SWT-Bench paper'),

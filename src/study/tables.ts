@@ -33,6 +33,7 @@ export function tablesOf(report: StudyReport): StudyTable[] {
     ...agentlessTables(report.agentless ?? []),
     repairsTable(report),
     costsTable(report),
+    nodesTable(report),
   ].filter((table) => table.rows.length > 1);
 }
 
@@ -547,3 +548,15 @@ function costsTable({ costs, published }: StudyReport): StudyTable {
     ),
   };
 }
+
+/** How long sandboxes ran on each node, since nodes are paid by time. */
+const nodesTable = ({ runs }: StudyReport): StudyTable => ({
+  title: 'Nodes',
+  rows: [
+    ['Run', 'Node', 'Seconds of sandboxes'],
+    ...runs.flatMap(({ label, nodeSeconds = {} }) =>
+      Object.entries(nodeSeconds).map(([node, seconds]) => [label, node, seconds.toFixed(0)]),
+    ),
+  ],
+  notes: ['A sandbox counts from its start to its end. What a killed command used is not known.'],
+});

@@ -1,5 +1,5 @@
 // `node compare.mjs RUN-FOLDER OTHER [RUN]`: exits with 1 and says where when the results of two
-// folders differ in more than times and keys, or a candidate has no entry, or two.
+// folders differ in more than the engine and times, or a candidate has no entry, or two.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -19,12 +19,24 @@ function entries(folder) {
   return found;
 }
 
-/** @returns the texts of reports by their paths */
+/** @returns a report without what the engine and the time decide */
+const comparable = (text) =>
+  JSON.stringify(
+    JSON.parse(text, (key, value) => {
+      if (['seconds', 'environment', 'engine'].includes(key)) return undefined;
+      // Addresses of objects in messages.
+      return typeof value === 'string' ? value.replace(/\b0x[0-9a-f]+/g, '0x') : value;
+    }),
+    null,
+    1,
+  );
+
+/** @returns reports by their paths */
 function reports(folder) {
   const paths = readdirSync(folder, { recursive: true }).filter(
     (path) => path.endsWith('report.json') || /evaluation_results.*\.json$/.test(path),
   );
-  return new Map(paths.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
+  return new Map(paths.map((path) => [path, comparable(readFileSync(join(folder, path), 'utf8'))]));
 }
 
 function fail(why) {
@@ -37,7 +49,9 @@ for (const read of [entries, reports]) {
   if (here.size === 0) fail(`${one} has no results`);
   for (const name of new Set([...here.keys(), ...there.keys()])) {
     if (here.get(name) !== there.get(name)) {
-      fail(`${name} differs:\n${here.get(name)}\n${there.get(name)}`);
+      const lines = (there.get(name) ?? 'nothing').split('\n');
+      const at = (here.get(name) ?? 'nothing').split('\n').find((line, at) => line !== lines[at]);
+      fail(`${name} differs: ${at}`);
     }
   }
 }

@@ -50,7 +50,7 @@ evaluate() {
 pods() { kubectl get pods --no-headers -l swt-bench.made=1 2> /dev/null || true; }
 pods_of() { kubectl get pods -o name -l swt-bench.made=1 --field-selector "spec.nodeName=node-$1"; }
 entries() { cat "$work/$1/runs/run/entries.jsonl" 2> /dev/null | wc -l; }
-same() { node "$here/compare.mjs" "$work/$1" "$work/$2" > "$work/difference" 2>&1 || fail "$(head -c 600 "$work/difference")"; }
+same() { node "$here/compare.mjs" "$work/$1" "$work/$2" > "$work/difference" 2>&1 || fail "$(head -c 300 "$work/difference" | tr '\n' ' ')"; }
 ends() { wait "$1" || fail "the evaluation ended with $?: $(tail -3 "$work/$2.log")"; }
 # until_true SECONDS WHAT COMMAND…
 until_true() {

@@ -153,6 +153,8 @@ export interface RunData {
   readonly created?: string;
   /** The dataset as it was named for the run. */
   readonly dataset?: string;
+  /** Seconds that sandboxes ran, by node of a cluster; absent where tests ran elsewhere. */
+  readonly nodeSeconds?: Readonly<Record<string, number>>;
 }
 
 /** The run without paths of this machine, for a page. */

@@ -60,6 +60,8 @@ export interface StudyReport {
     readonly unfinished: boolean;
     /** `harness` if strict figures were not saved. */
     readonly grading: Grading;
+    /** Seconds that sandboxes ran, by node of a cluster. */
+    readonly nodeSeconds?: Readonly<Record<string, number>>;
   }[];
   /** Tables 2 and 3, with intervals and counts of reasons. */
   readonly methods: readonly Summary[];
@@ -173,6 +175,7 @@ const runReport = (run: StudyDocument['runs'][number]): StudyReport['runs'][numb
   entries: run.entries.length,
   unfinished: run.unfinished === true,
   grading: run.grading ?? 'strict',
+  ...(run.nodeSeconds === undefined ? {} : { nodeSeconds: run.nodeSeconds }),
 });
 
 function repairReport(

@@ -15,6 +15,7 @@ import {
   withLockedRunFolder,
 } from '../lockedRunFolder';
 import { manifestVersion, readManifest, writeManifest, type RunManifest } from '../manifest';
+import { mergeNodeSeconds } from '../nodeSeconds';
 import { modelFolderName } from '../runFolder';
 
 /** What every line of a journal has. */
@@ -208,6 +209,10 @@ async function mergeRun<Line extends MergedLine>(
         });
         lines.set(candidateKey(line), line);
       }
+      await mergeNodeSeconds(
+        shards.map(({ dir }) => join(dir, kind.parent, modelFolderName(runId))),
+        folder,
+      );
       const all = [...lines.values()];
       return {
         run: runId,
