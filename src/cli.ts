@@ -21,6 +21,7 @@ import { registerReport } from './commands/report';
 import { registerShards } from './commands/sharding/shards';
 import { registerShow } from './commands/show';
 import { registerStatistics } from './commands/statistics';
+import { registerImages } from './commands/pushImages';
 import { registerStorage } from './commands/storage';
 import { registerTrajectory } from './commands/trajectory/trajectory';
 import { registerTriage } from './commands/triage';
@@ -51,6 +52,7 @@ const commands: readonly RegisterCommand[] = [
   registerParseLog,
   registerStatistics,
   registerTriage,
+  registerImages,
   registerStorage,
 ];
 
