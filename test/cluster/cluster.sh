@@ -235,7 +235,7 @@ processes_of() {
     [ -d "$each" ] && find "$each" -name cgroup.procs -exec cat {} + 2> /dev/null
   done
   for each in /proc/[0-9]*; do
-    tr '\0' ' ' < "$each/cmdline" 2> /dev/null | grep -q "shim.*$folder/node-$1/" && basename "$each"
+    { tr '\0' ' ' < "$each/cmdline"; } 2> /dev/null | grep -q "shim.*$folder/node-$1/" && basename "$each"
   done
   true
 }

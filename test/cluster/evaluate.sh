@@ -32,7 +32,7 @@ fail() { row FAILED "$1"; exit 1; }
 run() {
   local name=$1 candidates=$2 engine=$3
   shift 3
-  exec node "$root/dist/cli.js" evaluate --dataset "$work/set.jsonl" \
+  exec node "$root/dist/cli.js" evaluate --dataset "$work/${dataset:-set}.jsonl" \
     --predictions "$work/$candidates.jsonl" --engine "$engine" --memory 1g --cpus 0.5 \
     --source "tallybook/tallybook=$root/media/sample/repository" --run-id run \
     --storage "$work/storage-$name" --out "$work/$name" --workers 1 "$@"
@@ -84,8 +84,9 @@ material() {
     });
     const names = [id, ...[1, 2, 3].map((each) => `tallybook__tallybook-90${each}`)];
     save("set", names.map((instance_id) => ({ ...row, instance_id, image })));
+    save("plain", [row]);
     save("sample", sample);
-    save("slow", [sample[0], ...[1, 2].map((each) => test(`slow-${each}`, "time.sleep(20)"))]);
+    save("slow", [sample[0], ...[1, 2].map((each) => test(`slow-${each}`, "time.sleep(12)"))]);
     save("greedy", [test("greedy", "held = [bytearray(1 << 20) for each in range(4096)]")]);
     save("many", names.flatMap((instance_id) => sample.slice(0, 2).map((each) => ({ ...each, instance_id }))));
   ' "$root" "$work" "$image"
@@ -253,6 +254,36 @@ step_network() {
   ok "$(grep -o 'Node node-. does not.*' "$work/open.log" | head -1 | cut -c1-110)"
 }
 
+# Nodes are on this machine, and take a registry of 127.0.0.1 without certificates.
+step_registry() {
+  step='images pushed and pulled'
+  docker load -i "$archive" > "$work/load.log"
+  [ -d "$work/docker" ] || (run docker sample docker) > "$work/docker.log" 2>&1 || fail 'the docker engine failed'
+  local at=127.0.0.1:15000
+  cat > "$work/registry.yml" <<EOC
+{version: 0.1, storage: {filesystem: {rootdirectory: $work/registry}}, http: {addr: "$at"},
+ auth: {htpasswd: {realm: test, path: $work/htpasswd}}}
+EOC
+  perl -e 'print "tester:", crypt("secret", q($2b$05$abcdefghijklmnopqrstuu)), "\n"' > "$work/htpasswd"
+  docker-registry serve "$work/registry.yml" > "$work/registry.log" 2>&1 &
+  local registry=$!
+  until_true 20 'the registry does not answer' curl -s "http://$at/v2/"
+  push() { DOCKER_CONFIG=$work node "$root/dist/cli.js" images push --registry "$at/swt" --ids tallybook__tallybook-217 --storage "$work/storage-docker" > "$work/$1.log" 2>&1; }
+  if push refused; then fail 'it was pushed without a login'; fi
+  says refused "docker login $at" || fail "the refusal does not say what to do: $(tail -1 "$work/refused.log")"
+  local login
+  login=$(printf tester:secret | base64)
+  echo "{\"auths\": {\"$at\": {\"auth\": \"$login\"}}}" > "$work/config.json"
+  push pushed || fail "$(tail -2 "$work/pushed.log")"
+  kubectl create secret docker-registry tests --docker-server "$at" --docker-username tester --docker-password secret > "$work/secret.log"
+  dataset=plain
+  evaluate pulled sample --prebuilt "$at/swt" --pull-secret tests || fail "$(tail -2 "$work/pulled.log")"
+  dataset=set
+  same docker pulled
+  kill $registry
+  ok 'refused without a login; then pulled by the nodes, entries and reports are equal'
+}
+
 step_job() {
   step='the Job of shards'
   (cd "$work" && node "$root/dist/cli.js" shards --kubernetes 4 --image registry.example/swt-bench:1 --claim work \
@@ -268,7 +299,7 @@ trap finish EXIT
 "$cluster" start "$folder"
 "$cluster" import "$folder" "$archive" > "$work/import.log"
 material
-for name in ${@:-equal killed_node frozen_node evicted killed_coordinator small_nodes shards memory network job}; do
+for name in ${@:-equal killed_node frozen_node evicted killed_coordinator small_nodes shards memory network registry job}; do
   "step_$name"
   until_true 60 'pods are left' no_pods
 done

@@ -16,7 +16,7 @@ import type { PodWatch } from './podWatch';
  * Milliseconds without a sign of life after which a sandbox counts as dead. With the time for asking
  * the cluster why, a frozen node is noticed within half a minute.
  */
-const deadAfter = 25_000;
+const deadAfter = 23_000;
 
 /** A running pod and its agent. */
 export interface SandboxPod {
