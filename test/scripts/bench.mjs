@@ -2,7 +2,7 @@
 // first word selects the benchmark, and each file describes it: `list`, `open` (an instance),
 // `docker` (containers), `throughput` (instances an hour), `plan` (a large batch), `reports` (many
 // runs), `dashboard` (its first paint), `patch` (converting), `authoring` (edit to verdict),
-// `gutters` (2,000 changed lines), `repairs` (many code patches), `selection` (rules that choose
+// `gutters` (2,000 changed lines), `repairs` (many code patches), `streams` (a coordinator of many pods), `selection` (rules that choose
 // among tests, on made-up populations or on mutants); any other word selects the tracer.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,6 +23,7 @@ const file = {
   selection: 'selection/selection.ts',
   dashboard: 'dashboard.ts',
   reports: 'reports.ts',
+  streams: 'streams.ts',
 }[what];
 process.exitCode =
   file !== undefined
