@@ -27,6 +27,7 @@ const others = [
     'docs/repair.md',
     'docs/shards.md',
     'docs/kubernetes.md',
+    'docs/scale.md',
   ],
 ];
 
