@@ -48,7 +48,7 @@ const hasPlaceholder = (command: string): boolean => /\[--|--dataset F /.test(co
 const helps = new Map<string, Promise<Answer>>();
 
 async function knowsItsOptions(command: string): Promise<void> {
-  const [, name = ''] = /(?:cli\.js|swt-bench) ([a-z-]+)/.exec(command) ?? [];
+  const [, name = ''] = /(?:cli\.js|swt-bench) (images push|[a-z-]+)/.exec(command) ?? [];
   // The jobs of `shards` are made from another command, with options of its own.
   const [, inner] = name === 'shards' ? (/ (evaluate|generate|repair) /.exec(command) ?? []) : [];
   const known = [await helpOf(name), inner === undefined ? '' : await helpOf(inner)].join('\n');
@@ -58,7 +58,7 @@ async function knowsItsOptions(command: string): Promise<void> {
 }
 
 async function helpOf(name: string): Promise<string> {
-  const help = helps.get(name) ?? cli([name, '--help']);
+  const help = helps.get(name) ?? cli([...name.split(' '), '--help']);
   helps.set(name, help);
   const { stdout, status } = await help;
   assert.equal(status, 0, name);
