@@ -84,7 +84,7 @@ material() {
     });
     const names = [id, ...[1, 2, 3].map((each) => `tallybook__tallybook-90${each}`)];
     save("set", names.map((instance_id) => ({ ...row, instance_id, image })));
-    save("plain", [row]);
+    save("plain", names.map((instance_id) => ({ ...row, instance_id })));
     save("sample", sample);
     save("slow", [sample[0], ...[1, 2].map((each) => test(`slow-${each}`, "time.sleep(12)"))]);
     save("greedy", [test("greedy", "held = [bytearray(1 << 20) for each in range(4096)]")]);
