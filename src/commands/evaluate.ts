@@ -127,8 +127,11 @@ export async function evaluateCommand(
       { ...hooks, onEntry: (_entry, report, place) => gathered.add(report, place) },
     );
     const used = out === undefined ? undefined : runFolder(out, runId);
-    const outcome = await done.finally(() => keepNodeSeconds(engine, used, reporter));
-    return { outcome, engine, runId };
+    try {
+      return { outcome: await done, engine, runId };
+    } finally {
+      await keepNodeSeconds(engine, used, reporter);
+    }
   });
   reporter.clear();
 
