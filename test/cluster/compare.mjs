@@ -10,7 +10,13 @@ function entries(folder) {
   const found = new Map();
   const text = readFileSync(join(folder, 'runs', 'run', 'entries.jsonl'), 'utf8');
   for (const line of text.trim().split('\n')) {
-    const { seconds, finished, key, cost, ...entry } = JSON.parse(line);
+    const {
+      seconds: _seconds,
+      finished: _finished,
+      key: _key,
+      cost: _cost,
+      ...entry
+    } = JSON.parse(line);
     const candidate = `${entry.instance} ${entry.model} ${entry.sample}`;
     if (found.has(candidate)) fail(`${folder} has two entries of ${candidate}`);
     if (!entry.evaluated) fail(`${candidate} was not evaluated: ${entry.explanation}`);
