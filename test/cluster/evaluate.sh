@@ -18,6 +18,7 @@ export KUBECONFIG=$folder/admin.conf
 finish() {
   local status=$?
   for job in $(jobs -p); do kill -KILL "$job" 2> /dev/null || true; done
+  [ "$status" = 0 ] || [[ $rows == *FAILED* ]] || row FAILED "a command ended with $status"
   "$cluster" stop "$folder" || true
   printf '\n%-30s %-7s %s\n' step result seen
   printf '%b' "$rows"
@@ -190,9 +191,11 @@ fill() {
     local free
     free=$(kubectl get node "node-$node" -o 'jsonpath={.status.allocatable.memory}')
     kubectl create -f - > "$work/fill-$node" <<EOC
-{apiVersion: v1, kind: Pod, metadata: {name: filler-$node},
- spec: {nodeName: node-$node, terminationGracePeriodSeconds: 0, containers: [{name: filler, image: "swt-bench.test/pause:1",
-  imagePullPolicy: Never, resources: {requests: {memory: "$((${free%Ki} / 1024 - 512))Mi"}}}]}}
+apiVersion: v1
+kind: Pod
+metadata: {name: filler-$node}
+spec: {nodeName: node-$node, terminationGracePeriodSeconds: 0, containers: [{name: filler, image: "swt-bench.test/pause:1",
+  imagePullPolicy: Never, resources: {requests: {memory: "$((${free%Ki} / 1024 - 512))Mi"}}}]}
 EOC
   done
   kubectl wait --for=condition=Ready pod/filler-a pod/filler-b --timeout 60s > "$work/filled"
