@@ -76,7 +76,7 @@ describe(`methods that validate what the model writes, on ${sympyId}, in contain
 
   it('assertflip turns a passing test round, and has it validated', async () => {
     const script = [passes, reproduces, 'The scalar stays inside, as the report says.\nYES'];
-    server = await fakeModels((_, number) => ({ text: script[number] ?? assert.fail() }));
+    server = await fakeModels(() => ({ text: script.shift() ?? '' }));
     assert.match(await succeeds('assertflip'), /fail on R as the issue says/);
     assert.equal(server.asked.length, 3);
   });
