@@ -29,8 +29,12 @@ const tests = (assertion: string): string =>
 const reproduces = tests('found == wanted');
 const passes = tests('found != wanted');
 const neverPasses = tests('found == wanted + 1');
+/** The right fix with a line below it, without which its hunk would belong at the end of the file. */
+const solvingDiff = rightDiff
+  .replace('-246,6 +246,7', '-246,7 +246,8')
+  .replace(/\n```\n$/, '\n                 break\n```\n');
 /** A surrogate fix after which the tests of the issue fail as before. */
-const uselessDiff = rightDiff.replace('Mul(*c_part)*Mul(*nc_part)', 'tp');
+const uselessDiff = solvingDiff.replace('Mul(*c_part)*Mul(*nc_part)', 'tp');
 
 describe(`methods that validate what the model writes, on ${sympyId}, in containers @full`, () => {
   const storage = storageOfSuite([sympyId]);
@@ -53,7 +57,11 @@ describe(`methods that validate what the model writes, on ${sympyId}, in contain
     const [row] = await jsonLinesOf(out);
     const graded = await cli(['evaluate', '--json', '--predictions', out, ...where]);
     const [result] = (JSON.parse(graded.stdout) as Evaluation).results;
-    assert.equal(result?.strict?.success, true, result?.strict?.explanation ?? result?.error);
+    assert.equal(
+      result?.strict?.success,
+      true,
+      `${String(row?.['why'])}: ${result?.strict?.explanation ?? result?.error}`,
+    );
     assert.deepEqual(await containersOf(sympyId), []);
     return String(row?.['why']);
   };
@@ -63,7 +71,7 @@ describe(`methods that validate what the model writes, on ${sympyId}, in contain
     server = await fakeModels((asked) => {
       const kind = kindOfRequest(asked);
       const texts = {
-        fix: [rightDiff, uselessDiff],
+        fix: [solvingDiff, uselessDiff],
         refinement: [],
         tests: [neverPasses, reproduces],
       };

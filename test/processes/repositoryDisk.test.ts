@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { storageCommand } from '../../src/commands/storage';
+import { storageCommand } from '../../src/commands/storage/storage';
 import { Cancelled, HumanError } from '../../src/domain/humanError';
 import {
   diskUse,

@@ -1,9 +1,9 @@
-import { HumanError } from '../domain/humanError';
-import { imageUse, removeImages, type ImageUse } from '../engine/docker/images/imageBudget';
-import { connect, type DockerConnection } from '../engine/docker/connection/connect';
-import type { DockerSettings } from '../engine/docker/dockerSettings';
-import type { EngineWork } from '../engine/engine';
-import { layOut } from '../domain/layOut';
+import { HumanError } from '../../domain/humanError';
+import { imageUse, removeImages, type ImageUse } from '../../engine/docker/images/imageBudget';
+import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
+import type { DockerSettings } from '../../engine/docker/dockerSettings';
+import type { EngineWork } from '../../engine/engine';
+import { layOut } from '../../domain/layOut';
 
 /** The images that this program made or pulled, or why they are unknown. */
 export type StoredImages =

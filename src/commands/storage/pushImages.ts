@@ -1,15 +1,15 @@
 import { Option } from 'commander';
-import { HumanError } from '../domain/humanError';
-import { plural } from '../domain/plural';
-import { connect } from '../engine/docker/connection/connect';
-import { imageUse, type ImageUse } from '../engine/docker/images/imageBudget';
-import { pushImage } from '../engine/docker/images/pushImage';
-import { prebuiltName } from '../engine/containerImage';
-import { EXIT, terminalReporter, type CommandContext } from './context';
-import { dockerHostOption, dockerSettingsOf } from './options/engineOptions';
-import { list } from './options/optionValues';
-import { storageOption } from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+import { HumanError } from '../../domain/humanError';
+import { plural } from '../../domain/plural';
+import { connect } from '../../engine/docker/connection/connect';
+import { imageUse, type ImageUse } from '../../engine/docker/images/imageBudget';
+import { pushImage } from '../../engine/docker/images/pushImage';
+import { prebuiltName } from '../../engine/containerImage';
+import { EXIT, terminalReporter, type CommandContext } from '../context';
+import { dockerHostOption, dockerSettingsOf } from '../options/engineOptions';
+import { list } from '../options/optionValues';
+import { storageOption } from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
 
 interface PushOptions {
   registry: string;

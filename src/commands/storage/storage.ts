@@ -1,7 +1,7 @@
-import { checkedId } from '../domain/instanceId';
-import { HumanError } from '../domain/humanError';
-import type { Reporter } from '../domain/reporter';
-import type { DockerSettings } from '../engine/docker/dockerSettings';
+import { checkedId } from '../../domain/instanceId';
+import { HumanError } from '../../domain/humanError';
+import type { Reporter } from '../../domain/reporter';
+import type { DockerSettings } from '../../engine/docker/dockerSettings';
 import {
   diskUse,
   freeInstance,
@@ -9,14 +9,14 @@ import {
   freeMirror,
   freeVectors,
   type DiskUse,
-} from '../repository/disk';
-import { checkedRepo } from '../repository/storage';
-import { layOut } from '../domain/layOut';
-import { EXIT, terminalReporter, type CommandContext } from './context';
-import { dockerHostOption, dockerSettingsOf, imageBudgetOption } from './options/engineOptions';
-import { list } from './options/optionValues';
-import { jsonOption, storageOption } from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+} from '../../repository/disk';
+import { checkedRepo } from '../../repository/storage';
+import { layOut } from '../../domain/layOut';
+import { EXIT, terminalReporter, type CommandContext } from '../context';
+import { dockerHostOption, dockerSettingsOf, imageBudgetOption } from '../options/engineOptions';
+import { list } from '../options/optionValues';
+import { jsonOption, storageOption } from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
 import { imageTable, storedImages, totalBytes, type StoredImages } from './storedImages';
 
 interface StorageOptions {
