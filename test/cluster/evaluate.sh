@@ -35,7 +35,7 @@ run() {
   shift 3
   exec node "$root/dist/cli.js" evaluate --dataset "$work/${dataset:-set}.jsonl" \
     --predictions "$work/$candidates.jsonl" --engine "$engine" --memory 1g --cpus 0.5 \
-    --source "tallybook/tallybook=$root/media/sample/repository" --run-id run \
+    --source "${source:-tallybook/tallybook=$root/media/sample/repository}" --run-id run \
     --storage "$work/storage-$name" --out "$work/$name" --workers 1 "$@"
 }
 # In the background only: the shell becomes the process that evaluates, so that it can be killed.
@@ -105,7 +105,7 @@ step_equal() {
   done
   ends $id whole
   same docker whole
-  ok "$(entries whole) candidates, entries and reports are equal"
+  ok "$(entries whole) candidates, entries and reports are equal; $(seconds_of docker whole)"
   step='2 both nodes worked'
   for node in node-a node-b; do [[ $seen == *$node* ]] || fail "$node did not work"; done
   ok "$(grep -o 'node node-.: [0-9]* seconds' "$work/whole.log" | tr '\n' ' ')"
@@ -246,10 +246,15 @@ step_memory() {
   ok "$(cat "$work/explanation")"
 }
 
+scheduled() { kubectl get events --field-selector reason=Scheduled --no-headers 2> /dev/null | wc -l; }
+
 step_network() {
   step='no network policy enforced'
   "$cluster" relent "$folder"
+  local before
+  before=$(scheduled)
   if evaluate open sample; then fail 'tests were run with a network'; fi
+  [ $(($(scheduled) - before)) -le 4 ] || fail 'further candidates opened pods, which were refused too'
   says open 'does not enforce network policies' || fail "the refusal does not say why: $(tail -2 "$work/open.log")"
   grep -q '"evaluated":true' "$work/open/runs/run/entries.jsonl" 2> /dev/null && fail 'a candidate was evaluated'
   evaluate accepted greedy --accept-network || fail 'it was refused although it is accepted'
@@ -296,13 +301,73 @@ step_job() {
   ok "$(cat "$work/created")"
 }
 
+# The tests that every engine passes, with the image of the bundled instance.
+step_contract() {
+  step='the contract of engines'
+  (cd "$root" && SWT_BENCH_CLUSTER_IMAGE=$image SWT_BENCH_TESTS=full node --import tsx \
+    node_modules/mocha/bin/mocha.js --timeout 1800000 -g 'kubernetes engine' 'test/contract/*.test.ts') \
+    > "$work/contract.log" 2>&1 || fail "$(grep -E '^ +[0-9]+ (passing|failing)' "$work/contract.log" | tr '\n' ' ')"
+  ok "$(grep -oE '[0-9]+ passing.*' "$work/contract.log")"
+}
+
+# SymPy's environment is built with Docker from the source release, pushed, and pulled by the nodes.
+step_real() {
+  step='a real instance'
+  local data=${SWT_BENCH_DATA:-$root/../shared/data/swe-bench-lite.dev.jsonl} id=sympy__sympy-24152 at=127.0.0.1:15001
+  [ -f "$data" ] || { row skipped "no dataset at $data (set SWT_BENCH_DATA)"; return; }
+  python3 -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --dest "$work" sympy==1.11.1
+  node -e '
+    const [data, id, work] = process.argv.slice(1);
+    const { readFileSync, writeFileSync } = require("node:fs");
+    const line = readFileSync(data, "utf8").split("\n").find((each) => each.includes(`"${id}"`));
+    const { test_patch } = JSON.parse(line);
+    writeFileSync(`${work}/real.jsonl`, `${line}\n`);
+    const test = (name, body) => ({ instance_id: id, model_name_or_path: name, model_patch: `diff --git a/sympy/physics/quantum/tests/test_added.py b/sympy/physics/quantum/tests/test_added.py\nnew file mode 100644\n--- /dev/null\n+++ b/sympy/physics/quantum/tests/test_added.py\n@@ -0,0 +1,6 @@\n+from sympy.physics.quantum import TensorProduct as TP\n+from sympy.physics.quantum.operator import Operator\n+\n+def test_added():\n+    A, B = Operator("A"), Operator("B")\n+    assert ${body}\n` });
+    const rows = [
+      { instance_id: id, model_name_or_path: "golden", model_patch: test_patch },
+      test("reproduces", "TP(2*A + B, A + B).expand(tensorproduct=True) == 2*TP(A, A) + 2*TP(A, B) + TP(B, A) + TP(B, B)"),
+      test("passes", "TP(A, B) != TP(B, A)"),
+      test("fails", "TP(A, B) == TP(B, A)"),
+    ];
+    writeFileSync(`${work}/sympy.jsonl`, rows.map((each) => `${JSON.stringify(each)}\n`).join(""));
+  ' "$data" "$id" "$work"
+  cat > "$work/open-registry.yml" <<EOC
+{version: 0.1, storage: {filesystem: {rootdirectory: $work/open-registry}}, http: {addr: "$at"}}
+EOC
+  docker-registry serve "$work/open-registry.yml" > "$work/open-registry.log" 2>&1 &
+  local registry=$!
+  until_true 20 'the registry does not answer' curl -s "http://$at/v2/"
+  dataset=real source=$(ls "$work"/sympy-*.tar.gz)
+  (run sympy-docker sympy docker --prebuilt '' --base-image "${SWT_BENCH_TEST_BASE_IMAGE:-swt-test/python:{python\}-bookworm}") \
+    > "$work/sympy-docker.log" 2>&1 || fail "the docker engine failed: $(tail -2 "$work/sympy-docker.log")"
+  node "$root/dist/cli.js" images push --registry "$at/swt" --ids "$id" --storage "$work/storage-sympy-docker" \
+    > "$work/sympy-pushed.log" 2>&1 || fail "$(tail -2 "$work/sympy-pushed.log")"
+  evaluate sympy sympy --prebuilt "$at/swt" || fail "$(tail -2 "$work/sympy.log")"
+  dataset= source=
+  kill $registry
+  same sympy-docker sympy
+  ok "$(entries sympy) candidates of $id, entries and reports are equal; $(seconds_of sympy-docker sympy)"
+}
+
+# Seconds of grades on both engines, whose sandboxes have the same limits: of the first candidate, for
+# which the pair is opened, and of the later ones.
+seconds_of() {
+  node -e '
+    const [work, ...folders] = process.argv.slice(1);
+    const { readFileSync } = require("node:fs");
+    const all = folders.map((each) => readFileSync(`${work}/${each}/runs/run/entries.jsonl`, "utf8").trim().split("\n").map((line) => JSON.parse(line).seconds));
+    const [docker, pod] = all.map(([first, ...later]) => ({ first, later: later.reduce((sum, each) => sum + each, 0) / later.length }));
+    console.log(`first grade ${pod.first.toFixed(1)} s (Docker ${docker.first.toFixed(1)}), later ones ${pod.later.toFixed(2)} s (Docker ${docker.later.toFixed(2)}), ratio ${(pod.later / docker.later).toFixed(2)}`);
+  ' "$work" "$1" "$2"
+}
+
 step=start
 [ -x "${SWT_BENCH_CLUSTER_BIN:-$folder/bin}/kubelet" ] || "$cluster" build "$folder"
 trap finish EXIT
 "$cluster" start "$folder"
 "$cluster" import "$folder" "$archive" > "$work/import.log"
 material
-for name in ${@:-equal killed_node frozen_node evicted killed_coordinator small_nodes shards memory network registry job}; do
+for name in ${@:-equal killed_node frozen_node evicted killed_coordinator small_nodes shards memory network registry job contract real}; do
   "step_$name"
   until_true 60 'pods are left' no_pods
 done

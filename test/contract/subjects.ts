@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { execFile } from 'node:child_process';
 import { readdir, symlink, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/reporter';
 import {
@@ -170,12 +172,35 @@ async function makeSubject(
   const place = await engine.prepare(instance, trees, { reporter: silent });
   return {
     ...{ name, instance, trees, storage, engine, place, open },
-    sandboxes: () =>
-      name === 'docker'
-        ? containersOf(id)
-        : readdir(join(storage, 'pairs')).catch((): string[] => []),
+    sandboxes: () => sandboxesOn[name](id, storage),
   };
 }
+
+/** The sandboxes of an instance that an engine has, by their names. */
+const sandboxesOn: Readonly<
+  Record<EngineName, (instance: string, storage: string) => Promise<string[]>>
+> = {
+  local: (_, storage) => readdir(join(storage, 'pairs')).catch((): string[] => []),
+  docker: (instance) => containersOf(instance),
+  async kubernetes(instance) {
+    const selector = ['-l', 'swt-bench.made=1', '-o', 'json'];
+    const { stdout } = await promisify(execFile)('kubectl', ['get', 'pods', ...selector]);
+    const { items } = JSON.parse(stdout) as {
+      readonly items: readonly {
+        readonly metadata: {
+          readonly name: string;
+          readonly labels?: Readonly<Record<string, string>>;
+          readonly annotations?: Readonly<Record<string, string>>;
+        };
+      }[];
+    };
+    return items
+      .filter(({ metadata: { labels, annotations } }) =>
+        Object.values({ ...labels, ...annotations }).includes(instance),
+      )
+      .map(({ metadata }) => metadata.name);
+  },
+};
 
 /** Opens a pair before the tests of a `describe` and disposes of it afterwards. */
 export function usePair(subject: () => Subject): PairInUse {

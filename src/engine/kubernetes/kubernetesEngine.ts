@@ -102,6 +102,8 @@ class KubernetesEngine {
   /** Nodes that lost a sandbox, with the time until which they are avoided. */
   private readonly avoided = new Map<string, number>();
   private readonly ending = new AbortController();
+  /** The refusal of the cluster, once a pod has reached what it must not: no further pod is tried. */
+  private refusal: HumanError | undefined;
 
   constructor(
     private readonly cluster: Cluster,
@@ -260,6 +262,8 @@ class KubernetesEngine {
 
   /** Opens a sandbox from the first image that exists. */
   private async openSandbox(place: PlaceOfPods, side: Side, work: EngineWork): Promise<PodSandbox> {
+    const mustBeClosed = !place.hasNetwork && !place.acceptsNetwork;
+    if (mustBeClosed && this.refusal !== undefined) throw this.refusal;
     let missing: ImageMissing | undefined;
     for (const image of place.images) {
       try {
@@ -360,7 +364,7 @@ class KubernetesEngine {
     const prepared = await prepareImage(agent, { instance, trees, folder, image, imageId });
     if (place.hasNetwork || place.acceptsNetwork) return prepared;
     const reached = await reachedByPod(agent, prepared.python, [[pod.hostAddress, kubeletPort]]);
-    if (reached.length > 0) throw notEnforced(pod.node, reached);
+    if (reached.length > 0) throw (this.refusal = notEnforced(pod.node, reached));
     return prepared;
   }
 
