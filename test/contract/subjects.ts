@@ -166,13 +166,17 @@ async function makeSubject(
       storage,
       assets: resolve('src/engine'),
       python,
-      docker: { ...docker, ...more },
+      // Two pairs and a spare have to find room on two small nodes.
+      docker: { ...docker, ...(name === 'kubernetes' && { cpus: 0.25 }), ...more },
     });
   const engine = await open();
   const place = await engine.prepare(instance, trees, { reporter: silent });
+  // A cluster keeps the sandbox that the instance was prepared in for its first pair.
+  const spare = new Set(await sandboxesOn[name](id, storage));
   return {
     ...{ name, instance, trees, storage, engine, place, open },
-    sandboxes: () => sandboxesOn[name](id, storage),
+    sandboxes: async () =>
+      (await sandboxesOn[name](id, storage)).filter((each) => !spare.has(each)),
   };
 }
 
@@ -189,14 +193,18 @@ const sandboxesOn: Readonly<
       readonly items: readonly {
         readonly metadata: {
           readonly name: string;
+          /** Set once the pod is to be removed, which its node then does. */
+          readonly deletionTimestamp?: string;
           readonly labels?: Readonly<Record<string, string>>;
           readonly annotations?: Readonly<Record<string, string>>;
         };
       }[];
     };
     return items
-      .filter(({ metadata: { labels, annotations } }) =>
-        Object.values({ ...labels, ...annotations }).includes(instance),
+      .filter(
+        ({ metadata: { deletionTimestamp, labels, annotations } }) =>
+          deletionTimestamp === undefined &&
+          Object.values({ ...labels, ...annotations }).includes(instance),
       )
       .map(({ metadata }) => metadata.name);
   },

@@ -135,14 +135,17 @@ class KubernetesEngine {
     const first = spare;
     const unused = {
       dispose: async () => {
+        idle.end();
         spare = undefined;
         this.opened.delete(unused);
         await first.remove();
       },
     };
+    const idle = idleTimer(this.options.shared.idleMinutes, () => void unused.dispose());
     this.opened.add(unused);
     const takeSpare = (): PodSandbox | undefined => {
       const taken = spare;
+      idle.end();
       spare = undefined;
       this.opened.delete(unused);
       return taken?.box.agent.isThere === true ? taken : undefined;
