@@ -65,46 +65,70 @@ function engineFor({ repo, version }: Instance): 'local' | 'docker' {
   return build.length + system.length > 0 || repo === 'astropy/astropy' ? 'docker' : 'local';
 }
 
-/** Where R comes from; a sentence where it cannot be had. */
+/** Where R comes from. */
+type Found =
+  | { readonly path: string; readonly release?: ReleaseSource }
+  | { readonly none: string };
+
 async function sourceFor(
   instance: Instance,
   sources: Sources,
   scratch: string,
-): Promise<{ readonly path: string; readonly release?: ReleaseSource } | string> {
+  passedOver: readonly string[],
+): Promise<Found> {
   const where = sources.get(instance.repo) ?? sources.get('*');
   if (where === undefined) return { path: `https://github.com/${instance.repo}.git` };
   const isFolder = (await stat(where)).isDirectory() && (await repositoryAt(where)) === undefined;
-  const archives = isFolder
-    ? (await readdir(where)).filter((name) => name.endsWith('.tar.gz'))
-    : [];
-  if (archives.length === 0) return { path: where };
-  const release = await releaseFor(instance, where, scratch);
-  return 'none' in release ? release.none : { path: release.path, release };
+  const files = isFolder ? await readdir(where) : [];
+  if (!files.some((name) => name.endsWith('.tar.gz'))) return { path: where };
+  const release = await releaseFor(instance, where, scratch, passedOver);
+  return 'none' in release ? release : { path: release.path, release };
+}
+
+/** Releases that are tried for a row: X* may fit one whose code lacks what X* uses. */
+const releasesTried = 3;
+
+interface Trying {
+  readonly sources: Sources;
+  readonly options: RowOptions;
 }
 
 /** Runs a row unless the journal has it, and gives its new line. */
 async function tryRow(
   instance: Instance,
   known: FidelityRow | undefined,
-  { sources, options }: { readonly sources: Sources; readonly options: RowOptions },
+  trying: Trying,
+): Promise<FidelityRow | undefined> {
+  const passedOver: string[] = [];
+  for (;;) {
+    const row = await tryOnce(instance, known, passedOver, trying);
+    const { release } = row?.source ?? {};
+    const isLast = passedOver.length + 1 >= releasesTried;
+    if (row?.notRun === undefined || release === undefined || isLast) return row;
+    passedOver.push(release);
+  }
+}
+
+async function tryOnce(
+  instance: Instance,
+  known: FidelityRow | undefined,
+  passedOver: readonly string[],
+  { sources, options }: Trying,
 ): Promise<FidelityRow | undefined> {
   const started = performance.now();
   const engine = engineFor(instance);
-  const found = await sourceFor(instance, sources, options.scratch);
-  const release = typeof found === 'string' ? undefined : found.release;
+  const found = await sourceFor(instance, sources, options.scratch, passedOver);
+  const release = 'none' in found ? undefined : found.release;
   const source: FidelityRow['source'] =
-    typeof found === 'string'
-      ? { kind: 'release' }
-      : release === undefined
-        ? { kind: 'commit' }
-        : { kind: 'release', release: release.release, takenOut: [...release.takenOut] };
+    release !== undefined
+      ? { kind: 'release', release: release.release, takenOut: [...release.takenOut] }
+      : { kind: 'none' in found ? 'release' : 'commit' };
   const { id, repo, version } = instance;
-  const key = sha256OfJson([rules, instance, engine, source, recipeOf(repo, version)]);
-  const isKnown = known?.key === key && known.notRun === undefined;
-  if (isKnown && !values.fresh) return undefined;
+  const key = sha256OfJson([rules, instance, engine, sources.get(repo), recipeOf(repo, version)]);
+  if (known?.key === key && known.notRun === undefined && !values.fresh) return undefined;
   const about = { key, id, repo, version, date: new Date().toISOString(), engine, source };
   const seconds = (): number => Math.round((performance.now() - started) / 100) / 10;
-  if (typeof found === 'string') return { ...about, notRun: found, seconds: seconds(), bytes: 0 };
+  if ('none' in found) return { ...about, notRun: found.none, seconds: seconds(), bytes: 0 };
   const plan: RowPlan = { instance, engine, source: found.path, isRelease: release !== undefined };
   try {
     const result = await runRow(plan, options);

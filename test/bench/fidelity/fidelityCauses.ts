@@ -162,6 +162,13 @@ function byLog(
   if (/[([{"']/.test(test) && !isWhole(test)) {
     return { cause, detail: 'the name is cut at a space, and several tests share what is left' };
   }
+  if (differing.listed === 'FAIL_TO_PASS' && differing.here === 'PASS_TO_PASS') {
+    const before = lineBefore(logs.base, test);
+    if (before !== undefined && !before.includes(' ... ')) {
+      const detail = 'its line comes after output that is no test, which a log can print into it';
+      return { cause, detail };
+    }
+  }
   return printed.some((count) => count > 2) &&
     differing.listed !== 'none' &&
     differing.here !== 'absent'
@@ -181,6 +188,13 @@ function why({ test, listed }: DifferingTest, { fixed }: RowEvidence['logs']): s
 
 /** Whether the brackets and quotes of a name are closed, so that it was not cut at a space. */
 const isWhole = (name: string): boolean => name.includes('[') === name.endsWith(']');
+
+/** The line before that of a passed test of Django's runner. */
+function lineBefore(log: string, test: string): string | undefined {
+  const lines = log.split('\n');
+  const at = lines.findIndex((line) => line.startsWith(`${test} ... `));
+  return at < 1 ? undefined : lines[at - 1];
+}
 
 const countOf = (log: string, name: string): number => log.split(name).length - 1;
 

@@ -45,14 +45,18 @@ interface Unpacked {
  *
  * @param archives folder of `NAME-VERSION.tar.gz`
  * @param scratch folder for unpacked releases, and for those with patches taken out
+ * @param passedOver names of releases on which nothing ran
  * @returns why there is none, for each release that was looked at, where none fits
  */
 export async function releaseFor(
   instance: Pick<Instance, 'id' | 'createdAt' | 'goldenPatch' | 'goldenTests'>,
   archives: string,
   scratch: string,
+  passedOver: readonly string[] = [],
 ): Promise<ReleaseSource | { readonly none: string }> {
-  const releases = await unpackedReleases(archives, scratch);
+  const releases = (await unpackedReleases(archives, scratch)).filter(
+    ({ release }) => !passedOver.includes(release),
+  );
   const nearest = releases.sort((a, b) => distance(a, instance) - distance(b, instance));
   let withCode = 0;
   for (const at of nearest) {
