@@ -18,7 +18,6 @@ import { openLineJournal } from '../../../src/files/lineJournal';
 import { sha256OfJson } from '../../../src/files/sha256';
 import { parseSources, repositoryAt, type Sources } from '../../../src/repository/source';
 import byHand from './causesByHand.json';
-import type { RowEvidence } from './fidelityCauses';
 import { fidelityRowSchema, type FidelityRow } from './fidelityRow';
 import { fidelityTable } from './fidelityTable';
 import { releaseFor, type ReleaseSource } from './releaseFor';
