@@ -61,7 +61,8 @@ interface EnvironmentRequest {
   readonly system?: readonly string[];
 }
 
-const madeFolder = posix.dirname(environmentFolder);
+/** Folder of everything that is made here, other than R. */
+export const madeFolder = posix.dirname(environmentFolder);
 
 /** Label that finds the environments of a repository and version before their key is known. */
 export const familyLabel = 'swt-bench.family';
@@ -161,7 +162,7 @@ function environmentName(
   base: string,
 ): Pick<EnvironmentImage, 'key' | 'name'> {
   const key = identityDigest(builder, instance.repo, recipe.python, base, packages, lock);
-  return { key, name: `${environmentRepository}:${tagOf(instance, key)}` };
+  return { key, name: `${environmentRepository}:${environmentTag(instance, key)}` };
 }
 
 /** The environment for these resolved requirements, if it was built before. */
@@ -268,7 +269,7 @@ function made(
     );
     work.reporter.progress(`${instance.id}: keeping the environment of ${title}`);
     const { repo, version } = instance;
-    return container.commit(environmentRepository, tagOf(instance, key), [
+    return container.commit(environmentRepository, environmentTag(instance, key), [
       ...labelLines({
         ...imageLabels('environment', { instance: '', repo, version, recipe: key }),
         [familyLabel]: familyOf(instance, recipe, baseImage),
@@ -421,7 +422,7 @@ const compilersFor = ({ build }: ProjectNeeds): string[] =>
     : [];
 
 /** A tag that a person can read, and that its key makes unique. */
-const tagOf = ({ repo, version }: Instance, key: string): string =>
+export const environmentTag = ({ repo, version }: Instance, key: string): string =>
   `${`${repo.replace('/', '__')}-${version}`
     .replace(/[^A-Za-z0-9_.-]/g, '-')
     .replace(/^[.-]+/, '')
