@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { plural } from '../../../domain/plural';
 import type { Instance } from '../../../domain/instance';
 import { HumanError } from '../../../domain/humanError';
 import { builtPython, environmentFolder } from '../../containerImage';
@@ -244,7 +245,9 @@ function made(
   const asked = { image: system.id, purpose: purposeOf(instance), runs: 'foreign' } as const;
   return inContainer(place, asked, async (container) => {
     const interpreter = await rightPython(container, request);
-    work.reporter.progress(`${instance.id}: installing ${lock.length} packages for ${title}`);
+    work.reporter.progress(
+      `${instance.id}: installing ${plural(lock.length, 'package')} for ${title}`,
+    );
     container.superviseWith(interpreter.executable);
     const doing = `build the environment of ${title}`;
     const env = await packages.enter(container, interpreter.executable);
