@@ -326,6 +326,7 @@ function environmentOf(
     pytest: image.pytest,
     tox: image.tox,
     image: image.name,
+    movedDay: image.moved,
     digest: sha256(image.digest, around),
   };
 }

@@ -3,6 +3,7 @@ import { plural } from '../../../domain/plural';
 import type { Instance } from '../../../domain/instance';
 import { HumanError } from '../../../domain/humanError';
 import { builtPython, environmentFolder } from '../../containerImage';
+import { asOfLeastDay, type MovedDay } from '../../environments/leastDay';
 import { asOf, dayOf } from '../../environments/packageDay';
 import { projectNeeds, type ProjectNeeds } from '../../environments/projectNeeds';
 import { packageOf, plainName, projectVersion, scmName } from '../../environments/projectVersion';
@@ -47,6 +48,8 @@ interface EnvironmentImage {
   readonly key: string;
   /** Id of the image that it was built on. */
   readonly base: string;
+  /** Absent where its packages are as of the instance's day. */
+  readonly moved?: MovedDay | undefined;
 }
 
 interface EnvironmentRequest {
@@ -117,19 +120,21 @@ export async function environmentImage(
   try {
     const ground = { packages, system, title };
     const record = known ?? {
-      lock: await resolved({ ...request, needs, day }, ground, place),
+      ...(await resolvedAsOfLeastDay({ ...request, needs, day }, ground, place)),
       packages: [...system.packages],
     };
-    const { lock } = record;
-    log.line(`resolved${day === undefined ? '' : ` as of ${day}`}:\n  ${lock.join('\n  ')}`);
+    const { lock, moved } = record;
+    const taken = moved?.taken ?? day;
+    log.line(`resolved${taken === undefined ? '' : ` as of ${taken}`}:\n  ${lock.join('\n  ')}`);
     await keepRequirements(storage, askedFor, record);
     const built = await builtBefore(request, record, base, place);
     if (built !== undefined) return built;
     const { key, name } = environmentName(request, record, base);
-    const id = await made({ ...request, needs, day }, { ...ground, lock, key }, place);
+    const wantedNow = { ...request, needs, day: taken };
+    const id = await made(wantedNow, { ...ground, lock, key }, place);
     const image = await inspectImage(place.connection, name);
     await noteUse(storage, { name, id, kind: 'environment', bytes: image?.bytes });
-    return { id, name, key, base };
+    return { id, name, key, base, moved };
   } catch (error) {
     const more = packages.refusals();
     // Refused addresses do not explain a more specific error, such as a limit.
@@ -178,7 +183,7 @@ async function builtBefore(
   const { id, bytes } = found;
   log.line(`${name} was built before from the same`);
   await noteUse(request.storage, { name, id, kind: 'environment', bytes });
-  return { id, name, key, base };
+  return { id, name, key, base, moved: record.moved };
 }
 
 interface Wanted extends EnvironmentRequest {
@@ -197,6 +202,19 @@ const indexesOf = ({ index }: BuildNetwork): string[] =>
   [index.usual, ...index.others].map(({ url }) => url);
 
 const purposeOf = ({ id, repo, version }: Instance) => ({ instance: id, repo, version });
+
+/** Resolves the requirements of R as of the instance's day, or the earliest later one that can. */
+async function resolvedAsOfLeastDay(
+  request: Wanted,
+  ground: Ground,
+  place: BuildPlace,
+): Promise<Pick<ResolvedRequirements, 'lock' | 'moved'>> {
+  const today = new Date().toISOString().slice(0, 10);
+  const { answer, moved } = await asOfLeastDay(request.day, today, (day) =>
+    resolved({ ...request, day }, ground, place),
+  );
+  return { lock: answer, moved };
+}
 
 /**
  * Resolves the requirements of R to exact versions, in a container with R that is removed

@@ -265,7 +265,7 @@ async function build(
       named: namedOn(request, { from: 'built', name: '' }),
       source: {
         ...{ image: environment.id, name: environment.name, from: 'built' },
-        ...{ digest: environment.key, base: environment.base },
+        ...{ digest: environment.key, base: environment.base, moved: environment.moved },
       },
     };
     return makeInstanceLayer(layer, place);

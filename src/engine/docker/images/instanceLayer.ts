@@ -28,6 +28,7 @@ import { identityDigest, noteUse } from './imageRecords';
 import { clearImageLeftovers, closeAround } from './imageLeftovers';
 import { imageLabels, labels } from '../labels';
 import { needInterpreter, testUser } from './askInterpreter';
+import type { MovedDay } from '../../environments/leastDay';
 import { treeArchive } from '../../sandbox/treeArchive';
 
 /** The image that the sandboxes of an instance are made from. */
@@ -52,6 +53,8 @@ export interface InstanceImage {
    * folder.
    */
   readonly install?: readonly string[];
+  /** Absent where its packages are as of the instance's day, or of no day. */
+  readonly moved?: MovedDay | undefined;
   /** Digest of everything that tests could see, and of nothing else. */
   readonly digest: string;
 }
@@ -69,6 +72,8 @@ const ownLabels = {
   tox: 'swt-bench.tox',
   user: 'swt-bench.user',
   install: 'swt-bench.install',
+  wantedDay: 'swt-bench.wanted-day',
+  takenDay: 'swt-bench.taken-day',
   digest: 'swt-bench.digest',
 } as const;
 
@@ -83,6 +88,8 @@ const described = z.object({
   [ownLabels.tox]: z.string(),
   [ownLabels.user]: z.coerce.number().int(),
   [ownLabels.install]: z.string(),
+  [ownLabels.wantedDay]: z.string().default(''),
+  [ownLabels.takenDay]: z.string().default(''),
   [ownLabels.digest]: z.string(),
 });
 
@@ -137,6 +144,7 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
   const pytest = said[ownLabels.pytest];
   const tox = said[ownLabels.tox];
   const install = said[ownLabels.install];
+  const moved = { wanted: said[ownLabels.wantedDay], taken: said[ownLabels.takenDay] };
   return {
     id: found.id,
     name,
@@ -148,6 +156,7 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
     ...(tox === '' ? {} : { tox }),
     user: said[ownLabels.user],
     ...(install === '' ? {} : { install: install.split(' ') }),
+    ...(moved.taken === '' ? {} : { moved }),
     digest: said[ownLabels.digest],
   };
 }
@@ -166,6 +175,7 @@ export interface InstanceLayerRequest {
     readonly from: InstanceImage['from'];
     /** Id of the image that it was built on. */
     readonly base?: string;
+    readonly moved?: MovedDay | undefined;
   };
   readonly storage: string;
 }
@@ -221,6 +231,8 @@ export async function makeInstanceLayer(
         [ownLabels.tox]: after.tox ?? '',
         [ownLabels.user]: String(user),
         [ownLabels.install]: install.join(' '),
+        [ownLabels.wantedDay]: source.moved?.wanted ?? '',
+        [ownLabels.takenDay]: source.moved?.taken ?? '',
         [ownLabels.digest]: digest,
       }),
       ...plainStart,
