@@ -19,6 +19,7 @@ import {
   type BuildPlace,
 } from './build/buildContainer';
 import { compileFolder, compileR } from './build/compileR';
+import { openCompilerCache } from './build/compilerCache';
 import { foreignUser } from './build/confinement';
 import { projectVersion } from '../../environments/projectVersion';
 import { plainStart } from './environmentImage';
@@ -251,6 +252,8 @@ interface Tools {
    * environment is built here.
    */
   readonly base: string | undefined;
+  /** Installed packages, as `name==version`. */
+  readonly packages: readonly string[];
 }
 
 /** Puts R into the container. Compiles it as well when the environment is built here. */
@@ -266,7 +269,7 @@ async function putR(
   if (source.from !== 'built') {
     const found = await needInterpreter(container, source.name, pythonsOf(folder), false);
     await putTree(container, request, folder, found.executable);
-    return { python: found.executable, base: undefined };
+    return { python: found.executable, base: undefined, packages: found.packages };
   }
   const base = await basePython(container, recipe, inherited);
   container.superviseWith(base);
@@ -278,7 +281,7 @@ async function putR(
     say: (line) => place.log.line(line),
   });
   const found = await needInterpreter(container, source.name, [builtPython], true);
-  return { python: found.executable, base };
+  return { python: found.executable, base, packages: found.packages };
 }
 
 /**
@@ -288,11 +291,14 @@ async function putR(
  */
 async function installR(
   container: BuildContainer,
-  { instance, recipe, source }: InstanceLayerRequest,
-  { work }: BuildPlace,
+  request: InstanceLayerRequest,
+  place: BuildPlace,
   folder: string,
-  { python, base, inherited }: Tools & { readonly inherited: string },
+  tools: Tools & { readonly inherited: string },
 ): Promise<readonly string[]> {
+  const { instance, recipe, source } = request;
+  const { work } = place;
+  const { python, base, inherited } = tools;
   const isBuilt = source.from === 'built';
   const isForeign = base !== undefined;
   const env = {
@@ -303,19 +309,14 @@ async function installR(
   const isConda = /\/envs\/testbed\//.test(python);
   const installs = isBuilt ? recipe.install === 'editable' : isConda;
   const version = `SETUPTOOLS_SCM_PRETEND_VERSION=${env.SETUPTOOLS_SCM_PRETEND_VERSION}`;
-  const install = installs ? ['env', version, ...installCommand(python)] : [];
+  let install: readonly string[] = installs ? ['env', version, ...installCommand(python)] : [];
   if (isBuilt) {
     work.reporter.progress(`${instance.id}: installing R`);
     const command = { env, cwd: folder, isForeign };
     for (const step of recipe.preInstall) {
       await container.run(step, `prepare the installation of ${instance.id}`, command);
     }
-    if (installs) {
-      const own = `${foreignUser}:${foreignUser}`;
-      await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
-      await container.run(install, `install R of ${instance.id}`, command);
-      await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
-    }
+    if (installs) install = await installed(container, request, place, { ...tools, folder, env });
   }
   // Files that are not valid for this version of Python, such as test data, are not compiled,
   // without an error. In an image that is built here, this compiles what the installation made.
@@ -326,6 +327,41 @@ async function installR(
     await container.attempt(compiler, { env, isForeign });
   }
   return install;
+}
+
+/**
+ * Installs R in editable mode, with what was compiled for other instances of its version.
+ *
+ * @returns the command that installs R again
+ */
+async function installed(
+  container: BuildContainer,
+  { instance, trees, storage, source }: InstanceLayerRequest,
+  { work, log }: BuildPlace,
+  tools: Tools & { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+): Promise<readonly string[]> {
+  const { python, base, packages, folder, env } = tools;
+  const own = `${foreignUser}:${foreignUser}`;
+  const cache = await openCompilerCache(container, {
+    ...{ storage, folder, packages, path: env['PATH'] ?? '', signal: work.signal },
+    tree: trees.base,
+    identity: [instance.repo, instance.version, source.base ?? '', base ?? ''],
+    say: (line) => log.line(line),
+  });
+  await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
+  await container.run(installCommand(python), `install R of ${instance.id}`, {
+    ...{ env: { ...env, ...cache?.env }, cwd: folder, isForeign: true },
+  });
+  await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
+  await cache?.keep();
+  const { HOME, PATH, ...kept } = { ...env, ...cache?.env };
+  void HOME;
+  // A sandbox puts the environment on the path of programs by itself.
+  const variables = { ...kept, ...(cache === undefined ? {} : { PATH }) };
+  const words = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  // The label of the image has the words with a space between them.
+  const usable = words.filter((word) => !/\s/.test(word));
+  return ['env', ...usable, ...installCommand(python)];
 }
 
 /**
