@@ -1,19 +1,18 @@
 #!/bin/bash
-# `npm run test:cluster`: evaluates candidates on a cluster of two nodes on this machine, undisturbed
-# and while nodes, pods and the process that evaluates are disturbed. Needs root, Docker, and what
-# cluster.sh needs. SWT_BENCH_TEST_IMAGE is an archive (`docker save`) of an image with Python and
-# pytest for the bundled instance; its name is SWT_BENCH_TEST_IMAGE_NAME. Words after the command
-# name the steps to run; by default all are run.
+# Evaluates candidates on a cluster of two nodes on this machine, undisturbed and while nodes, pods
+# and the process that evaluates are disturbed. run.mjs starts this script, with what it needs.
+# SWT_BENCH_TEST_IMAGE is an archive (`docker save`) of an image with Python and pytest for the
+# bundled instance; its name is SWT_BENCH_TEST_IMAGE_NAME. Arguments name the steps to run.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-folder=${SWT_BENCH_CLUSTER:-$root/.cache/cluster}
+folder=${SWT_BENCH_CLUSTER:?where the cluster is kept}
 archive=${SWT_BENCH_TEST_IMAGE:?an archive made by docker save}
 image=${SWT_BENCH_TEST_IMAGE_NAME:?the name of the image in it}
 cluster=$here/cluster.sh
 work=$(mktemp -d)
 rows=
-export KUBECONFIG=$folder/admin.conf
+export KUBECONFIG=$folder/admin.conf PATH=${SWT_BENCH_CLUSTER_BIN:-$folder/bin}:$PATH
 
 finish() {
   local status=$?
@@ -362,7 +361,7 @@ seconds_of() {
 }
 
 step=start
-[ -x "${SWT_BENCH_CLUSTER_BIN:-$folder/bin}/kubelet" ] || "$cluster" build "$folder"
+[ -x "${SWT_BENCH_CLUSTER_BIN:-$folder/bin}/kubectl" ] || "$cluster" build "$folder"
 trap finish EXIT
 "$cluster" start "$folder"
 "$cluster" import "$folder" "$archive" > "$work/import.log"
