@@ -11,11 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import Dockerode from 'dockerode';
 import { ensureBaseImage } from '../scripts/baseImages.mjs';
 import { startDocker } from '../scripts/docker.mjs';
+import { pythonWithPytest } from '../scripts/pythonWithPytest.mjs';
 import { cache, ensureBuilt, ensureInstalled, fail, need, root, run } from '../scripts/setup.mjs';
 
 /** The image of the bundled instance, whose tests need pytest. */
@@ -44,6 +45,8 @@ need('go', ['version'], 'to build Kubernetes');
 await ensureInstalled();
 await ensureBuilt();
 installPackages();
+const python = pythonWithPytest();
+if (python === undefined) fail('The tests on Slurm need a Python with pytest.');
 const rig = await startDocker();
 if (rig.cause !== undefined) fail(`The tests on a cluster need Docker: ${rig.cause}.`);
 mkdirSync(cache, { recursive: true });
@@ -62,6 +65,7 @@ const status = await run(
       ...rig.env,
       SWT_BENCH_CLUSTER: process.env.SWT_BENCH_CLUSTER ?? join(cache, 'cluster'),
       SWT_BENCH_TEST_IMAGE: archive,
+      SWT_BENCH_TEST_PYTHON: dirname(python),
       SWT_BENCH_TEST_IMAGE_NAME: process.env.SWT_BENCH_TEST_IMAGE_NAME ?? image,
     },
   },
