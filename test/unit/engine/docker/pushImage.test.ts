@@ -104,7 +104,11 @@ describe('pushing an image', () => {
     const config = join(folder, 'config.json');
     await writeFile(config, JSON.stringify({ auths: { 'reg.example:5000': { auth } } }));
     asked = [];
-    await push().finally(() => rm(config));
+    try {
+      await push();
+    } finally {
+      await rm(config);
+    }
     assert.deepEqual(asked[1]?.login, {
       ...{ username: 'tester', password: 'secret', serveraddress: 'reg.example:5000' },
     });
