@@ -14,6 +14,7 @@ import {
   type ImageCommands,
 } from './build/buildContainer';
 import { compileFolder } from './build/compileFolder';
+import { openCompilerCache } from './build/compilerCache';
 import { foreignUser } from './build/confinement';
 import { layTree } from './build/layTree';
 import { projectVersion } from '../../environments/projectVersion';
@@ -25,6 +26,7 @@ import { clearImageLeftovers } from './imageLeftovers';
 import { closeImage } from './closeImage';
 import { imageLabels, labels } from '../labels';
 import { needInterpreter, type Interpreter } from './askInterpreter';
+import type { MovedDay } from '../../environments/leastDay';
 import { repositoryArchive, treeArchive } from '../../sandbox/treeArchive';
 import { compiledOf, versionImage, versionRecord, versionRecordPath } from './versionImage';
 
@@ -50,6 +52,8 @@ export interface InstanceImage {
    * folder.
    */
   readonly install?: readonly string[];
+  /** Absent where its packages are as of the instance's day, or of no day. */
+  readonly moved?: MovedDay | undefined;
   /** Digest of everything that tests could see, and of nothing else. */
   readonly digest: string;
 }
@@ -67,6 +71,8 @@ const ownLabels = {
   tox: 'swt-bench.tox',
   user: 'swt-bench.user',
   install: 'swt-bench.install',
+  wantedDay: 'swt-bench.wanted-day',
+  takenDay: 'swt-bench.taken-day',
   digest: 'swt-bench.digest',
 } as const;
 
@@ -81,6 +87,8 @@ const described = z.object({
   [ownLabels.tox]: z.string(),
   [ownLabels.user]: z.coerce.number().int(),
   [ownLabels.install]: z.string(),
+  [ownLabels.wantedDay]: z.string().default(''),
+  [ownLabels.takenDay]: z.string().default(''),
   [ownLabels.digest]: z.string(),
 });
 
@@ -135,6 +143,7 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
   const pytest = said[ownLabels.pytest];
   const tox = said[ownLabels.tox];
   const install = said[ownLabels.install];
+  const moved = { wanted: said[ownLabels.wantedDay], taken: said[ownLabels.takenDay] };
   return {
     id: found.id,
     name,
@@ -146,6 +155,7 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
     ...(tox === '' ? {} : { tox }),
     user: said[ownLabels.user],
     ...(install === '' ? {} : { install: install.split(' ') }),
+    ...(moved.taken === '' ? {} : { moved }),
     digest: said[ownLabels.digest],
   };
 }
@@ -164,6 +174,7 @@ export interface InstanceLayerRequest {
     readonly from: InstanceImage['from'];
     /** Id of the image that it was built on. */
     readonly base?: string;
+    readonly moved?: MovedDay | undefined;
   };
   readonly storage: string;
 }
@@ -214,6 +225,8 @@ export async function makeInstanceLayer(
         [ownLabels.tox]: after.tox ?? '',
         [ownLabels.user]: String(user),
         [ownLabels.install]: install.join(' '),
+        [ownLabels.wantedDay]: source.moved?.wanted ?? '',
+        [ownLabels.takenDay]: source.moved?.taken ?? '',
         [ownLabels.digest]: digest,
       }),
       ...plainStart,
@@ -287,8 +300,8 @@ async function layOnVersion(filling: Filling): Promise<Filled> {
     if (version.user !== foreignUser) await handOver(container, folder, version.user);
     return { python, after: interpreter, user: version.user, install: [] };
   }
-  const install = installs ? installWords(request, python) : [];
-  await installR(filling, python, base, install);
+  const tools = { python, base, packages: interpreter.packages };
+  const install = await installR(filling, tools, installs);
   return { ...(await finished(filling, python, base)), python, install };
 }
 
@@ -318,22 +331,31 @@ function installWords(
   return ['env', version, ...installCommand(python)];
 }
 
+interface Tools {
+  /** Interpreter with the dependencies of the repository. */
+  readonly python: string;
+  /** Interpreter of the base image, which no foreign code could write to. */
+  readonly base: string;
+  /** Installed packages, as `name==version`. */
+  readonly packages: readonly string[];
+}
+
 /**
  * Does what the recipe says before the installation, installs R, and compiles what that made.
  *
- * @param install the command; empty where R is not installed
+ * @returns the command that installs R again; empty where R is not installed
  */
 async function installR(
-  { container, request, place, folder, inherited }: Filling,
-  python: string,
-  base: string,
-  install: readonly string[],
-): Promise<void> {
+  filling: Filling,
+  tools: Tools,
+  installs: boolean,
+): Promise<readonly string[]> {
+  const { container, request, place, folder, inherited } = filling;
   const { instance, recipe, trees } = request;
   const { work } = place;
   work.reporter.progress(`${instance.id}: installing R`);
   const env = {
-    PATH: `${posix.dirname(python)}:${inherited}`,
+    PATH: `${posix.dirname(tools.python)}:${inherited}`,
     HOME: '/tmp',
     SETUPTOOLS_SCM_PRETEND_VERSION: projectVersion(instance, recipe),
   };
@@ -344,13 +366,9 @@ async function installR(
   for (const step of recipe.preInstall) {
     await container.run(step, `prepare the installation of ${instance.id}`, command);
   }
-  if (install.length > 0) {
-    const own = `${foreignUser}:${foreignUser}`;
-    await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
-    await container.run(install, `install R of ${instance.id}`, command);
-    await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
-  }
-  await compileRest(container, base, folder, { env, isForeign: true });
+  const install = installs ? await installed(filling, { ...tools, env }) : [];
+  await compileRest(container, tools.base, folder, { env, isForeign: true });
+  return install;
 }
 
 /**
@@ -365,6 +383,41 @@ async function compileRest(
 ): Promise<void> {
   const words = `${compileFolder}\ncompile_folder(sys.argv[1])`;
   await container.attempt([python, '-I', '-S', '-c', words, folder], command);
+}
+
+/**
+ * Installs R in editable mode, with what was compiled for other instances of its version.
+ *
+ * @returns the command that installs R again
+ */
+async function installed(
+  { container, request, place, folder }: Filling,
+  tools: Tools & { readonly env: Readonly<Record<string, string>> },
+): Promise<readonly string[]> {
+  const { instance, trees, storage, source } = request;
+  const { work, log } = place;
+  const { python, base, packages, env } = tools;
+  const own = `${foreignUser}:${foreignUser}`;
+  const cache = await openCompilerCache(container, {
+    ...{ storage, folder, packages, path: env['PATH'] ?? '', signal: work.signal },
+    tree: trees.base,
+    identity: [instance.repo, instance.version, source.base ?? '', base],
+    say: (line) => log.line(line),
+  });
+  await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
+  await container.run(installCommand(python), `install R of ${instance.id}`, {
+    ...{ env: { ...env, ...cache?.env }, cwd: folder, isForeign: true },
+  });
+  await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
+  await cache?.keep();
+  const { HOME, PATH, ...kept } = { ...env, ...cache?.env };
+  void HOME;
+  // A sandbox puts the environment on the path of programs by itself.
+  const variables = { ...kept, ...(cache === undefined ? {} : { PATH }) };
+  const words = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  // The label of the image has the words with a space between them.
+  const usable = words.filter((word) => !/\s/.test(word));
+  return ['env', ...usable, ...installCommand(python)];
 }
 
 /**

@@ -5,7 +5,7 @@ import { withLock } from '../../../repository/lock';
 import { lockPath } from '../../../repository/storage';
 import { treeEntries, type TreeEntry } from '../../../repository/treeFiles';
 import type { Trees } from '../../../repository/trees';
-import { builtPython } from '../../containerImage';
+import { builtFolder, builtPython } from '../../containerImage';
 import type { Recipe } from '../../environments/recipes';
 import { asciiJson } from '../../sandbox/agentProtocol';
 import { tarOf } from '../../sandbox/archive';
@@ -21,7 +21,7 @@ import { CompiledFiles } from './build/compiledFiles';
 import { foreignUser } from './build/confinement';
 import { layTree } from './build/layTree';
 import { closeImage } from './closeImage';
-import { environmentRepository, environmentTag, madeFolder, plainStart } from './environmentImage';
+import { environmentRepository, environmentTag, plainStart } from './environmentImage';
 import { identityDigest, noteUse } from './imageRecords';
 import { inspectImage } from './inspectImage';
 
@@ -62,7 +62,7 @@ const recorded = z.object({
 });
 
 /** Path of the record in the image of a version. No image of an instance has it. */
-export const versionRecordPath = `${madeFolder}/version.json`;
+export const versionRecordPath = `${builtFolder}/version.json`;
 /** Bytes of the longest record. */
 const recordLimit = 64 << 20;
 
