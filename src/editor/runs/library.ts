@@ -9,6 +9,7 @@ import { candidateKey, journalPath, parseJournal } from '../../results/journal';
 import { readLive, type LiveState } from '../../results/live';
 import { readRuns } from '../../results/readRuns';
 import { withTrajectoryCosts } from '../../trajectory/withTrajectoryCosts';
+import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
 import { storageFolder } from '../shell/settings';
 
 /** Milliseconds during which changes on disk are collected. */
@@ -93,7 +94,9 @@ export class RunLibrary implements vscode.Disposable {
     const runs = await this.priced(read);
     this.listed = runs.filter((run) => !hidden.has(placeOf(run)));
     // The folder for batches may be empty, which is no problem.
-    this.unreadable = problems.filter((problem) => !problem.startsWith(`${own} holds no run`));
+    this.unreadable = problems
+      .filter((problem) => !problem.startsWith(`${own} holds no run`))
+      .map(inTermsOfSettings);
     for (const problem of this.unreadable) this.reporter.log(problem);
     this.read.clear();
     this.states.clear();

@@ -186,7 +186,7 @@ export class Runs implements vscode.Disposable {
       throw new HumanError(
         why,
         vscode.l10n.t(
-          'Choose a folder that "swt-bench evaluate --out" or the harness wrote, or a published run',
+          'Choose a folder that "swt-bench evaluate" or the harness wrote, or a published run',
         ),
       );
     }
