@@ -255,6 +255,13 @@ export class RunLibrary implements vscode.Disposable {
     }
     for (const run of this.listed.filter(({ place }) => places.includes(place ?? ''))) {
       await this.look(run);
+      // Another process has ended its batch. Only reading the run again says that it is finished.
+      const hasEnded = run.unfinished === true && this.progressOf(run) === undefined;
+      if (hasEnded) {
+        await this.reload();
+        this.progressed.fire(run.label);
+        continue;
+      }
       const entries = await this.newEntries(run.place ?? '').catch(() => undefined);
       if (entries !== undefined && entries.length > 0) {
         const grownRun = { ...run, entries: merged(run.entries, entries) };
