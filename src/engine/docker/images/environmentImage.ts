@@ -426,6 +426,7 @@ async function systemImage(
       else if (ended.code !== 0)
         place.log.line(`without ${packages.join(', ')}, which tests may need`);
     }
+    await container.attempt(['sh', '-c', nameCompilers]);
     await container.run(
       ['sh', '-c', `rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin ${scratch}`],
       'remove what only the build needed',
@@ -466,6 +467,10 @@ async function missingExtras(container: BuildContainer, recipe: Recipe): Promise
   }
   return found;
 }
+
+/** Debian's ccache has the names of all compilers but the two that some build systems use first. */
+const nameCompilers =
+  'cd /usr/lib/ccache && for name in cc c++; do [ -e "$name" ] || ln -s ../../bin/ccache "$name"; done';
 
 /** @param interpreters names of the Python that is compiled for */
 async function isThere(
