@@ -9,6 +9,7 @@ import { packageOf, plainName, projectVersion, scmName } from '../../environment
 import type { Recipe } from '../../environments/recipes';
 import { tarOf } from '../../sandbox/archive';
 import {
+  CommandFailed,
   inContainer,
   labelLines,
   type BuildContainer,
@@ -139,6 +140,9 @@ export async function environmentImage(
   } catch (error) {
     const more = packages.refusals();
     // Refused addresses do not explain a more specific error, such as a limit.
+    if (more !== '' && error instanceof CommandFailed) {
+      throw new CommandFailed(`${error.what}${more}`, error.next, error.output);
+    }
     if (more === '' || !(error instanceof HumanError) || error.constructor !== HumanError)
       throw error;
     throw new HumanError(`${error.what}${more}`, error.next);
