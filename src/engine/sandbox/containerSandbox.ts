@@ -16,13 +16,14 @@ import {
 import { BoundedOutput, outputLimit, streamLimit } from '../boundedOutput';
 import type { RunRecord, RunRequest, Sandbox } from '../engine';
 import { missingPrograms } from '../environments/programs';
-import { missingService, servicesInSandbox } from '../environments/services';
+import { missingService } from '../environments/services';
 import { runnerOf } from '../runners/runners';
 import { endings, type Ending } from '../process';
 import { emptyTrace, readTrace } from '../tracer/readTrace';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { Agent, type AgentParts } from './agent';
 import { contentTime, filesOfTar, tarOf } from './archive';
+import { servicesInSandbox } from './sandboxServices';
 import { sandboxRepository } from './sandboxRepository';
 import { asciiJson } from './agentProtocol';
 

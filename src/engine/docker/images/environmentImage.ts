@@ -10,6 +10,7 @@ import { packageOf, plainName, projectVersion, scmName } from '../../environment
 import type { Recipe } from '../../environments/recipes';
 import { tarOf } from '../../sandbox/archive';
 import {
+  CommandFailed,
   inContainer,
   labelLines,
   type BuildContainer,
@@ -140,6 +141,9 @@ export async function environmentImage(
   } catch (error) {
     const more = packages.refusals();
     // Refused addresses do not explain a more specific error, such as a limit.
+    if (more !== '' && error instanceof CommandFailed) {
+      throw new CommandFailed(`${error.what}${more}`, error.next, error.output);
+    }
     if (more === '' || !(error instanceof HumanError) || error.constructor !== HumanError)
       throw error;
     throw new HumanError(`${error.what}${more}`, error.next);
@@ -429,6 +433,7 @@ async function systemImage(
       else if (ended.code !== 0)
         place.log.line(`without ${packages.join(', ')}, which tests may need`);
     }
+    await container.attempt(['sh', '-c', nameCompilers]);
     await container.run(
       ['sh', '-c', `rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin ${scratch}`],
       'remove what only the build needed',
@@ -469,6 +474,10 @@ async function missingExtras(container: BuildContainer, recipe: Recipe): Promise
   }
   return found;
 }
+
+/** Debian's ccache has the names of all compilers but the two that some build systems use first. */
+const nameCompilers =
+  'cd /usr/lib/ccache && for name in cc c++; do [ -e "$name" ] || ln -s ../../bin/ccache "$name"; done';
 
 /** @param interpreters names of the Python that is compiled for */
 async function isThere(
