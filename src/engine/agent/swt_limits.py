@@ -20,7 +20,7 @@ from swt_processes import (
 # file, where the engine does not see it.
 OUTPUT_LIMIT = 64 << 20
 # Refused processes after which a program is a fork bomb. No test goes on after nearly as many.
-REFUSAL_LIMIT = 1 << 12
+REFUSAL_LIMIT = 1 << 10
 # Seconds between two looks, and between two looks at captured output, which need a process.
 PAUSE = 0.1
 LONG_PAUSE = 1
