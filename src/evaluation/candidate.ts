@@ -8,6 +8,7 @@ import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
 import { brokenRuns } from './brokenRuns';
 import type { CandidateResult } from './candidateResult';
+import { remarkOnDay } from '../engine/environments/leastDay';
 import { environmentProblem } from './environmentProblem';
 import { explainDifference } from './difference';
 import {
@@ -75,6 +76,18 @@ export async function evaluateCandidate(
  * start from.
  */
 export async function evaluateSince(
+  session: InstanceSession,
+  request: CandidateRequest,
+  options: CandidateOptions,
+): Promise<Evaluation> {
+  const evaluation = await evaluated(session, request, options);
+  const remark = remarkOnDay((await session.environment(options)).movedDay);
+  if (remark === undefined) return evaluation;
+  const { result } = evaluation;
+  return { ...evaluation, result: { ...result, notes: [remark, ...result.notes] } };
+}
+
+async function evaluated(
   session: InstanceSession,
   request: CandidateRequest,
   options: CandidateOptions,

@@ -198,6 +198,7 @@ async function ourRun({ folder, results }: Place): Promise<RunsRead> {
       label: labelOf(manifest),
       place: folder,
       instances: manifest.instances,
+      ...(manifest.denominator === undefined ? {} : { denominator: manifest.denominator }),
       entries: withoutAnswerNumbers(entries, { most, candidates }),
       models,
       ...(lines.length < candidates ? { unfinished: true } : {}),

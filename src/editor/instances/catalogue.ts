@@ -6,7 +6,6 @@ import { matches, parseQuery, type Query } from '../../dataset/query/query';
 import { sortEntries, type SortOrder } from '../../dataset/query/sortOrder';
 import { readTriage, type TriageFile } from '../../dataset/triage/triage';
 import type { InstanceEntry } from '../../domain/instance';
-import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { InstanceStatus } from '../../domain/status';
 import { isLiteS, type TriageEntry } from '../../domain/triage';
@@ -14,6 +13,7 @@ import type { Validation } from '../../domain/validation';
 import { readStates, statusOf, type InstanceState } from '../../repository/instanceState';
 import { bundledDataset } from '../instance/bundledDataset';
 import { contextKeys, settingKeys } from '../shell/names';
+import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
@@ -130,7 +130,7 @@ export class Catalogue implements vscode.Disposable {
     } catch (error) {
       if (reading.signal.aborted) return;
       this.reporter.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      this.become({ kind: 'failed', why: messageOf(error) });
+      this.become({ kind: 'failed', why: messageInEditor(error) });
     }
   }
 
@@ -159,7 +159,7 @@ export class Catalogue implements vscode.Disposable {
     try {
       this.triaged = (await readTriage(path)).instances;
     } catch (error) {
-      void vscode.window.showErrorMessage(withoutLinkMarkup(messageOf(error)));
+      void vscode.window.showErrorMessage(withoutLinkMarkup(messageInEditor(error)));
     }
     if (this.watcher === undefined) {
       const pattern = new vscode.RelativePattern(vscode.Uri.file(join(path, '..')), 'triage*.json');

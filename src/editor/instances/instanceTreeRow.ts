@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import { plural } from '../../domain/plural';
 import { describeProblem } from '../../dataset/dataset';
 import type { InstanceEntry } from '../../domain/instance';
 import { asLabel } from '../../domain/label';
@@ -243,14 +244,14 @@ export function paragraphsOn(
     ]
       .filter((each) => each !== '')
       .join(' · '),
-    `X*: ${patch.lines} lines in ${files(patch.files.length)} · ` +
-      `T*: ${tests.lines} lines in ${files(tests.files.length)} · ` +
-      `issue: ${entry.issue.length} characters`,
+    `X*: ${plural(patch.lines, 'line')} in ${files(patch.files.length)} · ` +
+      `T*: ${plural(tests.lines, 'line')} in ${files(tests.files.length)} · ` +
+      `issue: ${plural(entry.issue.length, 'character')}`,
     `Status: ${statusInWords(l10n, catalogue.statusOf(entry.id), true)}`,
     ...(validation === undefined
       ? []
       : [
-          `Validated ${validation.date.slice(0, 10)}, ${validation.repetitions} times, ` +
+          `Validated ${validation.date.slice(0, 10)}, ${plural(validation.repetitions, 'time')}, ` +
             `${validation.engine}, ${validation.environment}`,
           ...validation.reasons.map((reason) => `${reason.kind}: ${reason.explanation}`),
         ]),

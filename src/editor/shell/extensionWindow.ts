@@ -206,6 +206,7 @@ export class ExtensionWindow {
         await applyBundledCandidate(context.extensionPath, instance, candidate);
       },
       [commandIds.reproduce]: async () => (await this.requireOpened()).testing.reproduceAll(),
+      [commandIds.cancelRuns]: async () => (await this.requireOpened()).instance.runs.cancelRuns(),
       [commandIds.showChangeCoverage]: async () => {
         const { instance } = await this.requireOpened();
         await (await import('./parts')).showChangeCoverage(instance);
@@ -384,8 +385,9 @@ export class ExtensionWindow {
     await instance.restore();
     const readiness = new parts.EngineReadiness(folder.uri, context.extensionPath, reporter);
     const tests = new parts.CandidateTests(instance);
-    const testing = new parts.CandidateTesting(instance, tests, reporter);
-    const inline = new parts.Inline(instance, tests, testing, (uri) =>
+    const underWay = new parts.TestsUnderWay((test) => instance.hasSoFar(test));
+    const testing = new parts.CandidateTesting(instance, tests, underWay, reporter);
+    const inline = new parts.Inline(instance, tests, underWay, testing, (uri) =>
       this.documentChanged.fire(uri),
     );
     const coverage = new parts.ChangeCoverageViews(instance, context.extensionUri);
@@ -393,7 +395,7 @@ export class ExtensionWindow {
     const fixes = new parts.Fixes(context, instance, reporter);
     this.opened = { instance, readiness, testing, inline, coverage, candidates, fixes };
     context.subscriptions.push(
-      ...[readiness, tests, testing, inline, coverage, candidates, fixes],
+      ...[readiness, tests, underWay, testing, inline, coverage, candidates, fixes],
       ...[steps.follow(instance, tests), new parts.StatusBar(instance)],
     );
     this.tree.show(instance, readiness);

@@ -4,6 +4,7 @@ export const commandIds = {
   applyBundledCandidate: 'swt-bench.applyBundledCandidate',
   showIssue: 'swt-bench.showIssue',
   reproduce: 'swt-bench.reproduce',
+  cancelRuns: 'swt-bench.cancelRuns',
   showChangeCoverage: 'swt-bench.showChangeCoverage',
   showVerdict: 'swt-bench.showVerdict',
   checkBeforeSubmitting: 'swt-bench.checkBeforeSubmitting',

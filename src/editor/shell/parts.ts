@@ -35,4 +35,5 @@ export { StatusBar } from '../verdict/statusBar';
 export { CandidateTesting } from '../testing/candidateTesting';
 export { copyMcpConfiguration, mcpServer } from '../tools/mcpServer';
 export { WorkspaceTools } from '../tools/workspaceTools';
+export { TestsUnderWay } from '../testing/underWay/testsUnderWay';
 export { warmUpInBackground } from '../instance/warmUp';

@@ -18,6 +18,7 @@ import os
 import py_compile
 import resource
 import select
+import shutil
 import signal
 import stat
 import sys
@@ -38,6 +39,7 @@ from swt_processes import (
     remove_namespace_objects,
     restore_signals,
 )
+from swt_services import start_service, wait_for
 from swt_shell import FOLDER, Shell
 from swt_tree import Tree, remove
 from swt_wire import Wire
@@ -230,8 +232,14 @@ class Agent(object):
         return env
 
     def do_install(self, header, payload):
-        """Runs a program of the image as root in the tree, and adds its changes to the known state."""
+        """
+        Runs a program of the image as root in the tree, and adds its changes to the known state.
+        Build systems compare times, and all files of R are older than what was built from them. So
+        the files to build again get the time of now until the program ends.
+        """
+        times = self.tree.touch(header["changed"])
         result = self._run(header, root=True)
+        self.tree.set_times(times)
         self.tree.own()
         self.tree.remember()
         self.wire.send("done", **result)
@@ -259,12 +267,36 @@ class Agent(object):
             SWT_TRACE_CONFIG=config,
         )
         self.tree.let_time_pass()
+        remarks = self._serve(header)
+        path = self.environment(header)["PATH"]
+        missing = [name for name in header.get("programs", []) if shutil.which(name, path=path) is None]
         result = self._run(header, root=False)
+        result["missing"] = missing
+        result["remarks"] += remarks
         trace, cut = pack(os.path.join(folder, "trace"))
         if cut:
             result["remarks"].append("the records of the run were too long, and only a part was read")
         self.wire.send("done", trace, **result)
         self._settle()
+
+    def _serve(self, header):
+        """
+        Starts the services that tests expect, which end with the run. Returns remarks on those that
+        are missing. They get nothing of the tracer.
+        """
+        remarks = []
+        names = ("HOME", "TMPDIR", "LANG", "PYTHONHASHSEED")
+        given = {name: header["env"][name] for name in names if name in header["env"]}
+        env = dict(os.environ, **given)
+        for service in header.get("services", []):
+            if not os.path.exists(service["argv"][0]):
+                remarks.append(service["missing"])
+                continue
+            program = start_service(
+                service["argv"], env, lambda: self.drop_rights(header["disk"] + (64 << 20)))
+            if not wait_for(service["port"], program):
+                remarks.append("%s did not start" % service["name"])
+        return remarks
 
     def _settle(self):
         """Puts everything back after the answer, so that nobody waits: it takes as long as a short test."""

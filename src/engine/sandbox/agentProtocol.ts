@@ -16,6 +16,8 @@ const runFields = {
   signal: z.number().nullish(),
   seconds: z.number(),
   remarks: z.array(z.string()),
+  /** Programs that tests expect and that are not on their path. */
+  missing: z.array(z.string()).optional(),
   /** Folder of the shell of a workspace after a command. */
   cwd: z.string().optional(),
   /** Why a program could not be started. */

@@ -16,6 +16,8 @@ import {
 } from '../../repository/treeFiles';
 import { BoundedOutput, outputLimit, streamLimit } from '../boundedOutput';
 import type { RunRecord, RunRequest, Sandbox } from '../engine';
+import { missingPrograms } from '../environments/programs';
+import { missingService, servicesInSandbox } from '../environments/services';
 import { runnerOf } from '../runners/runners';
 import { endings, type Ending } from '../process';
 import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';
@@ -56,6 +58,19 @@ export interface SandboxParts extends AgentParts {
  */
 const builds =
   /(^|\/)(setup\.(py|cfg)|pyproject\.toml|meson\.build|MANIFEST\.in)$|\.(pyx|pxd|pxi|c|cc|cpp|h|hpp|f|f90|src)(\.(in|tp))?$/;
+
+/**
+ * Files that have to be built again after a change of `changed`. Not every build system knows which
+ * sources include a header, so a change of one counts for all of them. ccache finds those that are
+ * the same nevertheless.
+ *
+ * @param all files of R
+ */
+export function builtFrom(changed: readonly string[], all: Iterable<string>): string[] {
+  const includes = changed.some((path) => /\.(pxd|pxi|h|hpp)(\.(in|tp))?$/.test(path));
+  const units = includes ? [...all].filter((path) => /\.(pyx|c|cc|cpp|f|f90)$/.test(path)) : [];
+  return [...new Set([...changed, ...units])];
+}
 
 /**
  * Opens a sandbox on a container whose agent is ready, and makes its tree equal to the one here.
@@ -296,6 +311,7 @@ export class ContainerSandbox implements Sandbox {
         env: {},
         seconds: 1800,
         disk: this.parts.diskBytes,
+        changed: builtFrom(because, this.entries.keys()),
       },
       { signal, onOutput: (data) => output.add(data) },
     );
@@ -339,6 +355,7 @@ export class ContainerSandbox implements Sandbox {
         folders: [image.folder],
         remarks: [
           ...(header.remarks ?? []),
+          ...missingPrograms(header.missing ?? [], output.text()),
           ...[...this.unbuilt].map(
             (path) => `${path} was changed, but this image cannot build it again`,
           ),
@@ -357,6 +374,7 @@ export class ContainerSandbox implements Sandbox {
   ): ReturnType<Agent['untilDone']> {
     const { plan, signal } = request;
     const { image } = this.parts;
+    const services = servicesInSandbox(plan.services ?? []);
     const decoder = new StringDecoder('utf8');
     let streamed = 0;
     const trace = {
@@ -371,7 +389,12 @@ export class ContainerSandbox implements Sandbox {
         argv: [image.python, ...plan.args],
         bin: this.bin,
         cwd: plan.cwd,
-        env: { ...this.environment(request.hashSeed ?? 0), ...plan.env },
+        env: { ...this.environment(request.hashSeed ?? 0), ...services.env, ...plan.env },
+        programs: plan.programs ?? [],
+        services: services.started.map((each) => ({
+          ...each,
+          missing: missingService(each.name),
+        })),
         // Takes effect only when this process is gone and cannot stop the run.
         seconds: request.timeoutSeconds + 30,
         disk: this.parts.diskBytes,

@@ -19,6 +19,7 @@ import {
   type BuildPlace,
 } from './build/buildContainer';
 import { compileFolder, compileR } from './build/compileR';
+import { openCompilerCache } from './build/compilerCache';
 import { foreignUser } from './build/confinement';
 import { projectVersion } from '../../environments/projectVersion';
 import { plainStart } from './environmentImage';
@@ -28,6 +29,7 @@ import { identityDigest, noteUse } from './imageRecords';
 import { clearImageLeftovers, closeAround } from './imageLeftovers';
 import { imageLabels, labels } from '../labels';
 import { needInterpreter, testUser } from './askInterpreter';
+import type { MovedDay } from '../../environments/leastDay';
 import { treeArchive } from '../../sandbox/treeArchive';
 
 /** The image that the sandboxes of an instance are made from. */
@@ -52,6 +54,8 @@ export interface InstanceImage {
    * folder.
    */
   readonly install?: readonly string[];
+  /** Absent where its packages are as of the instance's day, or of no day. */
+  readonly moved?: MovedDay | undefined;
   /** Digest of everything that tests could see, and of nothing else. */
   readonly digest: string;
 }
@@ -69,6 +73,8 @@ const ownLabels = {
   tox: 'swt-bench.tox',
   user: 'swt-bench.user',
   install: 'swt-bench.install',
+  wantedDay: 'swt-bench.wanted-day',
+  takenDay: 'swt-bench.taken-day',
   digest: 'swt-bench.digest',
 } as const;
 
@@ -83,6 +89,8 @@ const described = z.object({
   [ownLabels.tox]: z.string(),
   [ownLabels.user]: z.coerce.number().int(),
   [ownLabels.install]: z.string(),
+  [ownLabels.wantedDay]: z.string().default(''),
+  [ownLabels.takenDay]: z.string().default(''),
   [ownLabels.digest]: z.string(),
 });
 
@@ -137,6 +145,7 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
   const pytest = said[ownLabels.pytest];
   const tox = said[ownLabels.tox];
   const install = said[ownLabels.install];
+  const moved = { wanted: said[ownLabels.wantedDay], taken: said[ownLabels.takenDay] };
   return {
     id: found.id,
     name,
@@ -148,6 +157,7 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
     ...(tox === '' ? {} : { tox }),
     user: said[ownLabels.user],
     ...(install === '' ? {} : { install: install.split(' ') }),
+    ...(moved.taken === '' ? {} : { moved }),
     digest: said[ownLabels.digest],
   };
 }
@@ -166,6 +176,7 @@ export interface InstanceLayerRequest {
     readonly from: InstanceImage['from'];
     /** Id of the image that it was built on. */
     readonly base?: string;
+    readonly moved?: MovedDay | undefined;
   };
   readonly storage: string;
 }
@@ -221,6 +232,8 @@ export async function makeInstanceLayer(
         [ownLabels.tox]: after.tox ?? '',
         [ownLabels.user]: String(user),
         [ownLabels.install]: install.join(' '),
+        [ownLabels.wantedDay]: source.moved?.wanted ?? '',
+        [ownLabels.takenDay]: source.moved?.taken ?? '',
         [ownLabels.digest]: digest,
       }),
       ...plainStart,
@@ -239,6 +252,8 @@ interface Tools {
    * environment is built here.
    */
   readonly base: string | undefined;
+  /** Installed packages, as `name==version`. */
+  readonly packages: readonly string[];
 }
 
 /** Puts R into the container. Compiles it as well when the environment is built here. */
@@ -254,7 +269,7 @@ async function putR(
   if (source.from !== 'built') {
     const found = await needInterpreter(container, source.name, pythonsOf(folder), false);
     await putTree(container, request, folder, found.executable);
-    return { python: found.executable, base: undefined };
+    return { python: found.executable, base: undefined, packages: found.packages };
   }
   const base = await basePython(container, recipe, inherited);
   container.superviseWith(base);
@@ -266,7 +281,7 @@ async function putR(
     say: (line) => place.log.line(line),
   });
   const found = await needInterpreter(container, source.name, [builtPython], true);
-  return { python: found.executable, base };
+  return { python: found.executable, base, packages: found.packages };
 }
 
 /**
@@ -276,11 +291,14 @@ async function putR(
  */
 async function installR(
   container: BuildContainer,
-  { instance, recipe, source }: InstanceLayerRequest,
-  { work }: BuildPlace,
+  request: InstanceLayerRequest,
+  place: BuildPlace,
   folder: string,
-  { python, base, inherited }: Tools & { readonly inherited: string },
+  tools: Tools & { readonly inherited: string },
 ): Promise<readonly string[]> {
+  const { instance, recipe, source } = request;
+  const { work } = place;
+  const { python, base, inherited } = tools;
   const isBuilt = source.from === 'built';
   const isForeign = base !== undefined;
   const env = {
@@ -291,19 +309,14 @@ async function installR(
   const isConda = /\/envs\/testbed\//.test(python);
   const installs = isBuilt ? recipe.install === 'editable' : isConda;
   const version = `SETUPTOOLS_SCM_PRETEND_VERSION=${env.SETUPTOOLS_SCM_PRETEND_VERSION}`;
-  const install = installs ? ['env', version, ...installCommand(python)] : [];
+  let install: readonly string[] = installs ? ['env', version, ...installCommand(python)] : [];
   if (isBuilt) {
     work.reporter.progress(`${instance.id}: installing R`);
     const command = { env, cwd: folder, isForeign };
     for (const step of recipe.preInstall) {
       await container.run(step, `prepare the installation of ${instance.id}`, command);
     }
-    if (installs) {
-      const own = `${foreignUser}:${foreignUser}`;
-      await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
-      await container.run(install, `install R of ${instance.id}`, command);
-      await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
-    }
+    if (installs) install = await installed(container, request, place, { ...tools, folder, env });
   }
   // Files that are not valid for this version of Python, such as test data, are not compiled,
   // without an error. In an image that is built here, this compiles what the installation made.
@@ -314,6 +327,41 @@ async function installR(
     await container.attempt(compiler, { env, isForeign });
   }
   return install;
+}
+
+/**
+ * Installs R in editable mode, with what was compiled for other instances of its version.
+ *
+ * @returns the command that installs R again
+ */
+async function installed(
+  container: BuildContainer,
+  { instance, trees, storage, source }: InstanceLayerRequest,
+  { work, log }: BuildPlace,
+  tools: Tools & { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+): Promise<readonly string[]> {
+  const { python, base, packages, folder, env } = tools;
+  const own = `${foreignUser}:${foreignUser}`;
+  const cache = await openCompilerCache(container, {
+    ...{ storage, folder, packages, path: env['PATH'] ?? '', signal: work.signal },
+    tree: trees.base,
+    identity: [instance.repo, instance.version, source.base ?? '', base ?? ''],
+    say: (line) => log.line(line),
+  });
+  await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
+  await container.run(installCommand(python), `install R of ${instance.id}`, {
+    ...{ env: { ...env, ...cache?.env }, cwd: folder, isForeign: true },
+  });
+  await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
+  await cache?.keep();
+  const { HOME, PATH, ...kept } = { ...env, ...cache?.env };
+  void HOME;
+  // A sandbox puts the environment on the path of programs by itself.
+  const variables = { ...kept, ...(cache === undefined ? {} : { PATH }) };
+  const words = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  // The label of the image has the words with a space between them.
+  const usable = words.filter((word) => !/\s/.test(word));
+  return ['env', ...usable, ...installCommand(python)];
 }
 
 /**

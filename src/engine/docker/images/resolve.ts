@@ -1,5 +1,6 @@
 import { tarOf } from '../../sandbox/archive';
 import { asOf } from '../../environments/packageDay';
+import { NoSolution, saysNoSolution } from '../../environments/leastDay';
 import type { ProjectNeeds } from '../../environments/projectNeeds';
 import type { BuildContainer, Command, Ended } from './build/buildContainer';
 
@@ -48,7 +49,7 @@ interface Resolving {
  * scratchTree}. Runs R's set-up program, and those of its requirements that have no wheel.
  *
  * @returns lines of a requirement file, sorted
- * @throws HumanError when there is no solution, with uv's own words
+ * @throws NoSolution when there is none, HumanError when metadata cannot be read, in uv's own words
  */
 export async function resolve(container: BuildContainer, resolving: Resolving): Promise<string[]> {
   const { needs, day, what, env } = resolving;
@@ -62,8 +63,9 @@ export async function resolve(container: BuildContainer, resolving: Resolving): 
     const second = await compileWithOwnTools(container, resolving, command);
     if (second?.code === 0) ended = second;
   }
-  if (ended.code !== 0) throw container.failed(ended, doing);
-  return linesOf(ended.standard);
+  if (ended.code === 0) return linesOf(ended.standard);
+  const failed = container.failed(ended, doing);
+  throw saysNoSolution(ended.output) ? new NoSolution(failed.what, failed.next) : failed;
 }
 
 const inputPaths = (...names: string[]): string[] => names.map((name) => `${scratch}/in/${name}`);

@@ -11,6 +11,8 @@ const recordSchema = z.object({
   lock: z.array(z.string()),
   /** Debian packages that were installed on the base image. */
   packages: z.array(z.string()),
+  /** Absent where packages are as of the instance's day. */
+  moved: z.object({ wanted: z.string(), taken: z.string() }).optional(),
 });
 export type ResolvedRequirements = z.infer<typeof recordSchema>;
 

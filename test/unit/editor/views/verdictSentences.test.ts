@@ -196,6 +196,12 @@ describe('a verdict in few words', () => {
   it('is the number of tests that reproduce, or the reason', () => {
     assert.equal(verdictInWords(strictGrade({ failToPass: ['a', 'b'] })), '2 F→P');
     assert.equal(verdictInWords(strictGrade({ success: false, reason: 'unsound' })), 'unsound');
+    const breaks = { success: false, reason: 'breaks a test' } as const;
+    const words = (failToPass: string[], anyToFail: string[]): string =>
+      verdictInWords(strictGrade({ ...breaks, failToPass, anyToFail }));
+    assert.equal(words([], ['a']), 'breaks a test');
+    assert.equal(words(['b', 'c'], ['a']), 'breaks a test · 2 F→P');
+    assert.equal(words(['b'], ['a', 'd', 'e']), 'breaks 3 tests · 1 F→P');
   });
 
   it('has its findings counted', () => {

@@ -1,13 +1,11 @@
-import { readFile, rm } from 'node:fs/promises';
-import { join, posix } from 'node:path';
-import { sha256 } from '../../../../files/sha256';
+import { posix } from 'node:path';
 import { throwIfAborted } from '../../../../domain/humanError';
 import { treeEntries, type TreeEntry } from '../../../../repository/treeFiles';
-import { writeWholeFile } from '../../../../files/wholeFile';
-import { contentTime, filesInTar, tarOf } from '../../../sandbox/archive';
+import { filesInTar, tarOf } from '../../../sandbox/archive';
 import type { BuildContainer } from './buildContainer';
 import { foreignUser } from './confinement';
 import { identityDigest } from '../imageRecords';
+import { keptPath, readKeptFiles, writeKeptFiles } from './keptFiles';
 
 interface Compiling {
   readonly storage: string;
@@ -34,8 +32,8 @@ const limit = 512 << 20;
 export async function compileR(container: BuildContainer, compiling: Compiling): Promise<void> {
   const { tree, folder, python, storage, identity, say, signal } = compiling;
   const entries = await treeEntries(tree, signal);
-  const path = join(storage, 'images', 'compiled', identityDigest(folder, ...identity));
-  const all = await keptFiles(path, say);
+  const path = keptPath(storage, identityDigest(folder, ...identity));
+  const all = await readKeptFiles(path, say);
   const kept = new Map(
     [...all].filter(([name]) => {
       const { id, source } = parts(name);
@@ -71,7 +69,7 @@ export async function compileR(container: BuildContainer, compiling: Compiling):
     const id = entries.get(`${above}${stem}.py`)?.id;
     if (id !== undefined) kept.set(`${id}/${compiled}`, content);
   }
-  await keep(path, kept);
+  await writeKeptFiles(path, kept);
 }
 
 /** Splits the name of a kept file, `OBJECT-ID/FOLDER/__pycache__/NAME.TAG.pyc`, into its parts. */
@@ -87,36 +85,6 @@ const isSafe = (source: string, entries: ReadonlyMap<string, TreeEntry>): boolea
   !source.split('/').includes('..') &&
   !source.startsWith('/') &&
   !entries.has(posix.join(posix.dirname(source), '__pycache__'));
-
-/** The kept files by name. Files that do not match their recorded digest are discarded. */
-async function keptFiles(
-  path: string,
-  say: (line: string) => void,
-): Promise<ReadonlyMap<string, Buffer>> {
-  const content = await readFile(path).catch(() => undefined);
-  if (content === undefined) return new Map();
-  const [digest, archive] = [content.toString('latin1', 0, 64), content.subarray(64)];
-  if (sha256(archive) === digest) {
-    const files = await filesInTar(archive).catch(() => undefined);
-    if (files !== undefined) return new Map(files.map((file) => [file.path, file.content]));
-  }
-  say(`the compiled files in ${path} are not what was kept there: they are thrown away`);
-  await rm(path, { force: true });
-  return new Map();
-}
-
-/** Never fails: without the kept files, everything is compiled again. */
-async function keep(path: string, files: ReadonlyMap<string, Buffer>): Promise<void> {
-  const archive = await tarOf(
-    [...files].map(([name, content]) => ({
-      path: name,
-      content,
-      time: contentTime(Buffer.alloc(0)),
-    })),
-  );
-  const whole = Buffer.concat([Buffer.from(sha256(archive), 'latin1'), archive]);
-  await writeWholeFile(path, whole).catch(() => undefined);
-}
 
 /** Python code that compiles a folder, on several processors where there are several. */
 export const compileFolder = `

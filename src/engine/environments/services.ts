@@ -1,0 +1,66 @@
+import { builtFolder } from '../containerImage';
+
+/** Programs on the loopback that tests of a repository connect to, as recipes name them. */
+export const serviceNames = ['httpbin'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+interface Service {
+  /** Requirements of its own environment, which nothing of a repository shares. */
+  readonly requirements: readonly string[];
+  /** Versions of Python that it runs with, the preferred one first. */
+  readonly pythons: readonly string[];
+  /** Day as of which these are taken: the service is the same for instances of all days. */
+  readonly day: string;
+  /** Arguments of the interpreter of its environment. */
+  readonly args: (port: number) => readonly string[];
+  /** How tests find it. */
+  readonly env: (port: number) => Readonly<Record<string, string>>;
+}
+
+export const services: Readonly<Record<ServiceName, Service>> = {
+  httpbin: {
+    requirements: ['httpbin==0.10.2', 'gunicorn==22.0.0'],
+    pythons: ['3.11', '3.12', '3.10', '3.9'],
+    day: '2024-06-01',
+    // httpbin answers chunked requests only under gunicorn. Threads keep connections open, as
+    // httpbin.org does.
+    args: (port) => [
+      ...['-m', 'gunicorn', '--bind', `127.0.0.1:${port}`, '--worker-class', 'gthread'],
+      ...['--threads', '16', '--keep-alive', '60', '--log-level', 'critical', 'httpbin:app'],
+    ],
+    env: (port) => ({ HTTPBIN_URL: `http://127.0.0.1:${port}/` }),
+  },
+};
+
+/** Port of the first service in a sandbox, whose loopback nothing else uses. */
+const firstPort = 7077;
+
+/** The interpreter of a service in images that are built here. */
+export const servicePython = (name: ServiceName): string =>
+  `${builtFolder}/services/${name}/bin/python`;
+
+/** What a sandbox in a container has to start for a run, and the variables that tests find it by. */
+export function servicesInSandbox(names: readonly ServiceName[]): {
+  readonly started: readonly {
+    readonly name: string;
+    readonly argv: readonly string[];
+    readonly port: number;
+  }[];
+  readonly env: Readonly<Record<string, string>>;
+} {
+  const placed = names.map((name, index) => ({ name, port: firstPort + index }));
+  return {
+    started: placed.map(({ name, port }) => ({
+      ...{ name, port },
+      argv: [servicePython(name), ...services[name].args(port)],
+    })),
+    env: Object.assign({}, ...placed.map(({ name, port }) => services[name].env(port))) as Record<
+      string,
+      string
+    >,
+  };
+}
+
+/** What a run remarks on a service that its environment lacks. */
+export const missingService = (name: string): string =>
+  `tests expect ${name}, which is not in the environment`;
