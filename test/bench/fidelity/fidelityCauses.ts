@@ -243,10 +243,15 @@ function byParameters(differing: DifferingTest, { logs }: RowEvidence): Explaine
 /** Beside what a run has shown, a release explains tests that only one of the two has. */
 function byRelease(
   differing: DifferingTest,
-  { isRelease }: RowEvidence,
+  { isRelease, logs }: RowEvidence,
 ): ExplainedCause | undefined {
   if (!isRelease) return undefined;
   const cause = 'release instead of the commit';
+  // In tests, a warning is an error. Django's next series no longer has those of its last one.
+  const warning = /\bRemovedIn\w+Warning\b/.exec(
+    failureText(differing.test, logs.fixed) ?? '',
+  )?.[0];
+  if (warning !== undefined) return { cause, detail: `the release still has a ${warning}` };
   if (differing.here === 'absent') return { cause, detail: 'the release does not run this test' };
   return differing.listed === 'none'
     ? { cause, detail: 'the row does not list this test of the release' }

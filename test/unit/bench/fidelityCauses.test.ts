@@ -158,6 +158,19 @@ describe('causes of differences from the lists of a row', () => {
     assert.equal(of({ listed: 'PASS_TO_PASS', here: 'absent' }, false), 'unexplained');
   });
 
+  it('blame a release for a warning of its series, which the commit no longer has', () => {
+    const fixed =
+      'ERROR: test_a (app.T)\n----\ndjango.utils.deprecation.RemovedInDjango31Warning: no order\n';
+    const differing = {
+      test: 'test_a (app.T)',
+      listed: 'FAIL_TO_PASS',
+      here: 'UNMATCHED',
+    } as const;
+    const told = causeOf(differing, evidence({ isRelease: true, logs: { base: '', fixed } }));
+    assert.equal(told.cause, 'release instead of the commit');
+    assert.match(told.detail, /RemovedInDjango31Warning/);
+  });
+
   it('know names that were cut at a space, and parameters that are addresses', () => {
     const cut = causeOf(
       { test: 'a.py::test_msg[args0-No', listed: 'PASS_TO_PASS', here: 'absent' },
