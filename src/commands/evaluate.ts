@@ -5,7 +5,7 @@ import {
   type Finding,
   type TrajectoryFinding,
 } from '../domain/finding';
-import { HumanError, messageOf } from '../domain/humanError';
+import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { Engine } from '../engine/engine';
 import { redactKeys } from '../engine/keysInUse';
@@ -18,7 +18,7 @@ import { workersFor } from '../batch/workersFor';
 import { markdownLine } from '../evaluation/markdown';
 import { environmentReport, ratesByModel, readReport, reasonsOf } from '../results/report';
 import type { Report } from '../results/reportSchema';
-import { addNodeSeconds } from '../results/nodeSeconds';
+import { keepingNodeSeconds } from './evaluating/keepingNodeSeconds';
 import { reportPath, runFolder } from '../results/runFolder';
 import { runStore } from '../evaluation/runStore';
 import { ratesText, resultLine, resultTable, type ResultLine } from '../results/resultTable';
@@ -127,11 +127,8 @@ export async function evaluateCommand(
       { ...hooks, onEntry: (_entry, report, place) => gathered.add(report, place) },
     );
     const used = out === undefined ? undefined : runFolder(out, runId);
-    try {
-      return { outcome: await done, engine, runId };
-    } finally {
-      await keepNodeSeconds(engine, used, reporter);
-    }
+    const outcome = await keepingNodeSeconds(engine, used, { reporter, work: done });
+    return { outcome, engine, runId };
   });
   reporter.clear();
 
@@ -151,28 +148,6 @@ export async function evaluateCommand(
     context.stderr(`swt-bench: ${entry.instance}: ${entry.explanation}\n`);
   }
   return failed.length > 0 || read.problems.length > 0 ? EXIT.negative : EXIT.done;
-}
-
-/**
- * Says how long sandboxes ran on each node of a cluster, since nodes are paid by time, and keeps it
- * for `report`.
- *
- * @param folder of the run; undefined where no results are kept
- */
-async function keepNodeSeconds(
-  engine: Engine,
-  folder: string | undefined,
-  reporter: Reporter,
-): Promise<void> {
-  const nodes = engine.nodeSeconds?.() ?? {};
-  for (const [node, seconds] of Object.entries(nodes)) {
-    reporter.log(`node ${node}: ${Math.round(seconds)} seconds of sandboxes`);
-  }
-  if (folder === undefined) return;
-  await addNodeSeconds(folder, nodes).catch((error: unknown) => {
-    // The grades are kept nevertheless.
-    reporter.log(`the seconds of the nodes could not be kept: ${messageOf(error)}`);
-  });
 }
 
 /** @throws HumanError when options exclude each other */

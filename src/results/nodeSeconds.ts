@@ -1,35 +1,82 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { openLineJournal, wholeLines } from '../files/lineJournal';
+import { openLineJournal, wholeLines, type LineJournal } from '../files/lineJournal';
 import { writeWholeFile } from '../files/wholeFile';
 import { systemCode } from '../domain/humanError';
 
 /** Seconds that sandboxes ran, by node. */
 export type NodeSeconds = Readonly<Record<string, number>>;
 
-/** What one command used; the time makes lines of two commands differ. */
+/** What one command used so far. */
 const usedLine = z.object({
   /** ISO 8601. */
   ended: z.string(),
+  /** Says which lines are of one command, of which the last one counts. Older lines have none. */
+  command: z.string().optional(),
   nodes: z.record(z.string(), z.number().nonnegative()),
 });
 
 const usedPath = (folder: string): string => join(folder, 'nodes.jsonl');
 
+/** Milliseconds between two records; a killed command loses what its sandboxes used since. */
+const usualInterval = 30_000;
+
 /**
- * Records what the sandboxes of one command used, beside the journal of its run.
+ * Records what the sandboxes of one command use, beside the journal of its run, until `end`.
  *
- * @param folder of the run, `DIR/runs/<run>`
- * @throws what the system says
+ * @param folder of the run, `DIR/runs/<run>`; nothing is written until it exists
+ * @param nodeSeconds what they used so far
  */
-export async function addNodeSeconds(folder: string, nodes: NodeSeconds): Promise<void> {
-  if (Object.keys(nodes).length === 0) return;
-  const journal = await openLineJournal(usedPath(folder));
-  try {
-    await journal.append(JSON.stringify({ ended: new Date().toISOString(), nodes }));
-  } finally {
-    await journal.close();
+export class NodeSecondsJournal {
+  private readonly command = randomBytes(8).toString('hex');
+  private readonly timer: NodeJS.Timeout;
+  private journal: LineJournal | undefined;
+  private last = '{}';
+  private writing: Promise<void> = Promise.resolve();
+  private isWriting = false;
+
+  constructor(
+    private readonly folder: string,
+    private readonly nodeSeconds: () => NodeSeconds,
+    interval = usualInterval,
+  ) {
+    // A disk that is full now may have room later, and the end says what is wrong.
+    this.timer = setInterval(() => {
+      if (!this.isWriting) void this.write().catch(() => undefined);
+    }, interval);
+    this.timer.unref();
+  }
+
+  /**
+   * Records what was used in the end.
+   *
+   * @throws what the system says
+   */
+  async end(): Promise<void> {
+    clearInterval(this.timer);
+    try {
+      await this.write();
+    } finally {
+      await this.journal?.close();
+    }
+  }
+
+  private write(): Promise<void> {
+    this.isWriting = true;
+    const turn = this.writing.then(() => this.writeNow()).finally(() => (this.isWriting = false));
+    this.writing = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private async writeNow(): Promise<void> {
+    const nodes = JSON.stringify(this.nodeSeconds());
+    if (nodes === this.last) return;
+    this.journal ??= await openLineJournal(usedPath(this.folder));
+    const line = { ended: new Date().toISOString(), command: this.command };
+    await this.journal.append(JSON.stringify({ ...line, nodes: JSON.parse(nodes) as unknown }));
+    this.last = nodes;
   }
 }
 
@@ -40,11 +87,14 @@ export async function addNodeSeconds(folder: string, nodes: NodeSeconds): Promis
  * @throws what the system says
  */
 export async function readNodeSeconds(folder: string): Promise<NodeSeconds | undefined> {
+  const commands = new Map<string, NodeSeconds>();
+  for (const [at, line] of (await linesIn(folder)).entries()) {
+    const { command, nodes } = usedOf(line);
+    commands.set(command ?? `line ${at}`, nodes);
+  }
   const all: Record<string, number> = {};
-  for (const line of await linesIn(folder)) {
-    for (const [node, seconds] of Object.entries(usedOf(line))) {
-      all[node] = (all[node] ?? 0) + seconds;
-    }
+  for (const nodes of commands.values()) {
+    for (const [node, seconds] of Object.entries(nodes)) all[node] = (all[node] ?? 0) + seconds;
   }
   return Object.keys(all).length === 0 ? undefined : all;
 }
@@ -55,6 +105,7 @@ export async function readNodeSeconds(folder: string): Promise<NodeSeconds | und
  * @throws what the system says
  */
 export async function mergeNodeSeconds(shards: readonly string[], folder: string): Promise<void> {
+  // The lines of one command stay in their order.
   const lines = new Set((await Promise.all([folder, ...shards].map(linesIn))).flat());
   if (lines.size === 0) return;
   await writeWholeFile(usedPath(folder), [...lines].map((line) => `${line}\n`).join(''));
@@ -70,10 +121,10 @@ async function linesIn(folder: string): Promise<string[]> {
   }
 }
 
-function usedOf(line: string): NodeSeconds {
+function usedOf(line: string): Pick<z.infer<typeof usedLine>, 'command' | 'nodes'> {
   try {
-    return usedLine.parse(JSON.parse(line)).nodes;
+    return usedLine.parse(JSON.parse(line));
   } catch {
-    return {};
+    return { nodes: {} };
   }
 }

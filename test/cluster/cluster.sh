@@ -1,9 +1,8 @@
 #!/bin/bash
 # A Kubernetes cluster of two nodes on this machine: `cluster.sh build|start|stop|status FOLDER`.
 #
-# `build` compiles the control plane and the kubelet from Go modules (5 to 15 minutes the first
-# time). `start` needs root, and etcd, containerd, runc, ctr, iptables and the CNI plugins of Debian
-# (etcd-server containerd iptables containernetworking-plugins). All state is below FOLDER; `stop`
+# `build` compiles the control plane, the kubelet and kubectl from Go modules (5 to 15 minutes the
+# first time). `start` needs root and Debian's packages of run.mjs. All state is below FOLDER; `stop`
 # ends only processes whose ids are there.
 set -euo pipefail
 action=$1
@@ -13,7 +12,8 @@ bin=${SWT_BENCH_CLUSTER_BIN:-$folder/bin}
 cni=${SWT_BENCH_CNI:-/usr/lib/cni}
 api=16443
 nodes="a b"
-export KUBECONFIG=$folder/admin.conf
+programs="kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl"
+export KUBECONFIG=$folder/admin.conf PATH=$bin:$PATH
 
 build() {
   mkdir -p "$bin" "$folder/module"
@@ -33,12 +33,12 @@ build() {
   {
     echo "//go:build tools"
     echo "package tools"
-    for each in kube-apiserver kube-controller-manager kube-scheduler kubelet; do
+    for each in $programs; do
       echo "import _ \"k8s.io/kubernetes/cmd/$each\""
     done
   } > tools.go
   local at=k8s.io/component-base/version
-  for each in kube-apiserver kube-controller-manager kube-scheduler kubelet; do
+  for each in $programs; do
     nice -n 10 go build -trimpath -o "$bin/" \
       -ldflags "-s -w -X $at.gitVersion=v$version -X $at.gitMajor=1 -X $at.gitMinor=34" \
       "k8s.io/kubernetes/cmd/$each"
@@ -198,6 +198,8 @@ relent() {
 }
 
 start() {
+  # What a killed run left.
+  [ -d "$folder/pids" ] && stop
   mkdir -p "$folder/pids"
   pause_image
   control_plane

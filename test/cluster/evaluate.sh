@@ -1,19 +1,19 @@
 #!/bin/bash
-# `npm run test:cluster`: evaluates candidates on a cluster of two nodes on this machine, undisturbed
-# and while nodes, pods and the process that evaluates are disturbed. Needs root, Docker, and what
-# cluster.sh needs. SWT_BENCH_TEST_IMAGE is an archive (`docker save`) of an image with Python and
-# pytest for the bundled instance; its name is SWT_BENCH_TEST_IMAGE_NAME. Words after the command
-# name the steps to run; by default all are run.
+# Evaluates candidates on a cluster of two nodes on this machine, undisturbed and while nodes, pods
+# and the process that evaluates are disturbed. run.mjs starts this script, with what it needs.
+# SWT_BENCH_TEST_IMAGE is an archive (`docker save`) of an image with Python and pytest for the
+# bundled instance; its name is SWT_BENCH_TEST_IMAGE_NAME. Arguments name the steps to run.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-folder=${SWT_BENCH_CLUSTER:-$root/.cache/cluster}
+folder=${SWT_BENCH_CLUSTER:?where the cluster is kept}
 archive=${SWT_BENCH_TEST_IMAGE:?an archive made by docker save}
 image=${SWT_BENCH_TEST_IMAGE_NAME:?the name of the image in it}
 cluster=$here/cluster.sh
 work=$(mktemp -d)
 rows=
-export KUBECONFIG=$folder/admin.conf
+workers='--workers 1'
+export KUBECONFIG=$folder/admin.conf PATH=${SWT_BENCH_CLUSTER_BIN:-$folder/bin}:$PATH
 
 finish() {
   local status=$?
@@ -36,7 +36,7 @@ run() {
   exec node "$root/dist/cli.js" evaluate --dataset "$work/${dataset:-set}.jsonl" \
     --predictions "$work/$candidates.jsonl" --engine "$engine" --memory 1g --cpus 0.5 \
     --source "${source:-tallybook/tallybook=$root/media/sample/repository}" --run-id run \
-    --storage "$work/storage-$name" --out "$work/$name" --workers 1 "$@"
+    --storage "$work/storage-$name" --out "$work/$name" $workers "$@"
 }
 # In the background only: the shell becomes the process that evaluates, so that it can be killed.
 begin() {
@@ -185,7 +185,58 @@ step_killed_coordinator() {
   ok "$before; then $(entries killed) entries, equal, no pod"
 }
 
-# Pods that take all memory of the nodes but less than a sandbox needs.
+no_pod_runs() { ! pods | grep -qE 'Running|Pending'; }
+
+step_orphans() {
+  step='pods without coordinator'
+  disturb orphans
+  kill -KILL $disturbed || fail 'the evaluation ended before it could be killed'
+  wait $disturbed 2> /dev/null || true
+  local began=$SECONDS ended commands
+  [ -n "$(pods)" ] || fail 'no pod was left'
+  until_true 300 'pods go on' no_pod_runs
+  ended="$(pods | wc -l) pods ended by themselves after $((SECONDS - began)) s"
+  evaluate orphans slow || fail 'the second run failed'
+  commands=$(grep -o '"command":"[0-9a-f]*"' "$work/orphans/runs/run/nodes.jsonl" | sort -u | wc -l)
+  [ "$commands" = 2 ] || fail "the seconds of $commands commands are kept, not of both"
+  node "$root/dist/cli.js" report "$work/orphans" > "$work/orphans.report"
+  ok "$ended; report: $(grep -oE 'node-[ab] +[0-9]+' "$work/orphans.report" | tr -s ' \n' ' ')s with the killed command's"
+}
+
+step_placement() {
+  step='placement'
+  kubectl taint nodes node-b tests=only:NoSchedule > "$work/taint.log"
+  kubectl create priorityclass tests --value=-10 > "$work/priority.log"
+  begin placed sample --node-selector swt-bench.test/node=b --toleration tests=only:NoSchedule --priority-class tests &
+  local id=$! seen= each='{range .items[*]}{.spec.nodeName}/{.spec.priority} {end}'
+  while kill -0 $id 2> /dev/null; do
+    seen+=" $(kubectl get pods -l swt-bench.made=1 -o "jsonpath=$each")"
+    sleep 1
+  done
+  kubectl taint nodes node-b tests- >> "$work/taint.log"
+  ends $id placed
+  seen=$(tr ' ' '\n' <<< "$seen" | grep '^node' | sort -u | tr '\n' ' ')
+  [ "$seen" = 'node-b/-10 ' ] || fail "pods were at $seen"
+  ok 'only on the tainted node of the selector, with the priority of the class'
+}
+
+step_quota() {
+  step='a quota'
+  [ -d "$work/unsharded" ] || evaluate unsharded many || fail 'the undisturbed run failed'
+  kubectl create quota five --hard=pods=5 > "$work/quotas.log"
+  workers=
+  evaluate quota many --pending-minutes 30 || fail "$(tail -2 "$work/quota.log")"
+  says quota '2 workers' || fail "other workers: $(grep -m1 worker "$work/quota.log")"
+  kubectl create quota three --hard=pods=3 >> "$work/quotas.log"
+  workers='--workers 2'
+  evaluate less many --pending-minutes 30 || fail "$(tail -2 "$work/less.log")"
+  workers='--workers 1'
+  kubectl delete quota five three >> "$work/quotas.log"
+  for each in quota less; do same unsharded $each; done
+  ok "2 workers for 5 pods; 2 workers with 3 pods: equal; $(grep -o 'waits for room.*' "$work/less.log" | head -1 | cut -c1-90)"
+}
+
+# fill MIB: pods that take all memory of the nodes but so much of each.
 fill() {
   for node in a b; do
     local free
@@ -195,7 +246,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: filler-$node}
 spec: {nodeName: node-$node, terminationGracePeriodSeconds: 0, containers: [{name: filler, image: "swt-bench.test/pause:1",
-  imagePullPolicy: Never, resources: {requests: {memory: "$((${free%Ki} / 1024 - 512))Mi"}}}]}
+  imagePullPolicy: Never, resources: {requests: {memory: "$((${free%Ki} / 1024 - $1))Mi"}}}]}
 EOC
   done
   kubectl wait --for=condition=Ready pod/filler-a pod/filler-b --timeout 60s > "$work/filled"
@@ -203,7 +254,7 @@ EOC
 
 step_small_nodes() {
   step='7 nodes too small'
-  fill
+  fill 512
   begin small sample &
   local id=$!
   until_true 60 'nothing says why the pod waits' says small 'waits for room: 1 pending: no node has 1 GiB'
@@ -233,6 +284,23 @@ step_shards() {
   merge twice "$work"/shard-[1-4] "$work/shard-2" || fail 'a shard given twice is refused'
   same unsharded twice
   ok "$(entries merged) entries, equal; $(grep -io '[^.:]*missing[^.:]*' "$work/three.log" | head -1 | cut -c1-70)"
+}
+
+# Room for one pair, and two processes that open two pairs each. One that held a half for ever would
+# wait for the other.
+step_pairs() {
+  step='pairs where room is short'
+  [ -d "$work/unsharded" ] || evaluate unsharded many || fail 'the undisturbed run failed'
+  fill 1536
+  local ids=
+  for each in 1 2; do
+    begin "short-$each" many --workers 2 --pending-minutes 30 &
+    ids="$ids $!"
+  done
+  for id in $ids; do wait "$id" || fail "a process ended with $?"; done
+  kubectl delete pod filler-a filler-b --wait=false > "$work/emptied"
+  for each in 1 2; do same unsharded "short-$each"; done
+  ok "two processes with two workers each, room for two pods: equal; $(cat "$work"/short-[12].log | grep -c 'one was given back') halves given back"
 }
 
 step_memory() {
@@ -304,10 +372,41 @@ step_job() {
 # The tests that every engine passes, with the image of the bundled instance.
 step_contract() {
   step='the contract of engines'
-  (cd "$root" && SWT_BENCH_CLUSTER_IMAGE=$image SWT_BENCH_TESTS=full node --import tsx \
-    node_modules/mocha/bin/mocha.js --timeout 1800000 -g 'kubernetes engine' 'test/contract/*.test.ts') \
-    > "$work/contract.log" 2>&1 || fail "$(grep -E '^ +[0-9]+ (passing|failing)' "$work/contract.log" | tr '\n' ' ')"
-  ok "$(grep -oE '[0-9]+ passing.*' "$work/contract.log")"
+  mocha contract "SWT_BENCH_CLUSTER_IMAGE=$image" -- --timeout 1800000 -g 'kubernetes engine' 'test/contract/*.test.ts'
+}
+
+# mocha NAME ENVIRONMENT… -- ARGUMENT…: runs tests of the project, with their output in a log.
+mocha() {
+  local name=$1 variables=
+  shift
+  while [ "$1" != -- ]; do variables="$variables $1"; shift; done
+  shift
+  (cd "$root" && env $variables SWT_BENCH_TESTS=full node --import tsx node_modules/mocha/bin/mocha.js "$@") \
+    > "$work/$name.log" 2>&1 || fail "$(grep -E '^ +[0-9]+ (passing|failing)' "$work/$name.log" | tr '\n' ' ')"
+  ok "$(grep -oE '[0-9]+ passing.*' "$work/$name.log")"
+}
+
+# Agents with a program of their own, generation and the server of MCP, with made-up models.
+step_agents() {
+  step='agents, generation, MCP'
+  mocha agents "SWT_BENCH_CLUSTER_IMAGE=$image" -- --timeout 1800000 -g 'kubernetes engine' test/containers/{acpAgents,neverTheAnswer}.test.ts
+}
+
+step_validate() {
+  step='validate'
+  for engine in docker kubernetes; do
+    node "$root/dist/cli.js" validate tallybook__tallybook-217 --dataset "$work/set.jsonl" --engine $engine --memory 1g \
+      --cpus 0.5 --source "tallybook/tallybook=$root/media/sample/repository" --storage "$work/storage-validate" \
+      > "$work/validate-$engine" 2> "$work/validate-$engine.log" || fail "$engine: $(tail -2 "$work/validate-$engine.log")"
+  done
+  diff <(sed -E 's/[0-9.]+ s\b//g' "$work/validate-docker") <(sed -E 's/[0-9.]+ s\b//g' "$work/validate-kubernetes") \
+    > "$work/difference" || fail "$(head -c 300 "$work/difference" | tr '\n' ' ')"
+  ok "as on docker: $(head -1 "$work/validate-kubernetes" | cut -c1-90)"
+}
+
+step_slurm() {
+  step='9 an array of Slurm'
+  mocha slurm "PATH=${SWT_BENCH_TEST_PYTHON:?folder of a python3 with pytest}:$PATH" -- --timeout 0 test/cluster/slurm.test.ts
 }
 
 # SymPy's environment is built with Docker from the source release, pushed, and pulled by the nodes.
@@ -362,12 +461,12 @@ seconds_of() {
 }
 
 step=start
-[ -x "${SWT_BENCH_CLUSTER_BIN:-$folder/bin}/kubelet" ] || "$cluster" build "$folder"
+[ -x "${SWT_BENCH_CLUSTER_BIN:-$folder/bin}/kubectl" ] || "$cluster" build "$folder"
 trap finish EXIT
 "$cluster" start "$folder"
 "$cluster" import "$folder" "$archive" > "$work/import.log"
 material
-for name in ${@:-equal killed_node frozen_node evicted killed_coordinator small_nodes shards memory network registry job contract real}; do
+for name in ${@:-equal killed_node frozen_node evicted killed_coordinator orphans small_nodes shards slurm pairs quota placement memory network registry job validate contract agents real}; do
   "step_$name"
   until_true 60 'pods are left' no_pods
 done

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { execFile } from 'node:child_process';
 import { readdir, symlink, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/reporter';
 import {
@@ -21,6 +19,7 @@ import {
   removeImagesOf,
   testSettings,
 } from '../containers/dockerForTests';
+import { podsOf } from '../containers/platforms';
 import { plain, useExample, write, type Example } from '../processes/exampleRepository';
 import { pytestEnvironment } from '../environments';
 
@@ -186,28 +185,7 @@ const sandboxesOn: Readonly<
 > = {
   local: (_, storage) => readdir(join(storage, 'pairs')).catch((): string[] => []),
   docker: (instance) => containersOf(instance),
-  async kubernetes(instance) {
-    const selector = ['-l', 'swt-bench.made=1', '-o', 'json'];
-    const { stdout } = await promisify(execFile)('kubectl', ['get', 'pods', ...selector]);
-    const { items } = JSON.parse(stdout) as {
-      readonly items: readonly {
-        readonly metadata: {
-          readonly name: string;
-          /** Set once the pod is to be removed, which its node then does. */
-          readonly deletionTimestamp?: string;
-          readonly labels?: Readonly<Record<string, string>>;
-          readonly annotations?: Readonly<Record<string, string>>;
-        };
-      }[];
-    };
-    return items
-      .filter(
-        ({ metadata: { deletionTimestamp, labels, annotations } }) =>
-          deletionTimestamp === undefined &&
-          Object.values({ ...labels, ...annotations }).includes(instance),
-      )
-      .map(({ metadata }) => metadata.name);
-  },
+  kubernetes: (instance) => podsOf(instance),
 };
 
 /** Opens a pair before the tests of a `describe` and disposes of it afterwards. */

@@ -106,7 +106,7 @@ describe('the bundled instance in VS Code', () => {
     assert.match(rows[1]?.description ?? '', /unchanged tests/);
   });
 
-  it('shows F→P where the test is defined, in the Testing view and in the status bar', async () => {
+  it('shows F→P above the test, in the Testing view and in the status bar', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
 
     const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
@@ -117,11 +117,14 @@ describe('the bundled instance in VS Code', () => {
     const editor = await vscode.window.showTextDocument(document);
     editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.InCenter);
     const after = await waitFor('text after the definition', async () =>
-      (await visible.decorationsAfter()).filter((each) => each.text.includes('F→P')),
+      (await visible.decorationsAfter()).filter((each) =>
+        each.text.includes('reproduces the issue'),
+      ),
     );
     assert.equal(after[0]?.line, line + 1);
-    assert.match(after[0]?.text ?? '', /✓ F→P\s+reproduces the issue/);
-    assert.match(after[0]?.text ?? '', /on R: AssertionError/);
+    assert.match(after[0]?.text ?? '', /^reproduces the issue · on R: AssertionError/);
+    const lenses = await waitFor('the lens', () => visible.codeLenses());
+    assert.match(lenses[0]?.text ?? '', /^✓ F→P/);
 
     const row = await waitFor('the transition in the Testing view', async () =>
       (await visible.testingRows()).find((each) => each.label.startsWith('F→P')),
@@ -130,16 +133,16 @@ describe('the bundled instance in VS Code', () => {
   });
 
   for (const [candidate, status, inline] of [
-    ['passes-on-both', /passes on R · ΔC 88 % 15\/17/, /○ P→P\s+passes on R: does not reproduce/],
+    ['passes-on-both', /passes on R · ΔC 88 % 15\/17/, /^passes on R: does not reproduce/],
     [
       'fails-on-both',
       /fails on both sides · ΔC 71 % 12\/17/,
-      /✗ F→F\s+fails on both sides · on R: AssertionError/,
+      /^fails on both sides · on R: AssertionError/,
     ],
     [
       'import-error',
       /unrelated failure · ΔC 0 % 0\/17/,
-      /✗ F→F.*(ImportError|ModuleNotFoundError)/,
+      /^fails on both sides.*(ImportError|ModuleNotFoundError)/,
     ],
   ] as const) {
     it(`tells that ${candidate} is no reproduction, and why`, async () => {
@@ -316,7 +319,9 @@ describe('the bundled instance in VS Code', () => {
     await evaluate('covers-some');
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
     const pick = await waitFor('the question', () => visible.quickInput());
-    assert.match(pick.items[0]?.label ?? '', /Reveal golden patch/);
+    // Enter alone keeps them hidden.
+    assert.match(pick.items[0]?.label ?? '', /Keep them hidden/);
+    assert.match(pick.items[1]?.label ?? '', /Reveal golden patch/);
     await inQuickInput.cancel();
     await asked;
     await waitFor('the end of the question', async () => (await visible.quickInput()) === null);

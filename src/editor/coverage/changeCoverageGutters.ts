@@ -86,7 +86,6 @@ export class ChangeCoverageGutters implements vscode.Disposable {
     const color = new vscode.ThemeColor('editorCodeLens.foreground');
     this.noteType = vscode.window.createTextEditorDecorationType({
       after: { margin: '0 0 0 1em', color },
-      before: { margin: '0 1em 0 0', color },
       rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
     });
     this.workspace = new WorkspaceLines(open, () => this.draw());

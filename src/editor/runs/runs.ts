@@ -13,7 +13,7 @@ import { bundledSource } from '../instance/bundledDataset';
 import { distOf } from '../instance/warmSession';
 import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
-import { commandIds, listCommandIds, runCommandIds } from '../shell/names';
+import { commandIds, listCommandIds, runCommandIds, runFileAuthority } from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
@@ -24,11 +24,15 @@ import { repositorySources } from '../shell/settings';
 import { showCellCandidate, showLog } from './cells';
 import { findCell } from './foundCell';
 import { DashboardPanel, type DashboardSource } from './dashboardPanel';
+import { denominatorInWords } from './denominatorChoices';
 import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
 import { withoutHiddenSurvivors } from './hiddenSurvivors';
 import { RunLibrary } from './library';
 import { RepairList } from './repairList';
 import { ResultGutters } from './resultGutters';
+import { exportedText } from './exportedText';
+import { openPage } from './openPage';
+import { runFileText } from './runFiles';
 import { RunsFilter } from './runsFilter';
 import { ratesInWords, type RunNode } from './runTreeRow';
 import { RunsTree } from './runsTree';
@@ -117,6 +121,13 @@ export class Runs implements vscode.Disposable {
     }
   }
 
+  /** Text of a read-only document about a saved run. */
+  contentOf(uri: vscode.Uri): Promise<string> | string {
+    return uri.authority === runFileAuthority
+      ? runFileText(this.library, uri)
+      : this.gutters.contentOf(uri);
+  }
+
   /** Fills a dashboard that VS Code brings back. */
   restore(panel: vscode.WebviewPanel, saved: unknown): void {
     DashboardPanel.restore(panel, saved, this.source);
@@ -175,7 +186,7 @@ export class Runs implements vscode.Disposable {
       throw new HumanError(
         why,
         vscode.l10n.t(
-          'Choose a folder that "swt-bench evaluate --out" or the harness wrote, or a published run',
+          'Choose a folder that "swt-bench evaluate" or the harness wrote, or a published run',
         ),
       );
     }
@@ -211,7 +222,7 @@ export class Runs implements vscode.Disposable {
     const instances = await this.instances();
     const { catalogue } = instances;
     const dataset = await instances.dataset();
-    const choice = given ?? (await askForBatch(catalogue));
+    const choice = given ?? (await askForBatch(catalogue, dataset, this.context.extensionPath));
     if (choice === undefined) return;
     const parts = {
       extensionPath: this.context.extensionPath,
@@ -239,10 +250,11 @@ export class Runs implements vscode.Disposable {
       const [method] = run === undefined ? [] : methodsOf([run]);
       if (run === undefined || method === undefined) return;
       const open = vscode.l10n.t('Open Dashboard');
+      const rates = [ratesInWords(vscode.l10n, method), denominatorInWords(vscode.l10n, run)];
       const text = vscode.l10n.t(
         'Evaluated {0}: {1}',
         run.label,
-        ratesInWords(vscode.l10n, method),
+        rates.filter((each) => each !== '').join(' · '),
       );
       const answer = await vscode.window.showInformationMessage(withoutLinkMarkup(text), open);
       if (answer === open) DashboardPanel.show(this.source, [run.label]);
@@ -347,6 +359,7 @@ export class Runs implements vscode.Disposable {
         ),
       }));
     if (uri === undefined) return;
+    const filter = await this.filter.ofPage(runs);
     const html = await dashboardHtml(
       {
         version: studyVersion,
@@ -355,12 +368,23 @@ export class Runs implements vscode.Disposable {
         runs: withoutHiddenSurvivors(runs, this.revealed),
         published: [],
         repairs: this.repairs.results,
-        asked: {},
+        asked: filter === undefined ? {} : { filter },
         problems: [],
       },
       distOf(this.context.extensionPath),
     );
     await vscode.workspace.fs.writeFile(uri, Buffer.from(html));
+    // The command ends here. Code that runs it must not wait for an answer.
+    this.offerPage(uri, exportedText(vscode.l10n, { runs, filter, path: uri.fsPath })).catch(
+      (error: unknown) => showProblem(error, this.reporter),
+    );
+  }
+
+  /** Says that a page is written, and opens it where the person wants that. */
+  private async offerPage(page: vscode.Uri, text: string): Promise<void> {
+    const open = vscode.l10n.t('Open');
+    const answer = await vscode.window.showInformationMessage(withoutLinkMarkup(text), open);
+    if (answer === open) await openPage(page, basename(page.path));
   }
 
   private sources(instances: Instances): readonly string[] {

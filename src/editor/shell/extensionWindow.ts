@@ -37,7 +37,9 @@ import {
   previewAuthority,
   resultAuthority,
   runCommandIds,
+  runFileAuthority,
   scheme,
+  statisticsAuthority,
   trajectoryViewType,
   viewIds,
 } from './names';
@@ -93,7 +95,11 @@ export class ExtensionWindow {
     this.revealed = new Revealed(context.globalState);
     this.tree = new InstanceTree(this.reporter);
     this.steps = new FirstSteps(context.extension);
-    this.instances = lazyInstances(context, this.reporter);
+    this.instances = lazyInstances(
+      context,
+      this.reporter,
+      async () => (await this.openInstance())?.marker.id,
+    );
     this.runs = lazyRuns(context, this.revealed, this.instances.loaded, this.reporter);
     this.agents = offerToAgents(context, () => this.openInstance(), this.reporter);
     context.subscriptions.push(
@@ -206,6 +212,7 @@ export class ExtensionWindow {
         await applyBundledCandidate(context.extensionPath, instance, candidate);
       },
       [commandIds.reproduce]: async () => (await this.requireOpened()).testing.reproduceAll(),
+      [commandIds.cancelRuns]: async () => (await this.requireOpened()).instance.runs.cancelRuns(),
       [commandIds.showChangeCoverage]: async () => {
         const { instance } = await this.requireOpened();
         await (await import('./parts')).showChangeCoverage(instance);
@@ -342,7 +349,9 @@ export class ExtensionWindow {
     const { authority } = uri;
     if (authority === previewAuthority)
       return (await this.customDiffs.get()).previews.contentOf(uri);
-    if (authority === resultAuthority) return (await this.runs.loaded()).gutters.contentOf(uri);
+    if (authority === resultAuthority || authority === runFileAuthority)
+      return (await this.runs.loaded()).contentOf(uri);
+    if (authority === statisticsAuthority) return (await import('./parts')).statisticsDocument(uri);
     await this.opening;
     if (this.opened === undefined) return '';
     const { instance, candidates, fixes } = this.opened;
@@ -384,8 +393,9 @@ export class ExtensionWindow {
     await instance.restore();
     const readiness = new parts.EngineReadiness(folder.uri, context.extensionPath, reporter);
     const tests = new parts.CandidateTests(instance);
-    const testing = new parts.CandidateTesting(instance, tests, reporter);
-    const inline = new parts.Inline(instance, tests, testing, (uri) =>
+    const underWay = new parts.TestsUnderWay((test) => instance.hasSoFar(test));
+    const testing = new parts.CandidateTesting(instance, tests, underWay, reporter);
+    const inline = new parts.Inline(instance, tests, underWay, testing, (uri) =>
       this.documentChanged.fire(uri),
     );
     const coverage = new parts.ChangeCoverageViews(instance, context.extensionUri);
@@ -393,7 +403,7 @@ export class ExtensionWindow {
     const fixes = new parts.Fixes(context, instance, reporter);
     this.opened = { instance, readiness, testing, inline, coverage, candidates, fixes };
     context.subscriptions.push(
-      ...[readiness, tests, testing, inline, coverage, candidates, fixes],
+      ...[readiness, tests, underWay, testing, inline, coverage, candidates, fixes],
       ...[steps.follow(instance, tests), new parts.StatusBar(instance)],
     );
     this.tree.show(instance, readiness);
@@ -469,12 +479,16 @@ interface LazyInstances {
 }
 
 /** The Instances view. Its contents load when the view is visible or a command needs them. */
-function lazyInstances(context: vscode.ExtensionContext, reporter: Reporter): LazyInstances {
+function lazyInstances(
+  context: vscode.ExtensionContext,
+  reporter: Reporter,
+  openId: () => Promise<string | undefined>,
+): LazyInstances {
   const redraw = new vscode.EventEmitter<void>();
   let made: Promise<Instances> | undefined;
   const instances = (): Promise<Instances> =>
     (made ??= import('./parts').then((parts) => {
-      const loaded = new parts.Instances(context, list, reporter, () => redraw.fire());
+      const loaded = new parts.Instances(context, list, reporter, () => redraw.fire(), openId);
       context.subscriptions.push(loaded);
       return loaded;
     }));

@@ -4,6 +4,7 @@ export const commandIds = {
   applyBundledCandidate: 'swt-bench.applyBundledCandidate',
   showIssue: 'swt-bench.showIssue',
   reproduce: 'swt-bench.reproduce',
+  cancelRuns: 'swt-bench.cancelRuns',
   showChangeCoverage: 'swt-bench.showChangeCoverage',
   showVerdict: 'swt-bench.showVerdict',
   checkBeforeSubmitting: 'swt-bench.checkBeforeSubmitting',
@@ -228,6 +229,12 @@ export const outputAuthority = 'output';
 
 /** Authority of the document that holds the verdict as a note. */
 export const verdictAuthority = 'verdict';
+
+/** Authority of documents that show figures of the listed instances. */
+export const statisticsAuthority = 'statistics';
+
+/** Authority of documents that show a file of a saved run, such as the log of a candidate. */
+export const runFileAuthority = 'run-file';
 
 /** Authority of documents that show what a saved result is about. */
 export const resultAuthority = 'result';

@@ -5,18 +5,8 @@ import type { Instance } from '../../domain/instance';
 import { sides, type Side } from '../../domain/outcome';
 import { Cancelled, throwIfAborted } from '../../domain/humanError';
 import type { Trees } from '../../repository/trees';
-import { idleTimer } from '../idleTimer';
 import { recipeOf } from '../environments/recipes';
-import { sandboxesOf } from '../engine';
-import type {
-  Engine,
-  Environment,
-  Pair,
-  PrepareWork,
-  Sandbox,
-  TestPlace,
-  WorkspaceWork,
-} from '../engine';
+import type { Engine, Environment, Pair, PrepareWork, TestPlace, WorkspaceWork } from '../engine';
 import type { Workspace } from '../workspace';
 import { tracerDigest } from '../local/python';
 import { removeAbandonedContainers } from './sandbox/abandonedContainers';
@@ -28,6 +18,7 @@ import type { InstanceImage } from './images/instanceLayer';
 import { MemoryGate } from './sandbox/memoryGate';
 import { openSandbox, type ContainerSandbox } from '../sandbox/containerSandbox';
 import { ContainerWorkspace } from '../sandbox/containerWorkspace';
+import { warmPair } from '../sandbox/warmPair';
 import { makeProgramVolume, removeAbandonedVolumes, removeVolume } from './sandbox/programVolume';
 import { settingsOfRuns, type DockerSettings } from './dockerSettings';
 
@@ -202,7 +193,8 @@ class DockerEngine {
       throw failed.reason;
     }
     const boxes = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    const pair = this.pairOf(boxes, removeAll);
+    const { idleMinutes } = this.options.settings;
+    const pair = warmPair(boxes, idleMinutes, removeAll, (each) => this.opened.delete(each));
     try {
       throwIfAborted(signal);
     } catch (error) {
@@ -261,36 +253,11 @@ class DockerEngine {
         address: this.connection.address,
         diskBytes: diskMb * mebibyte,
         kill: () => void container.remove(),
+        whyLost: () => container.whyLost(),
         admit: (each) => this.gate.admit(memoryMb * mebibyte, each),
       },
       signal,
     );
-  }
-
-  /** A pair of sandboxes that stops them after they have been idle for the set time. */
-  private pairOf(boxes: readonly ContainerSandbox[], removeAll: () => Promise<void>): Pair {
-    const { idleMinutes } = this.options.settings;
-    const end = async (why: string): Promise<void> => {
-      for (const box of boxes) box.close(why);
-      await removeAll();
-    };
-    const idle = idleTimer(idleMinutes, () => {
-      void end(`it was stopped after ${idleMinutes} minutes without a run`);
-    });
-    const watched = (box: ContainerSandbox): Sandbox => ({
-      side: box.side,
-      load: (patch, signal) => idle.during(() => box.load(patch, signal)),
-      run: (request) => idle.during(() => box.run(request)),
-    });
-    const pair: Pair = {
-      ...sandboxesOf<Side>(boxes.map(watched)),
-      dispose: async () => {
-        idle.end();
-        this.opened.delete(pair);
-        await end('it was removed');
-      },
-    };
-    return pair;
   }
 }
 

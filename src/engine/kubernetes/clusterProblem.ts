@@ -1,6 +1,18 @@
 import { HumanError, messageOf } from '../../domain/humanError';
 import { EngineGone, EngineTrouble } from '../docker/connection/engineProblem';
 
+/** The quota of the namespace leaves no room for a pod at present, which is worth waiting for. */
+export class QuotaUsed extends EngineTrouble {
+  /** @param said what the API says of the quota */
+  constructor(
+    message: string,
+    advice: string,
+    readonly said: string,
+  ) {
+    super(message, advice);
+  }
+}
+
 /** Status of an answer of the API, such as 403; undefined when there was none. */
 export function apiStatus(error: unknown): number | undefined {
   const { code } = error as { readonly code?: unknown };
@@ -33,9 +45,10 @@ export function clusterProblem(error: unknown, where: string, doing: string): Hu
   if (status === 403) {
     const isQuota = /exceeded quota/i.test(said);
     if (isQuota) {
-      return new EngineTrouble(
+      return new QuotaUsed(
         `The quota of the namespace leaves no room, while ${doing}: ${said}`,
         'Use fewer --workers, or less --memory and --cpus',
+        said.replace(/^.*?(?=exceeded quota)/i, ''),
       );
     }
     return new HumanError(

@@ -8,17 +8,15 @@ import { prebuiltName, pythonsOf, usualFolder } from '../containerImage';
 import { settingsOfRuns, type DockerSettings } from '../docker/dockerSettings';
 import { ImageMissing } from '../docker/images/pull/pullProblem';
 import { containerLabels } from '../docker/labels';
-import {
-  sandboxesOf,
-  type Engine,
-  type EngineWork,
-  type Environment,
-  type Machine,
-  type Pair,
-  type PrepareWork,
-  type Sandbox,
-  type TestPlace,
-  type WorkspaceWork,
+import type {
+  Engine,
+  EngineWork,
+  Environment,
+  Machine,
+  Pair,
+  PrepareWork,
+  TestPlace,
+  WorkspaceWork,
 } from '../engine';
 import { recipeOf } from '../environments/recipes';
 import { idleTimer } from '../idleTimer';
@@ -27,14 +25,17 @@ import { Agent } from '../sandbox/agent';
 import { openSandbox, type ContainerSandbox } from '../sandbox/containerSandbox';
 import { ContainerWorkspace } from '../sandbox/containerWorkspace';
 import { ownFiles } from '../sandbox/ownFiles';
+import { warmPair } from '../sandbox/warmPair';
 import type { Workspace } from '../workspace';
 import { removeAbandonedPods } from './abandonedPods';
+import { AvoidedNodes } from './avoidedNodes';
 import { openCluster, type Cluster } from './cluster';
 import type { KubernetesSettings } from './kubernetesSettings';
 import { makeNetworkPolicy, notEnforced, reachedByPod } from './networkProbe';
 import { namespaceRoom } from './namespaceRoom';
 import { NodeClock } from './nodeTime';
-import { PodWatch } from './podWatch';
+import { PodTurns, type Opening, type Placing } from './podTurns';
+import { PodWatch, type AwaitedPod } from './podWatch';
 import { prepareImage, type PreparedImage } from './preparedImage';
 import { startPod, type SandboxPod } from './sandboxPod';
 
@@ -91,16 +92,24 @@ interface PlaceOfPods {
   readonly acceptsNetwork: boolean;
 }
 
-/** Milliseconds during which no pod is sent to a node that lost a sandbox. */
-const avoidance = 120_000;
+/** One opening of a sandbox, as part of an attempt to open several. */
+interface PlacedWork extends WorkspaceWork {
+  readonly placing: Placing;
+  /** Milliseconds since 1970 when waiting for room and for the image is over. */
+  readonly until: number;
+  /** What was said about waiting so far. */
+  readonly told: AwaitedPod['told'];
+}
 
 class KubernetesEngine {
   readonly clock = new NodeClock();
   private readonly watch: PodWatch;
   /** Pairs, workspaces and single sandboxes that are open. */
   private readonly opened = new Set<{ dispose(): Promise<void> }>();
-  /** Nodes that lost a sandbox, with the time until which they are avoided. */
-  private readonly avoided = new Map<string, number>();
+  private readonly avoided = new AvoidedNodes();
+  private readonly turns = new PodTurns();
+  /** Sandboxes that no pair has taken over yet. */
+  private readonly spares = new Set<{ dispose(): Promise<void> }>();
   private readonly ending = new AbortController();
   /** The refusal of the cluster, once a pod has reached what it must not: no further pod is tried. */
   private refusal: HumanError | undefined;
@@ -130,28 +139,10 @@ class KubernetesEngine {
       acceptsNetwork: isGraded && settings.acceptNetwork,
     };
     // What an image holds is only known in a pod. The first pair takes that pod over.
-    let spare: PodSandbox | undefined = await this.openSandbox(place, 'base', work);
-    const { image } = spare;
-    const first = spare;
-    const unused = {
-      dispose: async () => {
-        idle.end();
-        spare = undefined;
-        this.opened.delete(unused);
-        await first.remove();
-      },
-    };
-    const idle = idleTimer(this.options.shared.idleMinutes, () => void unused.dispose());
-    this.opened.add(unused);
-    const takeSpare = (): PodSandbox | undefined => {
-      const taken = spare;
-      idle.end();
-      spare = undefined;
-      this.opened.delete(unused);
-      return taken?.box.agent.isThere === true ? taken : undefined;
-    };
+    const [first] = await this.openTogether(place, ['base'], work);
+    const takeSpare = await this.spareOf(first);
     return {
-      environment: this.environmentOf(place, image, first.pod),
+      environment: this.environmentOf(place, first.image, first.pod),
       openPair: async (opening, asked?: readonly Side[]) => {
         opening.reporter.progress(`${instance.id}: starting the sandboxes`);
         return this.openPair(place, asked ?? sides, opening, takeSpare);
@@ -166,6 +157,36 @@ class KubernetesEngine {
   async dispose(): Promise<void> {
     this.ending.abort();
     await Promise.all([...this.opened].map((each) => each.dispose()));
+  }
+
+  /**
+   * Keeps a sandbox for the first pair, until it has been idle for the set time or its room is
+   * needed.
+   *
+   * @returns gives it away, if it is still there
+   */
+  private async spareOf(first: PodSandbox): Promise<() => PodSandbox | undefined> {
+    let spare: PodSandbox | undefined = first;
+    const forget = (): void => {
+      idle.end();
+      spare = undefined;
+      this.opened.delete(unused);
+      this.spares.delete(unused);
+    };
+    const unused = {
+      dispose: async () => {
+        forget();
+        await first.remove();
+      },
+    };
+    const idle = idleTimer(this.options.shared.idleMinutes, () => void unused.dispose());
+    await this.kept(unused);
+    this.spares.add(unused);
+    return () => {
+      const taken = spare;
+      forget();
+      return taken?.box.agent.isThere === true ? taken : undefined;
+    };
   }
 
   /** The row's own image, else a prebuilt one. */
@@ -203,68 +224,74 @@ class KubernetesEngine {
     work: EngineWork,
     takeSpare: () => PodSandbox | undefined,
   ): Promise<Pair> {
-    const open = async (side: Side): Promise<PodSandbox> =>
-      (side === 'base' ? takeSpare() : undefined) ?? this.openSandbox(place, side, work);
-    // Wait for all of them, so that none starts a pod after the others were removed.
-    const settled = await Promise.allSettled(asked.map(open));
-    const boxes = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const opened = await this.openTogether(place, asked, work, takeSpare);
     const removeAll = async (): Promise<void> => {
-      await Promise.all(boxes.map((each) => each.remove()));
+      await Promise.all(opened.map((each) => each.remove()));
     };
-    const failed = settled.find((each) => each.status === 'rejected');
-    if (failed !== undefined || this.ending.signal.aborted || work.signal?.aborted === true) {
-      await removeAll();
-      throw failed === undefined ? new Cancelled() : failed.reason;
-    }
-    return this.pairOf(boxes, removeAll);
+    const boxes = opened.map(({ box }) => box);
+    const { idleMinutes } = this.options.shared;
+    const pair = warmPair(boxes, idleMinutes, removeAll, (each) => this.opened.delete(each));
+    return this.kept(pair);
   }
 
-  /** A pair that stops its pods after they have been idle for the set time. */
-  private pairOf(boxes: readonly PodSandbox[], removeAll: () => Promise<void>): Pair {
-    const { idleMinutes } = this.options.shared;
-    const end = async (why: string): Promise<void> => {
-      for (const { box } of boxes) box.close(why);
-      await removeAll();
-    };
-    const idle = idleTimer(idleMinutes, () => {
-      void end(`it was stopped after ${idleMinutes} minutes without a run`);
+  /** Remembers what is open. @throws Cancelled when the engine has ended meanwhile */
+  private async kept<T extends { dispose(): Promise<void> }>(opened: T): Promise<T> {
+    if (this.ending.signal.aborted) {
+      await opened.dispose();
+      throw new Cancelled();
+    }
+    this.opened.add(opened);
+    return opened;
+  }
+
+  /**
+   * Opens a sandbox for each of these sides, all or none.
+   *
+   * @param takeSpare gives a sandbox for `base` that is open already
+   */
+  private async openTogether(
+    place: PlaceOfPods,
+    asked: readonly Side[],
+    work: WorkspaceWork,
+    takeSpare: () => PodSandbox | undefined = () => undefined,
+  ): Promise<[PodSandbox, ...PodSandbox[]]> {
+    const { reporter } = work;
+    const ending = this.ending.signal;
+    const signal = work.signal === undefined ? ending : AbortSignal.any([work.signal, ending]);
+    const until = Date.now() + this.options.settings.pendingMinutes * 60_000;
+    const told = { progress: '', isLogged: false };
+    const open =
+      (side: Side): Opening<PodSandbox> =>
+      async (placing) =>
+        (side === 'base' ? takeSpare() : undefined) ??
+        this.openSandbox(place, side, { ...work, until, told, placing });
+    const opened = await this.turns.open(asked.map(open), {
+      signal,
+      remove: (each) => each.remove(),
+      onQueued: () =>
+        reporter.progress(`${place.instance.id}: waiting until the pods of others have room`),
+      onReleased: () =>
+        reporter.log(
+          `${place.instance.id}: there is no room for the other pod of its pair, so one was given back; both are tried again`,
+        ),
+      // The session that keeps a spare may wait for this very room.
+      onShort: () => this.spares.forEach((each) => void each.dispose()),
     });
-    const watched = ({ box }: PodSandbox): Sandbox => ({
-      side: box.side,
-      load: (patch, signal) => idle.during(() => box.load(patch, signal)),
-      run: (request) => idle.during(() => box.run(request)),
-    });
-    const pair: Pair = {
-      ...sandboxesOf<Side>(boxes.map(watched)),
-      dispose: async () => {
-        idle.end();
-        this.opened.delete(pair);
-        await end('it was removed');
-      },
-    };
-    this.opened.add(pair);
-    return pair;
+    return opened as [PodSandbox, ...PodSandbox[]];
   }
 
   private async openWorkspace(place: PlaceOfPods, work: WorkspaceWork): Promise<Workspace> {
-    if (work.program !== undefined) {
-      throw new HumanError(
-        'Agents with a program of their own do not run on the kubernetes engine yet',
-        'Use --engine docker for them',
-      );
-    }
     const onR = { ...place, trees: { ...place.trees, fixed: place.trees.base } };
-    const { box, pod, remove } = await this.openSandbox(onR, 'base', work);
+    const [{ box, pod, remove }] = await this.openTogether(onR, ['base'], work);
     const workspace: Workspace = new ContainerWorkspace(box, pod, async () => {
       this.opened.delete(workspace);
       await remove();
     });
-    this.opened.add(workspace);
-    return workspace;
+    return this.kept(workspace);
   }
 
   /** Opens a sandbox from the first image that exists. */
-  private async openSandbox(place: PlaceOfPods, side: Side, work: EngineWork): Promise<PodSandbox> {
+  private async openSandbox(place: PlaceOfPods, side: Side, work: PlacedWork): Promise<PodSandbox> {
     const mustBeClosed = !place.hasNetwork && !place.acceptsNetwork;
     if (mustBeClosed && this.refusal !== undefined) throw this.refusal;
     let missing: ImageMissing | undefined;
@@ -284,13 +311,13 @@ class KubernetesEngine {
     image: string,
     place: PlaceOfPods,
     side: Side,
-    { signal: asked, reporter }: EngineWork,
+    work: PlacedWork,
   ): Promise<PodSandbox> {
     const { instance, trees } = place;
     const { shared } = this.options;
-    const ending = this.ending.signal;
-    const signal = asked === undefined ? ending : AbortSignal.any([asked, ending]);
-    const pod = await this.startPod(image, place, side, { reporter, signal });
+    const { reporter, placing } = work;
+    const { signal } = placing;
+    const pod = await this.startPod(image, place, side, work);
     const stopClock = this.clock.start(pod.node, pod.since);
     const remove = async (): Promise<void> => {
       stopClock();
@@ -335,7 +362,7 @@ class KubernetesEngine {
     image: string,
     { instance, hasNetwork }: PlaceOfPods,
     side: Side,
-    work: EngineWork & { readonly signal: AbortSignal },
+    { reporter, until, told, program, placing }: PlacedWork,
   ): Promise<SandboxPod> {
     const { shared, settings } = this.options;
     const folder = instance.environment?.folder ?? usualFolder;
@@ -348,10 +375,9 @@ class KubernetesEngine {
         instance: instance.id,
         hasNetwork,
         about: await containerLabels('pair', purpose),
-        avoid: this.avoidedNodes(),
-        onLoss: (node) => this.avoided.set(node, Date.now() + avoidance),
+        ...{ avoided: this.avoided, until, told, program, onPlaced: placing.placed },
       },
-      work,
+      { reporter, signal: placing.signal },
     );
   }
 
@@ -369,13 +395,6 @@ class KubernetesEngine {
     const reached = await reachedByPod(agent, prepared.python, [[pod.hostAddress, kubeletPort]]);
     if (reached.length > 0) throw (this.refusal = notEnforced(pod.node, reached));
     return prepared;
-  }
-
-  /** Nodes that lately lost a sandbox; the cluster may not know yet that they are gone. */
-  private avoidedNodes(): string[] {
-    const now = Date.now();
-    for (const [node, until] of this.avoided) if (until < now) this.avoided.delete(node);
-    return [...this.avoided.keys()];
   }
 }
 

@@ -1,6 +1,6 @@
-import type { DockerSettings } from '../docker/dockerSettings';
 import type { Machine } from '../engine';
 import type { Cluster } from './cluster';
+import { podSizes, type PodSettings } from './podSpec';
 
 /** Pairs at once where the namespace has no quota; pods that find no room wait. */
 const pairsWithoutQuota = 4;
@@ -13,7 +13,7 @@ const pairsWithoutQuota = 4;
  */
 export async function namespaceRoom(
   { core, namespace, ask }: Cluster,
-  { memoryMb }: Pick<DockerSettings, 'memoryMb'>,
+  limits: PodSettings['limits'],
 ): Promise<Machine> {
   const { items } = await ask('reading the quota of the namespace', () =>
     core.listNamespacedResourceQuota({ namespace }).catch((error: unknown) => {
@@ -30,18 +30,23 @@ export async function namespaceRoom(
     );
     return free.length === 0 ? undefined : Math.max(0, Math.min(...free));
   };
-  const processors = room('requests.cpu', 'limits.cpu', 'cpu');
-  const bytes = room('requests.memory', 'limits.memory', 'memory');
-  const pods = room('pods', 'count/pods');
-  const usual = processors === undefined && bytes === undefined && pods === undefined;
-  const most = usual ? 2 * pairsWithoutQuota : Number.MAX_SAFE_INTEGER;
-  const sandboxBytes = memoryMb * 2 ** 20;
-  const byPods = pods ?? most;
-  return {
-    cores: Math.min(processors ?? most, byPods),
-    memoryBytes: Math.min(bytes ?? most * sandboxBytes, byPods * sandboxBytes),
-  };
+  const sizes = podSizes(limits);
+  const sandboxes = [
+    divided(room('requests.cpu', 'limits.cpu', 'cpu'), sizes.processors),
+    divided(room('requests.memory', 'limits.memory', 'memory'), sizes.memoryBytes),
+    divided(
+      room('requests.ephemeral-storage', 'limits.ephemeral-storage', 'ephemeral-storage'),
+      sizes.diskBytes,
+    ),
+    divided(room('pods', 'count/pods'), 1),
+  ].flatMap((each) => (each === undefined ? [] : [each]));
+  const most = sandboxes.length === 0 ? 2 * pairsWithoutQuota : Math.min(...sandboxes);
+  // Whoever counts workers gives each sandbox a processor.
+  return { cores: most, memoryBytes: most * sizes.memoryBytes };
 }
+
+const divided = (room: number | undefined, each: number): number | undefined =>
+  room === undefined ? undefined : Math.floor(room / each);
 
 const units: Readonly<Record<string, number>> = {
   ...{ m: 1e-3, '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 },

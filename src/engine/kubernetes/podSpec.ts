@@ -3,13 +3,17 @@ import type { V1Pod, V1Toleration } from '@kubernetes/client-node';
 import type { Side } from '../../domain/outcome';
 import { labels } from '../docker/labels';
 import type { DockerSettings } from '../docker/dockerSettings';
+import { programFolder } from '../engine';
 import type { KubernetesSettings } from './kubernetesSettings';
 
 /** Label of pods whose network is closed; the network policy selects it. */
 export const closedLabel = 'swt-bench.network';
 
-/** Name of the only container of a pod. */
+/** Name of the container of a sandbox. */
 export const containerName = 'sandbox';
+
+/** Name of the container that takes the program of an agent, and ends before the sandbox starts. */
+export const programContainer = 'program';
 
 /** Settings of pods: limits are those of the docker engine. */
 export interface PodSettings {
@@ -29,6 +33,8 @@ export interface PodRequest {
   readonly about: Readonly<Record<string, string>>;
   /** Nodes that lately lost a sandbox. */
   readonly avoid: readonly string[];
+  /** Bytes of a program that the pod takes before its sandbox starts; undefined for none. */
+  readonly programBytes?: number | undefined;
 }
 
 /** Seconds after which a pod ends whatever happens: more than the longest agent and its tests. */
@@ -49,6 +55,19 @@ while True:
     signal.pause()
 `;
 
+/**
+ * The first process of the container that takes a program: it ends well once the program is there,
+ * and badly after ten minutes.
+ */
+const awaitProgram = `# swt-bench program: the files come next
+import os, signal
+signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
+signal.alarm(600)
+while True:
+    signal.pause()
+`;
+
 /** A command that runs a program of Python with the first interpreter that the image has. */
 export const withPython = (
   pythons: readonly string[],
@@ -64,20 +83,39 @@ const capabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETUID', 'SETG
 /** Processors of a pod for which none are set: requests must equal limits. */
 const usualProcessors = 1;
 
+const mebibyte = 2 ** 20;
+
+/** What one sandbox requests, which is also its limit. */
+export const podSizes = ({ memoryMb, cpus, diskMb }: PodSettings['limits']) => ({
+  processors: cpus > 0 ? cpus : usualProcessors,
+  memoryBytes: memoryMb * mebibyte,
+  diskBytes: (2 * diskMb + 1024) * mebibyte,
+});
+
 /** The pod of one sandbox. https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/ */
 export function podSpec(request: PodRequest): V1Pod {
-  const { settings, side, instance, hasNetwork, about, avoid } = request;
+  const { settings, side, instance, hasNetwork, about, avoid, programBytes } = request;
   const { kubernetes, limits } = settings;
   const safe = instance
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 40);
   const temporary = Math.min(limits.diskMb, Math.floor(limits.memoryMb / 2));
+  const { processors, diskBytes } = podSizes(limits);
   const resources = {
     memory: `${limits.memoryMb}Mi`,
-    cpu: String(limits.cpus > 0 ? limits.cpus : usualProcessors),
-    'ephemeral-storage': `${2 * limits.diskMb + 1024}Mi`,
+    cpu: String(processors),
+    'ephemeral-storage': `${Math.ceil((diskBytes + (programBytes ?? 0)) / mebibyte)}Mi`,
   };
+  const ofBoth = {
+    ...{ image: request.image, args: [], workingDir: '/' },
+    resources: { requests: resources, limits: resources },
+    securityContext: {
+      ...{ runAsUser: 0, runAsGroup: 0, allowPrivilegeEscalation: false },
+      capabilities: { drop: ['ALL'], add: capabilities },
+    },
+  };
+  const program = { name: programContainer, mountPath: programFolder };
   return {
     metadata: {
       name: `swt-bench-${safe.replace(/^-|-$/g, '')}-${side}-${randomBytes(4).toString('hex')}`,
@@ -103,24 +141,29 @@ export function podSpec(request: PodRequest): V1Pod {
         sysctls: [{ name: 'kernel.shm_rmid_forced', value: '1' }],
       },
       ...placement(kubernetes, avoid),
+      // Another container writes the program, so that the sandbox cannot, whatever its user.
+      ...(programBytes !== undefined && {
+        initContainers: [
+          {
+            ...{ ...ofBoth, name: programContainer, volumeMounts: [program] },
+            command: withPython(request.pythons, awaitProgram),
+          },
+        ],
+      }),
       containers: [
         {
-          name: containerName,
-          image: request.image,
+          ...{ ...ofBoth, name: containerName },
           command: withPython(request.pythons, firstProcess),
-          args: [],
-          workingDir: '/',
-          resources: { requests: resources, limits: resources },
-          securityContext: {
-            runAsUser: 0,
-            runAsGroup: 0,
-            allowPrivilegeEscalation: false,
-            capabilities: { drop: ['ALL'], add: capabilities },
-          },
-          volumeMounts: [{ name: 'temporary', mountPath: '/tmp' }],
+          volumeMounts: [
+            { name: 'temporary', mountPath: '/tmp' },
+            ...(programBytes === undefined ? [] : [{ ...program, readOnly: true }]),
+          ],
         },
       ],
-      volumes: [{ name: 'temporary', emptyDir: { medium: 'Memory', sizeLimit: `${temporary}Mi` } }],
+      volumes: [
+        { name: 'temporary', emptyDir: { medium: 'Memory', sizeLimit: `${temporary}Mi` } },
+        ...(programBytes === undefined ? [] : [{ name: programContainer, emptyDir: {} }]),
+      ],
     },
   };
 }

@@ -12,9 +12,17 @@ export type PodState =
       readonly imageId: string;
       readonly hostAddress: string;
     }
-  | { readonly is: 'waiting'; readonly for: 'room' | 'image' | 'start'; readonly why: string }
+  | { readonly is: 'waiting'; readonly for: Wait; readonly why: string }
   | { readonly is: 'refused'; readonly why: string }
-  | { readonly is: 'gone'; readonly loss: Loss };
+  | {
+      readonly is: 'gone';
+      readonly loss: Loss;
+      /** Whether the node is lost, as opposed to the pod alone. */
+      readonly withNode?: boolean;
+    };
+
+/** What a pod waits for; `program` means that it takes the program of an agent now. */
+type Wait = 'room' | 'image' | 'start' | 'program';
 
 /** Reasons of a container that waits although no waiting helps. */
 const hopeless = ['InvalidImageName', 'ErrImageNeverPull', 'CreateContainerConfigError'];
@@ -23,7 +31,7 @@ const hopeless = ['InvalidImageName', 'ErrImageNeverPull', 'CreateContainerConfi
 const noImage = /not found|manifest unknown|denied|unauthorized|authorization failed|forbidden/i;
 
 /**
- * Reads the status of a pod with one container.
+ * Reads the status of a pod with one container, and perhaps one before it that takes a program.
  * https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/
  *
  * @param pod undefined when there is no such pod any more
@@ -47,7 +55,9 @@ export function podState(pod: V1Pod | undefined): PodState {
     const words = [status.reason, status.message, ended?.reason].filter(Boolean).join(': ');
     return gone(`its pod${on} ended${words === '' ? '' : ` (${words})`}`);
   }
-  if (status?.phase === 'Unknown') return gone(`the node${on.slice(3)} of its pod is lost`);
+  if (status?.phase === 'Unknown') {
+    return { ...gone(`the node${on.slice(8)} of its pod is lost`), withNode: true };
+  }
   if (ended !== undefined) {
     return gone(`the container of its pod${on} ended with status ${ended.exitCode}`);
   }
@@ -63,14 +73,17 @@ export function podState(pod: V1Pod | undefined): PodState {
   return waiting(pod);
 }
 
-const gone = (why: string): PodState => ({ is: 'gone', loss: { why } });
+const gone = (why: string): PodState & { is: 'gone' } => ({ is: 'gone', loss: { why } });
 
 function waiting({ status, spec }: V1Pod): PodState {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (spec?.nodeName === undefined) {
     return { is: 'waiting', for: 'room', why: roomWords(scheduled?.message ?? '') };
   }
-  const container = status?.containerStatuses?.[0];
+  const first = status?.initContainerStatuses?.[0];
+  if (first?.state?.running !== undefined) return { is: 'waiting', for: 'program', why: '' };
+  const isFirst = first?.state?.waiting !== undefined;
+  const container = isFirst ? first : status?.containerStatuses?.[0];
   const { reason = '', message = '' } = container?.state?.waiting ?? {};
   if (hopeless.includes(reason)) return { is: 'refused', why: `${reason}: ${message}` };
   if (/ImagePull|ErrImage/.test(reason)) {
@@ -79,7 +92,7 @@ function waiting({ status, spec }: V1Pod): PodState {
       : { is: 'waiting', for: 'image', why: `${reason}: ${message.slice(0, 300)}` };
   }
   if (/Error$/.test(reason)) return { is: 'refused', why: `${reason}: ${message.slice(0, 300)}` };
-  const isPulling = reason === 'ContainerCreating' || reason === '';
+  const isPulling = ['ContainerCreating', 'PodInitializing', ''].includes(reason);
   return { is: 'waiting', for: isPulling ? 'image' : 'start', why: reason };
 }
 
@@ -103,6 +116,7 @@ export function waitingWords(states: readonly PodState[], memoryMb: number): str
   const waiting = states.flatMap((each) => (each.is === 'waiting' ? [each] : []));
   const pulling = waiting.filter((each) => each.for === 'image');
   const starting = waiting.filter((each) => each.for === 'start');
+  const taking = waiting.filter((each) => each.for === 'program');
   const pending = waiting.filter((each) => each.for === 'room');
   const troubles = [...new Set(pulling.map(({ why }) => why).filter((why) => /:/.test(why)))];
   const reasons = new Set(
@@ -117,6 +131,7 @@ export function waitingWords(states: readonly PodState[], memoryMb: number): str
   return [
     ...(pulling.length === 0 ? [] : [`${pulling.length} pulling${because(troubles)}`]),
     ...(starting.length === 0 ? [] : [`${starting.length} starting`]),
+    ...(taking.length === 0 ? [] : [`${taking.length} taking the agent's program`]),
     ...(pending.length === 0
       ? []
       : [`${pending.length} pending${because([...reasons].filter((each) => each !== ''))}`]),

@@ -32,6 +32,8 @@ export interface StreamOptions {
    * that may be silent. A status is never believed: a node that dies may end the stream with 0.
    */
   readonly silence?: number;
+  /** Container of the pod, by default that of the sandbox. */
+  readonly container?: string;
 }
 
 /**
@@ -43,7 +45,7 @@ export async function attachInPod(
   cluster: Cluster,
   pod: string,
   command: readonly string[],
-  { silence }: StreamOptions = {},
+  { silence, container = containerName }: StreamOptions = {},
 ): Promise<AttachedProgram> {
   const received = new PassThrough({ highWaterMark: unreadBytes });
   let complaint = '';
@@ -84,7 +86,7 @@ export async function attachInPod(
     connection.socket?.resume();
     heard();
   });
-  const open = await openSocket(cluster, pod, command, take);
+  const open = await openSocket(cluster, { pod, container, command }, take);
   connection.socket = open;
   open.on('close', end);
   open.on('error', end);
@@ -103,12 +105,15 @@ export async function attachInPod(
 /** @throws HumanError when the API does not start the program */
 async function openSocket(
   cluster: Cluster,
-  pod: string,
-  command: readonly string[],
+  {
+    pod,
+    container,
+    command,
+  }: { readonly pod: string; readonly container: string; readonly command: readonly string[] },
   take: (stream: number, data: Buffer) => boolean,
 ): Promise<Socket> {
   const { Exec } = await import('@kubernetes/client-node');
-  const query = new URLSearchParams({ container: containerName, stdin: 'true', stdout: 'true' });
+  const query = new URLSearchParams({ container, stdin: 'true', stdout: 'true' });
   query.set('stderr', 'true');
   for (const word of command) query.append('command', word);
   const path = `/api/v1/namespaces/${cluster.namespace}/pods/${pod}/exec?${query.toString()}`;

@@ -3,16 +3,52 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { Cancelled, HumanError, throwIfAborted } from '../../domain/humanError';
 import { labels } from '../docker/labels';
 import { ImageMissing } from '../docker/images/pull/pullProblem';
-import { SandboxUnusable, type EngineWork } from '../engine';
+import type { Reporter } from '../../domain/reporter';
+import { SandboxUnusable } from '../engine';
 import type { Loss } from '../sandbox/agent';
 import type { Cluster } from './cluster';
+import { QuotaUsed } from './clusterProblem';
 import { podState, waitingWords, type PodState } from './podState';
 
-/** Milliseconds between two looks while pods start. */
-const interval = 400;
+/** Milliseconds between two looks while pods start; the first ones follow faster. */
+const interval = (look: number): number => Math.min(400, 50 * 2 ** look);
+
+/** Milliseconds between two attempts to make a pod that a quota leaves no room for. */
+const quotaInterval = 1000;
 
 /** Milliseconds that the state of a pod may lag behind the end of its stream. */
 const lag = 5000;
+
+/** A pod that somebody waits for. */
+export interface AwaitedPod {
+  readonly name: string;
+  readonly instance: string;
+  readonly image: string;
+  readonly signal: AbortSignal | undefined;
+  readonly reporter: Reporter;
+  /** Milliseconds since 1970 when waiting for room and for the image is over. */
+  readonly until: number;
+  /** Milliseconds since 1970 when waiting for room alone is to be reconsidered. */
+  readonly roomUntil: number;
+  /** Called whenever the pod is seen to have a node. */
+  readonly onPlaced: () => void;
+  /** What was said so far, which pods that replace one another share. */
+  readonly told: { progress: string; isLogged: boolean };
+}
+
+/** How a pod was lost. */
+interface PodLoss {
+  /** Why; undefined when nothing is known. */
+  readonly loss: Loss | undefined;
+  /** Whether its node may be lost too. */
+  readonly withNode: boolean;
+}
+
+async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => {
+    throw new Cancelled();
+  });
+}
 
 /**
  * Follows the pods of one engine. All that wait for pods share one list of the API, however many
@@ -29,68 +65,95 @@ export class PodWatch {
   ) {}
 
   /**
-   * Waits until the container of a pod runs. Waiting for room and for the image is no fault, up to
-   * the limit.
+   * Makes a pod, as soon as the quota of the namespace leaves room for it.
    *
+   * @param create asks the API for it
+   * @throws HumanError when the limit is over, what `create` throws for another reason, Cancelled
+   */
+  async created(pod: AwaitedPod, create: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      throwIfAborted(pod.signal);
+      try {
+        await create();
+        return;
+      } catch (error) {
+        if (!(error instanceof QuotaUsed)) throw error;
+        this.tell(pod, { is: 'waiting', for: 'room', why: error.said });
+      } finally {
+        this.waiting.delete(pod.name);
+      }
+      await pause(quotaInterval, pod.signal);
+    }
+  }
+
+  /**
+   * Waits until a container of a pod runs: the one that takes a program, or the sandbox. Waiting for
+   * room and for the image is no fault, up to the limit.
+   *
+   * @returns undefined when the pod still waits for room at the time `roomUntil`
    * @throws ImageMissing, HumanError when the limit is over or the pod can never start,
    * SandboxUnusable when the pod is gone, Cancelled
    */
   async running(
-    name: string,
-    what: { readonly instance: string; readonly image: string },
-    { signal, reporter }: EngineWork,
-  ): Promise<Extract<PodState, { is: 'running' }>> {
-    const { pendingMinutes, memoryMb } = this.limits;
-    const end = Date.now() + pendingMinutes * 60_000;
-    let said = '';
-    let isLogged = false;
+    pod: AwaitedPod,
+    goal: 'program' | 'sandbox',
+  ): Promise<PodState & { is: 'running' | 'waiting' }> {
     let missed = 0;
     try {
-      for (;;) {
-        throwIfAborted(signal);
-        const pod = (await this.look()).get(name);
+      for (let look = 0; ; look += 1) {
+        throwIfAborted(pod.signal);
+        const listed = (await this.look()).get(pod.name);
         // A list may be older than the pod.
-        missed = pod === undefined ? missed + 1 : 0;
-        if (pod !== undefined || missed > 5) {
-          const state = podState(pod);
+        missed = listed === undefined ? missed + 1 : 0;
+        if (listed !== undefined || missed > 8) {
+          const state = podState(listed);
+          if (state.is === 'refused') throw refused(pod, state.why);
+          if (state.is === 'gone') throw unusable(pod.name, lossWords(state.loss));
+          const needsRoom = state.is === 'waiting' && state.for === 'room';
+          if (!needsRoom) pod.onPlaced();
           if (state.is === 'running') return state;
-          if (state.is === 'refused') throw refused(what, state.why);
-          if (state.is === 'gone') throw unusable(name, lossWords(state.loss));
-          this.waiting.set(name, state);
-          const words = waitingWords([...this.waiting.values()], memoryMb);
-          if (words !== said) reporter.progress(`${what.instance}: waiting for pods: ${words}`);
-          said = words;
-          // Logs without a terminal show no progress, and this may take an hour.
-          if (!isLogged && state.for === 'room' && state.why !== '') {
-            isLogged = true;
-            reporter.log(
-              `${what.instance}: a pod waits for room: ${waitingWords([state], memoryMb)}`,
-            );
-          }
-          if (Date.now() > end) throw this.late(what, state);
+          if (goal === 'program' && state.for === 'program') return state;
+          if (needsRoom && Date.now() >= pod.roomUntil) return state;
+          this.tell(pod, state);
         }
-        await sleep(interval, undefined, signal === undefined ? {} : { signal }).catch(() => {
-          throw new Cancelled();
-        });
+        await pause(interval(look), pod.signal);
       }
     } finally {
-      this.waiting.delete(name);
+      this.waiting.delete(pod.name);
     }
   }
 
+  /** Says what waits for what. @throws HumanError when the limit is over */
+  private tell(pod: AwaitedPod, state: PodState & { is: 'waiting' }): void {
+    const { memoryMb } = this.limits;
+    this.waiting.set(pod.name, state);
+    const words = waitingWords([...this.waiting.values()], memoryMb);
+    if (words !== pod.told.progress) {
+      pod.reporter.progress(`${pod.instance}: waiting for pods: ${words}`);
+    }
+    pod.told.progress = words;
+    // Logs without a terminal show no progress, and this may take an hour.
+    if (!pod.told.isLogged && state.for === 'room' && state.why !== '') {
+      pod.told.isLogged = true;
+      pod.reporter.log(`${pod.instance}: a pod waits for room: ${waitingWords([state], memoryMb)}`);
+    }
+    if (Date.now() > pod.until) throw this.late(pod, state);
+  }
+
   /** Why the stream to a pod ended, as far as the cluster says; never throws. */
-  async whyLost(name: string): Promise<Loss | undefined> {
+  async whyLost(name: string): Promise<PodLoss> {
     const end = Date.now() + lag;
     for (;;) {
       try {
         const state = podState(await this.read(name));
-        if (state.is === 'gone') return state.loss;
+        if (state.is === 'gone') return { loss: state.loss, withNode: state.withNode === true };
         if (Date.now() > end) {
           const on = state.is === 'running' ? ` on node ${state.node}` : '';
-          return { why: `the connection to its pod${on} ended, or nothing was heard of it` };
+          const why = `the connection to its pod${on} ended, or nothing was heard of it`;
+          return { loss: { why }, withNode: true };
         }
       } catch {
-        return undefined;
+        return { loss: undefined, withNode: true };
       }
       await sleep(300);
     }
@@ -118,7 +181,7 @@ export class PodWatch {
     return this.looking;
   }
 
-  private late({ instance }: { readonly instance: string }, state: PodState): HumanError {
+  private late({ instance }: AwaitedPod, state: PodState): HumanError {
     const { pendingMinutes, memoryMb } = this.limits;
     return new HumanError(
       `The pod of ${instance} did not start within ${pendingMinutes} minutes: ${waitingWords([state], memoryMb)}`,
@@ -127,7 +190,7 @@ export class PodWatch {
   }
 }
 
-function refused(what: { readonly image: string }, why: string): HumanError {
+function refused(what: AwaitedPod, why: string): HumanError {
   return new ImageMissing(
     `No pod can be started from ${what.image}: ${why}`,
     'Look at --mirror and --pull-secret, and whether nodes can reach the registry',

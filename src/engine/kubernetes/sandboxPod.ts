@@ -7,10 +7,13 @@ import { firstFrame } from '../sandbox/firstFrame';
 import { agentFolder } from '../sandbox/ownFiles';
 import { SandboxUnusable, type EngineWork } from '../engine';
 import type { Loss } from '../sandbox/agent';
+import { programBytes } from '../sandbox/programArchive';
+import type { AvoidedNodes } from './avoidedNodes';
 import type { Cluster } from './cluster';
 import { mirrored, podSpec, withPython, type PodRequest } from './podSpec';
 import { attachInPod } from './podStream';
-import type { PodWatch } from './podWatch';
+import type { AwaitedPod, PodWatch } from './podWatch';
+import { sendProgram } from './sendProgram';
 
 /**
  * Milliseconds without a sign of life after which a sandbox counts as dead. With the time for asking
@@ -38,15 +41,23 @@ export interface SandboxPod {
   remove(): Promise<void>;
 }
 
-export interface SandboxPodRequest extends PodRequest {
+export interface SandboxPodRequest extends Omit<PodRequest, 'avoid' | 'programBytes'> {
   readonly cluster: Cluster;
   readonly watch: PodWatch;
   /** Files of the agent and the tracer. */
   readonly files: readonly ArchiveEntry[];
   /** Folder of the repository. */
   readonly folder: string;
-  /** Hears of a node that lost a sandbox. */
-  readonly onLoss: (node: string) => void;
+  /** Folder of this machine with a program, which the pod has at `programFolder`, only to read. */
+  readonly program?: string | undefined;
+  /** Nodes that lost a sandbox; the pod does not go there, and a loss is added. */
+  readonly avoided: AvoidedNodes;
+  /** Milliseconds since 1970 when waiting for room and for the image is over. */
+  readonly until: number;
+  /** The pod has a node. */
+  readonly onPlaced: () => void;
+  /** What was said about waiting so far. */
+  readonly told: AwaitedPod['told'];
 }
 
 /**
@@ -79,31 +90,54 @@ os.execv(sys.executable, [sys.executable, "-W", "ignore", "-I", "-B"] + sys.argv
  * @throws HumanError, SandboxUnusable when the pod is lost while it starts, Cancelled
  */
 export async function startPod(request: SandboxPodRequest, work: EngineWork): Promise<SandboxPod> {
-  const { cluster, watch, instance, onLoss } = request;
+  const { program } = request;
+  const size = program === undefined ? undefined : await programBytes(program);
+  for (;;) {
+    const started = await startOnce(request, work, size);
+    if (started !== undefined) return started;
+  }
+}
+
+/**
+ * @param size bytes of the program
+ * @returns undefined when the pod found no room beside nodes that need not be avoided any more
+ */
+async function startOnce(
+  request: SandboxPodRequest,
+  { signal, reporter }: EngineWork,
+  size: number | undefined,
+): Promise<SandboxPod | undefined> {
+  const { cluster, watch, instance, until, onPlaced, told, program, pythons } = request;
   const { core, namespace } = cluster;
-  throwIfAborted(work.signal);
+  throwIfAborted(signal);
   const image = mirrored(request.image, request.settings.kubernetes.mirrors);
-  const body = podSpec({ ...request, image });
+  const avoid = request.avoided.present;
+  const body = podSpec({ ...request, image, avoid: avoid.nodes, programBytes: size });
   const name = body.metadata?.name ?? '';
-  let isLost = false;
-  const remove = (): Promise<void> => removePod(cluster, name, isLost);
+  const about = { name, instance, image, signal, reporter, told };
+  const awaited: AwaitedPod = { ...about, until, roomUntil: avoid.until, onPlaced };
+  const losing = { isLost: false };
+  const remove = (): Promise<void> => removePod(cluster, name, losing.isLost);
   try {
-    await cluster.ask('creating a pod', () => core.createNamespacedPod({ namespace, body }));
-    const { node, imageId, hostAddress } = await watch.running(name, { instance, image }, work);
-    const since = Date.now();
-    const whyLost = async (): Promise<Loss | undefined> => {
-      const loss = await watch.whyLost(name);
-      isLost = true;
-      if (loss === undefined || 'why' in loss) {
-        work.reporter.log(
-          `${instance}: lost the pod ${name}: ${loss?.why ?? 'no reason is known'}`,
-        );
-        onLoss(node);
+    await watch.created(awaited, () =>
+      cluster.ask('creating a pod', () => core.createNamespacedPod({ namespace, body })),
+    );
+    if (program !== undefined) {
+      const state = await watch.running(awaited, 'program');
+      if (state.is === 'waiting' && state.for === 'program') {
+        reporter.progress(`${instance}: sending the agent's program to its pod`);
+        await sendProgram(cluster, name, { folder: program, pythons }, signal);
       }
-      return loss;
-    };
-    const wire = await startAgent(request, name, work.signal).catch(async (error: unknown) => {
-      throwIfAborted(work.signal);
+    }
+    const state = await watch.running(awaited, 'sandbox');
+    if (state.is === 'waiting') {
+      await remove();
+      return undefined;
+    }
+    const since = Date.now();
+    const whyLost = lossOf(request, { name, node: state.node, reporter }, losing);
+    const wire = await startAgent(request, name, signal).catch(async (error: unknown) => {
+      throwIfAborted(signal);
       const loss = await whyLost();
       const why = loss !== undefined && 'why' in loss ? loss.why : messageOf(error);
       throw new SandboxUnusable(
@@ -111,6 +145,7 @@ export async function startPod(request: SandboxPodRequest, work: EngineWork): Pr
         'Run the tests again; if it happens again, look at the cluster',
       );
     });
+    const { node, imageId, hostAddress } = state;
     return {
       ...{ wire, node, image, imageId, hostAddress, since, whyLost },
       attach: (argv) => attachInPod(cluster, name, argv),
@@ -123,6 +158,24 @@ export async function startPod(request: SandboxPodRequest, work: EngineWork): Pr
     await remove();
     throw error;
   }
+}
+
+/** Asks why a pod was lost, and avoids its node where that may be lost too. */
+function lossOf(
+  { watch, instance, avoided }: SandboxPodRequest,
+  pod: { readonly name: string; readonly node: string } & Pick<EngineWork, 'reporter'>,
+  losing: { isLost: boolean },
+): SandboxPod['whyLost'] {
+  return async () => {
+    const { loss, withNode } = await watch.whyLost(pod.name);
+    losing.isLost = true;
+    if (loss === undefined || 'why' in loss) {
+      const why = loss?.why ?? 'no reason is known';
+      pod.reporter.log(`${instance}: lost the pod ${pod.name}: ${why}`);
+      if (withNode) avoided.add(pod.node);
+    }
+    return loss;
+  };
 }
 
 async function startAgent(

@@ -29,7 +29,7 @@ interface EnvironmentRequest {
 }
 
 /** Raised when environments are made in another way. */
-const maker = 1;
+const maker = 2;
 
 /** A file of an environment that is complete. */
 const readyFile = 'swt-bench.json';
@@ -189,6 +189,7 @@ async function install(making: Making, made: string, lock: readonly string[]): P
   await writeFile(exact, `${lock.join('\n')}\n`);
   const into = ['pip', 'install', '--quiet', '--python', interpreterIn(made), '--no-deps'];
   await runUv(making, doing, [...into, ...asOf(day, lock), '-r', exact]);
+  await compilePackages(making, made);
   if (recipe.install !== 'editable' || needs.project === undefined) return;
   try {
     await runUv(making, doing, [...into, '--no-build-isolation', copy]);
@@ -198,6 +199,26 @@ async function install(making: Making, made: string, lock: readonly string[]): P
     // Most tests need no metadata of R.
     work.reporter.log(`${title} itself could not be built: ${error.message}`);
   }
+}
+
+/**
+ * Compiles the packages, as pip does when it installs them. Otherwise each run would compile them,
+ * and where warnings are errors, a package with an invalid escape could not be imported.
+ */
+async function compilePackages({ work, env }: Making, made: string): Promise<void> {
+  const python = interpreterIn(made);
+  const ended = await runProcess({
+    // Without -q, as much is printed as there are files. uv cannot compile with Python 3.6.
+    argv: [python, '-W', 'ignore', '-m', 'compileall', '-q', ...(await siteFolders(made))],
+    cwd: made,
+    env,
+    timeoutSeconds,
+    outputLimit: 16 << 20,
+    signal: work.signal,
+    keeper: python,
+  });
+  if (ended.ending === 'cancelled') throw new Cancelled();
+  // Packages contain files that are meant for another Python, which do not compile.
 }
 
 /**
@@ -270,7 +291,15 @@ function toolEnvironment(): Record<string, string> {
     const value = env[other];
     if (env[name] === undefined && value !== undefined) env[name] = value;
   }
-  return { ...env, UV_NO_CONFIG: '1', UV_NO_PROGRESS: '1', UV_PYTHON_DOWNLOADS: 'never' };
+  return {
+    ...env,
+    UV_NO_CONFIG: '1',
+    UV_NO_PROGRESS: '1',
+    UV_PYTHON_DOWNLOADS: 'never',
+    // A link to a file of uv's cache changes that file's time in all other environments, which then
+    // seem to be changed by the tests that run there.
+    UV_LINK_MODE: 'copy',
+  };
 }
 
 /** An hour, since packages without a wheel are compiled. */

@@ -291,8 +291,7 @@ describe('change coverage in VS Code', () => {
     );
     const notes = await waitFor('the removed lines', async () =>
       (await editorOf(sideUri('fixed', path))).lines
-        // The decoration follows the code, or precedes it where the line is long.
-        .flatMap(({ before, after }) => [...before, ...after])
+        .flatMap(({ after }) => after)
         .filter((text) => text.startsWith('− R:')),
     );
     const told = notes.map((text) => text.replace('− R: ', '')).join(' · ');

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { plural } from '../../../domain/plural';
 import type { Instance } from '../../../domain/instance';
 import { HumanError } from '../../../domain/humanError';
 import { builtPython, environmentFolder } from '../../containerImage';
@@ -174,7 +175,7 @@ function environmentName(
 ): Pick<EnvironmentImage, 'key' | 'name'> {
   const services = recipe.services.map(identityOfService);
   const key = identityDigest(builder, instance.repo, recipe.python, base, packages, lock, services);
-  return { key, name: `${environmentRepository}:${tagOf(instance, key)}` };
+  return { key, name: `${environmentRepository}:${environmentTag(instance, key)}` };
 }
 
 /** The environment for these resolved requirements, if it was built before. */
@@ -270,7 +271,9 @@ function made(
   const asked = { image: system.id, purpose: purposeOf(instance), runs: 'foreign' } as const;
   return inContainer(place, asked, async (container) => {
     const interpreter = await rightPython(container, request);
-    work.reporter.progress(`${instance.id}: installing ${lock.length} packages for ${title}`);
+    work.reporter.progress(
+      `${instance.id}: installing ${plural(lock.length, 'package')} for ${title}`,
+    );
     container.superviseWith(interpreter.executable);
     const doing = `build the environment of ${title}`;
     const env = await packages.enter(container, interpreter.executable);
@@ -295,7 +298,7 @@ function made(
     );
     work.reporter.progress(`${instance.id}: keeping the environment of ${title}`);
     const { repo, version } = instance;
-    return container.commit(environmentRepository, tagOf(instance, key), [
+    return container.commit(environmentRepository, environmentTag(instance, key), [
       ...labelLines({
         ...imageLabels('environment', { instance: '', repo, version, recipe: key }),
         [familyLabel]: familyOf(instance, recipe, baseImage),
@@ -517,7 +520,7 @@ const compilersFor = ({ build }: ProjectNeeds): string[] =>
     : [];
 
 /** A tag that a person can read, and that its key makes unique. */
-const tagOf = ({ repo, version }: Instance, key: string): string =>
+export const environmentTag = ({ repo, version }: Instance, key: string): string =>
   `${`${repo.replace('/', '__')}-${version}`
     .replace(/[^A-Za-z0-9_.-]/g, '-')
     .replace(/^[.-]+/, '')

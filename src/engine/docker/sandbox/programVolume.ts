@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { create } from 'tar';
-import { HumanError, messageOf, throwIfAborted } from '../../../domain/humanError';
+import { throwIfAborted } from '../../../domain/humanError';
 import { programFolder } from '../../engine';
-import { earliestTime } from '../../sandbox/archive';
+import { programArchive } from '../../sandbox/programArchive';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import { containerLabels, madeHere } from '../labels';
 import { isAbandoned, removeNow } from './abandonedContainers';
@@ -27,12 +24,6 @@ export async function makeProgramVolume(
   const { docker } = connection;
   const name = `swt-bench-program-${randomBytes(6).toString('hex')}`;
   const Labels = await containerLabels('program');
-  await readdir(folder).catch((error: unknown) => {
-    throw new HumanError(
-      `The folder ${folder} of the agent's program cannot be read (${messageOf(error)})`,
-      'See whether the folder is still there',
-    );
-  });
   throwIfAborted(signal);
   try {
     await docker.createVolume({ Name: name, Labels });
@@ -44,7 +35,7 @@ export async function makeProgramVolume(
       },
     });
     try {
-      await container.putArchive(folderArchive(folder, signal), { path: programFolder });
+      await container.putArchive(await programArchive(folder, signal), { path: programFolder });
       throwIfAborted(signal);
     } finally {
       await removeNow(container);
@@ -83,22 +74,4 @@ export async function removeAbandonedVolumes(
     const Created = Number.isNaN(created) ? now : created / 1000;
     if (await isAbandoned({ Id, Created, Labels }, now)) await removeVolume(connection, Id);
   }
-}
-
-/** A folder as a tar that is produced while it is read. Links stay links, and nobody may write. */
-function folderArchive(folder: string, signal: AbortSignal | undefined): Readable {
-  const archive = create(
-    {
-      ...{ cwd: folder, portable: true, mtime: new Date(earliestTime * 1000) },
-      filter: (_path, about) => {
-        // Whoever owns the files here, every user of the container may read and run them. Windows
-        // knows no such permission.
-        const runs = process.platform === 'win32' || ((about.mode ?? 0) & 0o111) !== 0;
-        about.mode = ((about.mode ?? 0) & ~0o777) | (runs ? 0o755 : 0o644);
-        return true;
-      },
-    },
-    ['.'],
-  );
-  return Readable.from(archive, { objectMode: false, ...(signal !== undefined && { signal }) });
 }

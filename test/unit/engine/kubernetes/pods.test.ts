@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
+import { workersFor } from '../../../../src/batch/workersFor';
 import { EngineGone, EngineTrouble } from '../../../../src/engine/docker/connection/engineProblem';
 import { dockerSettings } from '../../../../src/engine/docker/dockerSettings';
 import { clusterProblem } from '../../../../src/engine/kubernetes/clusterProblem';
@@ -20,6 +21,9 @@ const onNode = (state: object, more: object = {}): V1Pod =>
     spec: { nodeName: 'a', containers: [] },
     status: { containerStatuses: [{ state, imageID: 'sha256:1' }], hostIP: '10.0.0.1', ...more },
   }) as unknown as V1Pod;
+
+/** The container that takes a program is in some state. */
+const first = (state: object): object => ({ initContainerStatuses: [{ state }] });
 
 const pending = (message: string): V1Pod => ({
   status: { conditions: [{ type: 'PodScheduled', status: 'False', message }] },
@@ -95,6 +99,27 @@ describe('the state of a pod', () => {
       /InvalidImageName/,
     ],
     ['running', onNode({ running: {} }), 'running', /"node":"a"/],
+    [
+      'taking a program',
+      onNode({ waiting: { reason: 'PodInitializing' } }, first({ running: {} })),
+      'waiting',
+      /"for":"program"/,
+    ],
+    [
+      'without the image of its first container',
+      onNode(
+        { waiting: { reason: 'PodInitializing' } },
+        first({ waiting: { reason: 'ErrImagePull', message: 'x: not found' } }),
+      ),
+      'refused',
+      /not found/,
+    ],
+    [
+      'with a program',
+      onNode({ running: {} }, first({ terminated: { exitCode: 0 } })),
+      'running',
+      /"node":"a"/,
+    ],
   ] as const) {
     it(`is read: ${what}`, () => {
       const state = podState(pod);
@@ -115,13 +140,14 @@ describe('the state of a pod', () => {
 });
 
 describe('the pod of a sandbox', () => {
-  const spec = (more: object = {}, avoid: readonly string[] = []) =>
+  const spec = (more: object = {}, avoid: readonly string[] = [], programBytes?: number) =>
     podSpec({
       settings: {
         kubernetes: kubernetesSettings.parse(more),
         limits: dockerSettings.parse({}),
       },
       ...{ image: 'i', pythons: ['python3'], side: 'base', instance: 'Octo__Cat-1', avoid },
+      programBytes,
       ...{ hasNetwork: false, about: { 'swt-bench.made': '1', 'swt-bench.kind': 'pair' } },
     }).spec;
 
@@ -156,6 +182,22 @@ describe('the pod of a sandbox', () => {
     assert.match(JSON.stringify(made?.affinity), /"NotIn","values":\["node-b"\]/);
   });
 
+  it('has a program that only another container can write', () => {
+    const made = spec({}, [], 5 * 2 ** 20);
+    const [sandbox] = made?.containers ?? [];
+    const [writer] = made?.initContainers ?? [];
+    const of = (container: typeof sandbox) =>
+      container?.volumeMounts?.find(({ mountPath }) => mountPath === '/agent');
+    assert.equal(of(sandbox)?.readOnly, true);
+    assert.equal(of(writer)?.readOnly, undefined);
+    assert.equal(of(sandbox)?.name, of(writer)?.name);
+    assert.deepEqual(writer?.securityContext, sandbox?.securityContext);
+    const disk = (each = spec()?.containers[0]): string | undefined =>
+      each?.resources?.limits?.['ephemeral-storage'];
+    assert.equal(parseInt(disk(sandbox) ?? '') - parseInt(disk() ?? ''), 5);
+    assert.equal(spec()?.initContainers, undefined);
+  });
+
   it('takes images from a mirror', () => {
     const rules = ['docker.io/=mirror.example.org/hub/', 'ghcr.io/=other.example.org/'];
     assert.equal(mirrored('python:3', rules), 'mirror.example.org/hub/library/python:3');
@@ -169,13 +211,31 @@ describe('the room of a namespace', () => {
   it('is what its quotas leave', async () => {
     const hard = { 'requests.cpu': '10', 'limits.memory': '20Gi', pods: '6' };
     const used = { 'requests.cpu': '500m', 'limits.memory': '4Gi', pods: '2' };
-    const room = await namespaceRoom(clusterWith([{ status: { hard, used } }]), { memoryMb: 1024 });
-    assert.deepEqual(room, { cores: 4, memoryBytes: 4 * 2 ** 30 });
+    assert.equal(await sandboxes({ hard, used }), 4);
+    assert.equal(await sandboxes({ hard: { ...hard, pods: '100' }, used }), 9);
+    assert.equal(await sandboxes({ hard: { ...hard, pods: '100' }, used }, { cpus: 4 }), 2);
+    assert.equal(await sandboxes({ hard: { ...hard, pods: '100' }, used }, { cpus: 0.25 }), 16);
+    const disk = { 'requests.ephemeral-storage': '10Gi' };
+    assert.equal(await sandboxes({ hard: disk, used: {} }, { diskMb: 1024 }), 3);
+  });
+
+  it('makes as many workers as pairs fit', async () => {
+    const hard = { 'limits.cpu': '64', 'limits.memory': '100Gi' };
+    const machine = await namespaceRoom(clusterWith([{ status: { hard } }]), {
+      ...limits,
+      ...{ memoryMb: 4096, cpus: 4 },
+    });
+    assert.equal(workersFor({ name: 'kubernetes', memoryMb: 4096 }, machine), 8);
   });
 
   it('is a few pairs where there is no quota', async () => {
-    const room = await namespaceRoom(clusterWith([]), { memoryMb: 1024 });
+    const room = await namespaceRoom(clusterWith([]), limits);
     assert.deepEqual(room, { cores: 8, memoryBytes: 8 * 2 ** 30 });
+  });
+
+  it('is the same where the quotas may not be read, and no cluster without an answer', async () => {
+    assert.equal((await namespaceRoom(refusing(403), limits)).cores, 8);
+    await assert.rejects(namespaceRoom(refusing(500), limits), EngineTrouble);
   });
 
   it('reads quantities', () => {
@@ -183,8 +243,26 @@ describe('the room of a namespace', () => {
   });
 });
 
+const limits = { memoryMb: 1024, cpus: 0, diskMb: 1024 };
+
+async function sandboxes(status: object, more: Partial<typeof limits> = {}): Promise<number> {
+  const { cores } = await namespaceRoom(clusterWith([{ status }]), { ...limits, ...more });
+  return cores;
+}
+
+function refusing(code: number): Cluster {
+  const core = {
+    listNamespacedResourceQuota: () =>
+      Promise.reject(Object.assign(new Error('HTTP-Code'), { code, body: '{}' })),
+  };
+  return { ...clusterWith([]), core } as unknown as Cluster;
+}
+
 function clusterWith(items: readonly object[]): Cluster {
   const core = { listNamespacedResourceQuota: () => Promise.resolve({ items }) };
-  const ask = (_doing: string, call: () => Promise<unknown>): Promise<unknown> => call();
+  const ask = (doing: string, call: () => Promise<unknown>): Promise<unknown> =>
+    call().catch((error: unknown) => {
+      throw clusterProblem(error, 'https://c, namespace n', doing);
+    });
   return { core, ask, namespace: 'n' } as unknown as Cluster;
 }

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Cancelled, throwIfAborted } from '../../domain/humanError';
+
+/** What one attempt to open a pod is told, and tells. */
+export interface Placing {
+  /** Ends the attempt: the pod is to be removed. */
+  readonly signal: AbortSignal;
+  /** The pod has a node. */
+  readonly placed: () => void;
+}
+
+/** Opens one thing in a pod. Rejects, with nothing left behind, when the attempt is ended. */
+export type Opening<T> = (placing: Placing) => Promise<T>;
+
+export interface OpeningWork<T> {
+  readonly signal?: AbortSignal | undefined;
+  /** Removes what was opened, where another one of the same pair was not. Never throws. */
+  readonly remove: (opened: T) => Promise<void>;
+  /** Others open pods, and this has to wait for its turn. */
+  readonly onQueued: () => void;
+  /** No room was found at once: pods that nobody needs are in the way. */
+  readonly onShort: () => void;
+  /** A half was released, and both are to be opened again. */
+  readonly onReleased: () => void;
+}
+
+/** Times in milliseconds. */
+export interface TurnTiming {
+  /** After which missing room counts as short. */
+  readonly short: number;
+  /** How long a half is held while the other waits for room; doubled up to `longestHold`. */
+  readonly hold: number;
+  readonly longestHold: number;
+  /** At least 0 and less than 1. */
+  readonly random: () => number;
+}
+
+const usual: TurnTiming = {
+  ...{ short: 2000, hold: 15_000, longestHold: 120_000 },
+  random: () => Math.random(),
+};
+
+/**
+ * Opens pods together: both of a pair, or none. Within this process pairs take turns until their
+ * pods have nodes, so that only one of them waits with a half. Another process may hold a half as
+ * well, so a half is released after a while, and opened again after a random rest.
+ */
+export class PodTurns {
+  private last: Promise<unknown> = Promise.resolve();
+  /** Attempts that have or wait for their turn. */
+  private busy = 0;
+
+  constructor(private readonly timing: TurnTiming = usual) {}
+
+  /**
+   * @returns what was opened, in the order of `openings`
+   * @throws what the first failed opening says, with nothing left open; Cancelled
+   */
+  async open<T>(openings: readonly Opening<T>[], work: OpeningWork<T>): Promise<T[]> {
+    const { short, hold, longestHold, random } = this.timing;
+    for (let time = 0; ; time += 1) {
+      const patience = Math.min(hold * 2 ** time, longestHold) * (0.5 + random());
+      const attempt = await this.inTurn(() => begin(openings, work, { short, patience }), work);
+      const opened = await attempt.opened;
+      if (opened !== undefined) return opened;
+      work.onReleased();
+      const { signal } = work;
+      await sleep(random() * patience, undefined, { signal }).catch(() => {
+        throw new Cancelled();
+      });
+    }
+  }
+
+  /** Begins an attempt after all that asked before have their nodes. */
+  private async inTurn<A extends { readonly placed: Promise<void> }>(
+    start: () => A,
+    { signal, onQueued }: Pick<OpeningWork<never>, 'signal' | 'onQueued'>,
+  ): Promise<A> {
+    throwIfAborted(signal);
+    if (this.busy > 0) onQueued();
+    this.busy += 1;
+    const before = this.last;
+    let leave: () => void = () => undefined;
+    this.last = new Promise<void>((resolve) => (leave = resolve)).then(() => before);
+    let stop: () => void = () => undefined;
+    const aborted = new Promise<void>((resolve) => (stop = resolve));
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      await Promise.race([before, aborted]);
+      throwIfAborted(signal);
+      const attempt = start();
+      await attempt.placed;
+      return attempt;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      this.busy -= 1;
+      leave();
+    }
+  }
+}
+
+/**
+ * Begins to open things together.
+ *
+ * @returns `placed`, which resolves once each has a node or has failed; `opened`, which is undefined
+ *   when a half was released
+ */
+function begin<T>(
+  openings: readonly Opening<T>[],
+  work: OpeningWork<T>,
+  times: { readonly short: number; readonly patience: number },
+): { readonly placed: Promise<void>; readonly opened: Promise<T[] | undefined> } {
+  const ending = new AbortController();
+  const signals = [ending.signal, ...(work.signal === undefined ? [] : [work.signal])];
+  const signal = AbortSignal.any(signals);
+  let failure: { readonly error: unknown } | undefined;
+  let missing = openings.length;
+  let tell: () => void = () => undefined;
+  const placed = new Promise<void>((resolve) => (tell = resolve));
+  const shortage = setTimeout(work.onShort, times.short);
+  let release: NodeJS.Timeout | undefined;
+  const onePlaced = (): void => {
+    missing -= 1;
+    if (missing > 0) {
+      release ??= setTimeout(() => ending.abort(), times.patience);
+      return;
+    }
+    clearTimeout(shortage);
+    clearTimeout(release);
+    tell();
+  };
+  const started = openings.map(async (open) => {
+    let isPlaced = false;
+    const one = (): void => {
+      if (!isPlaced) onePlaced();
+      isPlaced = true;
+    };
+    try {
+      return await open({ signal, placed: one });
+    } catch (error) {
+      if (!ending.signal.aborted) failure = { error };
+      // One half alone is of no use.
+      ending.abort();
+      throw error;
+    } finally {
+      one();
+    }
+  });
+  const opened = Promise.allSettled(started).then(async (settled) => {
+    const all = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    if (all.length === openings.length && work.signal?.aborted !== true) return all;
+    await Promise.all(all.map(work.remove));
+    throwIfAborted(work.signal);
+    if (failure !== undefined) throw failure.error;
+    return undefined;
+  });
+  // A caller that is cancelled meanwhile does not wait for it.
+  opened.catch(() => undefined);
+  return { placed, opened };
+}

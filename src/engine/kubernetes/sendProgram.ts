@@ -1,0 +1,88 @@
+import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
+import { programFolder, SandboxUnusable } from '../engine';
+import { programArchive } from '../sandbox/programArchive';
+import type { Cluster } from './cluster';
+import { programContainer, withPython } from './podSpec';
+import { attachInPod } from './podStream';
+
+/** Milliseconds without a sign of life after which the container counts as dead. */
+const deadAfter = 23_000;
+
+/**
+ * Unpacks a tar of its standard input, says so, and ends its container once that was heard. Zeros
+ * may follow the tar. It gives a sign of life every five seconds.
+ */
+const unpacking = `
+import os, signal, sys, tarfile, threading, time
+def beat():
+    while True:
+        os.write(1, b".")
+        time.sleep(5)
+threading.Thread(target=beat, daemon=True).start()
+trust = {"filter": "fully_trusted"} if hasattr(tarfile, "fully_trusted_filter") else {}
+try:
+    with open(0, "rb", buffering=0) as source, tarfile.open(fileobj=source, mode="r|") as archive:
+        archive.extractall(sys.argv[1], **trust)
+        os.write(1, b"!")
+        while True:
+            piece = source.read(65536)
+            if not piece or b"q" in piece:
+                break
+except (OSError, tarfile.TarError) as error:
+    sys.exit(str(error))
+os.kill(1, signal.SIGTERM)
+`;
+
+/**
+ * Sends the program of an agent into a pod whose container for it runs. That container ends
+ * afterwards, so that the sandbox starts.
+ *
+ * @param folder on this machine
+ * @throws HumanError when the folder cannot be read, SandboxUnusable, Cancelled
+ */
+export async function sendProgram(
+  cluster: Cluster,
+  pod: string,
+  { folder, pythons }: { readonly folder: string; readonly pythons: readonly string[] },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const command = withPython(pythons, unpacking, programFolder);
+  const options = { silence: deadAfter, container: programContainer };
+  const program = await attachInPod(cluster, pod, command, options);
+  const stop = (): void => program.close();
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    const output = program.output[Symbol.asyncIterator]();
+    const unpacked = isUnpacked(output);
+    let hasEnded = false;
+    void unpacked.then((done) => (hasEnded = !done));
+    for await (const piece of await programArchive(folder, signal)) {
+      if (hasEnded) break;
+      await new Promise<void>((sent) => program.write(piece as Buffer, sent));
+    }
+    if (!(await unpacked)) throw new Error(program.complaint() || 'the connection ended');
+    await new Promise<void>((sent) => program.write(Buffer.from('q'), sent));
+    // The end of the container ends the stream.
+    while ((await output.next()).done !== true);
+    throwIfAborted(signal);
+  } catch (error) {
+    throwIfAborted(signal);
+    if (error instanceof HumanError) throw error;
+    throw new SandboxUnusable(
+      `The agent's program of ${folder} could not be sent to the pod ${pod}: ${messageOf(error)}`,
+      'Run it again; if it happens again, look at the cluster and at --disk',
+    );
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    program.close();
+  }
+}
+
+/** Whether a program says that all is unpacked before its output ends. */
+async function isUnpacked(output: AsyncIterator<Buffer>): Promise<boolean> {
+  for (;;) {
+    const next = await output.next();
+    if (next.done === true) return false;
+    if (next.value.includes('!')) return true;
+  }
+}
