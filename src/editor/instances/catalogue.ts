@@ -12,7 +12,8 @@ import { isLiteS, type TriageEntry } from '../../domain/triage';
 import type { Validation } from '../../domain/validation';
 import { readStates, statusOf, type InstanceState } from '../../repository/instanceState';
 import { bundledDataset } from '../instance/bundledDataset';
-import { contextKeys, settingKeys } from '../shell/names';
+import { contextKeys, settingKeys, viewIds } from '../shell/names';
+import { withProgressInViews } from '../shell/twinViews';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
@@ -110,8 +111,8 @@ export class Catalogue implements vscode.Disposable {
     if (name === '') return this.become({ kind: 'none' });
     this.become({ kind: 'reading' });
     try {
-      const dataset = await vscode.window.withProgress(
-        { location: { viewId: 'swt-bench.instances' } },
+      const dataset = await withProgressInViews(
+        { alone: viewIds.instances, beside: viewIds.instancesBeside },
         () =>
           openDataset(name === 'bundled' ? bundledDataset(this.context.extensionPath) : name, {
             storage: storageFolder(),
