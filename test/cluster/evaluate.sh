@@ -12,6 +12,7 @@ image=${SWT_BENCH_TEST_IMAGE_NAME:?the name of the image in it}
 cluster=$here/cluster.sh
 work=$(mktemp -d)
 rows=
+workers='--workers 1'
 export KUBECONFIG=$folder/admin.conf PATH=${SWT_BENCH_CLUSTER_BIN:-$folder/bin}:$PATH
 
 finish() {
@@ -35,7 +36,7 @@ run() {
   exec node "$root/dist/cli.js" evaluate --dataset "$work/${dataset:-set}.jsonl" \
     --predictions "$work/$candidates.jsonl" --engine "$engine" --memory 1g --cpus 0.5 \
     --source "${source:-tallybook/tallybook=$root/media/sample/repository}" --run-id run \
-    --storage "$work/storage-$name" --out "$work/$name" --workers 1 "$@"
+    --storage "$work/storage-$name" --out "$work/$name" $workers "$@"
 }
 # In the background only: the shell becomes the process that evaluates, so that it can be killed.
 begin() {
@@ -182,6 +183,57 @@ step_killed_coordinator() {
   same steady killed
   until_true 60 'pods are left' no_pods
   ok "$before; then $(entries killed) entries, equal, no pod"
+}
+
+no_pod_runs() { ! pods | grep -qE 'Running|Pending'; }
+
+step_orphans() {
+  step='pods without coordinator'
+  disturb orphans
+  kill -KILL $disturbed || fail 'the evaluation ended before it could be killed'
+  wait $disturbed 2> /dev/null || true
+  local began=$SECONDS ended commands
+  [ -n "$(pods)" ] || fail 'no pod was left'
+  until_true 300 'pods go on' no_pod_runs
+  ended="$(pods | wc -l) pods ended by themselves after $((SECONDS - began)) s"
+  evaluate orphans slow || fail 'the second run failed'
+  commands=$(grep -o '"command":"[0-9a-f]*"' "$work/orphans/runs/run/nodes.jsonl" | sort -u | wc -l)
+  [ "$commands" = 2 ] || fail "the seconds of $commands commands are kept, not of both"
+  node "$root/dist/cli.js" report "$work/orphans" > "$work/orphans.report"
+  ok "$ended; report: $(grep -oE 'node-[ab] +[0-9]+' "$work/orphans.report" | tr -s ' \n' ' ')s with the killed command's"
+}
+
+step_placement() {
+  step='placement'
+  kubectl taint nodes node-b tests=only:NoSchedule > "$work/taint.log"
+  kubectl create priorityclass tests --value=-10 > "$work/priority.log"
+  begin placed sample --node-selector swt-bench.test/node=b --toleration tests=only:NoSchedule --priority-class tests &
+  local id=$! seen= each='{range .items[*]}{.spec.nodeName}/{.spec.priority} {end}'
+  while kill -0 $id 2> /dev/null; do
+    seen+=" $(kubectl get pods -l swt-bench.made=1 -o "jsonpath=$each")"
+    sleep 1
+  done
+  kubectl taint nodes node-b tests- >> "$work/taint.log"
+  ends $id placed
+  seen=$(tr ' ' '\n' <<< "$seen" | grep '^node' | sort -u | tr '\n' ' ')
+  [ "$seen" = 'node-b/-10 ' ] || fail "pods were at $seen"
+  ok 'only on the tainted node of the selector, with the priority of the class'
+}
+
+step_quota() {
+  step='a quota'
+  [ -d "$work/unsharded" ] || evaluate unsharded many || fail 'the undisturbed run failed'
+  kubectl create quota five --hard=pods=5 > "$work/quotas.log"
+  workers=
+  evaluate quota many --pending-minutes 30 || fail "$(tail -2 "$work/quota.log")"
+  says quota '2 workers' || fail "other workers: $(grep -m1 worker "$work/quota.log")"
+  kubectl create quota three --hard=pods=3 >> "$work/quotas.log"
+  workers='--workers 2'
+  evaluate less many --pending-minutes 30 || fail "$(tail -2 "$work/less.log")"
+  workers='--workers 1'
+  kubectl delete quota five three >> "$work/quotas.log"
+  for each in quota less; do same unsharded $each; done
+  ok "2 workers for 5 pods; 2 workers with 3 pods: equal; $(grep -o 'waits for room.*' "$work/less.log" | head -1 | cut -c1-90)"
 }
 
 # fill MIB: pods that take all memory of the nodes but so much of each.
@@ -334,10 +386,10 @@ mocha() {
   ok "$(grep -oE '[0-9]+ passing.*' "$work/$name.log")"
 }
 
-# Agents with a program of their own, whose models are made up.
+# Agents with a program of their own, generation and the server of MCP, with made-up models.
 step_agents() {
-  step='agents with a program'
-  mocha agents "SWT_BENCH_CLUSTER_IMAGE=$image" -- --timeout 1800000 -g 'kubernetes engine' test/containers/acpAgents.test.ts
+  step='agents, generation, MCP'
+  mocha agents "SWT_BENCH_CLUSTER_IMAGE=$image" -- --timeout 1800000 -g 'kubernetes engine' test/containers/{acpAgents,neverTheAnswer}.test.ts
 }
 
 step_validate() {
@@ -414,7 +466,7 @@ trap finish EXIT
 "$cluster" start "$folder"
 "$cluster" import "$folder" "$archive" > "$work/import.log"
 material
-for name in ${@:-equal killed_node frozen_node evicted killed_coordinator small_nodes shards slurm pairs memory network registry job validate contract agents real}; do
+for name in ${@:-equal killed_node frozen_node evicted killed_coordinator orphans small_nodes shards slurm pairs quota placement memory network registry job validate contract agents real}; do
   "step_$name"
   until_true 60 'pods are left' no_pods
 done

@@ -14,7 +14,13 @@ import { distOf } from '../instance/warmSession';
 import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
 import { withProgressInViews, type ListView } from '../shell/twinViews';
-import { commandIds, listCommandIds, runCommandIds, viewIds } from '../shell/names';
+import {
+  commandIds,
+  listCommandIds,
+  runCommandIds,
+  runFileAuthority,
+  viewIds,
+} from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
@@ -33,6 +39,7 @@ import { RepairList } from './repairList';
 import { ResultGutters } from './resultGutters';
 import { exportedText } from './exportedText';
 import { openPage } from './openPage';
+import { runFileText } from './runFiles';
 import { RunsFilter } from './runsFilter';
 import { ratesInWords, type RunNode } from './runTreeRow';
 import { RunsTree } from './runsTree';
@@ -119,6 +126,13 @@ export class Runs implements vscode.Disposable {
       case runCommandIds.openTrajectory:
         return this.openTrajectory(args);
     }
+  }
+
+  /** Text of a read-only document about a saved run. */
+  contentOf(uri: vscode.Uri): Promise<string> | string {
+    return uri.authority === runFileAuthority
+      ? runFileText(this.library, uri)
+      : this.gutters.contentOf(uri);
   }
 
   /** Fills a dashboard that VS Code brings back. */

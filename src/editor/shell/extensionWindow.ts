@@ -37,7 +37,9 @@ import {
   previewAuthority,
   resultAuthority,
   runCommandIds,
+  runFileAuthority,
   scheme,
+  statisticsAuthority,
   trajectoryViewType,
   viewIds,
 } from './names';
@@ -95,7 +97,8 @@ export class ExtensionWindow {
     this.tree = new InstanceTree(this.reporter);
     this.steps = new FirstSteps(context.extension);
     const isBeside = (): boolean => this.opened !== undefined;
-    this.instances = lazyInstances(context, isBeside, this.reporter);
+    const openId = async (): Promise<string | undefined> => (await this.openInstance())?.marker.id;
+    this.instances = lazyInstances(context, isBeside, this.reporter, openId);
     this.runs = lazyRuns(context, isBeside, this.revealed, this.instances.loaded, this.reporter);
     this.agents = offerToAgents(context, () => this.openInstance(), this.reporter);
     context.subscriptions.push(
@@ -345,7 +348,9 @@ export class ExtensionWindow {
     const { authority } = uri;
     if (authority === previewAuthority)
       return (await this.customDiffs.get()).previews.contentOf(uri);
-    if (authority === resultAuthority) return (await this.runs.loaded()).gutters.contentOf(uri);
+    if (authority === resultAuthority || authority === runFileAuthority)
+      return (await this.runs.loaded()).contentOf(uri);
+    if (authority === statisticsAuthority) return (await import('./parts')).statisticsDocument(uri);
     await this.opening;
     if (this.opened === undefined) return '';
     const { instance, candidates, fixes } = this.opened;
@@ -477,12 +482,13 @@ function lazyInstances(
   context: vscode.ExtensionContext,
   isBeside: () => boolean,
   reporter: Reporter,
+  openId: () => Promise<string | undefined>,
 ): LazyInstances {
   const redraw = new vscode.EventEmitter<void>();
   let made: Promise<Instances> | undefined;
   const instances = (): Promise<Instances> =>
     (made ??= import('./parts').then((parts) => {
-      const loaded = new parts.Instances(context, list, reporter, () => redraw.fire());
+      const loaded = new parts.Instances(context, list, reporter, () => redraw.fire(), openId);
       context.subscriptions.push(loaded);
       return loaded;
     }));

@@ -10,6 +10,7 @@ import { packageOf, plainName, projectVersion, scmName } from '../../environment
 import type { Recipe } from '../../environments/recipes';
 import { tarOf } from '../../sandbox/archive';
 import {
+  CommandFailed,
   inContainer,
   labelLines,
   type BuildContainer,
@@ -140,6 +141,9 @@ export async function environmentImage(
   } catch (error) {
     const more = packages.refusals();
     // Refused addresses do not explain a more specific error, such as a limit.
+    if (more !== '' && error instanceof CommandFailed) {
+      throw new CommandFailed(`${error.what}${more}`, error.next, error.output);
+    }
     if (more === '' || !(error instanceof HumanError) || error.constructor !== HumanError)
       throw error;
     throw new HumanError(`${error.what}${more}`, error.next);
@@ -170,7 +174,7 @@ function environmentName(
 ): Pick<EnvironmentImage, 'key' | 'name'> {
   const services = recipe.services.map(identityOfService);
   const key = identityDigest(builder, instance.repo, recipe.python, base, packages, lock, services);
-  return { key, name: `${environmentRepository}:${tagOf(instance, key)}` };
+  return { key, name: `${environmentRepository}:${environmentTag(instance, key)}` };
 }
 
 /** The environment for these resolved requirements, if it was built before. */
@@ -293,7 +297,7 @@ function made(
     );
     work.reporter.progress(`${instance.id}: keeping the environment of ${title}`);
     const { repo, version } = instance;
-    return container.commit(environmentRepository, tagOf(instance, key), [
+    return container.commit(environmentRepository, environmentTag(instance, key), [
       ...labelLines({
         ...imageLabels('environment', { instance: '', repo, version, recipe: key }),
         [familyLabel]: familyOf(instance, recipe, baseImage),
@@ -429,6 +433,7 @@ async function systemImage(
       else if (ended.code !== 0)
         place.log.line(`without ${packages.join(', ')}, which tests may need`);
     }
+    await container.attempt(['sh', '-c', nameCompilers]);
     await container.run(
       ['sh', '-c', `rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin ${scratch}`],
       'remove what only the build needed',
@@ -470,6 +475,10 @@ async function missingExtras(container: BuildContainer, recipe: Recipe): Promise
   return found;
 }
 
+/** Debian's ccache has the names of all compilers but the two that some build systems use first. */
+const nameCompilers =
+  'cd /usr/lib/ccache && for name in cc c++; do [ -e "$name" ] || ln -s ../../bin/ccache "$name"; done';
+
 /** @param interpreters names of the Python that is compiled for */
 async function isThere(
   container: BuildContainer,
@@ -504,7 +513,7 @@ const compilersFor = ({ build }: ProjectNeeds): string[] =>
     : [];
 
 /** A tag that a person can read, and that its key makes unique. */
-const tagOf = ({ repo, version }: Instance, key: string): string =>
+export const environmentTag = ({ repo, version }: Instance, key: string): string =>
   `${`${repo.replace('/', '__')}-${version}`
     .replace(/[^A-Za-z0-9_.-]/g, '-')
     .replace(/^[.-]+/, '')
