@@ -14,7 +14,7 @@ import { readStates, statusOf, type InstanceState } from '../../repository/insta
 import { bundledDataset } from '../instance/bundledDataset';
 import { keptListing, takeListing, withListing, type Listing } from './keptListing';
 import { contextKeys, settingKeys, viewIds } from '../shell/names';
-import { withProgressInViews } from '../shell/twinViews';
+import { withProgressInViews } from './twinViews';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { InstanceEntry } from '../../domain/instance';
 import { treeItemOf } from '../shell/treeItem';
-import type { ListView } from '../shell/twinViews';
+import type { ListView } from './twinViews';
 import type { Catalogue } from './catalogue';
 import {
   entriesByRepository,

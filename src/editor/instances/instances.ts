@@ -6,7 +6,7 @@ import type { Reporter } from '../../domain/reporter';
 import { SourceUnusable } from '../../repository/git/unreachable';
 import { bundledSource } from '../instance/bundledDataset';
 import { listCommandIds } from '../shell/names';
-import type { ListView } from '../shell/twinViews';
+import type { ListView } from './twinViews';
 import { repositorySources } from '../shell/settings';
 import { Catalogue } from './catalogue';
 import { chooseRepositoryFolder } from './chooseRepositoryFolder';

@@ -13,7 +13,7 @@ import { bundledSource } from '../instance/bundledDataset';
 import { distOf } from '../instance/warmSession';
 import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
-import { withProgressInViews, type ListView } from '../shell/twinViews';
+import { withProgressInViews, type ListView } from '../instances/twinViews';
 import {
   commandIds,
   listCommandIds,

@@ -51,7 +51,7 @@ import { Revealed } from '../instance/revealed';
 import type { Runs } from '../runs/runs';
 import type { RunNode } from '../runs/runTreeRow';
 import { WorkspaceTrust } from './workspaceTrust';
-import { TwinViews, type ListView } from './twinViews';
+import { TwinViews, type ListView } from '../instances/twinViews';
 
 /** Parts that exist while an instance is open in the window. */
 interface OpenedParts {
