@@ -106,6 +106,20 @@ describe('the bundled instance in VS Code', () => {
     assert.match(rows[1]?.description ?? '', /unchanged tests/);
   });
 
+  it('folds the lists of instances and runs, so that Change Coverage has room', async () => {
+    await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
+    const panes = await waitFor('the views', async () => {
+      const shown = await visible.panes();
+      return shown.some(({ title }) => title === 'Runs') ? shown : undefined;
+    });
+    const expanded = new Map(panes.map((pane) => [pane.title, pane.expanded]));
+    assert.equal(expanded.get('Instances'), false);
+    assert.equal(expanded.get('Runs'), false);
+    assert.equal(expanded.get('Change Coverage'), true);
+    await screenshot('views-of-an-instance');
+    await vscode.commands.executeCommand('workbench.view.testing.focus');
+  });
+
   it('shows F→P above the test, in the Testing view and in the status bar', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
 
