@@ -103,7 +103,7 @@ export class Catalogue implements vscode.Disposable {
       if (kept.list !== undefined) await this.setFilterList(kept.list);
       else this.tellFiltered();
     } catch (error) {
-      this.reporter.log(messageOf(error));
+      this.reporter.log(messageInEditor(error));
     }
   }
 
