@@ -31,9 +31,6 @@ export function filterOfRuns(instances: FilteredInstances, runs: readonly RunDat
   return { text: instances.filter, ids: instances.entries().map(({ id }) => id) };
 }
 
-/** What stands before the name of a filter list, as before any value of a filter. */
-const listPrefix = 'list:';
-
 /**
  * The filter that an exported page begins with; undefined for none. It names only instances of the
  * runs, and says the filter list too, since the page has no other place for it.
@@ -46,10 +43,9 @@ export function filterOfPage(
   if (ids === null) return undefined;
   const kept = new Set(ids);
   const all = runs.flatMap(({ instances }) => instances.map(({ id }) => id));
+  const list = filterList === undefined ? [] : [`list:${filterList}`];
   return {
-    text: [filterList === undefined ? '' : listPrefix + filterList, text.trim()]
-      .filter((each) => each !== '')
-      .join(' '),
+    text: [...list, text.trim()].filter((each) => each !== '').join(' '),
     ids: [...new Set(all.filter((id) => kept.has(id)))],
   };
 }
