@@ -74,6 +74,7 @@ const kindOfReason: Readonly<Record<EntryReason, CellKind>> = {
   'no test ran': 'unusable',
   'could not run': 'unusable',
   'timed out': 'stopped',
+  'too many processes': 'stopped',
   'too much output': 'stopped',
   'out of memory': 'stopped',
   'disk full': 'stopped',

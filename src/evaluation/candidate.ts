@@ -35,7 +35,7 @@ import {
   type ReadCandidate,
   type RefusedCandidate,
 } from './prepareCandidate';
-import { whyNotRunnable } from './results';
+import { tookAllItsTime, whyNotRunnable } from './results';
 import { testRun } from './testRun';
 import type { BothSides, InstanceSession } from './session';
 
@@ -162,13 +162,14 @@ interface CandidateRuns {
   readonly inCode: readonly Finding[];
 }
 
-function notesOn({ session, read, candidate, hindrances }: CandidateRuns): string[] {
+function notesOn({ session, read, golden, candidate, hindrances }: CandidateRuns): string[] {
   return [
     ...notesOfTrees(session),
     ...read.notes,
     ...candidate.notes,
     ...remarksOf(candidate),
     ...noteOn(hindrances),
+    ...(golden.failures === undefined ? [] : [golden.failures]),
     ...noteOnFaults(candidate),
   ];
 }
@@ -311,7 +312,7 @@ function whyNoHarnessGrade(
 }
 
 const isLate = ({ base, fixed }: BothSides): boolean =>
-  base.ending === 'timed out' || fixed.ending === 'timed out';
+  tookAllItsTime(base) || tookAllItsTime(fixed);
 
 const cannotRun = ({ base, fixed }: BothSides): boolean =>
   whyNotRunnable(base) !== undefined || whyNotRunnable(fixed) !== undefined;
@@ -364,7 +365,11 @@ function withoutRun(
   return {
     ...header(session, request),
     diagnostics,
-    notes: [...notesOfTrees(session), ...noteOn(golden.hindrances)],
+    notes: [
+      ...notesOfTrees(session),
+      ...noteOn(golden.hindrances),
+      ...(golden.failures === undefined ? [] : [golden.failures]),
+    ],
     findings: [],
     patch,
     ownTests: [],

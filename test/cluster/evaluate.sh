@@ -11,21 +11,34 @@ archive=${SWT_BENCH_TEST_IMAGE:?an archive made by docker save}
 image=${SWT_BENCH_TEST_IMAGE_NAME:?the name of the image in it}
 cluster=$here/cluster.sh
 work=$(mktemp -d)
-rows=
+workers='--workers 1'
 export KUBECONFIG=$folder/admin.conf PATH=${SWT_BENCH_CLUSTER_BIN:-$folder/bin}:$PATH
 
 finish() {
   local status=$?
   for job in $(jobs -p); do kill -KILL "$job" 2> /dev/null || true; done
-  [ "$status" = 0 ] || [[ $rows == *FAILED* ]] || row FAILED "a command ended with $status"
   "$cluster" stop "$folder" || true
   printf '\n%-30s %-7s %s\n' step result seen
-  printf '%b' "$rows"
+  cat "$work/rows"
   if [ "$status" = 0 ]; then rm -rf "$work"; else echo "logs: $work"; fi
 }
-row() { rows+=$(printf '%-30s %-7s %s' "$step" "$1" "$2")'\n'; echo "$1: $step: $2"; }
+row() { printf '%-30s %-7s %s\n' "$step" "$1" "$2" >> "$work/rows"; echo "$1: $step: $2"; }
 ok() { row ok "$1"; }
 fail() { row FAILED "$1"; exit 1; }
+# Ends what a step left running, and says so where it broke off without a word.
+finish_step() {
+  local status=$?
+  for job in $(jobs -p); do kill -KILL "$job" 2> /dev/null || true; done
+  [ "$status" = 0 ] || grep -q "^$step  *FAILED" "$work/rows" || row FAILED "a command ended with $status"
+}
+# Undoes what a failed step did to the cluster.
+mend() {
+  for node in a b; do "$cluster" thaw-node "$folder" $node 2> /dev/null || true; done
+  kubectl delete quota --all > "$work/mended" || true
+  kubectl taint nodes --all tests- >> "$work/mended" 2>&1 || true
+  kubectl delete pods --all --grace-period 0 --force >> "$work/mended" 2>&1 || true
+  "$cluster" enforce "$folder"
+}
 
 # run NAME CANDIDATES ENGINE OPTION…: becomes the process that evaluates candidates, with results in a
 # folder of that name.
@@ -35,7 +48,7 @@ run() {
   exec node "$root/dist/cli.js" evaluate --dataset "$work/${dataset:-set}.jsonl" \
     --predictions "$work/$candidates.jsonl" --engine "$engine" --memory 1g --cpus 0.5 \
     --source "${source:-tallybook/tallybook=$root/media/sample/repository}" --run-id run \
-    --storage "$work/storage-$name" --out "$work/$name" --workers 1 "$@"
+    --storage "$work/storage-$name" --out "$work/$name" $workers "$@"
 }
 # In the background only: the shell becomes the process that evaluates, so that it can be killed.
 begin() {
@@ -182,6 +195,57 @@ step_killed_coordinator() {
   same steady killed
   until_true 60 'pods are left' no_pods
   ok "$before; then $(entries killed) entries, equal, no pod"
+}
+
+no_pod_runs() { ! pods | grep -qE 'Running|Pending'; }
+
+step_orphans() {
+  step='pods without coordinator'
+  disturb orphans
+  kill -KILL $disturbed || fail 'the evaluation ended before it could be killed'
+  wait $disturbed 2> /dev/null || true
+  local began=$SECONDS ended commands
+  [ -n "$(pods)" ] || fail 'no pod was left'
+  until_true 300 'pods go on' no_pod_runs
+  ended="$(pods | wc -l) pods ended by themselves after $((SECONDS - began)) s"
+  evaluate orphans slow || fail 'the second run failed'
+  commands=$(grep -o '"command":"[0-9a-f]*"' "$work/orphans/runs/run/nodes.jsonl" | sort -u | wc -l)
+  [ "$commands" = 2 ] || fail "the seconds of $commands commands are kept, not of both"
+  node "$root/dist/cli.js" report "$work/orphans" > "$work/orphans.report"
+  ok "$ended; report: $(grep -oE 'node-[ab] +[0-9]+' "$work/orphans.report" | tr -s ' \n' ' ')s with the killed command's"
+}
+
+step_placement() {
+  step='placement'
+  kubectl taint nodes node-b tests=only:NoSchedule > "$work/taint.log"
+  kubectl create priorityclass tests --value=-10 > "$work/priority.log"
+  begin placed sample --node-selector swt-bench.test/node=b --toleration tests=only:NoSchedule --priority-class tests &
+  local id=$! seen= each='{range .items[*]}{.spec.nodeName}/{.spec.priority} {end}'
+  while kill -0 $id 2> /dev/null; do
+    seen+=" $(kubectl get pods -l swt-bench.made=1 -o "jsonpath=$each")"
+    sleep 1
+  done
+  kubectl taint nodes node-b tests- >> "$work/taint.log"
+  ends $id placed
+  seen=$(tr ' ' '\n' <<< "$seen" | grep '^node' | sort -u | tr '\n' ' ')
+  [ "$seen" = 'node-b/-10 ' ] || fail "pods were at $seen"
+  ok 'only on the tainted node of the selector, with the priority of the class'
+}
+
+step_quota() {
+  step='a quota'
+  [ -d "$work/unsharded" ] || evaluate unsharded many || fail 'the undisturbed run failed'
+  kubectl create quota five --hard=pods=5 > "$work/quotas.log"
+  workers=
+  evaluate quota many --pending-minutes 30 || fail "$(tail -2 "$work/quota.log")"
+  says quota '2 workers' || fail "other workers: $(grep -m1 worker "$work/quota.log")"
+  kubectl create quota three --hard=pods=3 >> "$work/quotas.log"
+  workers='--workers 2'
+  evaluate less many --pending-minutes 30 || fail "$(tail -2 "$work/less.log")"
+  workers='--workers 1'
+  kubectl delete quota five three >> "$work/quotas.log"
+  for each in quota less; do same unsharded $each; done
+  ok "2 workers for 5 pods; 2 workers with 3 pods: equal; $(grep -o 'waits for room.*' "$work/less.log" | head -1 | cut -c1-90)"
 }
 
 # fill MIB: pods that take all memory of the nodes but so much of each.
@@ -334,10 +398,18 @@ mocha() {
   ok "$(grep -oE '[0-9]+ passing.*' "$work/$name.log")"
 }
 
-# Agents with a program of their own, whose models are made up.
+# Agents with a program of their own, generation and the server of MCP, with made-up models.
 step_agents() {
-  step='agents with a program'
-  mocha agents "SWT_BENCH_CLUSTER_IMAGE=$image" -- --timeout 1800000 -g 'kubernetes engine' test/containers/acpAgents.test.ts
+  step='agents, generation, MCP'
+  mocha agents "SWT_BENCH_CLUSTER_IMAGE=$image" -- --timeout 1800000 -g 'kubernetes engine' test/containers/{acpAgents,neverTheAnswer}.test.ts
+}
+
+# Not one of the steps by default: it writes a file of the project.
+step_record() {
+  step='answers of the API'
+  local file=$root/test/unit/engine/kubernetes/recordedApi.json
+  node "$here/recordApi.mjs" "$image" "$file" > "$work/record.log" 2>&1 || fail "$(tail -2 "$work/record.log")"
+  ok "$(wc -c < "$file") bytes"
 }
 
 step_validate() {
@@ -409,12 +481,22 @@ seconds_of() {
 }
 
 step=start
+: > "$work/rows"
 [ -x "${SWT_BENCH_CLUSTER_BIN:-$folder/bin}/kubectl" ] || "$cluster" build "$folder"
 trap finish EXIT
 "$cluster" start "$folder"
 "$cluster" import "$folder" "$archive" > "$work/import.log"
 material
-for name in ${@:-equal killed_node frozen_node evicted killed_coordinator small_nodes shards slurm pairs memory network registry job validate contract agents real}; do
-  "step_$name"
-  until_true 60 'pods are left' no_pods
+result=0
+for name in ${@:-equal killed_node frozen_node evicted killed_coordinator orphans small_nodes shards slurm pairs quota placement memory network registry job validate contract agents real}; do
+  began=$SECONDS
+  # In the background, where a failed command still ends the step.
+  (
+    trap finish_step EXIT
+    "step_$name"
+    until_true 120 'pods are left' no_pods
+  ) &
+  wait $! || { result=1; mend; }
+  echo "$name took $((SECONDS - began)) s"
 done
+exit $result

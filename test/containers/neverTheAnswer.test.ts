@@ -13,7 +13,7 @@ import {
   recordMethod,
   withOtherAnswer,
 } from '../commandLine/recordedSession';
-import { baseImage, needDocker, removeImagesOf } from './dockerForTests';
+import { platformsHere, type Platform } from './platforms';
 
 /**
  * A test that searches every readable file for words of X* and T*. The words are reversed in it, so
@@ -48,77 +48,82 @@ new file mode 100644
 +        self.fail("found %d, R %s: %s" % (len(found), seen > 0, " ".join(found)))
 `;
 
-describe('tests of a model in containers @full', function () {
-  const id = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
-  let folder: string;
-  let args: string[];
-  before(async function () {
-    await needDocker(this);
-    folder = await mkdtemp(join(tmpdir(), 'swt-docker-answer-'));
-    const row = JSON.parse(await readFile(join(sample, 'instance.jsonl'), 'utf8')) as object;
-    const dataset = join(folder, 'instance.jsonl');
-    await writeFile(dataset, JSON.stringify({ ...row, instance_id: id }));
-    args = [
-      ...['--dataset', dataset, '--source', join(sample, 'repository')],
-      ...['--storage', join(folder, 'storage'), '--engine', 'docker', '--prebuilt', 'none'],
-      ...['--base-image', baseImage, '--memory', '512m'],
-    ];
-  });
-  after(async () => {
-    if (folder === undefined) return;
-    await removeImagesOf(id);
-    await rm(folder, { recursive: true, force: true });
-  });
+for (const platform of platformsHere) declareOn(platform);
 
-  it('find nothing of the answer in any file', async () => {
-    // R∘X*, T* and their runs exist: in the storage folder, and in the image's history.
-    const gold = await cli(['evaluate', '--predictions', 'gold', '--json', ...args]);
-    assert.equal(gold.status, 0, gold.stderr);
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [join(root, 'dist', 'cli.js'), 'mcp', '--id', id, ...args],
-      cwd: root,
-      stderr: 'ignore',
+/** Declares the tests for one platform. */
+function declareOn(platform: Platform): void {
+  describe(`tests of a model in containers, ${platform.name} engine @full`, function () {
+    const id = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
+    let folder: string;
+    let args: string[];
+    before(async function () {
+      await platform.need(this);
+      folder = await mkdtemp(join(tmpdir(), 'swt-docker-answer-'));
+      const row = JSON.parse(await readFile(join(sample, 'instance.jsonl'), 'utf8')) as object;
+      const dataset = join(folder, 'instance.jsonl');
+      await writeFile(dataset, JSON.stringify({ ...row, ...platform.row, instance_id: id }));
+      args = [
+        ...['--dataset', dataset, '--source', join(sample, 'repository')],
+        ...['--storage', join(folder, 'storage'), '--engine', platform.name, '--prebuilt', 'none'],
+        ...['--memory', '512m', ...platform.options],
+      ];
     });
-    const client = new Client({ name: 'test', version: '1' });
-    await client.connect(transport);
-    const call = async (name: string, input: Record<string, unknown> = {}): Promise<string> => {
-      const { content } = await client.callTool({ name, arguments: input }, undefined, {
-        timeout: 240_000,
-      });
-      return (content as { text: string }[])[0]?.text ?? '';
-    };
-    try {
-      assert.match(await call('apply_candidate', { patch: looking }), /LookTest::test_look/);
-      const ran = await call('run_tests');
-      assert.match(ran, /AssertionError: found 0, R True:\s*$/m);
-    } finally {
-      await client.close();
-    }
-  });
+    after(async () => {
+      if (folder === undefined) return;
+      await platform.clean(id);
+      await rm(folder, { recursive: true, force: true });
+    });
 
-  it('receive the same of two instances that differ in their answers alone, to the byte', async () => {
-    const bundled = { ...(await bundledRow()), instance_id: id };
-    const rows = [bundled, withOtherAnswer(bundled)];
-    const datasets = rows.map((_, at) => join(folder, `answer ${at}.jsonl`));
-    // The tests search for the datasets too; with this engine they must not find any.
-    const bodies = prying(rows, datasets);
-    const received: string[][] = [];
-    const asked: string[][] = [];
-    for (const [at, row] of rows.entries()) {
-      await writeFile(datasets[at] ?? '', JSON.stringify(row));
-      const own = ['--dataset', datasets[at] ?? '', '--storage', join(folder, `storage ${at}`)];
-      const session = [...args.slice(2), ...own];
-      received.push(await recordMcp(['--id', id, ...session], bodies));
-      asked.push(
-        await recordMethod('libro', session, bodies.slice(0, 5), join(folder, `${at}.out`)),
-      );
-    }
-    assert.deepEqual(received[0], received[1]);
-    assert.deepEqual(asked[0], asked[1]);
-    const all = (received[0] ?? []).join('\n');
-    assert.match(all, /by_loss = sorted/, 'a guess comes through whole');
-    assert.match(all, /it is not there/, 'the dataset');
-    assert.ok(!all.includes(id), 'the id with the number of the pull request');
+    it('find nothing of the answer in any file', async () => {
+      // R∘X*, T* and their runs exist: in the storage folder, and in the image's history.
+      const gold = await cli(['evaluate', '--predictions', 'gold', '--json', ...args]);
+      assert.equal(gold.status, 0, gold.stderr);
+      const transport = new StdioClientTransport({
+        command: process.execPath,
+        args: [join(root, 'dist', 'cli.js'), 'mcp', '--id', id, ...args],
+        cwd: root,
+        stderr: 'ignore',
+      });
+      const client = new Client({ name: 'test', version: '1' });
+      await client.connect(transport);
+      const call = async (name: string, input: Record<string, unknown> = {}): Promise<string> => {
+        const { content } = await client.callTool({ name, arguments: input }, undefined, {
+          timeout: 240_000,
+        });
+        return (content as { text: string }[])[0]?.text ?? '';
+      };
+      try {
+        assert.match(await call('apply_candidate', { patch: looking }), /LookTest::test_look/);
+        const ran = await call('run_tests');
+        assert.match(ran, /AssertionError: found 0, R True:\s*$/m);
+      } finally {
+        await client.close();
+      }
+    });
+
+    it('receive the same of two instances that differ in their answers alone, to the byte', async () => {
+      const bundled = { ...(await bundledRow()), ...platform.row, instance_id: id };
+      const rows = [bundled, withOtherAnswer(bundled)];
+      const datasets = rows.map((_, at) => join(folder, `answer ${at}.jsonl`));
+      // The tests search for the datasets too; with this engine they must not find any.
+      const bodies = prying(rows, datasets);
+      const received: string[][] = [];
+      const asked: string[][] = [];
+      for (const [at, row] of rows.entries()) {
+        await writeFile(datasets[at] ?? '', JSON.stringify(row));
+        const own = ['--dataset', datasets[at] ?? '', '--storage', join(folder, `storage ${at}`)];
+        const session = [...args.slice(2), ...own];
+        received.push(await recordMcp(['--id', id, ...session], bodies));
+        asked.push(
+          await recordMethod('libro', session, bodies.slice(0, 5), join(folder, `${at}.out`)),
+        );
+      }
+      assert.deepEqual(received[0], received[1]);
+      assert.deepEqual(asked[0], asked[1]);
+      const all = (received[0] ?? []).join('\n');
+      assert.match(all, /by_loss = sorted/, 'a guess comes through whole');
+      assert.match(all, /it is not there/, 'the dataset');
+      assert.ok(!all.includes(id), 'the id with the number of the pull request');
+    });
   });
-});
+}

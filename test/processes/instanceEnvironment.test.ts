@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { givenOrFitting } from '../../src/engine/local/givenOrFitting';
-import { instanceEnvironment } from '../../src/engine/local/instanceEnvironment';
+import { instanceEnvironment, treeVariable } from '../../src/engine/local/instanceEnvironment';
 import { pythonOfVersion } from '../../src/engine/local/pythonOfVersion';
 import { bareEnvironment, orSkip } from '../environments';
 import { plain, useExample, write, type Example, type Files } from './exampleRepository';
@@ -42,7 +42,16 @@ describe('the environment that is made for an instance @full', function () {
     assert.match(list, /^cat==7$/m);
     const version = execFileSync(made, ['-c', 'import sys; print(sys.version_info[:2])']);
     assert.equal(version.toString().trim(), '(3, 9)');
-    assert.throws(() => execFileSync(made, ['-c', 'import cat'], { cwd: '/', stdio: 'ignore' }));
+    const importCat = (env: NodeJS.ProcessEnv) =>
+      execFileSync(made, ['-c', 'import cat'], { cwd: '/', stdio: 'ignore', env });
+    assert.throws(() => importCat({}));
+    // A program that a test starts without PYTHONPATH finds the tree under test all the same.
+    importCat({ [treeVariable]: trees.base });
+    const site = join(dirname(dirname(made)), 'lib', 'python3.9', 'site-packages');
+    const click = await stat(join(site, 'click', 'core.py'));
+    assert.equal(click.nlink, 1, "a link to uv's cache changes with other environments");
+    const compiled = await readdir(join(site, 'click', '__pycache__'));
+    assert.ok(compiled.some((name) => name.startsWith('core.') && name.endsWith('.pyc')));
     assert.ok(steps.some((step) => /installing \d+ packages/.test(step)));
     assert.equal(existsSync(join(trees.base, 'cat.egg-info')), false, 'R is as it was');
     steps.length = 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor } from './host/client';
+import { hands, inQuickInput, screenshot, visible, waitFor } from './host/client';
 import {
   answer,
   cleanWorkspace,
@@ -103,6 +103,25 @@ describe('the commands about custom diffs in VS Code', () => {
           () => true,
         ),
       );
+    });
+
+    it('asks before it makes a file whose path looks like a slip', async () => {
+      const path = onDisk('tests/test_mony.py');
+      await open('slip.swtdiff', newFile.replace('tests/test_rounding.py', 'tests/test_mony.py'));
+      for (const reply of ['Change nothing', 'Make tests/test_mony.py']) {
+        const applying = run('applyCustomDiff');
+        const question = await waitFor('the question', () => visible.quickInput());
+        assert.match(question.items[0]?.label ?? '', /Change nothing/);
+        if (reply === 'Change nothing') await screenshot('custom-diff-slip');
+        await inQuickInput.choose(reply);
+        await applying;
+        const isMade = await stat(path).then(
+          () => true,
+          () => false,
+        );
+        assert.equal(isMade, reply !== 'Change nothing');
+      }
+      await rm(path);
     });
 
     it('puts a custom diff over edits that are not saved', async () => {

@@ -319,7 +319,9 @@ describe('the bundled instance in VS Code', () => {
     await evaluate('covers-some');
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
     const pick = await waitFor('the question', () => visible.quickInput());
-    assert.match(pick.items[0]?.label ?? '', /Reveal golden patch/);
+    // Enter alone keeps them hidden.
+    assert.match(pick.items[0]?.label ?? '', /Keep them hidden/);
+    assert.match(pick.items[1]?.label ?? '', /Reveal golden patch/);
     await inQuickInput.cancel();
     await asked;
     await waitFor('the end of the question', async () => (await visible.quickInput()) === null);

@@ -13,7 +13,7 @@ import { bundledSource } from '../instance/bundledDataset';
 import { distOf } from '../instance/warmSession';
 import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
-import { commandIds, listCommandIds, runCommandIds } from '../shell/names';
+import { commandIds, listCommandIds, runCommandIds, runFileAuthority } from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
@@ -32,6 +32,7 @@ import { RepairList } from './repairList';
 import { ResultGutters } from './resultGutters';
 import { exportedText } from './exportedText';
 import { openPage } from './openPage';
+import { runFileText } from './runFiles';
 import { RunsFilter } from './runsFilter';
 import { ratesInWords, type RunNode } from './runTreeRow';
 import { RunsTree } from './runsTree';
@@ -118,6 +119,13 @@ export class Runs implements vscode.Disposable {
       case runCommandIds.openTrajectory:
         return this.openTrajectory(args);
     }
+  }
+
+  /** Text of a read-only document about a saved run. */
+  contentOf(uri: vscode.Uri): Promise<string> | string {
+    return uri.authority === runFileAuthority
+      ? runFileText(this.library, uri)
+      : this.gutters.contentOf(uri);
   }
 
   /** Fills a dashboard that VS Code brings back. */

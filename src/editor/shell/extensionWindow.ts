@@ -37,7 +37,9 @@ import {
   previewAuthority,
   resultAuthority,
   runCommandIds,
+  runFileAuthority,
   scheme,
+  statisticsAuthority,
   trajectoryViewType,
   viewIds,
 } from './names';
@@ -93,7 +95,11 @@ export class ExtensionWindow {
     this.revealed = new Revealed(context.globalState);
     this.tree = new InstanceTree(this.reporter);
     this.steps = new FirstSteps(context.extension);
-    this.instances = lazyInstances(context, this.reporter);
+    this.instances = lazyInstances(
+      context,
+      this.reporter,
+      async () => (await this.openInstance())?.marker.id,
+    );
     this.runs = lazyRuns(context, this.revealed, this.instances.loaded, this.reporter);
     this.agents = offerToAgents(context, () => this.openInstance(), this.reporter);
     context.subscriptions.push(
@@ -343,7 +349,9 @@ export class ExtensionWindow {
     const { authority } = uri;
     if (authority === previewAuthority)
       return (await this.customDiffs.get()).previews.contentOf(uri);
-    if (authority === resultAuthority) return (await this.runs.loaded()).gutters.contentOf(uri);
+    if (authority === resultAuthority || authority === runFileAuthority)
+      return (await this.runs.loaded()).contentOf(uri);
+    if (authority === statisticsAuthority) return (await import('./parts')).statisticsDocument(uri);
     await this.opening;
     if (this.opened === undefined) return '';
     const { instance, candidates, fixes } = this.opened;
@@ -471,12 +479,16 @@ interface LazyInstances {
 }
 
 /** The Instances view. Its contents load when the view is visible or a command needs them. */
-function lazyInstances(context: vscode.ExtensionContext, reporter: Reporter): LazyInstances {
+function lazyInstances(
+  context: vscode.ExtensionContext,
+  reporter: Reporter,
+  openId: () => Promise<string | undefined>,
+): LazyInstances {
   const redraw = new vscode.EventEmitter<void>();
   let made: Promise<Instances> | undefined;
   const instances = (): Promise<Instances> =>
     (made ??= import('./parts').then((parts) => {
-      const loaded = new parts.Instances(context, list, reporter, () => redraw.fire());
+      const loaded = new parts.Instances(context, list, reporter, () => redraw.fire(), openId);
       context.subscriptions.push(loaded);
       return loaded;
     }));

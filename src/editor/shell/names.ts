@@ -230,6 +230,12 @@ export const outputAuthority = 'output';
 /** Authority of the document that holds the verdict as a note. */
 export const verdictAuthority = 'verdict';
 
+/** Authority of documents that show figures of the listed instances. */
+export const statisticsAuthority = 'statistics';
+
+/** Authority of documents that show a file of a saved run, such as the log of a candidate. */
+export const runFileAuthority = 'run-file';
+
 /** Authority of documents that show what a saved result is about. */
 export const resultAuthority = 'result';
 

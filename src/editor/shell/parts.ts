@@ -24,6 +24,7 @@ export { closeGoldenDiffs, showChangeCoverage } from '../coverage/goldenDiff';
 export { EngineReadiness } from './engineReadiness';
 export { Inline } from '../testing/inline';
 export { Instances } from '../instances/instances';
+export { statisticsDocument } from '../instances/statisticsDocument';
 export { OpenInstance } from '../instance/openInstance';
 export { outputText } from '../testing/showOutputs';
 export { reopenEngine } from '../instance/reopenEngine';

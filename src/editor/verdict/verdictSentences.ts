@@ -119,6 +119,7 @@ function whatIsMissing(l10n: typeof vscode.l10n, reason: VerdictReason): string 
         'an environment that runs the tests: see the log, or make one for this instance',
       );
     case 'timed out':
+    case 'too many processes':
     case 'too much output':
     case 'out of memory':
     case 'disk full':

@@ -28,19 +28,16 @@ import time
 
 # The agent runs with `-I`, so that neither the current folder nor its own is searched for modules.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from swt_limits import Limits
 from swt_processes import (
     QUIET,
-    allocated,
     collect,
     kill_all,
-    killed_for_memory,
     names_in,
     namespace_objects,
     others,
-    refused_processes,
     remove_namespace_objects,
     restore_signals,
-    used,
 )
 from swt_services import start_service, wait_for
 from swt_shell import FOLDER, Shell
@@ -380,9 +377,7 @@ class Agent(object):
         Runs a program until it ends or is to be stopped; then no process is left. Output is sent as
         it arrives. The program has to wait while nobody reads it.
         """
-        memory, processes = killed_for_memory(), refused_processes()
-        places = [self.tree.root, "/tmp"]
-        start = {place: used(place)[0] for place in places}
+        limits = self.limits(header)
         began = time.time()
         wakened, waken = os.pipe()
         for end in wakened, waken:
@@ -420,14 +415,17 @@ class Agent(object):
                     if frame[0]["kind"] == "stop":
                         ending = frame[0]["why"]
                         break
-                why = None if root else self.full(places, start, header["disk"])
+                why = None if root else limits.look()
                 if why is not None:
                     ending = why
                     break
                 if time.time() - began > header["seconds"]:
                     ending = "timed out"
                     break
-            left = len([pid for pid in others() if pid != program])
+            if ending not in ("exited", "cancelled"):
+                ending = limits.at_stop(ending)
+            limits.note()
+            killed = limits.killed()
             gone = kill_all()
             # Output from before the end is still in the pipe.
             os.set_blocking(output, False)
@@ -439,23 +437,17 @@ class Agent(object):
             signal.set_wakeup_fd(-1)
             os.close(wakened)
             os.close(waken)
-        remarks = []
-        memory = killed_for_memory() - memory
-        processes = refused_processes() - processes
-        if memory > 0 and status is not None and os.WIFSIGNALED(status):
+        remarks = limits.remarks()
+        if killed > 0 and status is not None and os.WIFSIGNALED(status):
             ending = "out of memory"
-        elif memory > 0:
-            remarks.append("a process of the tests was killed because the memory was used up")
-        if processes > 0:
-            remarks.append("the tests reached the limit of processes")
         if not gone:
             remarks.append("a process of the tests could not be killed")
         return {
             "ending": ending,
+            "limit": limits.reached,
             "exit": os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None,
             "signal": os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None,
             "seconds": time.time() - began,
-            "left": left,
             "remarks": remarks,
         }
 
@@ -469,22 +461,10 @@ class Agent(object):
             self.wire.send("output", data)
         return bool(data)
 
-    def full(self, places, start, limit):
-        for place in places:
-            now, left = used(place)
-            # Applies also when other programs filled the disk: the results then say nothing about
-            # the candidate.
-            if left < 1 << 20:
-                return "disk full"
-            grown = now - start[place]
-            if place == "/tmp" or grown < limit:
-                continue
-            # The disk is shared, so the files themselves are measured, but only in this case. Open
-            # files that were removed are not among them.
-            own = allocated([place] + [each for each in OPEN_PLACES if each != "/tmp"])
-            if own - self.tree.bytes >= limit or grown >= 4 * limit:
-                return "disk full"
-        return None
+    def limits(self, header):
+        """Watches the limits of a program that is about to start."""
+        tell = lambda limit: self.wire.send("limit", what=limit)
+        return Limits(self.tree, self.user, header["disk"], OPEN_PLACES, tell)
 
 
 def empty_open_places():

@@ -253,6 +253,7 @@ class DockerEngine {
         address: this.connection.address,
         diskBytes: diskMb * mebibyte,
         kill: () => void container.remove(),
+        whyLost: () => container.whyLost(),
         admit: (each) => this.gate.admit(memoryMb * mebibyte, each),
       },
       signal,

@@ -1,5 +1,3 @@
-import { builtFolder } from '../containerImage';
-
 /** Programs on the loopback that tests of a repository connect to, as recipes name them. */
 export const serviceNames = ['httpbin'] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -17,6 +15,23 @@ interface Service {
   readonly env: (port: number) => Readonly<Record<string, string>>;
 }
 
+/**
+ * Runs gunicorn, which closes a connection whose first byte begins a TLS handshake. It would wait for
+ * the rest of a request, and a client without a timeout for the server's handshake.
+ */
+const plainGunicorn = `
+import socket
+from gunicorn.app.wsgiapp import run
+from gunicorn.workers.gthread import ThreadWorker
+handle = ThreadWorker.handle
+def handle_plain(self, conn):
+    if conn.sock.recv(1, socket.MSG_PEEK) == b"\\x16":
+        return (False, conn)
+    return handle(self, conn)
+ThreadWorker.handle = handle_plain
+run()
+`;
+
 export const services: Readonly<Record<ServiceName, Service>> = {
   httpbin: {
     requirements: ['httpbin==0.10.2', 'gunicorn==22.0.0'],
@@ -25,41 +40,12 @@ export const services: Readonly<Record<ServiceName, Service>> = {
     // httpbin answers chunked requests only under gunicorn. Threads keep connections open, as
     // httpbin.org does.
     args: (port) => [
-      ...['-m', 'gunicorn', '--bind', `127.0.0.1:${port}`, '--worker-class', 'gthread'],
+      ...['-c', plainGunicorn, '--bind', `127.0.0.1:${port}`, '--worker-class', 'gthread'],
       ...['--threads', '16', '--keep-alive', '60', '--log-level', 'critical', 'httpbin:app'],
     ],
     env: (port) => ({ HTTPBIN_URL: `http://127.0.0.1:${port}/` }),
   },
 };
-
-/** Port of the first service in a sandbox, whose loopback nothing else uses. */
-const firstPort = 7077;
-
-/** The interpreter of a service in images that are built here. */
-export const servicePython = (name: ServiceName): string =>
-  `${builtFolder}/services/${name}/bin/python`;
-
-/** What a sandbox in a container has to start for a run, and the variables that tests find it by. */
-export function servicesInSandbox(names: readonly ServiceName[]): {
-  readonly started: readonly {
-    readonly name: string;
-    readonly argv: readonly string[];
-    readonly port: number;
-  }[];
-  readonly env: Readonly<Record<string, string>>;
-} {
-  const placed = names.map((name, index) => ({ name, port: firstPort + index }));
-  return {
-    started: placed.map(({ name, port }) => ({
-      ...{ name, port },
-      argv: [servicePython(name), ...services[name].args(port)],
-    })),
-    env: Object.assign({}, ...placed.map(({ name, port }) => services[name].env(port))) as Record<
-      string,
-      string
-    >,
-  };
-}
 
 /** What a run remarks on a service that its environment lacks. */
 export const missingService = (name: string): string =>

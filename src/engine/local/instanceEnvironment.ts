@@ -29,7 +29,20 @@ interface EnvironmentRequest {
 }
 
 /** Raised when environments are made in another way. */
-const maker = 2;
+const maker = 3;
+
+/** Name of the variable with the folders of the tree under test, as PYTHONPATH has them. */
+export const treeVariable = 'SWT_BENCH_TREE';
+
+/**
+ * Makes the tree importable at the end of the path, as an editable installation does, also for a
+ * program that a test starts without PYTHONPATH. The environment is that of several trees, so the
+ * line asks which one is under test.
+ */
+const treeLink = 'swt-bench-tree.pth';
+const linkLine =
+  'import os, sys; sys.path.extend(each for each in ' +
+  `os.environ.get("${treeVariable}", "").split(os.pathsep) if each and each not in sys.path)\n`;
 
 /** A file of an environment that is complete. */
 const readyFile = 'swt-bench.json';
@@ -190,6 +203,7 @@ async function install(making: Making, made: string, lock: readonly string[]): P
   const into = ['pip', 'install', '--quiet', '--python', interpreterIn(made), '--no-deps'];
   await runUv(making, doing, [...into, ...asOf(day, lock), '-r', exact]);
   await compilePackages(making, made);
+  for (const site of await siteFolders(made)) await writeFile(join(site, treeLink), linkLine);
   if (recipe.install !== 'editable' || needs.project === undefined) return;
   try {
     await runUv(making, doing, [...into, '--no-build-isolation', copy]);

@@ -29,6 +29,7 @@ import { followTrace } from '../tracer/followTrace';
 import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';
 import { alikeInPair, keptCompiledFiles, type CompiledOfPair } from './compilePristine';
 import { watchEnvironment, type EnvironmentWatch } from './environmentWatch';
+import { treeVariable } from './instanceEnvironment';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { guard, type Guardian } from './guardian';
 import { startLocalServices } from './localServices';
@@ -441,12 +442,13 @@ async function environmentOf(box: LocalSandbox, hashSeed: number): Promise<Recor
   // The tree precedes an installed copy of the same package, in any usual layout.
   const src = join(box.tree, 'src');
   const lib = join(box.tree, 'lib');
-  env['PYTHONPATH'] = [
-    box.tracer,
+  const folders = [
     ...((await exists(src)) ? [src] : []),
     box.tree,
     ...((await holdsPackages(lib)) ? [lib] : []),
-  ].join(delimiter);
+  ];
+  env['PYTHONPATH'] = [box.tracer, ...folders].join(delimiter);
+  env[treeVariable] = folders.join(delimiter);
   env['PYTHONHASHSEED'] = String(hashSeed);
   env['PYTHONIOENCODING'] = 'utf-8';
   env['PYTHONUNBUFFERED'] = '1';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../../domain/reason';
 import type { AttachedProgram } from './attachedProgram';
 
 /** A frame from the agent: its header and the bytes after it. Format: swt_agent.py. */
@@ -9,6 +10,8 @@ export interface AgentFrame {
 
 const runFields = {
   ending: z.string(),
+  /** The limit that the program reached first, whatever its end. */
+  limit: z.enum(limits).nullish(),
   exit: z.number().nullish(),
   signal: z.number().nullish(),
   seconds: z.number(),
@@ -24,6 +27,8 @@ const runFields = {
 const frameHeader = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready'), bytes: z.number(), python: z.string() }),
   z.object({ kind: z.literal('output'), bytes: z.number() }),
+  // A program reaches its first limit, and may go on. Known even if the agent is lost soon after.
+  z.object({ kind: z.literal('limit'), bytes: z.number(), what: z.enum(limits) }),
   z.object({ kind: z.literal('failed'), bytes: z.number(), why: z.string() }),
   z.object({
     kind: z.literal('done'),

@@ -3,6 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { join, posix } from 'node:path';
 import type { Side } from '../../domain/outcome';
+import type { Limit } from '../../domain/reason';
 import { Cancelled, throwIfAborted } from '../../domain/humanError';
 import { removeForce } from '../../repository/abandoned';
 import {
@@ -16,13 +17,14 @@ import {
 import { BoundedOutput, outputLimit, streamLimit } from '../boundedOutput';
 import type { RunRecord, RunRequest, Sandbox } from '../engine';
 import { missingPrograms } from '../environments/programs';
-import { missingService, servicesInSandbox } from '../environments/services';
+import { missingService } from '../environments/services';
 import { runnerOf } from '../runners/runners';
 import { endings, type Ending } from '../process';
-import { emptyTrace, readTrace } from '../tracer/readTrace';
+import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { Agent, type AgentParts } from './agent';
 import { contentTime, filesOfTar, tarOf } from './archive';
+import { servicesInSandbox } from './sandboxServices';
 import { sandboxRepository } from './sandboxRepository';
 import { asciiJson } from './agentProtocol';
 
@@ -342,14 +344,15 @@ export class ContainerSandbox implements Sandbox {
         // The next caller of `load` gets the error.
         this.settling.catch(() => undefined);
       }
+      const trace = await traceOf(payload, key);
       return {
-        ending: endingOf(header.ending),
+        ending: brokeAtLimit(trace, header) ?? endingOf(header.ending),
         exitCode: header.exit ?? undefined,
         killedBy: typeof header.signal === 'number' ? nameOf(header.signal) : undefined,
         startError: header.why,
         log: output.text(),
         seconds: header.seconds ?? 0,
-        trace: await traceOf(payload, key),
+        trace,
         folders: [image.folder],
         remarks: [
           ...(header.remarks ?? []),
@@ -502,6 +505,19 @@ const entryOf = (file: TreeFile | undefined): TreeEntry | null =>
 
 const endingOf = (word: string | undefined): Ending =>
   endings.find((ending) => ending === word) ?? 'not started';
+
+/**
+ * The limit that made a run break off although its first process ended by itself: a part of it was
+ * killed or could not be started, and one of its tests never ended.
+ */
+const brokeAtLimit = (
+  { unfinished }: ExecutionTrace,
+  {
+    ending,
+    limit,
+  }: { readonly ending?: string | undefined; readonly limit?: Limit | null | undefined },
+): Limit | undefined =>
+  ending === 'exited' && unfinished.length > 0 ? (limit ?? undefined) : undefined;
 
 const nameOf = (signal: number): string =>
   Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ??

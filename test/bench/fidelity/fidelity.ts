@@ -4,7 +4,8 @@
 // `npm run build`. The same command goes on where it stopped: each row is a line of a journal, keyed
 // by what it depends on, and rows that did not run are tried again. A source is what `evaluate`
 // takes, or a folder of source releases (`NAME-VERSION.tar.gz`), of which the nearest that both
-// patches of the row fit is taken. `--table` runs nothing, and prints the journal as Markdown.
+// patches of the row fit is taken. `--from DIR` uses results that `evaluate --predictions gold --out
+// DIR` wrote, and `--quick` tells causes by logs alone, without further runs. `--table` runs nothing, and prints the journal as Markdown.
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -35,6 +36,8 @@ const { values } = parseArgs({
     timeout: { type: 'string', default: '1800' },
     storage: { type: 'string' },
     fresh: { type: 'boolean', default: false },
+    from: { type: 'string' },
+    quick: { type: 'boolean', default: false },
     table: { type: 'boolean', default: false },
   },
 });
@@ -131,7 +134,7 @@ async function tryOnce(
   const plan: RowPlan = { instance, engine, source: found.path, isRelease: release !== undefined };
   try {
     const result = await runRow(plan, options);
-    return { ...about, ...result, seconds: seconds() };
+    return { ...about, ...result, seconds: result.seconds ?? seconds() };
   } catch (error) {
     return { ...about, notRun: messageOf(error), seconds: seconds(), bytes: 0 };
   }
@@ -176,7 +179,7 @@ async function main(): Promise<void> {
   const lines = await openLineJournal(path);
   const options: RowOptions = {
     ...{ root, storage, scratch, dataset: values.dataset ?? '' },
-    timeoutSeconds: Number(values.timeout),
+    ...{ timeoutSeconds: Number(values.timeout), from: values.from, isQuick: values.quick },
     byHand,
   };
   const sources = parseSources(values.source);

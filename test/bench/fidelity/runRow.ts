@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -28,6 +28,10 @@ export interface RowOptions {
   /** Folder for what the bench itself makes. */
   readonly scratch: string;
   readonly timeoutSeconds: number;
+  /** Folder of `evaluate --predictions gold --out`, whose results are used where it has some. */
+  readonly from?: string | undefined;
+  /** Tell causes by logs alone, without further runs. */
+  readonly isQuick: boolean;
   /** Causes found by hand, by row and test. */
   readonly byHand: Readonly<Record<string, Readonly<Record<string, ExplainedCause>>>>;
 }
@@ -46,13 +50,18 @@ export interface RowPlan {
 type Result = Pick<
   FidelityRow,
   'notRun' | 'resolved' | 'strictSuccess' | 'differing' | 'tried' | 'environment' | 'packageDay'
-> & { readonly bytes: number };
+> & {
+  readonly bytes: number;
+  /** Of the evaluation, where it was not made now. */
+  readonly seconds?: number | undefined;
+};
 
 /** Evaluates the golden tests of a row with the command line, and tells why lists differ. */
 export async function runRow(plan: RowPlan, options: RowOptions): Promise<Result> {
   const out = await mkdtemp(join(tmpdir(), 'swt-bench-fidelity-'));
   try {
-    const report = await evaluated(plan, options, out);
+    const known = await reportIn(plan.instance.id, options.from);
+    const report = known?.report ?? (await evaluated(plan, options, out));
     const bytes = await bytesBelow(instanceFolder(options.storage, plan.instance.id));
     const { environment, tests_gold: lists } = report;
     const about = {
@@ -65,9 +74,12 @@ export async function runRow(plan: RowPlan, options: RowOptions): Promise<Result
       return { ...about, notRun: notRun ?? report.explanation };
     }
     const python = environment?.interpreter;
-    const { differing, tried } = await explained({ ...plan, python }, lists, options, out);
+    const logs = await logsIn(known?.folder ?? out, plan.instance.id);
+    const { differing, tried } = await explained({ ...plan, python }, lists, options, logs);
     const { resolved, strict } = report;
-    return { ...about, resolved, strictSuccess: strict?.success ?? false, differing, tried };
+    const { seconds } = report;
+    const ran = { resolved, strictSuccess: strict?.success ?? false, differing, tried };
+    return { ...about, ...ran, ...(known !== undefined && { seconds }) };
   } finally {
     await rm(out, { recursive: true, force: true });
   }
@@ -119,14 +131,13 @@ async function explained(
   plan: RowPlan,
   lists: TransitionLists,
   options: RowOptions,
-  out: string,
+  logs: RowEvidence['logs'],
 ): Promise<Explained> {
   const { instance } = plan;
   const { failToPass = [], passToPass = [] } = instance;
   const row = { FAIL_TO_PASS: failToPass, PASS_TO_PASS: passToPass };
   const differing = differingTests(row, lists);
   if (differing.length === 0) return { differing: [], tried: [] };
-  const logs = await logsIn(out);
   const byHand = options.byHand[instance.id];
   let evidence: RowEvidence = {
     ...{ logs, bySweBench: bySweBench(instance, logs), isRelease: plan.isRelease, byHand },
@@ -134,6 +145,7 @@ async function explained(
   };
   const told = () => differing.map((each) => ({ ...each, ...causeOf(each, evidence) }));
   const tried: string[] = [];
+  if (options.isQuick) return { differing: told(), tried };
   if (told().some(({ cause }) => cause === 'unexplained')) {
     const runs = await runsWithSeeds(plan, options, [0, 1, 2]);
     const [again, ...otherSeeds] = runs;
@@ -148,9 +160,26 @@ async function explained(
   return { differing: told(), tried };
 }
 
-async function logsIn(out: string): Promise<RowEvidence['logs']> {
-  const files = (await readdir(out, { recursive: true })).filter((path) =>
-    path.endsWith('test_output.txt'),
+/** The result of a row in a folder of results; undefined where it has none. */
+async function reportIn(
+  id: string,
+  from: string | undefined,
+): Promise<{ readonly report: Report; readonly folder: string } | undefined> {
+  if (from === undefined) return undefined;
+  const runs = join(from, 'run_instance_swt_logs');
+  for (const run of await readdir(runs)) {
+    const text = await readFile(join(runs, run, 'gold', id, 'report.json'), 'utf8').catch(() => '');
+    if (text === '') continue;
+    const document = z.record(z.string(), reportSchema).parse(JSON.parse(text));
+    const report = document[id];
+    if (report !== undefined) return { report, folder: join(runs, run) };
+  }
+  return undefined;
+}
+
+async function logsIn(out: string, id: string): Promise<RowEvidence['logs']> {
+  const files = (await readdir(out, { recursive: true })).filter(
+    (path) => path.endsWith('test_output.txt') && path.includes(id),
   );
   const read = async (part: string): Promise<string> => {
     const file = files.find((path) => path.includes(part));
@@ -222,13 +251,11 @@ async function withGoldenRuns<T>(
   });
 }
 
-/** Bytes of the files below a folder. */
-async function bytesBelow(folder: string): Promise<number> {
-  const names = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  let bytes = 0;
-  for (const name of names) {
-    if (!name.isFile()) continue;
-    bytes += (await stat(join(name.parentPath, name.name)).catch(() => ({ size: 0 }))).size;
-  }
-  return bytes;
+/** Bytes of the files below a folder; 0 where there is none. */
+function bytesBelow(folder: string): Promise<number> {
+  return new Promise((resolve) => {
+    execFile('du', ['-sk', folder], (_error, stdout) =>
+      resolve(1024 * (parseInt(stdout, 10) || 0)),
+    );
+  });
 }

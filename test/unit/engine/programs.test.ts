@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { missingPrograms } from '../../../src/engine/environments/programs';
-import { missingService, servicesInSandbox } from '../../../src/engine/environments/services';
+import { missingService } from '../../../src/engine/environments/services';
+import { servicesInSandbox } from '../../../src/engine/sandbox/sandboxServices';
 import type { Environment } from '../../../src/engine/engine';
 import { planTests } from '../../../src/engine/planTests';
 import { recipeOf, recipeSchema } from '../../../src/engine/environments/recipes';
@@ -33,7 +34,7 @@ describe('programs and services that tests expect', () => {
     };
     const plan = (repo: string, version: string) =>
       planTests({
-        ...{ repo, version, environment, files: [{ path: 'test_a.py', content: '' }] },
+        ...{ repo, version, environment, files: [] },
         readFileOfR: () => Promise.resolve(undefined),
       });
     assert.deepEqual((await plan('psf/requests', '2.4')).services, ['httpbin']);

@@ -5,11 +5,13 @@ import { HumanError } from '../../../domain/humanError';
 import { builtPython, environmentFolder } from '../../containerImage';
 import { asOfLeastDay, type MovedDay } from '../../environments/leastDay';
 import { asOf, dayOf } from '../../environments/packageDay';
+import { olderSetuptools } from '../../environments/olderSetuptools';
 import { projectNeeds, type ProjectNeeds } from '../../environments/projectNeeds';
 import { packageOf, plainName, projectVersion, scmName } from '../../environments/projectVersion';
 import type { Recipe } from '../../environments/recipes';
 import { tarOf } from '../../sandbox/archive';
 import {
+  CommandFailed,
   inContainer,
   labelLines,
   type BuildContainer,
@@ -31,7 +33,7 @@ import { packageAccess, toolFolder, type PackageAccess } from './packages/packag
 import { needInterpreter, type Interpreter } from './askInterpreter';
 import { pullImage } from './pull/pullImage';
 import { treeArchive } from '../../sandbox/treeArchive';
-import { resolve, scratch, scratchTree, uvPath } from './resolve';
+import { olderFile, putOlder, resolve, scratch, scratchTree, uvPath } from './resolve';
 
 /**
  * Version of the way environments are built. It is raised with each change, so that older
@@ -140,6 +142,9 @@ export async function environmentImage(
   } catch (error) {
     const more = packages.refusals();
     // Refused addresses do not explain a more specific error, such as a limit.
+    if (more !== '' && error instanceof CommandFailed) {
+      throw new CommandFailed(`${error.what}${more}`, error.next, error.output);
+    }
     if (more === '' || !(error instanceof HumanError) || error.constructor !== HumanError)
       throw error;
     throw new HumanError(`${error.what}${more}`, error.next);
@@ -170,7 +175,7 @@ function environmentName(
 ): Pick<EnvironmentImage, 'key' | 'name'> {
   const services = recipe.services.map(identityOfService);
   const key = identityDigest(builder, instance.repo, recipe.python, base, packages, lock, services);
-  return { key, name: `${environmentRepository}:${tagOf(instance, key)}` };
+  return { key, name: `${environmentRepository}:${environmentTag(instance, key)}` };
 }
 
 /** The environment for these resolved requirements, if it was built before. */
@@ -293,7 +298,7 @@ function made(
     );
     work.reporter.progress(`${instance.id}: keeping the environment of ${title}`);
     const { repo, version } = instance;
-    return container.commit(environmentRepository, tagOf(instance, key), [
+    return container.commit(environmentRepository, environmentTag(instance, key), [
       ...labelLines({
         ...imageLabels('environment', { instance: '', repo, version, recipe: key }),
         [familyLabel]: familyOf(instance, recipe, baseImage),
@@ -348,6 +353,12 @@ async function install(container: BuildContainer, installing: Installing): Promi
   ];
   const first = await container.attempt([...usual, ...asOf(day, lock)], foreign);
   if (first.code === 0) return;
+  const older = olderSetuptools(first.output);
+  if (older !== undefined) {
+    await putOlder(container, older);
+    const building = [...asOf(day, lock), '--build-constraint', olderFile];
+    if ((await container.attempt([...usual, ...building], foreign)).code === 0) return;
+  }
   // A package built from source for a Python later than its day may need a setuptools that is also
   // later than its day.
   const later = ['--build-constraint', `${scratch}/in/later.txt`];
@@ -429,6 +440,7 @@ async function systemImage(
       else if (ended.code !== 0)
         place.log.line(`without ${packages.join(', ')}, which tests may need`);
     }
+    await container.attempt(['sh', '-c', nameCompilers]);
     await container.run(
       ['sh', '-c', `rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin ${scratch}`],
       'remove what only the build needed',
@@ -470,6 +482,10 @@ async function missingExtras(container: BuildContainer, recipe: Recipe): Promise
   return found;
 }
 
+/** Debian's ccache has the names of all compilers but the two that some build systems use first. */
+const nameCompilers =
+  'cd /usr/lib/ccache && for name in cc c++; do [ -e "$name" ] || ln -s ../../bin/ccache "$name"; done';
+
 /** @param interpreters names of the Python that is compiled for */
 async function isThere(
   container: BuildContainer,
@@ -504,7 +520,7 @@ const compilersFor = ({ build }: ProjectNeeds): string[] =>
     : [];
 
 /** A tag that a person can read, and that its key makes unique. */
-const tagOf = ({ repo, version }: Instance, key: string): string =>
+export const environmentTag = ({ repo, version }: Instance, key: string): string =>
   `${`${repo.replace('/', '__')}-${version}`
     .replace(/[^A-Za-z0-9_.-]/g, '-')
     .replace(/^[.-]+/, '')

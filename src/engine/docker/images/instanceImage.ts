@@ -8,7 +8,7 @@ import type { EngineWork } from '../../engine';
 import { recipeOf, type Recipe } from '../../environments/recipes';
 import { enforceImageBudget } from './imageBudget';
 import { openBuildLog } from './build/buildLog';
-import type { BuildPlace } from './build/buildContainer';
+import { CommandFailed, type BuildPlace } from './build/buildContainer';
 import { buildNetwork } from './build/buildNetwork';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import {
@@ -279,7 +279,8 @@ async function build(
   try {
     return await attempt([]);
   } catch (error) {
-    if (!(error instanceof HumanError) || !noCompiler.test(error.what)) throw error;
+    const said = error instanceof CommandFailed ? error.output : messageOf(error);
+    if (!(error instanceof HumanError) || !noCompiler.test(said.slice(-10_000))) throw error;
     place.log.line('there is something to compile: again with a compiler');
     return attempt(compilerPackages);
   }

@@ -20,6 +20,7 @@ const missing: Readonly<Record<Exclude<VerdictReason, 'success'>, string>> = {
   'does not apply': 'a candidate that applies to R and to R∘X*',
   'could not run': 'an environment that runs the tests: see the log, or make one for this instance',
   'timed out': 'a run that completes',
+  'too many processes': 'a run that completes',
   'too much output': 'a run that completes',
   'out of memory': 'a run that completes',
   'disk full': 'a run that completes',

@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../../../../domain/humanError';
-import { treeEntries } from '../../../../repository/treeFiles';
+import { treeEntries, type TreeEntry } from '../../../../repository/treeFiles';
 import { builtFolder } from '../../../containerImage';
-import { filesInTar, tarOf } from '../../../sandbox/archive';
+import { earliestTime, filesInTar, tarOf } from '../../../sandbox/archive';
 import { identityDigest } from '../imageRecords';
 import type { BuildContainer } from './buildContainer';
 import { foreignUser } from './confinement';
@@ -58,33 +58,13 @@ export async function openCompilerCache(
   caching: Caching,
 ): Promise<CompilerCache | undefined> {
   const { storage, tree, folder, identity, packages, path: search, say, signal } = caching;
-  if ((await container.attempt(['test', '-x', `${programs}/cc`])).code !== 0) return undefined;
+  if ((await container.attempt(['test', '-x', `${programs}/gcc`])).code !== 0) return undefined;
   const entries = await treeEntries(tree, signal);
   const key = generatedKey(entries, packages);
   const path = keptPath(storage, identityDigest('compiler', folder, ...identity));
   const kept = await readKeptFiles(path, say);
   throwIfAborted(signal);
-  const time = Math.floor(Date.now() / 1000);
-  const objects = [...kept].filter(([name]) => isObject(name));
-  const files = objects.map(([name, content]) => ({
-    path: `${cacheFolder.slice(1)}/${name.slice(objectPrefix.length)}`,
-    ...{ content, time },
-  }));
-  const generated = [...kept].flatMap(([name, content]) => {
-    const place = generatedPath(name, key, entries);
-    // Cython generates a file again that is older than its sources.
-    return place === undefined ? [] : [{ path: place, content, time }];
-  });
-  await container.put(
-    await tarOf([
-      ...files,
-      { path: `${cacheFolder.slice(1)}/ccache.conf`, content: settings, time },
-    ]),
-  );
-  await container.put(await tarOf(generated, foreignUser), folder);
-  const own = `${foreignUser}:${foreignUser}`;
-  await container.run(['chown', '-hR', own, cacheFolder], 'lend the compiler its cache');
-  say(`at hand: ${files.length} files of ccache, ${generated.length} sources made by Cython`);
+  await putKept(container, { kept, key, entries, folder, say });
   const env = {
     PATH: `${programs}:${search}`,
     CCACHE_DIR: cacheFolder,
@@ -98,23 +78,105 @@ export async function openCompilerCache(
       const said = await container.attempt(['ccache', '--print-stats'], { env });
       const { compiled, reused } = compilations(said.standard);
       say(`compiled ${compiled} sources, and took ${reused} objects from earlier builds`);
-      await container.run(['chown', '-hR', '0:0', cacheFolder], 'take the cache back');
-      await container.run(['chmod', '-R', 'go-w', cacheFolder], 'take the cache back');
-      const packed = '/tmp/swt-compiled.tar';
-      await container.run(['tar', '-C', cacheFolder, '-cf', packed, '.'], 'pack the cache');
-      const next = new Map<string, Buffer>();
-      for (const { path: name, content } of await filesInTar(await container.take(packed, limit))) {
-        const within = `${objectPrefix}${name.replace(/^\.\//, '')}`;
-        if (isObject(within)) next.set(within, content);
-      }
-      for (const { path: name, content } of await sourcesMade(container, folder)) {
-        const within = generatedName(name, key, entries);
-        if (within !== undefined) next.set(within, content);
-      }
-      await container.run(['rm', '-f', packed], 'remove what only the build needed');
-      await writeKeptFiles(path, next);
+      await container.run(['sh', '-c', close, 'sh', cacheFolder], 'take the cache back');
+      const used = await madeByBuild(container, { key, entries, folder });
+      await writeKeptFiles(path, within(limit, used, kept));
     },
   };
+}
+
+interface CacheContent {
+  readonly kept: ReadonlyMap<string, Buffer>;
+  /** Digest of what Cython reads beside a `.pyx`. */
+  readonly key: string;
+  readonly entries: ReadonlyMap<string, TreeEntry>;
+  readonly folder: string;
+  readonly say: (line: string) => void;
+}
+
+/** Puts kept objects where ccache finds them, and sources that Cython made into R. */
+async function putKept(
+  container: BuildContainer,
+  { kept, key, entries, folder, say }: CacheContent,
+): Promise<void> {
+  const time = Math.floor(Date.now() / 1000);
+  const place = cacheFolder.slice(1);
+  const objects = [...kept].flatMap(([name, content]) =>
+    // ccache gives an object the time of its use. So those that keep this time were not used.
+    isObject(name)
+      ? [{ path: `${place}/${name.slice(objectPrefix.length)}`, content, time: earliestTime }]
+      : [],
+  );
+  const generated = [...kept].flatMap(([name, content]) => {
+    const path = generatedPath(name, key, entries);
+    // Cython generates a file again that is older than its sources.
+    return path === undefined ? [] : [{ path, content, time }];
+  });
+  const configuration = { path: `${place}/ccache.conf`, content: settings, time };
+  await container.put(await tarOf([...objects, configuration]));
+  await container.put(await tarOf(generated, foreignUser), folder);
+  const own = `${foreignUser}:${foreignUser}`;
+  await container.run(['chown', '-hR', own, cacheFolder], 'lend the compiler its cache');
+  say(`at hand: ${objects.length} files of ccache, ${generated.length} sources made by Cython`);
+}
+
+/** Objects of the build and sources that Cython made for it, by the names that they are kept under. */
+async function madeByBuild(
+  container: BuildContainer,
+  { key, entries, folder }: Pick<CacheContent, 'key' | 'entries' | 'folder'>,
+): Promise<ReadonlyMap<string, Buffer>> {
+  const used = new Map<string, Buffer>();
+  const inCache = await packed(container, ['tar', '-C', cacheFolder, '-cf', packedFile, '.']);
+  for (const { path, content } of inCache) {
+    const name = `${objectPrefix}${path.replace(/^\.\//, '')}`;
+    if (isObject(name)) used.set(name, content);
+  }
+  const script = `cd "$1" && find . -type f \\( -name '*.c' -o -name '*.cpp' \\) -print0 | tar --null -T - -cf "$2"`;
+  for (const { path, content } of await packed(container, [
+    ...['sh', '-c', script, 'sh', folder, packedFile],
+  ])) {
+    const name = generatedName(path, key, entries);
+    if (name !== undefined) used.set(name, content);
+  }
+  return used;
+}
+
+const packedFile = '/tmp/swt-compiled.tar';
+
+/** The files that a command packs; none when there is nothing to pack. */
+async function packed(
+  container: BuildContainer,
+  argv: readonly string[],
+): ReturnType<typeof filesInTar> {
+  if ((await container.attempt(argv)).code !== 0) return [];
+  try {
+    return await filesInTar(await container.take(packedFile, limit));
+  } finally {
+    await container.attempt(['rm', '-f', packedFile]);
+  }
+}
+
+/**
+ * Removes objects that this build did not use: they may come from a later commit, and tests must not
+ * see what comes after R. Root alone can read the rest. `$1` is the folder.
+ */
+const close =
+  'find "$1" -type f ! -newermt 2000-01-01 -delete && chown -hR 0:0 "$1" && chmod -R go-rwx "$1"';
+
+/** The files of this build, and as many of earlier ones as there is room for. */
+function within(
+  bytes: number,
+  used: ReadonlyMap<string, Buffer>,
+  earlier: ReadonlyMap<string, Buffer>,
+): ReadonlyMap<string, Buffer> {
+  const all = new Map(used);
+  let left = bytes - [...used.values()].reduce((sum, { length }) => sum + length, 0);
+  for (const [name, content] of earlier) {
+    left -= all.has(name) ? 0 : content.length;
+    if (left < 0) break;
+    if (!all.has(name)) all.set(name, content);
+  }
+  return all;
 }
 
 const objectPrefix = 'objects/';
@@ -124,22 +186,6 @@ const isObject = (name: string): boolean => /^objects\/(?:[0-9a-f]\/)+[0-9a-z_]+
 
 /** https://ccache.dev/manual/4.7.html#_configuration_options */
 const settings = Buffer.from('max_size = 400M\ncompression_level = 3\ntemporary_dir = /tmp\n');
-
-/** Sources beside those of Cython, as the build left them. */
-async function sourcesMade(
-  container: BuildContainer,
-  folder: string,
-): ReturnType<typeof filesInTar> {
-  const packed = '/tmp/swt-generated.tar';
-  const script = `cd "$1" && find . -type f \\( -name '*.c' -o -name '*.cpp' \\) -print0 | tar --null -T - -cf "$2"`;
-  const ended = await container.attempt(['sh', '-c', script, 'sh', folder, packed]);
-  if (ended.code !== 0) return [];
-  try {
-    return await filesInTar(await container.take(packed, limit));
-  } finally {
-    await container.attempt(['rm', '-f', packed]);
-  }
-}
 
 /**
  * How many sources were compiled, and how many objects were taken from the cache.

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { asOf } from '../../../environments/packageDay';
-import { servicePython, services, type ServiceName } from '../../../environments/services';
+import { services, type ServiceName } from '../../../environments/services';
+import { servicePython } from '../../../sandbox/sandboxServices';
 import type { BuildContainer } from './buildContainer';
 import { uvPath } from '../resolve';
 
