@@ -70,8 +70,8 @@ describe('the bundled instance in VS Code', () => {
       `    activation took ${activationMs.toFixed(1)} ms, reading its bundle ${compiling.toFixed(1)} ms`,
     );
     // Time is printed, not asserted, since a busy machine must not fail the tests. Its cause, the
-    // size, is asserted.
-    assert.ok((await stat(main)).size < 60_000, 'activation loads more than it needs');
+    // size, is asserted. The parts that are loaded late have a hundred times that size.
+    assert.ok((await stat(main)).size < 70_000, 'activation loads more than it needs');
   });
 
   it('shows nothing of the answer in the workspace', async () => {
