@@ -9,7 +9,7 @@ import { loadParser } from '../python/loadParser';
 
 const treeOf = (edits: readonly FileEdit[]): PatchTree => ({
   read: (path) => Promise.resolve(edits.find((edit) => edit.path === path)?.before ?? undefined),
-  list: () => Promise.resolve(edits.map(({ path }) => path)),
+  paths: () => Promise.resolve(edits.map(({ path }) => path)),
 });
 
 /** A file whose lines differ, but for blank ones, with some replaced, removed or added. */

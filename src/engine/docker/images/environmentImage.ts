@@ -5,6 +5,7 @@ import { HumanError } from '../../../domain/humanError';
 import { builtPython, environmentFolder } from '../../containerImage';
 import { asOfLeastDay, type MovedDay } from '../../environments/leastDay';
 import { asOf, dayOf } from '../../environments/packageDay';
+import { olderSetuptools } from '../../environments/olderSetuptools';
 import { projectNeeds, type ProjectNeeds } from '../../environments/projectNeeds';
 import { packageOf, plainName, projectVersion, scmName } from '../../environments/projectVersion';
 import type { Recipe } from '../../environments/recipes';
@@ -32,7 +33,7 @@ import { packageAccess, toolFolder, type PackageAccess } from './packages/packag
 import { needInterpreter, type Interpreter } from './askInterpreter';
 import { pullImage } from './pull/pullImage';
 import { treeArchive } from '../../sandbox/treeArchive';
-import { resolve, scratch, scratchTree, uvPath } from './resolve';
+import { olderFile, putOlder, resolve, scratch, scratchTree, uvPath } from './resolve';
 
 /**
  * Version of the way environments are built. It is raised with each change, so that older
@@ -352,6 +353,12 @@ async function install(container: BuildContainer, installing: Installing): Promi
   ];
   const first = await container.attempt([...usual, ...asOf(day, lock)], foreign);
   if (first.code === 0) return;
+  const older = olderSetuptools(first.output);
+  if (older !== undefined) {
+    await putOlder(container, older);
+    const building = [...asOf(day, lock), '--build-constraint', olderFile];
+    if ((await container.attempt([...usual, ...building], foreign)).code === 0) return;
+  }
   // A package built from source for a Python later than its day may need a setuptools that is also
   // later than its day.
   const later = ['--build-constraint', `${scratch}/in/later.txt`];

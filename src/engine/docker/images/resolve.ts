@@ -1,4 +1,5 @@
 import { tarOf } from '../../sandbox/archive';
+import { olderSetuptools } from '../../environments/olderSetuptools';
 import { asOf } from '../../environments/packageDay';
 import { NoSolution, saysNoSolution } from '../../environments/leastDay';
 import type { ProjectNeeds } from '../../environments/projectNeeds';
@@ -58,6 +59,12 @@ export async function resolve(container: BuildContainer, resolving: Resolving): 
   await putInputs(container, needs);
   const isolated = ['--build-constraint', ...inputPaths('constraints.txt')];
   let ended = await container.attempt(compileCommand(resolving, isolated), command);
+  const older = olderSetuptools(ended.output);
+  if (ended.code !== 0 && older !== undefined) {
+    await putOlder(container, older);
+    const building = [...isolated, '--build-constraint', olderFile];
+    ended = await container.attempt(compileCommand(resolving, building), command);
+  }
   const lacksMetadata = /build|metadata|setup\.py/i.test(ended.output);
   if (ended.code !== 0 && needs.project !== undefined && lacksMetadata) {
     const second = await compileWithOwnTools(container, resolving, command);
@@ -66,6 +73,15 @@ export async function resolve(container: BuildContainer, resolving: Resolving): 
   if (ended.code === 0) return linesOf(ended.standard);
   const failed = container.failed(ended, doing);
   throw saysNoSolution(ended.output) ? new NoSolution(failed.what, failed.next) : failed;
+}
+
+/** A file with a constraint for builds beyond those of the recipe. */
+export const olderFile = `${scratch}/in/older.txt`;
+
+/** Writes the constraint of {@link olderSetuptools} where builds find it. */
+export async function putOlder(container: BuildContainer, constraint: string): Promise<void> {
+  const content = Buffer.from(`${constraint}\n`);
+  await container.put(await tarOf([{ path: olderFile.slice(1), content }]));
 }
 
 const inputPaths = (...names: string[]): string[] => names.map((name) => `${scratch}/in/${name}`);
