@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -66,7 +66,21 @@ export function sitePackagesOf(python: string): string {
 export const pytestEnvironment = (test: Mocha.Context): Promise<string> =>
   environment(test, 'python3', ['pytest==8.3.5']);
 
-/** The source release of a project from the Python package registry, as an archive. */
+/** The first `python3` on PATH that has pip; undefined if none has. */
+async function pythonWithPip(): Promise<string | undefined> {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const python = join(folder, 'python3');
+    if (folder === '' || !existsSync(python)) continue;
+    const answers = await run(python, ['-m', 'pip', '--version']).catch(() => undefined);
+    if (answers !== undefined) return python;
+  }
+  return undefined;
+}
+
+/**
+ * The source release of a project from the Python package registry, as an archive. Skips the calling
+ * test, with the cause, where the registry is unreachable or no Python has pip.
+ */
 export async function sourceRelease(
   test: Mocha.Context,
   name: string,
@@ -75,12 +89,16 @@ export async function sourceRelease(
   const folder = join(cache, 'releases');
   const archive = join(folder, `${name}-${version}.tar.gz`);
   if (existsSync(archive)) return archive;
+  const python = await pythonWithPip();
+  if (python === undefined) {
+    return skipFor(test, `the source release ${name} ${version} needs pip, and no python3 has it`);
+  }
   const beside = join(folder, `.${name}-${version}-${process.pid}`);
   await mkdir(beside, { recursive: true });
   try {
     await orSkip(test, `the source release ${name} ${version}`, () =>
       run(
-        'python3',
+        python,
         [
           ...['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check'],
           ...['--no-deps', '--no-binary', ':all:', '--dest', beside],
@@ -113,12 +131,15 @@ export async function orSkip<T>(
         text,
       )
     ) {
-      const runnable: (Mocha.Runnable & { skipReason?: string }) | undefined = test.test;
-      if (runnable !== undefined) {
-        runnable.skipReason = `${runnable.fullTitle()}: ${what} cannot be had from the package registry`;
-      }
-      test.skip();
+      skipFor(test, `${what} cannot be had from the package registry`);
     }
     throw error;
   }
+}
+
+/** Skips the calling test, with the cause. */
+function skipFor(test: Mocha.Context, cause: string): never {
+  const runnable: (Mocha.Runnable & { skipReason?: string }) | undefined = test.test;
+  if (runnable !== undefined) runnable.skipReason = `${runnable.fullTitle()}: ${cause}`;
+  return test.skip();
 }

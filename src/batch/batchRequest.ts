@@ -1,4 +1,5 @@
 import type { Instance, Prediction } from '../domain/instance';
+import type { Denominator } from '../domain/study/denominator';
 import type { Reporter } from '../domain/reporter';
 import type { Engine } from '../engine/engine';
 import type { Mode } from '../evaluation/prepareCandidate';
@@ -69,6 +70,8 @@ export interface ResultsPlace {
   readonly runId: string;
   /** For people: the dataset, as they named it. */
   readonly dataset: string;
+  /** How a person chose the instances; absent where nobody was asked. */
+  readonly denominator?: Denominator;
   /** For people: where the predictions came from, with the digest of each file. */
   readonly predictions: readonly { readonly from: string; readonly sha256?: string }[];
 }

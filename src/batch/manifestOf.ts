@@ -20,6 +20,7 @@ export const manifestOf = (
   timeoutSeconds: request.timeoutSeconds,
   engine: request.engine.description,
   instances: request.instances.map(factsOf),
+  ...(place.denominator !== undefined && { denominator: place.denominator }),
   models: modelsOf(request.predictions),
   predictions: place.predictions.map((each) => ({ ...each })),
   candidates,

@@ -2,6 +2,7 @@ import { kindsOfSeverity } from '../domain/finding';
 import type { EntryReason } from '../domain/reason';
 import type { RunEntry } from '../domain/study/entry';
 import type { MutantFraction } from '../domain/study/mutant';
+import type { Column } from './columns';
 
 /**
  * The kind that determines a cell's colour. The symbol and the word say the same without colour.
@@ -13,7 +14,8 @@ export type CellKind =
   | 'stopped'
   | 'unsound'
   | 'unknown'
-  | 'pending';
+  | 'pending'
+  | 'left-out';
 
 interface CellState {
   readonly kind: CellKind;
@@ -43,6 +45,7 @@ export const symbols: Readonly<Record<CellKind, string>> = {
   unsound: '≠',
   unknown: '?',
   pending: '…',
+  'left-out': '·',
 };
 
 /** The meaning of the symbols, for the legend. */
@@ -53,7 +56,8 @@ export const kindWords: Readonly<Record<CellKind, string>> = {
   stopped: 'stopped at a limit',
   unsound: 'the records of the run contradict each other',
   unknown: 'not evaluated',
-  pending: 'not there yet',
+  pending: 'not run yet',
+  'left-out': 'not selected in this run',
 };
 
 /** The kind of a cell for each reason of an entry without success. */
@@ -70,6 +74,7 @@ const kindOfReason: Readonly<Record<EntryReason, CellKind>> = {
   'no test ran': 'unusable',
   'could not run': 'unusable',
   'timed out': 'stopped',
+  'too many processes': 'stopped',
   'too much output': 'stopped',
   'out of memory': 'stopped',
   'disk full': 'stopped',
@@ -83,17 +88,31 @@ const kindOfReason: Readonly<Record<EntryReason, CellKind>> = {
   'no report': 'unknown',
 };
 
-/** @param entry undefined where the run has no entry for the instance (yet) */
-export function cellState(entry: RunEntry | undefined): CellState {
-  if (entry === undefined) {
-    return {
-      kind: 'pending',
-      symbol: symbols.pending,
-      text: '',
-      words: 'not there yet',
-      hasFindings: false,
-    };
-  }
+/**
+ * The cell of an instance in a column. Where a run has ended, a selected instance without an entry
+ * has no prediction; only a run that can go on may still add one.
+ */
+export function columnCell(
+  { entries, selected, unfinished }: Pick<Column, 'entries' | 'selected' | 'unfinished'>,
+  id: string,
+): CellState {
+  const entry = entries.get(id);
+  if (!selected.has(id)) return emptyCell('left-out', '');
+  if (entry !== undefined) return cellState(entry);
+  return unfinished ? emptyCell('pending', '') : emptyCell('unknown', 'no prediction');
+}
+
+/** A cell without an entry. The text is also its words, where it has one. */
+const emptyCell = (kind: CellKind, text: string): CellState => ({
+  kind,
+  symbol: symbols[kind],
+  text,
+  words: text === '' ? kindWords[kind] : text,
+  hasFindings: false,
+});
+
+/** The cell of a candidate that was evaluated, or that the run gives a reason for. */
+export function cellState(entry: RunEntry): CellState {
   const kind = kindOf(entry);
   const transitions = transitionsOf(entry);
   const short = transitions.map(({ name }) => name).join(' ');

@@ -15,8 +15,10 @@ export interface Column {
   /** `RunData.known`. */
   readonly known?: 'success';
   readonly entries: ReadonlyMap<string, RunEntry>;
-  /** Ids of the instances that the run selected; those without an entry are still pending. */
+  /** Ids of the instances that the run selected. */
   readonly selected: ReadonlySet<string>;
+  /** Whether the run may still add entries, since it goes on or was interrupted. */
+  readonly unfinished: boolean;
 }
 
 /** Columns in the order of the runs, then of their models, then of samples. */
@@ -69,6 +71,7 @@ export function columnsOf(runs: readonly RunData[]): Column[] {
         ...(run.known !== undefined && { known: run.known }),
         entries,
         selected,
+        unfinished: run.unfinished === true,
       }));
   });
 }

@@ -12,7 +12,7 @@ import {
 } from '../domain/study/entry';
 import { whyAnswerSeen } from '../domain/study/answerSeen';
 import { killedInWords, type Survivor } from '../domain/study/mutant';
-import { cellState, findingSymbol } from './cellState';
+import { columnCell, findingSymbol } from './cellState';
 import type { Column } from './columns';
 import { button, element, show } from './elements';
 import { number, percent, seconds } from '../domain/study/numbers';
@@ -63,7 +63,8 @@ export class Details {
     if (this.root.hidden || facts === undefined || column === undefined) return;
     const now = columns.find(({ key }) => key === column.key);
     if (now === undefined) return;
-    if (now.entries.get(facts.id) === column.entries.get(facts.id)) return;
+    const isSame = now.entries.get(facts.id) === column.entries.get(facts.id);
+    if (isSame && now.unfinished === column.unfinished) return;
     this.shown = { facts, column: now };
     this.draw(facts, now, columns);
   }
@@ -108,7 +109,7 @@ export class Details {
         'dl',
         {},
         ...columns.flatMap((column) => {
-          const { symbol, words } = cellState(column.entries.get(facts.id));
+          const { symbol, words } = columnCell(column, facts.id);
           return [element('dt', {}, column.label), element('dd', {}, `${symbol} ${words}`)];
         }),
       ),
@@ -117,7 +118,7 @@ export class Details {
 
   private ofCell(facts: InstanceFacts, column: Column): Node[] {
     const entry = column.entries.get(facts.id);
-    const { symbol, words } = cellState(entry);
+    const { symbol, words } = columnCell(column, facts.id);
     const cell = {
       run: column.run,
       model: column.model,

@@ -17,6 +17,14 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** A box in which a table scrolls sideways by itself, so that the page stays as wide as its window. */
+export const wideBox = (table: HTMLElement): HTMLElement =>
+  element('div', { class: 'wide' }, table);
+
+/** The caption of a table in such a box. */
+export const captionOf = (text: string): HTMLElement =>
+  element('caption', {}, element('span', {}, text));
+
 export function button(
   text: string,
   onClick: () => void,

@@ -1,10 +1,12 @@
 import { compareWith } from '../domain/study/compare';
 import type { StudyDocument } from '../domain/study/document';
 import type { Grading } from '../domain/study/grading';
+import { denominatorText } from '../domain/study/denominator';
+import { number } from '../domain/study/numbers';
 import { methodsOf } from '../domain/study/methods';
 import { publishedRows } from '../domain/study/published';
 import { summariseMethod, type Summary } from '../domain/study/summary';
-import { choice, element, type ChoiceField } from './elements';
+import { choice, element, show, type ChoiceField } from './elements';
 import { PlotCard, type DrawnPlot } from './plotCard';
 import { plots, type PlotHost, type PlotInput, type PlottedMethod } from './plots';
 import { drawSummaryTable, type SummaryRows } from './summaryTable';
@@ -13,7 +15,9 @@ const noMethod: DrawnPlot = { note: 'Every method is hidden.', head: [], rows: [
 
 /** The tables and plots of the selection. Slow parts are drawn after fast ones. */
 export class Figures {
-  readonly summary = element('div', { class: 'wide' });
+  readonly summary = element('div', { class: 'summaries' });
+  /** What the shares of the summary are shares of, a line for each run. */
+  readonly denominators = element('ul', { class: 'denominators quiet-text' });
   readonly plots: HTMLElement;
   private readonly cards: readonly PlotCard[];
   private readonly baselineChoice: ChoiceField<string>;
@@ -54,6 +58,11 @@ export class Figures {
         ),
     );
     this.plots = element('div', { class: 'cards' }, ...this.cards.map((card) => card.root));
+    // Plots below the visible part are not drawn yet, and paper shows all of them.
+    window.addEventListener('beforeprint', () => {
+      if (this.document === undefined) return;
+      for (const card of this.cards) card.drawIfStale();
+    });
   }
 
   get baselineField(): HTMLElement {
@@ -122,6 +131,15 @@ export class Figures {
     return { document, methods: this.shown(), kept: this.kept, grading: this.grading };
   }
 
+  private denominatorItems({ runs }: StudyDocument): HTMLElement[] {
+    const { kept } = this;
+    const texts =
+      kept === undefined
+        ? runs.map(denominatorText)
+        : [`The filter is on: shares of the ${number(kept.size)} instances that it keeps.`];
+    return texts.map((text) => element('li', {}, text));
+  }
+
   private draw(): void {
     const { grading, document } = this;
     if (document === undefined) return;
@@ -140,6 +158,7 @@ export class Figures {
     };
     const hide = (id: string, isHidden: boolean): void => this.hide(id, isHidden);
     drawSummaryTable(this.summary, rows, hide);
+    show(this.denominators, ...this.denominatorItems(document));
     this.summary.setAttribute('aria-busy', 'true');
     for (const card of this.cards) card.update();
     // An interval takes some milliseconds for each method, so they follow one by one after the page

@@ -1,5 +1,5 @@
 import type { InstanceFacts } from '../domain/study/entry';
-import { cellState, findingSymbol } from './cellState';
+import { columnCell, findingSymbol } from './cellState';
 import type { Column } from './columns';
 import { element } from './elements';
 
@@ -36,6 +36,8 @@ export class Matrix {
   private columns: readonly Column[] = [];
   private at: Position = { row: 0, column: 0 };
   private waiting = false;
+  /** Whether all rows are in the document, and not only the visible ones. */
+  private isPrinting = false;
 
   /**
    * @param onChosen called for a click on a cell, or Enter; without a column for the instance
@@ -70,6 +72,15 @@ export class Matrix {
       if (position !== undefined) this.mark(position);
     });
     new ResizeObserver(() => this.drawSoon()).observe(this.root);
+    // Paper does not scroll.
+    window.addEventListener('beforeprint', () => {
+      this.isPrinting = true;
+      this.draw();
+    });
+    window.addEventListener('afterprint', () => {
+      this.isPrinting = false;
+      this.draw();
+    });
   }
 
   /** Shows other rows, columns or results. The keyboard position stays at the same instance id. */
@@ -124,12 +135,7 @@ export class Matrix {
   }
 
   private draw(): void {
-    const height = this.root.clientHeight || 600;
-    const first = Math.max(0, Math.floor(this.root.scrollTop / rowHeight) - beyond);
-    const last = Math.min(
-      this.instances.length,
-      first + Math.ceil(height / rowHeight) + 2 * beyond,
-    );
+    const { first, last } = this.neededRows();
     for (const [index, row] of this.rows) {
       // Keep the row with the focus, or the mouse wheel would remove the focus.
       if ((index < first || index >= last) && index !== this.at.row) {
@@ -139,6 +145,15 @@ export class Matrix {
     }
     for (let index = first; index < last; index++) this.rowAt(index);
     if (this.instances.length > 0) this.rowAt(this.at.row);
+  }
+
+  /** The rows from `first` to before `last` that have to be in the document. */
+  private neededRows(): { readonly first: number; readonly last: number } {
+    const { length } = this.instances;
+    if (this.isPrinting) return { first: 0, last: length };
+    const height = this.root.clientHeight || 600;
+    const first = Math.max(0, Math.floor(this.root.scrollTop / rowHeight) - beyond);
+    return { first, last: Math.min(length, first + Math.ceil(height / rowHeight) + 2 * beyond) };
   }
 
   private rowAt(index: number): HTMLElement | undefined {
@@ -163,28 +178,21 @@ export class Matrix {
         facts.id,
       ),
       ...this.columns.map((column, position) => {
-        const isSelected = column.selected.has(facts.id);
-        const state = cellState(column.entries.get(facts.id));
-        const words = isSelected ? state.words : 'not selected in this run';
+        const { kind, symbol, text, words, hasFindings } = columnCell(column, facts.id);
         return element(
           'div',
           {
             role: 'gridcell',
-            class: `matrix-cell ${isSelected ? state.kind : 'left-out'}`,
+            class: `matrix-cell ${kind}`,
             'aria-colindex': String(position + 2),
             'aria-label': words,
             title: words,
             tabindex: tabindex(position + 1),
             'data-at': `${index} ${position + 1}`,
           },
-          element(
-            'span',
-            { class: 'symbol', 'aria-hidden': 'true' },
-            isSelected ? state.symbol : '·',
-          ),
-          element('span', { 'aria-hidden': 'true' }, isSelected ? state.text : ''),
-          isSelected &&
-            state.hasFindings &&
+          element('span', { class: 'symbol', 'aria-hidden': 'true' }, symbol),
+          element('span', { 'aria-hidden': 'true' }, text),
+          hasFindings &&
             element('span', { class: 'finding', 'aria-hidden': 'true' }, findingSymbol),
         );
       }),

@@ -97,6 +97,11 @@ export class Page {
     });
     root.replaceChildren(...this.parts());
     this.take();
+    const asked = document.asked.filter;
+    if (asked !== undefined) {
+      this.filter.value = asked.text;
+      this.keep(new Set(asked.ids));
+    }
   }
 
   private parts(): HTMLElement[] {
@@ -107,6 +112,7 @@ export class Page {
         { 'aria-labelledby': 'summary-title' },
         title('summary', 'Summary'),
         this.figures.summary,
+        this.figures.denominators,
       ),
       this.matrixSection(),
       element(
@@ -320,6 +326,11 @@ export class Page {
     const { tell } = this.surroundings;
     if (tell !== undefined) {
       tell({ do: 'filter', text });
+      return;
+    }
+    const asked = this.document.asked.filter;
+    if (asked !== undefined && text.trim() === asked.text) {
+      this.keep(new Set(asked.ids));
       return;
     }
     const filter = localFilter(text);

@@ -1,4 +1,4 @@
-import { button, element, show } from './elements';
+import { button, element, show, wideBox, captionOf } from './elements';
 import { pngOf, svgText } from './exportPlot';
 
 /** A plot, and its figures as a table for readers who cannot see the plot. */
@@ -59,7 +59,12 @@ export class PlotCard {
   }
 
   private drawIfNeeded(): void {
-    if (!this.isInSight || !this.isStale) return;
+    if (this.isInSight) this.drawIfStale();
+  }
+
+  /** Draws the plot wherever it is, unless it shows its data already. */
+  drawIfStale(): void {
+    if (!this.isStale) return;
     this.isStale = false;
     const { svg, note, head, rows } = this.draw(Math.max(320, this.place.clientWidth));
     const text = note !== undefined && element('p', { class: 'quiet-text' }, note);
@@ -104,13 +109,11 @@ function tableOf(
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): HTMLElement {
-  return element(
-    'div',
-    { class: 'wide' },
+  return wideBox(
     element(
       'table',
       {},
-      element('caption', {}, caption),
+      captionOf(caption),
       element(
         'thead',
         {},

@@ -17,7 +17,7 @@ import {
   type Share,
   type Summary,
 } from '../domain/study/summary';
-import { element, show } from './elements';
+import { element, show, wideBox, captionOf } from './elements';
 import { inPercent, interval, pValue } from '../domain/study/numbers';
 
 const shareWords: Readonly<Record<(typeof shareKeys)[number], string>> = {
@@ -66,36 +66,38 @@ export function drawSummaryTable(
   const heads = headsOf(compares ? (shown.get(baseline)?.name ?? '') : undefined, mutated);
   show(
     place,
-    element(
-      'table',
-      { class: 'summary' },
+    wideBox(
       element(
-        'caption',
-        {},
-        'In percent of all selected instances, with 95 % bootstrap intervals over the instances',
-      ),
-      element(
-        'thead',
-        {},
+        'table',
+        { class: 'summary' },
         element(
-          'tr',
+          'caption',
           {},
-          element('th', { scope: 'col' }, 'Method'),
-          ...heads.map(([text, title]) => element('th', { scope: 'col', title }, text)),
+          'In percent of all selected instances, with 95 % bootstrap intervals over the instances',
         ),
+        element(
+          'thead',
+          {},
+          element(
+            'tr',
+            {},
+            element('th', { scope: 'col' }, 'Method'),
+            ...heads.map(([text, title]) => element('th', { scope: 'col', title }, text)),
+          ),
+        ),
+        element(
+          'tbody',
+          {},
+          ...methods.map(({ id, name }) => {
+            const summary = shown.get(id);
+            const box = boxOf(id, name, summary !== undefined, hide);
+            return summary === undefined
+              ? hiddenRow(box, heads.length)
+              : rowOf(summary, box, byId.get(id), { compares, mutated });
+          }),
+        ),
+        published.length > 0 && publishedRows(published, heads.length),
       ),
-      element(
-        'tbody',
-        {},
-        ...methods.map(({ id, name }) => {
-          const summary = shown.get(id);
-          const box = boxOf(id, name, summary !== undefined, hide);
-          return summary === undefined
-            ? hiddenRow(box, heads.length)
-            : rowOf(summary, box, byId.get(id), { compares, mutated });
-        }),
-      ),
-      published.length > 0 && publishedRows(published, heads.length),
     ),
     findingsTable(summaries),
     trajectoryFindingsTable(summaries),
@@ -189,29 +191,31 @@ const countsTable = (
   heads: readonly ColumnHead[],
   rows: readonly CountsRow[],
 ): HTMLElement =>
-  element(
-    'table',
-    { class: 'summary findings' },
-    element('caption', {}, caption),
+  wideBox(
     element(
-      'thead',
-      {},
+      'table',
+      { class: 'summary findings' },
+      captionOf(caption),
       element(
-        'tr',
+        'thead',
         {},
-        element('th', { scope: 'col' }, 'Method'),
-        ...heads.map(([text, title]) => element('th', { scope: 'col', title }, text)),
-      ),
-    ),
-    element(
-      'tbody',
-      {},
-      ...rows.map(([name, ...counts]) =>
         element(
           'tr',
           {},
-          element('th', { scope: 'row' }, name),
-          ...counts.map(([count, title]) => element('td', { title }, String(count))),
+          element('th', { scope: 'col' }, 'Method'),
+          ...heads.map(([text, title]) => element('th', { scope: 'col', title }, text)),
+        ),
+      ),
+      element(
+        'tbody',
+        {},
+        ...rows.map(([name, ...counts]) =>
+          element(
+            'tr',
+            {},
+            element('th', { scope: 'row' }, name),
+            ...counts.map(([count, title]) => element('td', { title }, String(count))),
+          ),
         ),
       ),
     ),

@@ -91,6 +91,21 @@ export async function loadPredictions(
   };
 }
 
+/**
+ * The ids of the dataset that files have predictions for, one for each usable row. It says what can
+ * be evaluated before instances are selected.
+ *
+ * @throws HumanError if a file cannot be read
+ */
+export async function idsOfPredictions(
+  files: readonly string[],
+  dataset: Known,
+): Promise<readonly string[]> {
+  const known = new Set(dataset.entries.map((entry) => entry.id));
+  const read = await Promise.all(files.map((name) => rowsOf(name, dataset, known)));
+  return read.flatMap(({ rows }) => rows.map(({ prediction }) => prediction.instanceId));
+}
+
 /** A prediction, and the file it is from; undefined if it is made up. */
 interface Collected {
   readonly prediction: Prediction;

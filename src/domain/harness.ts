@@ -74,16 +74,44 @@ export function harnessResolution(
   candidate: TransitionLists,
   base: TransitionLists,
 ): { resolved: boolean; addedFailToPass: number } {
+  const { added, lost, broken, failing } = compareTransitions(candidate, base);
+  const clean = broken.length === 0 && failing.length === 0;
+  return {
+    resolved: lost.length === 0 && added.length > 0 && clean,
+    addedFailToPass: added.length,
+  };
+}
+
+/** How the transitions of a candidate differ from those without it, as the harness names tests. */
+export interface HarnessFaults {
+  /** F→P that only the candidate has. */
+  readonly added: readonly string[];
+  /** F→P that only the base has. */
+  readonly lost: readonly string[];
+  /** P→F that only the candidate has. */
+  readonly broken: readonly string[];
+  /** F→F that only the candidate has. */
+  readonly failing: readonly string[];
+}
+
+/** What keeps a report from `resolved`; all lists are empty where it has no transitions. */
+export function harnessFaults({ tests_pred, tests_base }: HarnessReport): HarnessFaults {
+  return tests_pred === undefined || tests_base === undefined
+    ? { added: [], lost: [], broken: [], failing: [] }
+    : compareTransitions(tests_pred, tests_base);
+}
+
+function compareTransitions(candidate: TransitionLists, base: TransitionLists): HarnessFaults {
   const minus = (left: readonly string[], right: readonly string[]): string[] => {
     const known = new Set(right);
     return left.filter((each) => !known.has(each));
   };
-  const added = minus(candidate.FAIL_TO_PASS, base.FAIL_TO_PASS).length;
-  const lost = minus(base.FAIL_TO_PASS, candidate.FAIL_TO_PASS).length;
-  const clean =
-    minus(candidate.PASS_TO_FAIL, base.PASS_TO_FAIL).length === 0 &&
-    minus(candidate.FAIL_TO_FAIL, base.FAIL_TO_FAIL).length === 0;
-  return { resolved: lost === 0 && added > 0 && clean, addedFailToPass: added };
+  return {
+    added: minus(candidate.FAIL_TO_PASS, base.FAIL_TO_PASS),
+    lost: minus(base.FAIL_TO_PASS, candidate.FAIL_TO_PASS),
+    broken: minus(candidate.PASS_TO_FAIL, base.PASS_TO_FAIL),
+    failing: minus(candidate.FAIL_TO_FAIL, base.FAIL_TO_FAIL),
+  };
 }
 
 /** Statuses and counts of one of the three test sets, on R (`pre`) and on R∘X* (`post`). */

@@ -1,5 +1,11 @@
 /** Limits on a run. A run that exceeds one is stopped. */
-export const limits = ['timed out', 'too much output', 'out of memory', 'disk full'] as const;
+export const limits = [
+  'timed out',
+  'too many processes',
+  'too much output',
+  'out of memory',
+  'disk full',
+] as const;
 export type Limit = (typeof limits)[number];
 
 export const isLimit = (word: string): word is Limit =>

@@ -1,24 +1,47 @@
-/** The progress of an instance, as lists show it. */
+/** What `validate` found: whether the golden tests make the instance sound. */
+export type GoldenStatus =
+  | { readonly kind: 'golden valid' }
+  | { readonly kind: 'golden invalid'; readonly reason: string };
+
+/** The last graded candidate: whether it succeeded, and its reason in the words of strict grading. */
+export interface CandidateStatus {
+  readonly kind: 'candidate';
+  readonly success: boolean;
+  readonly reason: string;
+}
+
+/**
+ * The progress of an instance, as lists show it. The kind is that of the later of validation and
+ * verdict. The earlier one stays with it, since a candidate does not make an instance less sound.
+ */
 export type InstanceStatus =
   | { readonly kind: 'not opened' }
   /** Its trees exist. */
   | { readonly kind: 'environment ready' }
-  /** `validate` found it sound. */
-  | { readonly kind: 'golden valid' }
-  | { readonly kind: 'golden invalid'; readonly reason: string }
-  /**
-   * A candidate was graded since: whether it succeeded, and its reason in the words of strict
-   * grading.
-   */
-  | { readonly kind: 'candidate'; readonly success: boolean; readonly reason: string };
+  | (GoldenStatus & { readonly candidate?: CandidateStatus })
+  | (CandidateStatus & { readonly golden?: GoldenStatus });
+
+/** What is known of the soundness of an instance; undefined if it was never validated. */
+export function goldenOf(status: InstanceStatus): GoldenStatus | undefined {
+  if (status.kind === 'candidate') return status.golden;
+  return status.kind === 'golden valid' || status.kind === 'golden invalid' ? status : undefined;
+}
+
+/** What is known of the last candidate; undefined if none was graded. */
+export function candidateOf(status: InstanceStatus): CandidateStatus | undefined {
+  if (status.kind === 'candidate') return status;
+  return status.kind === 'golden valid' || status.kind === 'golden invalid'
+    ? status.candidate
+    : undefined;
+}
 
 /** The values of `status:` in a filter, each with a test for the statuses that it keeps. */
 export const statusWords = {
   'not-opened': (status: InstanceStatus) => status.kind === 'not opened',
   ready: (status: InstanceStatus) => status.kind === 'environment ready',
-  valid: (status: InstanceStatus) => status.kind === 'golden valid',
-  invalid: (status: InstanceStatus) => status.kind === 'golden invalid',
-  candidate: (status: InstanceStatus) => status.kind === 'candidate',
-  success: (status: InstanceStatus) => status.kind === 'candidate' && status.success,
-  failure: (status: InstanceStatus) => status.kind === 'candidate' && !status.success,
+  valid: (status: InstanceStatus) => goldenOf(status)?.kind === 'golden valid',
+  invalid: (status: InstanceStatus) => goldenOf(status)?.kind === 'golden invalid',
+  candidate: (status: InstanceStatus) => candidateOf(status) !== undefined,
+  success: (status: InstanceStatus) => candidateOf(status)?.success === true,
+  failure: (status: InstanceStatus) => candidateOf(status)?.success === false,
 } as const;

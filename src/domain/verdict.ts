@@ -87,13 +87,14 @@ function reasonOf(
   { stopped, contradictions = [] }: StrictEvidence,
   {
     failToPassing,
-    anyToFailing: [broken],
+    anyToFailing,
     failToAny,
     passToPass,
   }: Readonly<
     Record<'failToPassing' | 'anyToFailing' | 'failToAny' | 'passToPass', readonly TestTransition[]>
   >,
 ): Pick<Verdict, 'reason' | 'explanation'> {
+  const [broken] = anyToFailing;
   if (stopped !== undefined) return stopped;
   const [contradiction] = contradictions;
   if (contradiction !== undefined) {
@@ -105,8 +106,7 @@ function reasonOf(
     return { reason: 'success', explanation };
   }
   if (broken !== undefined && (failToPassing.length > 0 || broken.transition !== 'F→F')) {
-    const explanation = `${broken.test} fails on R∘X* (${broken.transition})`;
-    return { reason: 'breaks a test', explanation };
+    return { reason: 'breaks a test', explanation: whatBreaks(anyToFailing, failToPassing.length) };
   }
   if (broken !== undefined) {
     const unrelated = unrelatedReason(broken.base);
@@ -127,6 +127,24 @@ function reasonOf(
   }
   const explanation = 'no test of the candidate passed or failed on both sides';
   return { reason: 'no test ran', explanation };
+}
+
+/** Most tests that an explanation names. */
+const mostNamed = 3;
+
+/**
+ * Counts and names the tests that fail on R∘X*, and does not hide those that go F→P: `2 tests fail on
+ * R∘X*: a (P→F), b (F→F), beside 1 test F→P`.
+ */
+function whatBreaks(broken: readonly TestTransition[], failToPass: number): string {
+  const names = broken.slice(0, mostNamed).map((each) => `${each.test} (${each.transition})`);
+  const more = broken.length - names.length;
+  const fail = broken.length === 1 ? 'fails' : 'fail';
+  return [
+    `${plural(broken.length, 'test')} ${fail} on R∘X*: ${names.join(', ')}`,
+    ...(more > 0 ? [` and ${more} more`] : []),
+    ...(failToPass > 0 ? [`, beside ${plural(failToPass, 'test')} F→P`] : []),
+  ].join('');
 }
 
 /** The verdict on a candidate that did not run. */

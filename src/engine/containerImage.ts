@@ -22,8 +22,11 @@ export const usualFolder = '/testbed';
 /** The only conda environment in images of SWE-bench, SWT-Bench and Live. */
 const condaPython = '/opt/miniconda3/envs/testbed/bin/python';
 
+/** Everything in images that are built here that is neither the base image's nor R's. */
+export const builtFolder = '/opt/swt-bench';
+
 /** The environment in images that are built here. */
-export const environmentFolder = '/opt/swt-bench/env';
+export const environmentFolder = `${builtFolder}/env`;
 
 /** Its Python. */
 export const builtPython = `${environmentFolder}/bin/python`;

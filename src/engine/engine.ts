@@ -2,6 +2,7 @@ import type { Instance } from '../domain/instance';
 import type { StackFrame, Outcome, Side } from '../domain/outcome';
 import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
+import type { MovedDay } from './environments/leastDay';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './process';
 import type { TestPlan } from './testPlan';
@@ -131,6 +132,8 @@ export interface Environment {
   readonly tox?: string | undefined;
   /** Name of the container's image, where there is a container. */
   readonly image?: string;
+  /** Absent where its packages are as of the instance's day, or of no day. */
+  readonly movedDay?: MovedDay | undefined;
   /** Digest of the interpreter, the installed packages and the tracer. */
   readonly digest: string;
 }

@@ -1,4 +1,5 @@
-import { recipeOf } from './environments/recipes';
+import { programNames } from './environments/programs';
+import { recipeOf, type Recipe } from './environments/recipes';
 import { runnerOf } from './runners/runners';
 import { planScript } from './runners/script';
 import type { PlanRequest } from './runners/testRunner';
@@ -20,7 +21,17 @@ export async function planTests(request: PlanRequest): Promise<TestPlan> {
   const planning = { ...request, recipe };
   const plan = (await runnerOf(recipe.runner).plan(planning)) ?? (await unittest.plan(planning));
   if (plan === undefined) throw new Error('unittest plans any request');
-  return plan;
+  return withNeeds(plan, recipe);
+}
+
+/** A plan with what its recipe says that tests expect around them. */
+function withNeeds(plan: TestPlan, { services, programs }: Recipe): TestPlan {
+  const named = programNames.filter((name) => name in programs);
+  return {
+    ...plan,
+    ...(services.length > 0 && { services }),
+    ...(named.length > 0 && { programs: named }),
+  };
 }
 
 /** The command that runs a script by itself, with what tests of the repository have around them. */
@@ -29,6 +40,7 @@ export async function planScriptOfRepository(
   request: Pick<PlanRequest, 'repo' | 'version' | 'readFileOfR'>,
 ): Promise<TestPlan> {
   const { repo, version } = request;
-  const { runner } = recipeOf(repo, version === '' ? undefined : version);
-  return planScript(path, await runnerOf(runner).scriptEnv?.(request));
+  const recipe = recipeOf(repo, version === '' ? undefined : version);
+  const plan = planScript(path, await runnerOf(recipe.runner).scriptEnv?.(request));
+  return withNeeds(plan, recipe);
 }

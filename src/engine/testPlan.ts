@@ -1,3 +1,6 @@
+import type { ProgramName } from './environments/programs';
+import type { ServiceName } from './environments/services';
+
 /** What to run, and what cannot be run here. */
 export interface TestPlan {
   /** Name of the runner: see `runners/runners.ts`. */
@@ -9,6 +12,10 @@ export interface TestPlan {
   readonly cwd: string;
   /** Files that the command covers, relative to the tree. */
   readonly files: readonly string[];
+  /** Services on the loopback that the tests expect; none where it is absent. */
+  readonly services?: readonly ServiceName[];
+  /** Programs of the system that tests may run; none where it is absent. */
+  readonly programs?: readonly ProgramName[];
   /** Files that cannot be run here, with the reason in words. */
   readonly notRun: readonly { readonly path: string; readonly reason: string }[];
 }

@@ -8,6 +8,7 @@ import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
 import { brokenRuns } from './brokenRuns';
 import type { CandidateResult } from './candidateResult';
+import { remarkOnDay } from '../engine/environments/leastDay';
 import { environmentProblem } from './environmentProblem';
 import { explainDifference } from './difference';
 import {
@@ -34,7 +35,7 @@ import {
   type ReadCandidate,
   type RefusedCandidate,
 } from './prepareCandidate';
-import { whyNotRunnable } from './results';
+import { tookAllItsTime, whyNotRunnable } from './results';
 import { testRun } from './testRun';
 import type { BothSides, InstanceSession } from './session';
 
@@ -75,6 +76,18 @@ export async function evaluateCandidate(
  * start from.
  */
 export async function evaluateSince(
+  session: InstanceSession,
+  request: CandidateRequest,
+  options: CandidateOptions,
+): Promise<Evaluation> {
+  const evaluation = await evaluated(session, request, options);
+  const remark = remarkOnDay((await session.environment(options)).movedDay);
+  if (remark === undefined) return evaluation;
+  const { result } = evaluation;
+  return { ...evaluation, result: { ...result, notes: [remark, ...result.notes] } };
+}
+
+async function evaluated(
   session: InstanceSession,
   request: CandidateRequest,
   options: CandidateOptions,
@@ -149,13 +162,14 @@ interface CandidateRuns {
   readonly inCode: readonly Finding[];
 }
 
-function notesOn({ session, read, candidate, hindrances }: CandidateRuns): string[] {
+function notesOn({ session, read, golden, candidate, hindrances }: CandidateRuns): string[] {
   return [
     ...notesOfTrees(session),
     ...read.notes,
     ...candidate.notes,
     ...remarksOf(candidate),
     ...noteOn(hindrances),
+    ...(golden.failures === undefined ? [] : [golden.failures]),
     ...noteOnFaults(candidate),
   ];
 }
@@ -298,7 +312,7 @@ function whyNoHarnessGrade(
 }
 
 const isLate = ({ base, fixed }: BothSides): boolean =>
-  base.ending === 'timed out' || fixed.ending === 'timed out';
+  tookAllItsTime(base) || tookAllItsTime(fixed);
 
 const cannotRun = ({ base, fixed }: BothSides): boolean =>
   whyNotRunnable(base) !== undefined || whyNotRunnable(fixed) !== undefined;
@@ -351,7 +365,11 @@ function withoutRun(
   return {
     ...header(session, request),
     diagnostics,
-    notes: [...notesOfTrees(session), ...noteOn(golden.hindrances)],
+    notes: [
+      ...notesOfTrees(session),
+      ...noteOn(golden.hindrances),
+      ...(golden.failures === undefined ? [] : [golden.failures]),
+    ],
     findings: [],
     patch,
     ownTests: [],

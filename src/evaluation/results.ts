@@ -144,11 +144,22 @@ export function whyBrokenOff(record: RunRecord): string | undefined {
   return during === undefined ? endingOf(record) : `${endingOf(record)}, in ${during}`;
 }
 
+/**
+ * Whether a run went on until its time was up. The first limit that it reached may be another one:
+ * a test can wait for a process that was killed, say.
+ */
+export const tookAllItsTime = ({ ending, killedBy }: RunRecord): boolean =>
+  ending === 'timed out' ||
+  ending === 'too many processes' ||
+  (ending === 'out of memory' && killedBy === undefined);
+
 /** How a run ended, in words. */
 export function endingOf(record: RunRecord): string {
   switch (record.ending) {
     case 'timed out':
       return `stopped by the time limit after ${record.seconds.toFixed(0)} s`;
+    case 'too many processes':
+      return `stopped after ${record.seconds.toFixed(0)} s because it reached the limit of processes`;
     case 'too much output':
       return 'stopped because it printed without end';
     case 'out of memory':

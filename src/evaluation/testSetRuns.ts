@@ -3,12 +3,13 @@ import type { HarnessRuns } from '../domain/harness';
 import { fileOf, functionOf, sideName, sides, type Side, type TestResult } from '../domain/outcome';
 import { pairResults, type TestTransition } from '../domain/transition';
 import { isLimit } from '../domain/reason';
-import type { StrictEvidence } from '../domain/verdict';
-import type { RunRecord } from '../engine/engine';
+import { gradeStrict, type StrictEvidence } from '../domain/verdict';
+import type { EngineWork, RunRecord } from '../engine/engine';
 import { runnerOf } from '../engine/runners/runners';
 import { script } from '../engine/runners/script';
 import type { SideCounts } from './findings/noChangedLineRan';
 import { contradictionsOf, contradictionsOfBoth } from './findings/recordsThatDoNotFit';
+import { goldenFailuresNote } from './goldenFailures';
 import { ownTestsOf, type OwnTests } from './prepareCandidate';
 import {
   endingOf,
@@ -314,6 +315,8 @@ export interface GoldenEvidence {
   readonly coverage: ChangeCoverage | undefined;
   /** Why these runs do not show which lines are executable, so that no candidate's ΔC is known. */
   readonly hindrances: readonly string[];
+  /** What a reader should know of tests of T* that fail on R∘X*; undefined where none does. */
+  readonly failures?: string | undefined;
 }
 
 /** Golden runs, done once per instance. */
@@ -346,9 +349,30 @@ export async function goldenEvidence(
     hindrances,
     coverage:
       hindrances.length > 0 ? undefined : coverageOf(session, golden, goldenBase, runs, tests),
+    // Where runs broke off, the hindrances say more.
+    failures:
+      hindrances.length > 0
+        ? undefined
+        : await noteOnGolden(session, strictEvidence(golden, goldenBase, own), options),
   };
   memoryOf(session).golden = { timeoutSeconds: options.timeoutSeconds, evidence };
   return evidence;
+}
+
+/** What a reader should know of tests of T* that fail on R∘X*; undefined where none does. */
+export async function noteOnGolden(
+  session: InstanceSession,
+  evidence: StrictEvidence,
+  work: EngineWork,
+): Promise<string | undefined> {
+  const isOwn = ({ test }: TestTransition): boolean => evidence.ownFunctions.has(functionOf(test));
+  const own = evidence.candidate.filter(isOwn);
+  const failing = new Set(gradeStrict(evidence).anyToFail);
+  const failures = own.filter(({ test }) => failing.has(test)).map(({ fixed }) => fixed);
+  if (failures.length === 0) return undefined;
+  const { instance } = session;
+  const environment = await session.environment(work);
+  return goldenFailuresNote(failures, own.length, { instance, environment });
 }
 
 /** Functions that a candidate adds or changes, and those that it removes. */

@@ -104,7 +104,7 @@ function aboutPart(part: PlanPart, lines: readonly string[]): Shown {
 
 const aboutLine = (at: number, lines: readonly string[]): Shown =>
   at > lines.length
-    ? { words: `The file has ${lines.length} lines.` }
+    ? { words: `The file has ${plural(lines.length, 'line')}.` }
     : nearby(`Around line ${at}:`, at, lines);
 
 function nearby(words: string, at: number, lines: readonly string[]): Shown {

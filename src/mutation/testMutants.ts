@@ -10,6 +10,7 @@ import type { CandidateResult } from '../evaluation/candidateResult';
 import { stackPatches } from '../evaluation/codePatch';
 import {
   endingOf,
+  tookAllItsTime,
   lineCountsOf,
   resultsOf,
   scriptResult,
@@ -156,7 +157,7 @@ async function testMutant(
     );
   }
   const killedBy = newFailures(baseline, found, toRun);
-  if (found.ending === 'timed out') {
+  if (tookAllItsTime(found)) {
     return { ...place, status: 'timed out', killedBy: killedBy.length > 0 ? killedBy : toRun };
   }
   if (killedBy.length > 0) return { ...place, status: 'killed', killedBy };

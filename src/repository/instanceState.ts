@@ -7,7 +7,7 @@ import { checkedId } from '../domain/instanceId';
 import { outcomes, sides } from '../domain/outcome';
 import { HumanError } from '../domain/humanError';
 import { silent, type Reporter } from '../domain/reporter';
-import type { InstanceStatus } from '../domain/status';
+import type { CandidateStatus, GoldenStatus, InstanceStatus } from '../domain/status';
 import { transitions } from '../domain/transition';
 import { unsoundKinds, type Validation } from '../domain/validation';
 import { withLock } from './lock';
@@ -163,27 +163,33 @@ export async function updateState(
 }
 
 /**
- * The status of the work on an instance. Between a validation and a candidate's verdict, the later
- * date wins. At equal dates the verdict wins, since it is about a candidate of the validated
+ * The status of the work on an instance: its validation and its candidate's verdict, the later one
+ * first. At equal dates the verdict is first, since it is about a candidate of the validated
  * instance. An unsound instance is named by the kinds of all its reasons.
  */
 export function statusOf(state: InstanceState | undefined): InstanceStatus {
   const { validation, verdict, treesReady: ready = false } = state ?? {};
   const at = (of: { readonly date: string } | undefined): number =>
     of === undefined ? -Infinity : Date.parse(of.date) || 0;
-  if (verdict !== undefined && at(verdict) >= at(validation)) {
-    return { kind: 'candidate', success: verdict.success, reason: verdict.reason };
+  const golden = validation && goldenStatus(validation);
+  const candidate = verdict && candidateStatus(verdict);
+  if (candidate !== undefined && at(verdict) >= at(validation)) {
+    return { ...candidate, ...(golden === undefined ? {} : { golden }) };
   }
-  if (validation !== undefined) {
-    return validation.reasons.length === 0
-      ? { kind: 'golden valid' }
-      : {
-          kind: 'golden invalid',
-          reason: validation.reasons.map((reason) => reason.kind).join(', '),
-        };
-  }
+  if (golden !== undefined) return { ...golden, ...(candidate === undefined ? {} : { candidate }) };
   return { kind: ready ? 'environment ready' : 'not opened' };
 }
+
+const goldenStatus = ({ reasons }: Validation): GoldenStatus =>
+  reasons.length === 0
+    ? { kind: 'golden valid' }
+    : { kind: 'golden invalid', reason: reasons.map(({ kind }) => kind).join(', ') };
+
+const candidateStatus = ({ success, reason }: KeptVerdict): CandidateStatus => ({
+  kind: 'candidate',
+  success,
+  reason,
+});
 
 /**
  * Whether the trees of R and R∘X* exist, of whatever source. Trees in the making, and marks of

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Instance } from '../domain/instance';
 import { HumanError, messageOf, systemCode } from '../domain/humanError';
+import { denominatorKinds } from '../domain/study/denominator';
 import type { InstanceFacts } from '../domain/study/entry';
 import { writeResult } from './writeResult';
 
@@ -33,6 +34,11 @@ const runManifest = z.object({
   engine: z.string(),
   /** All selected instances: the denominator of rates. */
   instances: z.array(instanceFacts).readonly(),
+  /** How a person chose them; absent where options or code named them. */
+  denominator: z
+    .object({ of: z.enum(denominatorKinds), dataset: z.number().int().nonnegative() })
+    .readonly()
+    .exactOptional(),
   /** Names in the order of the predictions. */
   models: z.array(z.string()).readonly(),
   /** Sources; `gold` and `none` have no digest. */

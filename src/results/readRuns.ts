@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, throwIfAborted, systemCode } from '../domain/humanError';
 import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
@@ -9,6 +9,7 @@ import { judgedFolderName } from './judged/judgedRepairSchema';
 import { isJudgedFolder } from './judged/readJudgedRuns';
 import { readManifest, type RunManifest } from './manifest';
 import { readNodeSeconds } from './nodeSeconds';
+import { listReadable } from './published/listedFolder';
 import { publishedFolder } from './published/publishedFolder';
 import { hasGrades, readPublished, withFilesBeside } from './published/readPublished';
 import { readReports } from './readReports';
@@ -160,18 +161,9 @@ async function harnessPlaces(folder: string, problems: string[]): Promise<Place[
 }
 
 /** Names of the folders in a folder, sorted, or why they cannot be listed. */
-async function foldersIn(dir: string): Promise<string[] | string> {
+async function foldersIn(dir: string): Promise<readonly string[] | string> {
   try {
-    const found = await readdir(dir, { withFileTypes: true });
-    const names = await Promise.all(
-      found.map(async (each) => {
-        if (each.isDirectory()) return [each.name];
-        if (!each.isSymbolicLink()) return [];
-        const target = await stat(join(dir, each.name)).catch(() => undefined);
-        return target?.isDirectory() === true ? [each.name] : [];
-      }),
-    );
-    return names.flat().sort();
+    return (await listReadable(dir)).folders;
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT') return 'there is no such folder';
@@ -198,6 +190,7 @@ async function ourRun({ folder, results }: Place): Promise<RunsRead> {
       label: labelOf(manifest),
       place: folder,
       instances: manifest.instances,
+      ...(manifest.denominator === undefined ? {} : { denominator: manifest.denominator }),
       entries: withoutAnswerNumbers(entries, { most, candidates }),
       models,
       ...(lines.length < candidates ? { unfinished: true } : {}),

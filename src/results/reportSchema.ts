@@ -183,6 +183,12 @@ export const reportSchema = z.object({
       python: z.string(),
       pytest: z.string().nullable(),
       image: z.string().exactOptional(),
+      package_day: z
+        .object({ wanted: z.string(), taken: z.string() })
+        .exactOptional()
+        .describe(
+          'Days (YYYY-MM-DD) of the instance, and as of which its packages were taken; absent where they are the same',
+        ),
       digest: z.string(),
     })
     .nullable()

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
 import { entryReasons } from '../domain/reason';
+import { denominatorKinds } from '../domain/study/denominator';
 import { studyVersion } from '../domain/study/document';
 import { gradings } from '../domain/study/grading';
 import { agentlessSchema } from './agentlessSchema';
@@ -139,6 +140,10 @@ export const studyReportSchema = z.object({
       dataset: z.string().exactOptional(),
       created: z.string().exactOptional(),
       selected: count,
+      denominator: z
+        .object({ of: z.enum(denominatorKinds), dataset: count })
+        .describe('How a person chose the selected instances, and the size of the dataset')
+        .exactOptional(),
       entries: count,
       unfinished: z.boolean(),
       grading,

@@ -2,6 +2,7 @@ import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
 import { markedAsOracle } from '../domain/oracleMark';
 import type { Interval } from '../domain/study/resampling';
 import type { PublishedRow } from '../domain/study/document';
+import { selectedText } from '../domain/study/denominator';
 import type { Costs, Total } from '../domain/study/costs';
 import type { GroupReport, StudyReport } from '../domain/study/report';
 import type { RepairRates } from '../domain/study/resolution/repairRates';
@@ -112,6 +113,7 @@ function ratesTable(report: StudyReport): StudyTable {
       ...published,
     ],
     notes: [
+      ...denominatorNotes(report),
       ...report.methods.flatMap(notEvaluatedNote),
       ...onlySuccessNote(report),
       intervalNote(report),
@@ -125,6 +127,14 @@ function ratesTable(report: StudyReport): StudyTable {
     ],
   };
 }
+
+/** One sentence for each run whose instances a person chose; others say it with their options. */
+const denominatorNotes = ({ runs }: StudyReport): string[] =>
+  runs.flatMap(({ label, selected, denominator }) =>
+    denominator === undefined
+      ? []
+      : [`${label}: shares of ${selectedText(selected, denominator)}.`],
+  );
 
 const notEvaluatedNote = ({ name, notEvaluated }: StudyReport['methods'][number]): string[] => {
   const counts = notEvaluated.map(({ reason, instances }) => `${reason} ${instances.length}`);

@@ -18,6 +18,7 @@ import { prepareTrees, remarkOn, whyNotApply } from '../repository/trees';
 import {
   coverageOf,
   harnessRuns,
+  noteOnGolden,
   remarksOf,
   runSet,
   strictEvidence,
@@ -195,6 +196,9 @@ async function validateInstance(
   const remarks = [
     remarkOn(trees) ?? [],
     first === undefined ? [] : remarksOf(first.golden),
+    first === undefined || isHindered
+      ? []
+      : ((await noteOnGolden(session, first.evidence, options)) ?? []),
   ].flat();
   const disagreement =
     first === undefined || isHindered ? undefined : disagreementWith(instance, first, session);

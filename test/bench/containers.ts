@@ -1,6 +1,7 @@
 // The cost of the docker engine, compared with plain runs of the same tests in containers of the
 // same image, in ratios within one run. A benchmark, not a test:
 // `npm run bench -- docker --dataset F --id ID --source REPOSITORY [--base-image IMAGE] [--times N]`
+// With `--further ID,ID`, only the time that further instances of the version of ID take.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,6 +25,7 @@ import { parseUnified } from '../../src/patch/unified/parseUnified';
 import { createPythonParser } from '../../src/python/parser';
 import { parseSources, sourceOf } from '../../src/repository/source';
 import { prepareTrees } from '../../src/repository/trees';
+import { furtherInstance } from './furtherInstances';
 import { plainContainer, plainRun, sixPlainRuns, type Bench } from './plainContainers';
 
 const { values } = parseArgs({
@@ -32,6 +34,7 @@ const { values } = parseArgs({
     dataset: { type: 'string' },
     id: { type: 'string' },
     source: { type: 'string' },
+    further: { type: 'string' },
     'base-image': { type: 'string' },
     storage: { type: 'string' },
     times: { type: 'string', default: '5' },
@@ -112,6 +115,14 @@ async function main(): Promise<void> {
     instanceImage({ connection, instance, trees, settings, storage }, { reporter }),
   );
   line('image found or built', built.ms);
+  if (values.further !== undefined) {
+    const all = await dataset.read(values.further.split(','));
+    const treeSource = (each: typeof instance) => sourceOf(each, parseSources([source]));
+    const further = { connection, settings, storage, engine, sourceOf: treeSource };
+    for (const each of all) await benchFurther(further, each);
+    await engine.dispose();
+    return;
+  }
   const bench: Bench = { docker: connection.docker, image: built.result, instance, trees };
   const parts = { instance, trees, engine, python };
   const sessions: InstanceSession[] = [];
@@ -225,6 +236,20 @@ async function main(): Promise<void> {
     await Promise.all(plain.map((each) => each.remove({ force: true })));
     await engine.dispose();
   }
+}
+
+/** A further instance of a version whose image is there, by phase. */
+async function benchFurther(...asked: Parameters<typeof furtherInstance>): Promise<void> {
+  const phases = await furtherInstance(...asked);
+  const [, { id }] = asked;
+  if (phases.length === 0)
+    return console.log(`${id}: its image was there before, so nothing is measured`);
+  const plain = must(phases.at(-1)).ms;
+  const rest = phases.slice(0, -1);
+  for (const { what, ms } of rest) line(`  ${what}`, ms);
+  line('plain: a container is started and R is copied into it', plain);
+  const whole = rest.reduce((sum, { ms }) => sum + ms, 0);
+  line(`${id}, a further instance of a known version, is ready`, whole, against(whole, plain));
 }
 
 /** One hundred short commands in the shell of a workspace, beside as many `exec`s of the engine. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
@@ -236,6 +236,65 @@ describe('images of instances', () => {
     const [one, other] = [await layers(first.id), await layers(second.id)];
     assert.deepEqual(one.slice(0, -1), other.slice(0, -1));
     assert.notEqual(first.id, second.id);
+  });
+
+  it('are the same whatever tree the image of their version has', async function () {
+    const kept = new Map(
+      await Promise.all(
+        Object.keys(files).map(async (path) => [path, await readFile(join(source, path))] as const),
+      ),
+    );
+    try {
+      // A folder becomes a file, a file becomes a folder, and a source becomes a link.
+      await rm(join(source, 'tests'), { recursive: true });
+      await writeFile(join(source, 'tests'), 'no folder\n');
+      await mkdir(join(source, 'tiny', 'more'));
+      await writeFile(join(source, 'tiny', 'more', 'run.py'), 'x = 1\n', { mode: 0o755 });
+      await symlink('more/run.py', join(source, 'tiny', 'linked.py'));
+      await writeFile(join(source, 'tiny', 'broken.py'), 'def\n');
+      const log: string[] = [];
+      const image = await make(instanceOf(14), { log });
+      const list = [
+        'import os, stat',
+        'for place, folders, names in os.walk("."):',
+        '    if "tiny.egg-info" in place: continue',
+        '    for name in names + folders:',
+        '        path = os.path.normpath(os.path.join(place, name))',
+        '        info = os.lstat(path)',
+        '        print(path, oct(info.st_mode), info.st_uid, int(info.st_mtime) < 1500000000 or ".pyc" in path)',
+      ].join('\n');
+      const listed = inside(image.id, 1000, image.python, '-c', list).trim().split('\n').sort();
+      const own = (path: string, mode: string): string => `${path} 0o${mode} 1000 True`;
+      assert.deepEqual(
+        listed.filter((line) => !/egg-info|^setup\.py|__pycache__\/setup/.test(line)),
+        [
+          own('__pycache__', '40755'),
+          own('tests', '100644'),
+          own('tiny', '40755'),
+          own('tiny/__init__.py', '100644'),
+          own('tiny/__pycache__', '40755'),
+          own('tiny/__pycache__/__init__.cpython-39.pyc', '100644'),
+          own('tiny/__pycache__/linked.cpython-39.pyc', '100644'),
+          own('tiny/broken.py', '100644'),
+          own('tiny/linked.py', '120777'),
+          own('tiny/more', '40755'),
+          own('tiny/more/__pycache__', '40755'),
+          own('tiny/more/__pycache__/run.cpython-39.pyc', '100644'),
+          own('tiny/more/run.py', '100755'),
+        ],
+      );
+      const said = await readFile(/log: (\S+)/.exec(log.join('\n'))?.[1] ?? '', 'utf8');
+      assert.doesNotMatch(said, /pip compile|-m venv/, 'only what differs is sent and compiled');
+    } finally {
+      await rm(join(source, 'tests'), { force: true });
+      for (const name of ['more', 'linked.py', 'broken.py']) {
+        await rm(join(source, 'tiny', name), { recursive: true });
+      }
+      for (const [path, content] of kept) {
+        await mkdir(dirname(join(source, path)), { recursive: true });
+        await writeFile(join(source, path), content);
+      }
+    }
   });
 
   it('take compiled files of what did not change, and compile the rest @full', async function () {

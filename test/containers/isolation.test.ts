@@ -17,6 +17,8 @@ interface Abuse {
   /** The expected ending of the run. */
   readonly ending: RunRecord['ending'];
   readonly remark?: RegExp;
+  /** Time limit of the run, for a program that goes on after its first limit. */
+  readonly seconds?: number;
 }
 
 const mark = 'abuse_by_a_test';
@@ -37,7 +39,7 @@ import os
 while True:
     try: os.fork()
     except OSError: pass # ${mark}`,
-    ending: 'timed out',
+    ending: 'too many processes',
     remark: /process/,
   },
   'starts threads without end': {
@@ -46,7 +48,8 @@ import threading, time
 while True:
     try: threading.Thread(target=time.sleep, args=(600,)).start()
     except RuntimeError: time.sleep(0.1) # ${mark}`,
-    ending: 'timed out',
+    ending: 'too many processes',
+    seconds: 3,
     remark: /process/,
   },
   'takes all memory': {
@@ -63,8 +66,28 @@ for each in range(8):
         taken = []
         while True: taken.append(bytearray(1 << 20)) # ${mark}
 while True: time.sleep(1)`,
-    ending: 'timed out',
+    ending: 'out of memory',
+    seconds: 20,
     remark: /memory/,
+  },
+  'prints without end into a file that has no name': {
+    code: `
+import os, tempfile, time
+file = tempfile.TemporaryFile()
+os.dup2(file.fileno(), 1)
+while True:
+    try: os.write(1, b"x" * (1 << 16)) # ${mark}
+    except OSError: time.sleep(0.1)`,
+    ending: 'too much output',
+  },
+  'prints as much into a file that it wants': {
+    code: `
+import os, time
+os.dup2(os.open("/tmp/wanted", os.O_WRONLY | os.O_CREAT), 1)
+while True:
+    try: os.write(1, b"x" * (1 << 16)) # ${mark}
+    except OSError: time.sleep(0.1)`,
+    ending: 'disk full',
   },
   'writes one big file': {
     code: `
@@ -152,7 +175,7 @@ onEngine(
   'a sandbox survives a test that',
   (subject) => {
     const pair = usePair(subject);
-    for (const [what, { code, ending, remark }] of Object.entries(abuses)) {
+    for (const [what, { code, ending, remark, seconds }] of Object.entries(abuses)) {
       it(what, async () => {
         // After a failure, the next test starts with a fresh pair.
         await pair()
@@ -161,7 +184,7 @@ onEngine(
         const { base } = pair();
         await base.load('');
         const record = await runCode(base, code, {
-          timeoutSeconds: ending === 'timed out' ? 3 : 200,
+          timeoutSeconds: seconds ?? (ending === 'timed out' ? 3 : 200),
         });
         assert.equal(record.ending, ending, `${record.log.slice(-500)} ${record.remarks?.join()}`);
         if (remark !== undefined) assert.match(record.remarks?.join('; ') ?? '', remark);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { givenOrFitting } from '../../src/engine/local/givenOrFitting';
-import { instanceEnvironment } from '../../src/engine/local/instanceEnvironment';
+import { instanceEnvironment, treeVariable } from '../../src/engine/local/instanceEnvironment';
 import { pythonOfVersion } from '../../src/engine/local/pythonOfVersion';
 import { bareEnvironment, orSkip } from '../environments';
 import { plain, useExample, write, type Example, type Files } from './exampleRepository';
@@ -33,7 +33,8 @@ describe('the environment that is made for an instance @full', function () {
     const steps: string[] = [];
     const work = { reporter: { ...silent, progress: (step: string) => void steps.push(step) } };
     const make = () => orSkip(this, 'packages', () => instanceEnvironment(request, work));
-    const made = await make();
+    const { interpreter: made, moved } = await make();
+    assert.equal(moved, undefined);
     const list = execFileSync(made, ['-m', 'pip', 'list', '--format', 'freeze']).toString();
     // The latest releases of that day.
     assert.match(list, /^pytest==7\.3\.[01]$/m);
@@ -41,11 +42,20 @@ describe('the environment that is made for an instance @full', function () {
     assert.match(list, /^cat==7$/m);
     const version = execFileSync(made, ['-c', 'import sys; print(sys.version_info[:2])']);
     assert.equal(version.toString().trim(), '(3, 9)');
-    assert.throws(() => execFileSync(made, ['-c', 'import cat'], { cwd: '/', stdio: 'ignore' }));
+    const importCat = (env: NodeJS.ProcessEnv) =>
+      execFileSync(made, ['-c', 'import cat'], { cwd: '/', stdio: 'ignore', env });
+    assert.throws(() => importCat({}));
+    // A program that a test starts without PYTHONPATH finds the tree under test all the same.
+    importCat({ [treeVariable]: trees.base });
+    const site = join(dirname(dirname(made)), 'lib', 'python3.9', 'site-packages');
+    const click = await stat(join(site, 'click', 'core.py'));
+    assert.equal(click.nlink, 1, "a link to uv's cache changes with other environments");
+    const compiled = await readdir(join(site, 'click', '__pycache__'));
+    assert.ok(compiled.some((name) => name.startsWith('core.') && name.endsWith('.pyc')));
     assert.ok(steps.some((step) => /installing \d+ packages/.test(step)));
     assert.equal(existsSync(join(trees.base, 'cat.egg-info')), false, 'R is as it was');
     steps.length = 0;
-    assert.equal(await make(), made);
+    assert.equal((await make()).interpreter, made);
     assert.ok(
       steps.every((step) => !step.includes('installing')),
       'it is reused',
@@ -65,6 +75,30 @@ describe('the environment that is made for an instance @full', function () {
       reporter: { ...silent, progress: () => abort.abort() },
     });
     await assert.rejects(cancelled, Cancelled);
+  });
+
+  it('takes packages of the first later day that has what R asks for', async function () {
+    await pythonOfVersion('3.9', 'octo/cat').catch(() => this.skip());
+    const { origin, base } = example;
+    plain(origin, 'checkout', '-q', base);
+    const setup =
+      'from setuptools import setup\nsetup(name="cat", version="7", py_modules=["cat"], install_requires=["click>=8.1.4"])\n';
+    await write(origin, { 'setup.py': setup });
+    plain(origin, 'add', 'setup.py');
+    plain(origin, 'commit', '-qm', 'a release ahead of its day');
+    const baseCommit = plain(origin, 'rev-parse', 'HEAD');
+    const storage = await example.storage();
+    const about = { baseCommit, createdAt: '2023-07-01T00:00:00Z' };
+    const trees = await example.prepare({ kind: 'commit', from: origin }, storage, about);
+    const request = { instance: example.instance(about), tree: trees.base, storage };
+    const make = () =>
+      orSkip(this, 'packages', () => instanceEnvironment(request, { reporter: silent }));
+    const made = await make();
+    // The day on which click 8.1.4 was released.
+    assert.deepEqual(made.moved, { wanted: '2023-07-01', taken: '2023-07-06' });
+    const list = execFileSync(made.interpreter, ['-m', 'pip', 'list', '--format', 'freeze']);
+    assert.match(list.toString(), /^click==8\.1\.4$/m);
+    assert.deepEqual(await make(), made, 'the kept environment has its day too');
   });
 
   it('is the default where R does not fit the interpreter at hand, which is used otherwise', async function () {

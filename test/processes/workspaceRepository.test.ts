@@ -67,4 +67,13 @@ describe('what a workspace holds of R', () => {
     assert.match(patch, /^\+edited$/m);
     assert.doesNotMatch(patch, /pycache|mine/);
   });
+
+  it('counts a custom diff of the author as no edit, unless R has the file', async () => {
+    const place = join(await own(), 'repository');
+    await writeFile(join(folder, 'mine.swtdiff'), 'diff\n');
+    await writeFile(join(folder, 'tests', 'test_mine.py'), 'def test(): assert 0\n');
+    const patch = await new WorkspaceRepository(folder, place).edits();
+    assert.doesNotMatch(patch, /swtdiff/);
+    assert.match(patch, /^\+def test\(\): assert 0$/m);
+  });
 });

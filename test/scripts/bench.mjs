@@ -2,8 +2,9 @@
 // first word selects the benchmark, and each file describes it: `list`, `open` (an instance),
 // `docker` (containers), `throughput` (instances an hour), `plan` (a large batch), `reports` (many
 // runs), `dashboard` (its first paint), `patch` (converting), `authoring` (edit to verdict),
-// `gutters` (2,000 changed lines), `repairs` (many code patches), `streams` (a coordinator of many pods), `selection` (rules that choose
-// among tests, on made-up populations or on mutants); any other word selects the tracer.
+// `gutters` (2,000 changed lines), `repairs` (many code patches), `streams` (a coordinator of many pods),
+// `selection` (rules that choose among tests, on made-up populations or on mutants), `fidelity` (do
+// the golden tests of a dataset's rows give its lists); any other word selects the tracer.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, root, run } from './setup.mjs';
@@ -24,6 +25,7 @@ const file = {
   dashboard: 'dashboard.ts',
   reports: 'reports.ts',
   streams: 'streams.ts',
+  fidelity: 'fidelity/fidelity.ts',
 }[what];
 process.exitCode =
   file !== undefined

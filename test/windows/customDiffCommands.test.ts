@@ -105,6 +105,27 @@ describe('the commands about custom diffs in VS Code', () => {
       );
     });
 
+    it('asks before it makes a file whose path looks like a slip', async () => {
+      const path = onDisk('tests/test_mony.py');
+      await open('slip.swtdiff', newFile.replace('tests/test_rounding.py', 'tests/test_mony.py'));
+      for (const reply of ['Change nothing', 'Make tests/test_mony.py']) {
+        const applying = run('applyCustomDiff');
+        const question = await waitFor('the question', () => visible.quickInput());
+        assert.match(question.items[0]?.label ?? '', /Change nothing/);
+        if (reply === 'Change nothing') await screenshot('custom-diff-slip');
+        // By keyboard, since the hover of the first answer covers the second one.
+        if (reply !== 'Change nothing') await hands.press('ArrowDown');
+        await hands.press('Enter');
+        await applying;
+        const isMade = await stat(path).then(
+          () => true,
+          () => false,
+        );
+        assert.equal(isMade, reply !== 'Change nothing');
+      }
+      await rm(path);
+    });
+
     it('puts a custom diff over edits that are not saved', async () => {
       const python = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
       const editor = await vscode.window.showTextDocument(python, { preview: false });

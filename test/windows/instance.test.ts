@@ -70,8 +70,8 @@ describe('the bundled instance in VS Code', () => {
       `    activation took ${activationMs.toFixed(1)} ms, reading its bundle ${compiling.toFixed(1)} ms`,
     );
     // Time is printed, not asserted, since a busy machine must not fail the tests. Its cause, the
-    // size, is asserted.
-    assert.ok((await stat(main)).size < 60_000, 'activation loads more than it needs');
+    // size, is asserted. The parts that are loaded late have a hundred times that size.
+    assert.ok((await stat(main)).size < 70_000, 'activation loads more than it needs');
   });
 
   it('shows nothing of the answer in the workspace', async () => {
@@ -106,7 +106,21 @@ describe('the bundled instance in VS Code', () => {
     assert.match(rows[1]?.description ?? '', /unchanged tests/);
   });
 
-  it('shows F→P where the test is defined, in the Testing view and in the status bar', async () => {
+  it('folds the lists of instances and runs, so that Change Coverage has room', async () => {
+    await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
+    const panes = await waitFor('the views', async () => {
+      const shown = await visible.panes();
+      return shown.some(({ title }) => title === 'Runs') ? shown : undefined;
+    });
+    const expanded = new Map(panes.map((pane) => [pane.title, pane.expanded]));
+    assert.equal(expanded.get('Instances'), false);
+    assert.equal(expanded.get('Runs'), false);
+    assert.equal(expanded.get('Change Coverage'), true);
+    await screenshot('views-of-an-instance');
+    await vscode.commands.executeCommand('workbench.view.testing.focus');
+  });
+
+  it('shows F→P above the test, in the Testing view and in the status bar', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
 
     const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
@@ -117,11 +131,14 @@ describe('the bundled instance in VS Code', () => {
     const editor = await vscode.window.showTextDocument(document);
     editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.InCenter);
     const after = await waitFor('text after the definition', async () =>
-      (await visible.decorationsAfter()).filter((each) => each.text.includes('F→P')),
+      (await visible.decorationsAfter()).filter((each) =>
+        each.text.includes('reproduces the issue'),
+      ),
     );
     assert.equal(after[0]?.line, line + 1);
-    assert.match(after[0]?.text ?? '', /✓ F→P\s+reproduces the issue/);
-    assert.match(after[0]?.text ?? '', /on R: AssertionError/);
+    assert.match(after[0]?.text ?? '', /^reproduces the issue · on R: AssertionError/);
+    const lenses = await waitFor('the lens', () => visible.codeLenses());
+    assert.match(lenses[0]?.text ?? '', /^✓ F→P/);
 
     const row = await waitFor('the transition in the Testing view', async () =>
       (await visible.testingRows()).find((each) => each.label.startsWith('F→P')),
@@ -130,16 +147,16 @@ describe('the bundled instance in VS Code', () => {
   });
 
   for (const [candidate, status, inline] of [
-    ['passes-on-both', /passes on R · ΔC 88 % 15\/17/, /○ P→P\s+passes on R: does not reproduce/],
+    ['passes-on-both', /passes on R · ΔC 88 % 15\/17/, /^passes on R: does not reproduce/],
     [
       'fails-on-both',
       /fails on both sides · ΔC 71 % 12\/17/,
-      /✗ F→F\s+fails on both sides · on R: AssertionError/,
+      /^fails on both sides · on R: AssertionError/,
     ],
     [
       'import-error',
       /unrelated failure · ΔC 0 % 0\/17/,
-      /✗ F→F.*(ImportError|ModuleNotFoundError)/,
+      /^fails on both sides.*(ImportError|ModuleNotFoundError)/,
     ],
   ] as const) {
     it(`tells that ${candidate} is no reproduction, and why`, async () => {
@@ -316,7 +333,9 @@ describe('the bundled instance in VS Code', () => {
     await evaluate('covers-some');
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
     const pick = await waitFor('the question', () => visible.quickInput());
-    assert.match(pick.items[0]?.label ?? '', /Reveal golden patch/);
+    // Enter alone keeps them hidden.
+    assert.match(pick.items[0]?.label ?? '', /Keep them hidden/);
+    assert.match(pick.items[1]?.label ?? '', /Reveal golden patch/);
     await inQuickInput.cancel();
     await asked;
     await waitFor('the end of the question', async () => (await visible.quickInput()) === null);

@@ -231,10 +231,16 @@ describe('the Instances view', () => {
     });
     assert.match(table, /# Words.* 32 of 32/);
     await screenshot('statistics');
-    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    const document = vscode.window.activeTextEditor?.document;
+    assert.equal(document?.uri.scheme, 'swt-bench', 'it is read-only');
+    assert.equal(document?.isUntitled, false);
+    // Nothing asks to be saved.
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    assert.equal(vscode.window.activeTextEditor, undefined);
   });
 
   it('opens an instance as a workspace whose title names it, with the issue beside', async () => {
+    await run('filterInstances', 'repo:octo');
     await run('openInstanceInNewWindow', 'octo__ledger-5');
     const opened = await waitFor(
       'the new window with the issue',
@@ -247,6 +253,10 @@ describe('the Instances view', () => {
       240_000,
     );
     assert.match(opened.text, /no verdict yet/);
+    // The list there is as narrow as here.
+    await waitFor('the filter', async () =>
+      (await visible.otherWindows()).find((each) => /of 32: repo:octo/.test(each.text)),
+    );
     await screenshotOfOtherWindow('opened-instance');
     await closeOtherWindows();
     await run('refreshInstances');

@@ -1,4 +1,5 @@
 import * as Plot from '@observablehq/plot';
+import { plural } from '../../domain/plural';
 import {
   beforeAndAfter,
   groupsByIssueLength,
@@ -165,7 +166,9 @@ export const dateGroups: PlotKind = (() => {
             Plot.dot(rows, { x: 'x2', y: 'name', fill: 'name', r: 5 }),
           ],
         }),
-        ...(undated > 0 && { note: `${undated} instances have no date and are on neither side.` }),
+        ...(undated > 0 && {
+          note: `Without a date and on neither side: ${plural(undated, 'instance')}.`,
+        }),
         head: [
           'Method',
           `before (${before.instances})`,

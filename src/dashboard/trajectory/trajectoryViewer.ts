@@ -96,7 +96,7 @@ export class TrajectoryViewer {
     const { instance, agent, model, ending, format } = trajectory;
     const totals = totalsOf(trajectory);
     const facts = [
-      `${number(totals.steps)} steps`,
+      totals.steps === 1 ? '1 step' : `${number(totals.steps)} steps`,
       totals.turns === 1 ? '1 turn' : `${number(totals.turns)} turns`,
       ...spendingFacts(totals),
       ...(totals.seconds > 0 ? [seconds(totals.seconds)] : []),

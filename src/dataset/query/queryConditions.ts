@@ -1,5 +1,5 @@
 import type { InstanceEntry } from '../../domain/instance';
-import { statusWords, type InstanceStatus } from '../../domain/status';
+import { goldenOf, statusWords, type InstanceStatus } from '../../domain/status';
 import {
   descriptionQualities,
   isLiteS,
@@ -101,10 +101,12 @@ export function holds(condition: QueryCondition, item: QueryItem): boolean {
       return entry.repo.toLowerCase().includes(condition.part);
     case 'status':
       return statusWords[condition.word](status);
-    case 'reason':
+    case 'reason': {
+      const golden = goldenOf(status);
       return (
-        status.kind === 'golden invalid' && status.reason.includes(reasonWords[condition.word])
+        golden?.kind === 'golden invalid' && golden.reason.includes(reasonWords[condition.word])
       );
+    }
     case 'path':
       return (condition.of === 'changed' ? entry.patch : entry.tests).files.some((file) =>
         file.toLowerCase().includes(condition.part),

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import type { InstanceEntry } from '../../domain/instance';
-import type { InstanceStatus } from '../../domain/status';
+import { candidateOf, type InstanceStatus } from '../../domain/status';
 import type { TriageEntry } from '../../domain/triage';
 import type { Validation } from '../../domain/validation';
 
@@ -40,7 +40,7 @@ export const triageCsvColumns = [
  */
 export function triageCsv(rows: readonly TriageCsvRow[]): string {
   const records = rows.map(({ entry, triage, validation, verdict, status }) => {
-    const last = verdict ?? (status?.kind === 'candidate' ? status : undefined);
+    const last = verdict ?? (status && candidateOf(status));
     const { description, solution, location } = triage?.classification ?? {};
     return [
       entry.id,

@@ -36,6 +36,15 @@ export interface StudyRequest {
   readonly compare?: readonly string[];
   /** `YYYY-MM-DD`: instances are split into those created before this day and from this day on. */
   readonly splitDate?: string;
+  /** The filter that a page begins with. */
+  readonly filter?: AskedFilter;
+}
+
+/** A filter of the Instances view, which a page without that view cannot evaluate. */
+export interface AskedFilter {
+  readonly text: string;
+  /** Ids of the instances that it keeps. */
+  readonly ids: readonly string[];
 }
 
 /** The instances that one code repair method resolved. */

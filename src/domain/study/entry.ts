@@ -1,6 +1,7 @@
 import type { Finding, TrajectoryFinding } from '../finding';
 import type { EntryReason } from '../reason';
 import type { MutantFraction, Survivor } from './mutant';
+import type { Denominator } from './denominator';
 import type { Grading } from './grading';
 import { markedAsOracle } from '../oracleMark';
 
@@ -117,6 +118,8 @@ export interface RunData {
   readonly label: string;
   /** All selected instances: the denominator of every rate. */
   readonly instances: readonly InstanceFacts[];
+  /** How a person chose the instances; absent where nobody was asked. */
+  readonly denominator?: Denominator;
   readonly entries: readonly RunEntry[];
   /** Models of the run, also those without any entry. If absent, the models of the entries. */
   readonly models?: readonly string[];

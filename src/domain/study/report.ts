@@ -1,3 +1,4 @@
+import type { Denominator } from './denominator';
 import { usualResampling } from './resampling';
 import { compareWith, type AdjustedComparison } from './compare';
 import { costsOf, type Costs } from './costs';
@@ -55,6 +56,8 @@ export interface StudyReport {
     readonly dataset?: string;
     readonly created?: string;
     readonly selected: number;
+    /** How a person chose the selected instances; absent where nobody was asked. */
+    readonly denominator?: Denominator;
     readonly entries: number;
     /** The run was interrupted or is still going. */
     readonly unfinished: boolean;
@@ -172,6 +175,7 @@ const runReport = (run: StudyDocument['runs'][number]): StudyReport['runs'][numb
   ...(run.dataset === undefined ? {} : { dataset: run.dataset }),
   ...(run.created === undefined ? {} : { created: run.created }),
   selected: run.instances.length,
+  ...(run.denominator === undefined ? {} : { denominator: run.denominator }),
   entries: run.entries.length,
   unfinished: run.unfinished === true,
   grading: run.grading ?? 'strict',

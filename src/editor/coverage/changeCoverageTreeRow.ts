@@ -146,7 +146,9 @@ function fileRow(
 ): ChangeCoverageTreeRow {
   const { covered, executable } = changeCoverageOf(lines);
   const inWords = missedOnly
-    ? l10n.t('{0} lines missed', lines.length)
+    ? lines.length === 1
+      ? l10n.t('1 line missed')
+      : l10n.t('{0} lines missed', lines.length)
     : l10n.t('{0} of {1} executable lines newly covered', covered, executable);
   return {
     label: path,
@@ -171,7 +173,10 @@ function stateRow(
     description: `${lines.length}`,
     state,
     children: state === 'not executable' ? 'folded' : 'unfolded',
-    spoken: l10n.t('{0}: {1} lines', name, lines.length),
+    spoken:
+      lines.length === 1
+        ? l10n.t('{0}: 1 line', name)
+        : l10n.t('{0}: {1} lines', name, lines.length),
   };
 }
 

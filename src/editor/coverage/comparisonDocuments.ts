@@ -1,12 +1,15 @@
 import * as vscode from 'vscode';
 import { contentsWith } from '../../evaluation/session';
 import { asShown } from '../../patch/bytes';
+import { unsafePath } from '../../patch/unsafePath';
 import { scheme } from '../shell/names';
 import type { FilesOfR, InstanceSource, Revealing } from '../instance/instanceRoles';
 import { pathBelow } from '../shell/workspacePath';
 
 /** Authority of files as the golden tests leave them. */
 const goldenTestsAuthority = 'golden-tests';
+/** Authority of the same files where they stand alone, and not beside those of the workspace. */
+const goldenFileAuthority = 'golden-test';
 /** Authority of tables of what candidate and golden tests cover. */
 const tableAuthority = 'comparison';
 
@@ -15,8 +18,13 @@ const tables = new WeakMap<object, Map<string, string>>();
 
 /** Whether a document belongs to a comparison with the golden tests. */
 export function isComparisonDocument({ scheme: of, authority }: vscode.Uri): boolean {
-  return of === scheme && (authority === goldenTestsAuthority || authority === tableAuthority);
+  const mine = [goldenTestsAuthority, goldenFileAuthority, tableAuthority];
+  return of === scheme && mine.includes(authority);
 }
+
+/** Address of a file as the golden tests leave it, by itself. Labels say that it is one of T*. */
+export const goldenFileUri = (path: string): vscode.Uri =>
+  vscode.Uri.from({ scheme, authority: goldenFileAuthority, path: `/${path}` });
 
 /**
  * Address of a file of the workspace as the golden tests leave it. It has the file's whole path,
@@ -56,8 +64,9 @@ export async function comparisonDocumentText(
     );
   }
   if (uri.authority === tableAuthority) return tables.get(open)?.get(uri.query) ?? '';
-  const path = pathBelow(open.folder, uri);
-  if (path === undefined) return '';
+  const path =
+    uri.authority === goldenFileAuthority ? uri.path.slice(1) : pathBelow(open.folder, uri);
+  if (path === undefined || unsafePath(path) !== undefined) return '';
   const text = (await goldenTestFiles(open)).get(path);
   return asShown(text ?? (await open.textOfR(path)) ?? '').replace(/^\ufeff/, '');
 }

@@ -25,11 +25,9 @@ export function noteAt(
   document: vscode.TextDocument,
 ): vscode.DecorationOptions {
   const { range, text: code } = document.lineAt(line - 1);
-  const { text, isBefore } = noteFor(vscode.l10n, lines, code.length);
-  const shown = { contentText: text };
   return {
     range,
-    renderOptions: isBefore ? { before: shown } : { after: shown },
+    renderOptions: { after: { contentText: noteFor(vscode.l10n, lines, code.length) } },
     hoverMessage: hoverMarkdown(noteHover(vscode.l10n, lines)),
   };
 }

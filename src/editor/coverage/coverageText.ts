@@ -81,8 +81,7 @@ export function coverageHoverParts(l10n: typeof vscode.l10n, line: CoveredLine):
 const inSight = { removed: 54, added: 100 } as const;
 
 /**
- * The note for a line: in words if they fit behind the code, else in symbols. It stands before the
- * code when even symbols do not fit.
+ * The note after a line: in words if they fit behind the code, else in symbols.
  *
  * @param length of the code, in characters
  */
@@ -90,13 +89,10 @@ export function noteFor(
   l10n: typeof vscode.l10n,
   lines: readonly CoveredLine[],
   length: number,
-): { readonly text: string; readonly isBefore: boolean } {
+): string {
   const room = inSight[lines[0]?.change ?? 'added'];
-  const fits = (text: string): boolean => length + text.length < room;
   const inWords = noteText(l10n, lines, true);
-  if (fits(inWords)) return { text: inWords, isBefore: false };
-  const short = noteText(l10n, lines, false);
-  return { text: short, isBefore: !fits(short) };
+  return length + inWords.length < room ? inWords : noteText(l10n, lines, false);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { CoveredLine } from '../../domain/changeCoverage';
 import { fileOf, functionOf } from '../../domain/outcome';
 import { HumanError } from '../../domain/humanError';
 import { findTests } from '../../python/tests';
-import { goldenTestsUri } from './comparisonDocuments';
+import { goldenFileUri } from './comparisonDocuments';
 import { lineName } from './coverageText';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 
@@ -54,7 +54,7 @@ export async function showGoldenReach(
 
 async function openGoldenTest(open: InstanceSource, test: string): Promise<void> {
   const path = fileOf(test);
-  const document = await vscode.workspace.openTextDocument(goldenTestsUri(open, path));
+  const document = await vscode.workspace.openTextDocument(goldenFileUri(path));
   const python = await open.python();
   const found = findTests(python, document.getText(), { path }).find((each) => each.id === test);
   const line = (found?.defLine ?? 1) - 1;

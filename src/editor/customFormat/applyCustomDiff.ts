@@ -4,6 +4,8 @@ import { asShown } from '../../patch/bytes';
 import { diffTexts } from '../../patch/unified/makeUnified';
 import type { PythonParser } from '../../python/parser';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { askForNewFiles } from './askForNewFiles';
+import { doubtfulPaths } from './doubtfulPaths';
 import { documentName, type DiffInEditor } from './diffInEditor';
 import {
   convertCustomDiff,
@@ -16,12 +18,20 @@ import { uriIn } from './workspaceTree';
 
 /**
  * Applies a custom diff to the workspace as one edit, new files included, which one Undo reverts.
- * Saves the files if `files.refactoring.autoSave` says so.
+ * Saves the files if `files.refactoring.autoSave` says so. Asks before it makes a file whose path may
+ * be a slip.
  *
  * @throws HumanError when the diff has an error, or when an editor cannot hold a file as it is
  */
 export async function applyCustomDiff(diff: DiffInEditor, python: PythonParser): Promise<void> {
   const converted = await convertCustomDiff(diff, python);
+  const made = [...converted.files].flatMap(([path, { before }]) =>
+    before === undefined ? [path] : [],
+  );
+  if (made.length > 0) {
+    const doubtful = doubtfulPaths(made, await converted.tree.paths());
+    if (!(await askForNewFiles(doubtful))) return;
+  }
   const edit = await workspaceEdit(
     converted.tree.folder,
     converted.files,

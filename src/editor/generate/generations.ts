@@ -23,6 +23,7 @@ import { withLock } from '../../repository/lock';
 import { instanceFolder } from '../../repository/storage';
 import { writeWholeFile } from '../../files/wholeFile';
 import type { InstanceSource, TestsOfInstance } from '../instance/instanceRoles';
+import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { requireTestsOfModels } from '../tools/testsOfModels';
 import { withoutStepsOf } from './forgottenSteps';
@@ -462,7 +463,7 @@ function budgetLeft(
 function finish(generation: Mutable, entry: GenerationEntry): void {
   if ('failure' in entry) {
     generation.state = 'partial';
-    generation.failure = entry.failure;
+    generation.failure = inTermsOfSettings(entry.failure);
     return;
   }
   generation.state = 'done';

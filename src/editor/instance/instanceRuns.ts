@@ -73,6 +73,8 @@ export class InstanceRuns {
   private readonly queue = new RunQueue();
   /** Aborts the runs under way when the window closes. */
   private readonly closing = new AbortController();
+  /** Aborts the runs that were requested so far. */
+  private stopping = new AbortController();
   private complete: LastComplete | undefined;
 
   constructor(private readonly parts: InstanceRunsParts) {}
@@ -328,7 +330,7 @@ export class InstanceRuns {
     options: RunRequestOptions,
     work: (options: RunWork) => Promise<T>,
   ): Promise<T> {
-    const signal = AbortSignal.any([options.signal, this.closing.signal]);
+    const signal = AbortSignal.any([options.signal, this.closing.signal, this.stopping.signal]);
     const turn = this.queue.inTurn(signal, () => {
       options.onTurn?.();
       return work({ ...options, signal, timeoutSeconds: timeoutSeconds(this.parts.scope) });
@@ -341,7 +343,13 @@ export class InstanceRuns {
     }
   }
 
-  /** Cancels the run under way and all waiting ones. */
+  /** Cancels the run under way and all waiting ones; later ones run. */
+  cancelRuns(): void {
+    this.stopping.abort();
+    this.stopping = new AbortController();
+  }
+
+  /** Cancels all runs for good, as the window closes. */
   cancel(): void {
     this.closing.abort();
   }

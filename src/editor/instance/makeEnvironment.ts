@@ -22,7 +22,7 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
       vscode.l10n.t('Set {0} to local to use one', settingKeys.engine),
     );
   }
-  const python = await withNotification(
+  const made = await withNotification(
     vscode.l10n.t('Environment of {0}', open.marker.id),
     reporter,
     async (shown, signal) =>
@@ -35,7 +35,8 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
         { reporter: shown, signal },
       ),
   );
-  if (python === undefined) return;
+  if (made === undefined) return;
+  const python = made.interpreter;
   await setPython(python, open, reporter);
   const reproduce = vscode.l10n.t('Reproduce');
   const said = vscode.l10n.t('Tests of this instance now run with {0}', python);

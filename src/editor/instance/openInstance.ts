@@ -124,6 +124,11 @@ export class OpenInstance
     return this.known.soFar;
   }
 
+  /** Whether the run under way has results of a test function. */
+  hasSoFar(test: string): boolean {
+    return this.known.hasSoFar(test);
+  }
+
   casesOf(test: string): KnownCases {
     return this.known.casesOf(test);
   }

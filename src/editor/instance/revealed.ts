@@ -33,13 +33,14 @@ export class Revealed implements vscode.Disposable {
     const reveal = vscode.l10n.t('Reveal golden patch, golden tests and hints of {0}', id);
     const answer = await vscode.window.showQuickPick(
       [
+        // The first one is the default: what was seen once cannot be unseen.
+        { label: vscode.l10n.t('Keep them hidden') },
         {
           label: reveal,
           detail: vscode.l10n.t(
             'They give the fix away. SWT-Bench remembers that you have seen them.',
           ),
         },
-        { label: vscode.l10n.t('Keep them hidden') },
       ],
       // The page of a walkthrough takes the focus back when it redraws.
       { title, ignoreFocusOut: true },

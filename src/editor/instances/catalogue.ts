@@ -6,16 +6,23 @@ import { matches, parseQuery, type Query } from '../../dataset/query/query';
 import { sortEntries, type SortOrder } from '../../dataset/query/sortOrder';
 import { readTriage, type TriageFile } from '../../dataset/triage/triage';
 import type { InstanceEntry } from '../../domain/instance';
-import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { InstanceStatus } from '../../domain/status';
 import { isLiteS, type TriageEntry } from '../../domain/triage';
 import type { Validation } from '../../domain/validation';
 import { readStates, statusOf, type InstanceState } from '../../repository/instanceState';
 import { bundledDataset } from '../instance/bundledDataset';
-import { contextKeys, settingKeys } from '../shell/names';
+import { keptListing, takeListing, withListing, type Listing } from './keptListing';
+import { contextKeys, settingKeys, viewIds } from '../shell/names';
+import { withProgressInViews } from './twinViews';
+import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+
+/** Key of the filter of this workspace's list. */
+const listingKey = 'instances.listing';
+/** Key of the filters that wait for the windows of folders. */
+const waitingKey = 'instances.waiting';
 
 /** State of the list: nothing chosen, being read, unreadable, or entries. */
 export type CatalogueState =
@@ -44,6 +51,7 @@ export class Catalogue implements vscode.Disposable {
   private text = '';
   private list: { readonly name: string; keeps(id: string): boolean } | undefined;
   private order: SortOrder;
+  private isRestored = false;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -64,6 +72,46 @@ export class Catalogue implements vscode.Disposable {
         if (focused) void this.refreshStates();
       }),
     ];
+  }
+
+  /**
+   * Hands the filter to the window that opens a folder. Otherwise the list would be whole again
+   * there, and a triager would have to narrow it for each instance.
+   */
+  async handOver(folder: string): Promise<void> {
+    if (!this.isFiltered) return;
+    const waiting = this.context.globalState.get<unknown>(waitingKey);
+    await this.context.globalState.update(waitingKey, withListing(waiting, folder, this.listing()));
+  }
+
+  private listing(): Listing {
+    const { datasetName: dataset, text: filter, list } = this;
+    return { dataset, filter, ...(list === undefined ? {} : { list: list.name }) };
+  }
+
+  /** Takes the filter that another window handed over, or the one before a reload. */
+  private async restoreListing(): Promise<void> {
+    const { globalState, workspaceState } = this.context;
+    const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+    const { mine, others } = takeListing(globalState.get<unknown>(waitingKey), folders);
+    if (mine !== undefined) await globalState.update(waitingKey, others);
+    const kept = keptListing(mine ?? workspaceState.get<unknown>(listingKey), this.datasetName);
+    if (kept === undefined) return;
+    try {
+      this.query = parseQuery(kept.filter);
+      this.text = kept.filter;
+      // A list may have to be downloaded, or be gone.
+      if (kept.list !== undefined) await this.setFilterList(kept.list);
+      else this.tellFiltered();
+    } catch (error) {
+      this.reporter.log(messageInEditor(error));
+    }
+  }
+
+  private tellFiltered(): void {
+    void vscode.commands.executeCommand('setContext', contextKeys.filtered, this.isFiltered);
+    const listing = this.isFiltered ? this.listing() : undefined;
+    void this.context.workspaceState.update(listingKey, listing);
   }
 
   get state(): CatalogueState {
@@ -110,8 +158,12 @@ export class Catalogue implements vscode.Disposable {
     if (name === '') return this.become({ kind: 'none' });
     this.become({ kind: 'reading' });
     try {
-      const dataset = await vscode.window.withProgress(
-        { location: { viewId: 'swt-bench.instances' } },
+      if (!this.isRestored) {
+        this.isRestored = true;
+        await this.restoreListing();
+      }
+      const dataset = await withProgressInViews(
+        { alone: viewIds.instances, beside: viewIds.instancesBeside },
         () =>
           openDataset(name === 'bundled' ? bundledDataset(this.context.extensionPath) : name, {
             storage: storageFolder(),
@@ -130,7 +182,7 @@ export class Catalogue implements vscode.Disposable {
     } catch (error) {
       if (reading.signal.aborted) return;
       this.reporter.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      this.become({ kind: 'failed', why: messageOf(error) });
+      this.become({ kind: 'failed', why: messageInEditor(error) });
     }
   }
 
@@ -159,7 +211,7 @@ export class Catalogue implements vscode.Disposable {
     try {
       this.triaged = (await readTriage(path)).instances;
     } catch (error) {
-      void vscode.window.showErrorMessage(withoutLinkMarkup(messageOf(error)));
+      void vscode.window.showErrorMessage(withoutLinkMarkup(messageInEditor(error)));
     }
     if (this.watcher === undefined) {
       const pattern = new vscode.RelativePattern(vscode.Uri.file(join(path, '..')), 'triage*.json');
@@ -208,7 +260,7 @@ export class Catalogue implements vscode.Disposable {
   setFilter(text: string): void {
     this.query = parseQuery(text);
     this.text = text.trim();
-    void vscode.commands.executeCommand('setContext', contextKeys.filtered, this.isFiltered);
+    this.tellFiltered();
     this.changed.fire();
   }
 

@@ -4,6 +4,8 @@ import type { Reporter } from '../../domain/reporter';
 import { gatherStatistics, statisticsText } from '../../evaluation/statistics';
 import { storageFolder } from '../shell/settings';
 import type { Catalogue } from './catalogue';
+import { shortName } from './instanceTreeRow';
+import { statisticsUri } from './statisticsDocument';
 import { withNotification } from '../shell/withNotification';
 
 /** Opens text in a new editor, where the person can save it. */
@@ -39,7 +41,11 @@ export async function showStatistics(catalogue: Catalogue, reporter: Reporter): 
         await gatherStatistics(catalogue.entries(), storageFolder(), { reporter: shown, signal }),
       ),
   );
-  if (text !== undefined) await openText(`${heading(catalogue)}\n\n${text}`, 'plaintext');
+  if (text === undefined) return;
+  const whole = `${heading(catalogue)}\n\n${text}`;
+  // Nothing in it is to be edited or saved, so closing it asks nothing.
+  const uri = statisticsUri(whole, shortName(catalogue.datasetName));
+  await vscode.window.showTextDocument(uri, { preview: false });
 }
 
 /** Describes the listed instances in words. */

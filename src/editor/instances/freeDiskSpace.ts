@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { imageUse, removeImages, type ImageUse } from '../../engine/docker/images/imageBudget';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
@@ -10,6 +10,7 @@ import {
   freeMirror,
   freeVectors,
 } from '../../repository/disk';
+import { withNotification } from '../shell/withNotification';
 import { engineSettings, storageFolder } from '../shell/settings';
 
 interface Freeable extends vscode.QuickPickItem {
@@ -24,10 +25,16 @@ type Row = Freeable | (vscode.QuickPickItem & { readonly kind: vscode.QuickPickI
  */
 export async function freeDiskSpace(reporter: Reporter): Promise<void> {
   const storage = storageFolder();
-  const { use, images } = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t('Measuring') },
-    async () => ({ use: await diskUse(storage), images: await imagesHere(storage, reporter) }),
+  const measured = await withNotification(
+    vscode.l10n.t('Measuring what {0} holds', storage),
+    reporter,
+    async (_, signal) => ({
+      use: await diskUse(storage, { signal }),
+      images: await imagesHere(storage, reporter, signal),
+    }),
   );
+  if (measured === undefined) return;
+  const { use, images } = measured;
   try {
     const rows: Row[] = [
       heading(vscode.l10n.t('instances')),
@@ -73,14 +80,23 @@ export async function freeDiskSpace(reporter: Reporter): Promise<void> {
       placeHolder: vscode.l10n.t('Tick what to delete; your workspaces and tags stay'),
       canPickMany: true,
     });
-    for (const item of chosen ?? []) {
-      if (!('free' in item)) continue;
-      await item.free();
-      reporter.log(`freed ${item.label} (${item.description ?? ''})`);
-    }
+    const ticked = (chosen ?? []).filter((item): item is Freeable => 'free' in item);
+    if (ticked.length > 0) await freeAll(ticked, reporter);
   } finally {
     images?.connection.close();
   }
+}
+
+/** Deletes one after the other. Cancelling leaves those that are not begun. */
+async function freeAll(ticked: readonly Freeable[], reporter: Reporter): Promise<void> {
+  await withNotification(vscode.l10n.t('Freeing disk space'), reporter, async (shown, signal) => {
+    for (const { label, description, free } of ticked) {
+      throwIfAborted(signal);
+      shown.progress(label);
+      await free();
+      reporter.log(`freed ${label} (${description ?? ''})`);
+    }
+  });
 }
 
 interface ImagesHere {
@@ -90,11 +106,15 @@ interface ImagesHere {
 }
 
 /** The images of the engine; empty when no engine answers, so that the rest still shows. */
-async function imagesHere(storage: string, reporter: Reporter): Promise<ImagesHere | undefined> {
+async function imagesHere(
+  storage: string,
+  reporter: Reporter,
+  signal: AbortSignal,
+): Promise<ImagesHere | undefined> {
   let connection: DockerConnection | undefined;
   try {
     const { docker } = engineSettings();
-    connection = await connect({ host: docker.host });
+    connection = await connect({ host: docker.host, signal });
     const images = await imageUse(connection, storage);
     return { connection, images, budgetGb: docker.budgetGb };
   } catch (error) {

@@ -1,8 +1,15 @@
 import type * as vscode from 'vscode';
+import { plural } from '../../domain/plural';
 import { describeProblem } from '../../dataset/dataset';
 import type { InstanceEntry } from '../../domain/instance';
 import { asLabel } from '../../domain/label';
-import type { InstanceStatus } from '../../domain/status';
+import {
+  candidateOf,
+  goldenOf,
+  type CandidateStatus,
+  type GoldenStatus,
+  type InstanceStatus,
+} from '../../domain/status';
 import { commandIds, listCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import type { Catalogue } from './catalogue';
@@ -180,8 +187,9 @@ function repositoryRow(
   const unfolded = catalogue.isFiltered && countOf(shown) <= fewRows;
   const counts = new Map<string, number>();
   for (const id of ids) {
-    const word = countedWord(catalogue.statusOf(id));
-    if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1);
+    for (const word of countedWords(catalogue.statusOf(id))) {
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+    }
   }
   const told = [...counts].map(([word, count]) => `${count} ${word}`);
   return {
@@ -243,14 +251,14 @@ export function paragraphsOn(
     ]
       .filter((each) => each !== '')
       .join(' · '),
-    `X*: ${patch.lines} lines in ${files(patch.files.length)} · ` +
-      `T*: ${tests.lines} lines in ${files(tests.files.length)} · ` +
-      `issue: ${entry.issue.length} characters`,
+    `X*: ${plural(patch.lines, 'line')} in ${files(patch.files.length)} · ` +
+      `T*: ${plural(tests.lines, 'line')} in ${files(tests.files.length)} · ` +
+      `issue: ${plural(entry.issue.length, 'character')}`,
     `Status: ${statusInWords(l10n, catalogue.statusOf(entry.id), true)}`,
     ...(validation === undefined
       ? []
       : [
-          `Validated ${validation.date.slice(0, 10)}, ${validation.repetitions} times, ` +
+          `Validated ${validation.date.slice(0, 10)}, ${plural(validation.repetitions, 'time')}, ` +
             `${validation.engine}, ${validation.environment}`,
           ...validation.reasons.map((reason) => `${reason.kind}: ${reason.explanation}`),
         ]),
@@ -270,7 +278,10 @@ export function issueTitle(entry: Pick<InstanceEntry, 'issue'>): string {
   return asLabel(line ?? '');
 }
 
-/** The status for the end of a row; `all` includes the statuses that a row leaves out. */
+/**
+ * The status for the end of a row, the later of validation and verdict first; `all` includes the
+ * statuses that a row leaves out.
+ */
 export function statusInWords(
   l10n: typeof vscode.l10n,
   status: InstanceStatus,
@@ -282,30 +293,36 @@ export function statusInWords(
     case 'environment ready':
       return all ? l10n.t('environment ready') : '';
     case 'golden valid':
-      return l10n.t('golden valid');
     case 'golden invalid':
-      return l10n.t('golden invalid: {0}', status.reason);
-    case 'candidate':
-      return status.success
-        ? l10n.t('candidate: success')
-        : l10n.t('candidate: {0}', status.reason);
+    case 'candidate': {
+      const [golden, candidate] = [goldenOf(status), candidateOf(status)];
+      const words = [
+        golden === undefined ? '' : goldenInWords(l10n, golden),
+        candidate === undefined ? '' : candidateInWords(l10n, candidate),
+      ];
+      const ordered = status.kind === 'candidate' ? words.reverse() : words;
+      return ordered.filter((each) => each !== '').join(' · ');
+    }
   }
 }
 
-const countedWord = (status: InstanceStatus): string | undefined => {
-  switch (status.kind) {
-    case 'not opened':
-      return undefined;
-    case 'environment ready':
-      return 'ready';
-    case 'golden valid':
-      return 'valid';
-    case 'golden invalid':
-      return 'invalid';
-    case 'candidate':
-      return status.success ? 'success' : 'no success';
-  }
-};
+const goldenInWords = (l10n: typeof vscode.l10n, golden: GoldenStatus): string =>
+  golden.kind === 'golden valid'
+    ? l10n.t('golden valid')
+    : l10n.t('golden invalid: {0}', golden.reason);
+
+const candidateInWords = (l10n: typeof vscode.l10n, candidate: CandidateStatus): string =>
+  candidate.success ? l10n.t('candidate: success') : l10n.t('candidate: {0}', candidate.reason);
+
+/** The words under which the row of a repository counts an instance. */
+function countedWords(status: InstanceStatus): string[] {
+  if (status.kind === 'environment ready') return ['ready'];
+  const [golden, candidate] = [goldenOf(status), candidateOf(status)];
+  return [
+    ...(golden === undefined ? [] : [golden.kind === 'golden valid' ? 'valid' : 'invalid']),
+    ...(candidate === undefined ? [] : [candidate.success ? 'success' : 'no success']),
+  ];
+}
 
 function statusIcon(status: InstanceStatus): NonNullable<TreeRow['icon']> {
   switch (status.kind) {

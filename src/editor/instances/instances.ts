@@ -6,12 +6,15 @@ import type { Reporter } from '../../domain/reporter';
 import { SourceUnusable } from '../../repository/git/unreachable';
 import { bundledSource } from '../instance/bundledDataset';
 import { listCommandIds } from '../shell/names';
+import type { ListView } from './twinViews';
 import { repositorySources } from '../shell/settings';
 import { Catalogue } from './catalogue';
 import { chooseRepositoryFolder } from './chooseRepositoryFolder';
 import { exportFilterList, exportTriage, showStatistics } from './exports';
 import { freeDiskSpace } from './freeDiskSpace';
+import { askWhichInstances } from './askWhichInstances';
 import { InstanceList } from './instanceList';
+import { instancesOfCommand } from './instancesOfCommand';
 import type { ListNode } from './instanceTreeRow';
 import {
   chooseDataset,
@@ -38,12 +41,16 @@ export class Instances implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
   private asked = false;
 
-  /** @param redraw makes the view ask for its rows again */
+  /**
+   * @param redraw makes the view ask for its rows again
+   * @param openId tells the id of the instance that is open in the window, if any
+   */
   constructor(
     private readonly context: vscode.ExtensionContext,
-    private readonly view: vscode.TreeView<ListNode>,
+    private readonly view: ListView<ListNode>,
     private readonly reporter: Reporter,
     redraw: () => void,
+    private readonly openId: () => Promise<string | undefined>,
   ) {
     this.catalogue = new Catalogue(context, reporter);
     this.list = new InstanceList(this.catalogue, view);
@@ -97,7 +104,7 @@ export class Instances implements vscode.Disposable {
       case listCommandIds.openInNewWindow:
         return this.open(await this.oneId(args), true);
       case listCommandIds.copyId:
-        return vscode.env.clipboard.writeText(this.chosenIds(args).join('\n'));
+        return this.copyIds(args);
       case listCommandIds.validate:
       case listCommandIds.editTags:
       case listCommandIds.editNote:
@@ -116,7 +123,8 @@ export class Instances implements vscode.Disposable {
   private async runOnChosen(command: CommandOnChosen, args: readonly unknown[]): Promise<void> {
     await this.loaded();
     const { catalogue } = this;
-    const ids = this.chosenIds(args);
+    const ids = await this.chosenIds(args);
+    if (ids === undefined) return;
     const [, given] = args;
     switch (command) {
       case listCommandIds.validate:
@@ -132,6 +140,11 @@ export class Instances implements vscode.Disposable {
       case listCommandIds.classify:
         return classify(catalogue, ids);
     }
+  }
+
+  private async copyIds(args: readonly unknown[]): Promise<void> {
+    const ids = await this.chosenIds(args);
+    if (ids !== undefined) await vscode.env.clipboard.writeText(ids.join('\n'));
   }
 
   private async runOnDataset(command: CommandOnDataset): Promise<void> {
@@ -177,22 +190,27 @@ export class Instances implements vscode.Disposable {
     );
   }
 
-  /** Ids that a command is about: the row that it was called on, and the rows selected with it. */
-  private chosenIds(args: readonly unknown[]): string[] {
+  /**
+   * Ids that a command is about: the row that it was called on and the rows selected with it, or
+   * from the palette the open instance. Asks where rows are selected besides; undefined when the
+   * person cancels.
+   */
+  private async chosenIds(args: readonly unknown[]): Promise<readonly string[] | undefined> {
     const [row, rows] = args;
     if (typeof row === 'string') return [row];
-    const selected = Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row];
-    const nodes = selected.some(isNode) ? selected.filter(isNode) : this.view.selection;
-    const ids = nodes.flatMap((node) =>
-      node.kind === 'instance' ? [node.id] : node.kind === 'repository' ? node.ids : [],
+    const clicked = Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row];
+    const { asks, ids } = instancesOfCommand({
+      clicked: clicked.filter(isNode),
+      selected: this.view.selection,
+      open: await this.openId(),
+    });
+    if (asks) return askWhichInstances(ids);
+    const [only] = ids;
+    if (only !== undefined) return only;
+    throw new HumanError(
+      vscode.l10n.t('No instance is selected'),
+      vscode.l10n.t('Select one in the Instances view'),
     );
-    if (ids.length === 0) {
-      throw new HumanError(
-        vscode.l10n.t('No instance is selected'),
-        vscode.l10n.t('Select one in the Instances view'),
-      );
-    }
-    return [...new Set(ids)];
   }
 
   /** As `chosenIds` for a command about one instance. Asks the person when there is none. */
@@ -229,6 +247,7 @@ export class Instances implements vscode.Disposable {
     });
     if (folder === undefined) return;
     await this.catalogue.refreshStates();
+    await this.catalogue.handOver(folder);
     await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder), {
       forceNewWindow: newWindow,
       forceReuseWindow: !newWindow,

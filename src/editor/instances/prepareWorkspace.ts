@@ -10,6 +10,7 @@ import { makeWorkspace } from '../../repository/workspace';
 import { writeDevContainer, writeWindowTitle } from '../../repository/workspaceFiles';
 import { devContainerText } from '../instance/addDevContainer';
 import { keepInstance } from '../instance/keptInstance';
+import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { storageFolder, writesDevContainer } from '../shell/settings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
@@ -60,8 +61,9 @@ export async function prepareWorkspace(
     } catch (error) {
       // Without an image there is no dev container, but the instance can still open.
       if (!(error instanceof HumanError)) throw error;
-      reporter.log(error.message);
-      void vscode.window.showWarningMessage(withoutLinkMarkup(error.message));
+      const text = messageInEditor(error);
+      reporter.log(text);
+      void vscode.window.showWarningMessage(withoutLinkMarkup(text));
     }
   }
   await updateState(storage, instance.id, (state) => ({

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
 import { HumanError, messageOf } from '../../domain/humanError';
 import type { ReferenceTarget, ResolveReference } from '../../python/resolveReferences';
+import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { issueDocument, messageDocument, splitIssue, type PageResources } from './issuePage';
 import { pageTexts } from './pageTexts';
 import { renderIssue } from './renderIssue';
@@ -125,7 +126,7 @@ export class IssuePanel implements vscode.Disposable {
       messageDocument(
         this.source.id,
         error instanceof HumanError
-          ? error.message
+          ? messageInEditor(error)
           : vscode.l10n.t('Internal error: {0}', messageOf(error)),
         resources,
       ),

@@ -1,12 +1,13 @@
 import * as vscode from 'vscode';
 import { referenceResolver, type ResolveReference } from '../../python/resolveReferences';
-import { HumanError, messageOf } from '../../domain/humanError';
+import { HumanError } from '../../domain/humanError';
 import { IssuePanel, type IssueSource } from './issuePanel';
 import type { Instances } from '../instances/instances';
 import type { OpenInstance } from '../instance/openInstance';
 import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 import type { Revealed } from '../instance/revealed';
 import { commandIds } from '../shell/names';
+import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
 /** Where an issue can come from: the open instance, or a row of the list. */
@@ -79,7 +80,7 @@ function issueSource({ context, revealed, listed, opened, id }: IssueParts): Iss
         ? undefined
         : async () => vscode.commands.executeCommand(commandIds.makeEnvironment),
     failed: (error) => {
-      void vscode.window.showErrorMessage(withoutLinkMarkup(messageOf(error)));
+      void vscode.window.showErrorMessage(withoutLinkMarkup(messageInEditor(error)));
     },
   };
 }

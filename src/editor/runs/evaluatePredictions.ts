@@ -3,10 +3,11 @@ import * as vscode from 'vscode';
 import { redactKeys } from '../../engine/keysInUse';
 import { sha256OfFile } from '../../files/sha256';
 import type { Dataset } from '../../dataset/dataset';
-import { isMadeUp, loadPredictions } from '../../dataset/predictions';
+import { idsOfPredictions, isMadeUp, loadPredictions } from '../../dataset/predictions';
 import { Cancelled, HumanError } from '../../domain/humanError';
 import type { Instance, Prediction } from '../../domain/instance';
 import type { Reporter } from '../../domain/reporter';
+import type { Denominator } from '../../domain/study/denominator';
 import { withEngine } from '../../engine/openEngine';
 import { planText } from '../../batch/progressText';
 import { runBatch } from '../../batch/runBatch';
@@ -20,6 +21,12 @@ import { distOf } from '../instance/warmSession';
 import type { Catalogue } from '../instances/catalogue';
 import { shortName } from '../instances/instanceTreeRow';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
+import {
+  denominatorChoices,
+  denominatorQuestion,
+  type DenominatorChoice,
+  type PossibleDenominators,
+} from './denominatorChoices';
 import type { RunLibrary } from './library';
 
 /** The parameters of a batch. Code that runs the command can pass them instead of a person. */
@@ -27,6 +34,8 @@ export interface BatchChoice {
   /** Files, or `gold`, `none`, `bundled`. */
   readonly predictions: readonly string[];
   readonly ids: readonly string[];
+  /** What a person chose the ids by. */
+  readonly denominator?: Denominator;
   readonly runId: string;
 }
 
@@ -48,8 +57,37 @@ interface Item extends vscode.QuickPickItem {
 }
 
 /** Asks what to evaluate; undefined when the person cancels. */
-export async function askForBatch(catalogue: Catalogue): Promise<BatchChoice | undefined> {
+export async function askForBatch(
+  catalogue: Catalogue,
+  dataset: Dataset,
+  extensionPath: string,
+): Promise<BatchChoice | undefined> {
   const title = vscode.l10n.t('Evaluate Predictions');
+  const predictions = await askForPredictions(catalogue, title);
+  if (predictions === undefined || predictions.length === 0) return undefined;
+  const chosen = await askForInstances(catalogue, dataset, {
+    title,
+    files: filesOf(predictions, extensionPath),
+  });
+  if (chosen === undefined) return undefined;
+  const { ids, denominator } = chosen;
+  const runId = await vscode.window.showInputBox({
+    title,
+    prompt: vscode.l10n.t(
+      'Name of the run. The name of an unfinished run with the same predictions resumes that run.',
+    ),
+    value: nameOf(predictions, catalogue.datasetName),
+    validateInput: (text) => (text.trim() === '' ? vscode.l10n.t('A run needs a name') : undefined),
+    ignoreFocusOut: true,
+  });
+  return runId === undefined ? undefined : { predictions, ids, denominator, runId: runId.trim() };
+}
+
+/** Asks for files of predictions, or what stands for them. */
+async function askForPredictions(
+  catalogue: Catalogue,
+  title: string,
+): Promise<readonly string[] | undefined> {
   const items: Item[] = [
     {
       label: '$(file) ' + vscode.l10n.t('Files…'),
@@ -90,40 +128,27 @@ export async function askForBatch(catalogue: Catalogue): Promise<BatchChoice | u
     ),
     ignoreFocusOut: true,
   });
-  const predictions = await chosen?.choose();
-  if (predictions === undefined || predictions.length === 0) return undefined;
-  const ids = await askForInstances(catalogue, title);
-  if (ids === undefined) return undefined;
-  const runId = await vscode.window.showInputBox({
-    title,
-    prompt: vscode.l10n.t(
-      'Name of the run. The name of an unfinished run with the same predictions resumes that run.',
-    ),
-    value: nameOf(predictions, catalogue.datasetName),
-    validateInput: (text) => (text.trim() === '' ? vscode.l10n.t('A run needs a name') : undefined),
-    ignoreFocusOut: true,
-  });
-  return runId === undefined ? undefined : { predictions, ids, runId: runId.trim() };
+  return chosen?.choose();
 }
 
+/** Asks which instances rates are shares of, unless only one answer is possible. */
 async function askForInstances(
   catalogue: Catalogue,
-  title: string,
-): Promise<readonly string[] | undefined> {
-  const all = (catalogue.dataset?.entries ?? []).map(({ id }) => id);
-  const kept = catalogue.entries().map(({ id }) => id);
-  if (!catalogue.isFiltered || kept.length === all.length) return all;
-  const chosen = await vscode.window.showQuickPick(
-    [
-      {
-        label: vscode.l10n.t('{0} instances that match the filter', kept.length),
-        ids: kept,
-      },
-      { label: vscode.l10n.t('All {0} instances', all.length), ids: all },
-    ],
-    { title, ignoreFocusOut: true },
-  );
-  return chosen?.ids;
+  dataset: Dataset,
+  { title, files }: { readonly title: string; readonly files: readonly string[] },
+): Promise<DenominatorChoice | undefined> {
+  const possible: PossibleDenominators = {
+    all: dataset.entries.map(({ id }) => id),
+    ...(catalogue.isFiltered ? { listed: catalogue.entries().map(({ id }) => id) } : {}),
+    ...(files.some(isMadeUp) ? {} : { predicted: await idsOfPredictions(files, dataset) }),
+  };
+  const choices = denominatorChoices(vscode.l10n, possible);
+  if (choices.length < 2) return choices[0];
+  return vscode.window.showQuickPick(choices, {
+    title,
+    placeHolder: denominatorQuestion(vscode.l10n, possible),
+    ignoreFocusOut: true,
+  });
 }
 
 function nameOf(predictions: readonly string[], dataset: string): string {
@@ -180,6 +205,7 @@ export async function evaluatePredictions(
             out,
             runId: choice.runId,
             dataset: catalogue.datasetName,
+            ...(choice.denominator === undefined ? {} : { denominator: choice.denominator }),
             predictions: await Promise.all(choice.predictions.map(digested)),
           },
           reporter: { log: (line) => reporter.log(line), progress: () => undefined },
@@ -204,9 +230,7 @@ async function chosenPredictions(
   instances: readonly Instance[],
   { dataset, extensionPath, reporter }: BatchParts,
 ): Promise<readonly Prediction[]> {
-  const from = choice.predictions.map((name) =>
-    name === 'bundled' ? bundledPredictions(extensionPath) : name,
-  );
+  const from = filesOf(choice.predictions, extensionPath);
   const { predictions, origins, problems } = await loadPredictions(from, instances, dataset);
   for (const problem of problems) reporter.log(`${choice.runId}: ${problem}`);
   if (problems.length > 0) {
@@ -219,8 +243,11 @@ async function chosenPredictions(
   return withTrajectoryFindings(predictions, origins, { redact: redactKeys, reporter });
 }
 
-const bundledPredictions = (extension: string): string =>
-  join(extension, 'media', 'sample', 'predictions.jsonl');
+/** The chosen predictions as files; `gold` and `none` stay. */
+const filesOf = (names: readonly string[], extension: string): string[] =>
+  names.map((name) =>
+    name === 'bundled' ? join(extension, 'media', 'sample', 'predictions.jsonl') : name,
+  );
 
 async function digested(name: string): Promise<{ from: string; sha256?: string }> {
   if (isMadeUp(name) || name === 'bundled') return { from: name };

@@ -1,5 +1,6 @@
 import { localFilter } from '../../dashboard/localFilter';
 import type { InstanceEntry } from '../../domain/instance';
+import type { AskedFilter } from '../../domain/study/document';
 import type { RunData } from '../../domain/study/entry';
 import type { SharedFilter } from './dashboardPanel';
 
@@ -28,6 +29,25 @@ export function coversRuns(
 export function filterOfRuns(instances: FilteredInstances, runs: readonly RunData[]): SharedFilter {
   if (!instances.isFiltered || !coversRuns(instances, runs)) return { text: '', ids: null };
   return { text: instances.filter, ids: instances.entries().map(({ id }) => id) };
+}
+
+/**
+ * The filter that an exported page begins with; undefined for none. It names only instances of the
+ * runs, and says the filter list too, since the page has no other place for it.
+ */
+export function filterOfPage(
+  { text, ids }: SharedFilter,
+  filterList: string | undefined,
+  runs: readonly RunData[],
+): AskedFilter | undefined {
+  if (ids === null) return undefined;
+  const kept = new Set(ids);
+  const all = runs.flatMap(({ instances }) => instances.map(({ id }) => id));
+  const list = filterList === undefined ? [] : [`list:${filterList}`];
+  return {
+    text: [...list, text.trim()].filter((each) => each !== '').join(' '),
+    ids: [...new Set(all.filter((id) => kept.has(id)))],
+  };
 }
 
 /**

@@ -9,6 +9,7 @@ import { candidateKey, journalPath, parseJournal } from '../../results/journal';
 import { readLive, type LiveState } from '../../results/live';
 import { readRuns } from '../../results/readRuns';
 import { withTrajectoryCosts } from '../../trajectory/withTrajectoryCosts';
+import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
 import { storageFolder } from '../shell/settings';
 
 /** Milliseconds during which changes on disk are collected. */
@@ -93,7 +94,9 @@ export class RunLibrary implements vscode.Disposable {
     const runs = await this.priced(read);
     this.listed = runs.filter((run) => !hidden.has(placeOf(run)));
     // The folder for batches may be empty, which is no problem.
-    this.unreadable = problems.filter((problem) => !problem.startsWith(`${own} holds no run`));
+    this.unreadable = problems
+      .filter((problem) => !problem.startsWith(`${own} holds no run`))
+      .map(inTermsOfSettings);
     for (const problem of this.unreadable) this.reporter.log(problem);
     this.read.clear();
     this.states.clear();
@@ -252,6 +255,13 @@ export class RunLibrary implements vscode.Disposable {
     }
     for (const run of this.listed.filter(({ place }) => places.includes(place ?? ''))) {
       await this.look(run);
+      // Another process has ended its batch. Only reading the run again says that it is finished.
+      const hasEnded = run.unfinished === true && this.progressOf(run) === undefined;
+      if (hasEnded) {
+        await this.reload();
+        this.progressed.fire(run.label);
+        continue;
+      }
       const entries = await this.newEntries(run.place ?? '').catch(() => undefined);
       if (entries !== undefined && entries.length > 0) {
         const grownRun = { ...run, entries: merged(run.entries, entries) };

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
-import { HumanError, messageOf } from '../../domain/humanError';
+import { HumanError } from '../../domain/humanError';
 import type { RepairResults } from '../../domain/study/document';
 import { readRepairResults } from '../../study/repairResults';
+import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { withDistinctNames, type ListedRepairs } from './listedRepairs';
 
 const filesKey = 'runs.repairs';
@@ -44,7 +45,7 @@ export class RepairList implements vscode.Disposable {
         try {
           return { path, results: await readRepairResults(path) };
         } catch (error) {
-          return { path, results: undefined, problem: messageOf(error) };
+          return { path, results: undefined, problem: messageInEditor(error) };
         }
       }),
     );

@@ -8,6 +8,7 @@ import type { EvaluatedMethod } from '../../domain/study/methods';
 import { summariseMethod } from '../../domain/study/summary';
 import { runCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
+import { denominatorInWords } from './denominatorChoices';
 import type { ListedRepairs } from './listedRepairs';
 
 /** What a row of the Runs view is about. */
@@ -99,7 +100,9 @@ function runRow(l10n: typeof vscode.l10n, shown: ShownRuns, label: string): Tree
     label,
     state.words,
     ...methods.map((method) => `${method.name}: ${ratesInWords(l10n, method)}`),
-    l10n.t('{0} instances', run.instances.length),
+    run.denominator === undefined
+      ? l10n.t('{0} instances', run.instances.length)
+      : l10n.t('Rates: {0}', denominatorInWords(l10n, run)),
     run.dataset ?? '',
     run.created?.slice(0, 16).replace('T', ' ') ?? '',
     run.place ?? run.folder ?? '',

@@ -13,7 +13,14 @@ import { bundledSource } from '../instance/bundledDataset';
 import { distOf } from '../instance/warmSession';
 import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
-import { commandIds, listCommandIds, runCommandIds } from '../shell/names';
+import { withProgressInViews, type ListView } from '../instances/twinViews';
+import {
+  commandIds,
+  listCommandIds,
+  runCommandIds,
+  runFileAuthority,
+  viewIds,
+} from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
@@ -24,11 +31,15 @@ import { repositorySources } from '../shell/settings';
 import { showCellCandidate, showLog } from './cells';
 import { findCell } from './foundCell';
 import { DashboardPanel, type DashboardSource } from './dashboardPanel';
+import { denominatorInWords } from './denominatorChoices';
 import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
 import { withoutHiddenSurvivors } from './hiddenSurvivors';
 import { RunLibrary } from './library';
 import { RepairList } from './repairList';
 import { ResultGutters } from './resultGutters';
+import { exportedText } from './exportedText';
+import { openPage } from './openPage';
+import { runFileText } from './runFiles';
 import { RunsFilter } from './runsFilter';
 import { ratesInWords, type RunNode } from './runTreeRow';
 import { RunsTree } from './runsTree';
@@ -51,7 +62,7 @@ export class Runs implements vscode.Disposable {
   /** @param redraw makes the view ask for its rows again */
   constructor(
     private readonly context: vscode.ExtensionContext,
-    private readonly view: vscode.TreeView<RunNode>,
+    private readonly view: ListView<RunNode>,
     private readonly revealed: Revealed,
     private readonly instances: () => Promise<Instances>,
     private readonly reporter: Reporter,
@@ -117,6 +128,13 @@ export class Runs implements vscode.Disposable {
     }
   }
 
+  /** Text of a read-only document about a saved run. */
+  contentOf(uri: vscode.Uri): Promise<string> | string {
+    return uri.authority === runFileAuthority
+      ? runFileText(this.library, uri)
+      : this.gutters.contentOf(uri);
+  }
+
   /** Fills a dashboard that VS Code brings back. */
   restore(panel: vscode.WebviewPanel, saved: unknown): void {
     DashboardPanel.restore(panel, saved, this.source);
@@ -175,7 +193,7 @@ export class Runs implements vscode.Disposable {
       throw new HumanError(
         why,
         vscode.l10n.t(
-          'Choose a folder that "swt-bench evaluate --out" or the harness wrote, or a published run',
+          'Choose a folder that "swt-bench evaluate" or the harness wrote, or a published run',
         ),
       );
     }
@@ -211,7 +229,7 @@ export class Runs implements vscode.Disposable {
     const instances = await this.instances();
     const { catalogue } = instances;
     const dataset = await instances.dataset();
-    const choice = given ?? (await askForBatch(catalogue));
+    const choice = given ?? (await askForBatch(catalogue, dataset, this.context.extensionPath));
     if (choice === undefined) return;
     const parts = {
       extensionPath: this.context.extensionPath,
@@ -231,18 +249,19 @@ export class Runs implements vscode.Disposable {
     parts: Parameters<typeof evaluatePredictions>[1],
   ): Promise<void> {
     try {
-      const place = await vscode.window.withProgress(
-        { location: { viewId: 'swt-bench.runs' } },
+      const place = await withProgressInViews(
+        { alone: viewIds.runs, beside: viewIds.runsBeside },
         () => evaluatePredictions(choice, parts),
       );
       const run = this.library.runs.find((each) => each.place === place);
       const [method] = run === undefined ? [] : methodsOf([run]);
       if (run === undefined || method === undefined) return;
       const open = vscode.l10n.t('Open Dashboard');
+      const rates = [ratesInWords(vscode.l10n, method), denominatorInWords(vscode.l10n, run)];
       const text = vscode.l10n.t(
         'Evaluated {0}: {1}',
         run.label,
-        ratesInWords(vscode.l10n, method),
+        rates.filter((each) => each !== '').join(' · '),
       );
       const answer = await vscode.window.showInformationMessage(withoutLinkMarkup(text), open);
       if (answer === open) DashboardPanel.show(this.source, [run.label]);
@@ -347,6 +366,7 @@ export class Runs implements vscode.Disposable {
         ),
       }));
     if (uri === undefined) return;
+    const filter = await this.filter.ofPage(runs);
     const html = await dashboardHtml(
       {
         version: studyVersion,
@@ -355,12 +375,23 @@ export class Runs implements vscode.Disposable {
         runs: withoutHiddenSurvivors(runs, this.revealed),
         published: [],
         repairs: this.repairs.results,
-        asked: {},
+        asked: filter === undefined ? {} : { filter },
         problems: [],
       },
       distOf(this.context.extensionPath),
     );
     await vscode.workspace.fs.writeFile(uri, Buffer.from(html));
+    // The command ends here. Code that runs it must not wait for an answer.
+    this.offerPage(uri, exportedText(vscode.l10n, { runs, filter, path: uri.fsPath })).catch(
+      (error: unknown) => showProblem(error, this.reporter),
+    );
+  }
+
+  /** Says that a page is written, and opens it where the person wants that. */
+  private async offerPage(page: vscode.Uri, text: string): Promise<void> {
+    const open = vscode.l10n.t('Open');
+    const answer = await vscode.window.showInformationMessage(withoutLinkMarkup(text), open);
+    if (answer === open) await openPage(page, basename(page.path));
   }
 
   private sources(instances: Instances): readonly string[] {

@@ -1,9 +1,10 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
+import type { AskedFilter } from '../../domain/study/document';
 import type { RunData } from '../../domain/study/entry';
 import type { Instances } from '../instances/instances';
 import type { SharedFilter } from './dashboardPanel';
-import { coversRuns, filterOfRuns, ownFilterOfRuns } from './filterOfRuns';
+import { coversRuns, filterOfPage, filterOfRuns, ownFilterOfRuns } from './filterOfRuns';
 
 /** The filter that dashboards share with the Instances view. */
 export class RunsFilter implements vscode.Disposable {
@@ -11,13 +12,24 @@ export class RunsFilter implements vscode.Disposable {
   readonly onDidChange = this.changed.event;
   private readonly subscriptions: vscode.Disposable[] = [this.changed];
   private listening = false;
+  /** Filter of runs of another dataset than the view has. */
+  private ownText = '';
 
   constructor(private readonly instances: () => Promise<Instances>) {}
 
   /** The filter of the Instances view, for runs of its dataset. */
   async of(runs: readonly RunData[]): Promise<SharedFilter> {
     const { catalogue } = await this.shared();
-    return filterOfRuns(catalogue, runs);
+    return coversRuns(catalogue, runs)
+      ? filterOfRuns(catalogue, runs)
+      : ownFilterOfRuns(this.ownText, runs);
+  }
+
+  /** The filter that an exported page of runs begins with; undefined for none. */
+  async ofPage(runs: readonly RunData[]): Promise<AskedFilter | undefined> {
+    const { catalogue } = await this.shared();
+    const list = coversRuns(catalogue, runs) ? catalogue.filterList : undefined;
+    return filterOfPage(await this.of(runs), list, runs);
   }
 
   /** Sets that filter; runs of another dataset get a filter of their own. */
@@ -32,7 +44,9 @@ export class RunsFilter implements vscode.Disposable {
       }
       return this.of(runs);
     }
-    return ownFilterOfRuns(text, runs);
+    const own = ownFilterOfRuns(text, runs);
+    if (own.problem === undefined) this.ownText = text;
+    return own;
   }
 
   private async shared(): Promise<Instances> {

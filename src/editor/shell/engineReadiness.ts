@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { connect } from '../../engine/docker/connection/connect';
 import { containerEngine, runsInContainers } from '../../engine/engine';
@@ -8,6 +7,7 @@ import { fittingPython } from '../../engine/local/fittingEngine';
 import { findPython } from '../../engine/local/python';
 import { distOf } from '../instance/warmSession';
 import { dockerSettingKeys } from './settingNames/dockerSettingKeys';
+import { messageInEditor } from './settingNames/inTermsOfSettings';
 import { contextKeys, settingKeys } from './names';
 import { onPythonChosen } from './pythonExtension';
 import { engineSettings } from './settings';
@@ -90,7 +90,7 @@ export class EngineReadiness implements vscode.Disposable {
       }
       return undefined;
     } catch (error) {
-      return { missing, text: messageOf(error) };
+      return { missing, text: messageInEditor(error) };
     }
   }
 

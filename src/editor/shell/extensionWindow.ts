@@ -37,7 +37,9 @@ import {
   previewAuthority,
   resultAuthority,
   runCommandIds,
+  runFileAuthority,
   scheme,
+  statisticsAuthority,
   trajectoryViewType,
   viewIds,
 } from './names';
@@ -49,6 +51,7 @@ import { Revealed } from '../instance/revealed';
 import type { Runs } from '../runs/runs';
 import type { RunNode } from '../runs/runTreeRow';
 import { WorkspaceTrust } from './workspaceTrust';
+import { TwinViews, type ListView } from '../instances/twinViews';
 
 /** Parts that exist while an instance is open in the window. */
 interface OpenedParts {
@@ -93,8 +96,10 @@ export class ExtensionWindow {
     this.revealed = new Revealed(context.globalState);
     this.tree = new InstanceTree(this.reporter);
     this.steps = new FirstSteps(context.extension);
-    this.instances = lazyInstances(context, this.reporter);
-    this.runs = lazyRuns(context, this.revealed, this.instances.loaded, this.reporter);
+    const isBeside = (): boolean => this.opened !== undefined;
+    const openId = async (): Promise<string | undefined> => (await this.openInstance())?.marker.id;
+    this.instances = lazyInstances(context, isBeside, this.reporter, openId);
+    this.runs = lazyRuns(context, isBeside, this.revealed, this.instances.loaded, this.reporter);
     this.agents = offerToAgents(context, () => this.openInstance(), this.reporter);
     context.subscriptions.push(
       ...[this.tree, this.trust, this.revealed, this.documentChanged, this.agents],
@@ -206,6 +211,7 @@ export class ExtensionWindow {
         await applyBundledCandidate(context.extensionPath, instance, candidate);
       },
       [commandIds.reproduce]: async () => (await this.requireOpened()).testing.reproduceAll(),
+      [commandIds.cancelRuns]: async () => (await this.requireOpened()).instance.runs.cancelRuns(),
       [commandIds.showChangeCoverage]: async () => {
         const { instance } = await this.requireOpened();
         await (await import('./parts')).showChangeCoverage(instance);
@@ -342,7 +348,9 @@ export class ExtensionWindow {
     const { authority } = uri;
     if (authority === previewAuthority)
       return (await this.customDiffs.get()).previews.contentOf(uri);
-    if (authority === resultAuthority) return (await this.runs.loaded()).gutters.contentOf(uri);
+    if (authority === resultAuthority || authority === runFileAuthority)
+      return (await this.runs.loaded()).contentOf(uri);
+    if (authority === statisticsAuthority) return (await import('./parts')).statisticsDocument(uri);
     await this.opening;
     if (this.opened === undefined) return '';
     const { instance, candidates, fixes } = this.opened;
@@ -384,8 +392,9 @@ export class ExtensionWindow {
     await instance.restore();
     const readiness = new parts.EngineReadiness(folder.uri, context.extensionPath, reporter);
     const tests = new parts.CandidateTests(instance);
-    const testing = new parts.CandidateTesting(instance, tests, reporter);
-    const inline = new parts.Inline(instance, tests, testing, (uri) =>
+    const underWay = new parts.TestsUnderWay((test) => instance.hasSoFar(test));
+    const testing = new parts.CandidateTesting(instance, tests, underWay, reporter);
+    const inline = new parts.Inline(instance, tests, underWay, testing, (uri) =>
       this.documentChanged.fire(uri),
     );
     const coverage = new parts.ChangeCoverageViews(instance, context.extensionUri);
@@ -393,7 +402,7 @@ export class ExtensionWindow {
     const fixes = new parts.Fixes(context, instance, reporter);
     this.opened = { instance, readiness, testing, inline, coverage, candidates, fixes };
     context.subscriptions.push(
-      ...[readiness, tests, testing, inline, coverage, candidates, fixes],
+      ...[readiness, tests, underWay, testing, inline, coverage, candidates, fixes],
       ...[steps.follow(instance, tests), new parts.StatusBar(instance)],
     );
     this.tree.show(instance, readiness);
@@ -464,31 +473,40 @@ async function findInstance(): Promise<Found | undefined> {
 }
 
 interface LazyInstances {
-  readonly list: vscode.TreeView<ListNode>;
+  readonly list: ListView<ListNode>;
   readonly loaded: () => Promise<Instances>;
 }
 
 /** The Instances view. Its contents load when the view is visible or a command needs them. */
-function lazyInstances(context: vscode.ExtensionContext, reporter: Reporter): LazyInstances {
+function lazyInstances(
+  context: vscode.ExtensionContext,
+  isBeside: () => boolean,
+  reporter: Reporter,
+  openId: () => Promise<string | undefined>,
+): LazyInstances {
   const redraw = new vscode.EventEmitter<void>();
   let made: Promise<Instances> | undefined;
   const instances = (): Promise<Instances> =>
     (made ??= import('./parts').then((parts) => {
-      const loaded = new parts.Instances(context, list, reporter, () => redraw.fire());
+      const loaded = new parts.Instances(context, list, reporter, () => redraw.fire(), openId);
       context.subscriptions.push(loaded);
       return loaded;
     }));
-  const list = vscode.window.createTreeView<ListNode>(viewIds.instances, {
-    treeDataProvider: {
-      onDidChangeTreeData: redraw.event,
-      getChildren: async (node) => (await instances()).getChildren(node),
-      getTreeItem: async (node) => (await instances()).list.getTreeItem(node),
-      resolveTreeItem: async (item, node) => (await instances()).list.resolveTreeItem(item, node),
-      getParent: async (node) => (await instances()).list.getParent(node),
+  const list = new TwinViews<ListNode>(
+    { alone: viewIds.instances, beside: viewIds.instancesBeside },
+    {
+      treeDataProvider: {
+        onDidChangeTreeData: redraw.event,
+        getChildren: async (node) => (await instances()).getChildren(node),
+        getTreeItem: async (node) => (await instances()).list.getTreeItem(node),
+        resolveTreeItem: async (item, node) => (await instances()).list.resolveTreeItem(item, node),
+        getParent: async (node) => (await instances()).list.getParent(node),
+      },
+      showCollapseAll: true,
+      canSelectMany: true,
     },
-    showCollapseAll: true,
-    canSelectMany: true,
-  });
+    isBeside,
+  );
   context.subscriptions.push(list, redraw);
   return { list, loaded: instances };
 }
@@ -501,6 +519,7 @@ interface LazyRuns {
 /** The Runs view, loaded in the same way. */
 function lazyRuns(
   context: vscode.ExtensionContext,
+  isBeside: () => boolean,
   revealed: Revealed,
   instances: () => Promise<Instances>,
   reporter: Reporter,
@@ -515,14 +534,18 @@ function lazyRuns(
       context.subscriptions.push(loaded);
       return loaded;
     }));
-  const view = vscode.window.createTreeView<RunNode>(viewIds.runs, {
-    treeDataProvider: {
-      onDidChangeTreeData: redraw.event,
-      getChildren: async (node) => (await runs()).getChildren(node),
-      getTreeItem: async (node) => (await runs()).tree.getTreeItem(node),
+  const view = new TwinViews<RunNode>(
+    { alone: viewIds.runs, beside: viewIds.runsBeside },
+    {
+      treeDataProvider: {
+        onDidChangeTreeData: redraw.event,
+        getChildren: async (node) => (await runs()).getChildren(node),
+        getTreeItem: async (node) => (await runs()).tree.getTreeItem(node),
+      },
+      canSelectMany: true,
     },
-    canSelectMany: true,
-  });
+    isBeside,
+  );
   context.subscriptions.push(redraw, view);
   return { loaded: runs, close: async () => (await made)?.close() };
 }

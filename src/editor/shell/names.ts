@@ -4,6 +4,7 @@ export const commandIds = {
   applyBundledCandidate: 'swt-bench.applyBundledCandidate',
   showIssue: 'swt-bench.showIssue',
   reproduce: 'swt-bench.reproduce',
+  cancelRuns: 'swt-bench.cancelRuns',
   showChangeCoverage: 'swt-bench.showChangeCoverage',
   showVerdict: 'swt-bench.showVerdict',
   checkBeforeSubmitting: 'swt-bench.checkBeforeSubmitting',
@@ -209,7 +210,9 @@ export const viewIds = {
   fixes: 'swt-bench.fixes',
   changeCoverage: 'swt-bench.changeCoverage',
   instances: 'swt-bench.instances',
+  instancesBeside: 'swt-bench.instancesBeside',
   runs: 'swt-bench.runs',
+  runsBeside: 'swt-bench.runsBeside',
 } as const;
 
 /** Scheme of documents that are not files of the workspace: golden sides and the issue. */
@@ -228,6 +231,12 @@ export const outputAuthority = 'output';
 
 /** Authority of the document that holds the verdict as a note. */
 export const verdictAuthority = 'verdict';
+
+/** Authority of documents that show figures of the listed instances. */
+export const statisticsAuthority = 'statistics';
+
+/** Authority of documents that show a file of a saved run, such as the log of a candidate. */
+export const runFileAuthority = 'run-file';
 
 /** Authority of documents that show what a saved result is about. */
 export const resultAuthority = 'result';

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { Cancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+import { stepBeside } from './stepBeside';
 
 /**
  * Does work with a notification that shows its steps and can be cancelled. Resolves to undefined
@@ -20,7 +21,7 @@ export async function withNotification<T>(
         log: (line) => reporter.log(line),
         progress: (step) => {
           reporter.progress(step);
-          progress.report({ message: step });
+          progress.report({ message: stepBeside(title, step) });
         },
       };
       try {

@@ -7,6 +7,7 @@ import { DebugTests } from './debugTests';
 import type { OpenInstance } from '../instance/openInstance';
 import { TestItems } from './testItems';
 import { append, TestRuns } from './testRuns';
+import type { TestsUnderWay } from './underWay/testsUnderWay';
 
 /** Milliseconds between a save and its run, since several files are often saved at once. */
 const settling = 150;
@@ -29,12 +30,13 @@ export class CandidateTesting implements vscode.Disposable {
   constructor(
     private readonly open: OpenInstance,
     private readonly tests: CandidateTests,
+    underWay: TestsUnderWay,
     reporter: Reporter,
   ) {
     this.controller = vscode.tests.createTestController('swt-bench', vscode.l10n.t('SWT-Bench'));
     this.controller.refreshHandler = () => this.tests.refresh();
     this.items = new TestItems(this.controller, open, tests);
-    this.runs = new TestRuns(this.controller, open, tests, this.items, reporter);
+    this.runs = new TestRuns(this.controller, open, tests, this.items, underWay, reporter);
     this.debugger = new DebugTests(open, this.runs, reporter);
     const { Run, Debug } = vscode.TestRunProfileKind;
     this.profiles = {

@@ -17,6 +17,7 @@ import type {
 } from '../instance/instanceRoles';
 import { engineSettings } from '../shell/settings';
 import { append, type RunningTests, type TestRuns } from './testRuns';
+import { outcomeInWords } from './transitionTexts';
 
 /** Id of the extension that contains debugpy. */
 const debuggerId = 'ms-python.debugpy';
@@ -26,7 +27,8 @@ const sessionKey = 'swtBenchSession';
 
 /**
  * Runs tests on one side under the Python Debugger, in separate sandboxes. If that is impossible,
- * it says what is missing and leaves the environment as it is.
+ * it says what is missing and leaves the environment as it is. The states of tests stay as the last
+ * verdict has them, since a debugged run is no part of it.
  */
 export class DebugTests {
   constructor(
@@ -43,8 +45,9 @@ export class DebugTests {
   ): Promise<void> {
     const name = vscode.l10n.t('Debug on {0}', sideName[side]);
     let isMissing = false;
-    await this.runs.during(request, token, name, true, async (running) => {
-      const { run, items, signal } = running;
+    const kind = { name, saves: true, leavesStates: true };
+    await this.runs.during(request, token, kind, async (running) => {
+      const { run, items, signal, underWay } = running;
       const { folder } = this.open;
       if (engineSettings(folder.uri).name !== 'local') throw notLocal();
       if (vscode.extensions.getExtension(debuggerId) === undefined) {
@@ -54,10 +57,10 @@ export class DebugTests {
           debuggerId,
         );
         append(run, `${text}\n`);
-        for (const item of items) run.errored(item, new vscode.TestMessage(text));
         return;
       }
       items.forEach((item) => run.started(item));
+      underWay.starts(this.runs.ownIds(items), sideName[side]);
       const ids = idsToDebug(items.map((item) => item.id));
       const { plan, trace } = await this.open.runs.debugOn(
         side,
@@ -73,8 +76,11 @@ export class DebugTests {
       );
       if (trace.sessions.length === 0 && plan.files.length > 0) throw didNotStart();
       const shown = await goldenRedactionOf(this.open);
-      const told = results.map((each) => shown.result(side, each));
-      this.runs.reportSide(run, items, side, told, plan);
+      for (const each of results) {
+        const { test } = each;
+        const told = outcomeInWords(vscode.l10n, side, shown.result(side, each));
+        append(run, `${test}: ${told}\n`);
+      }
     });
     // Asked after the run has ended, since the answer may take a while.
     if (isMissing) void offerToInstall();

@@ -1,6 +1,7 @@
 import type * as vscode from 'vscode';
 import {
   isFailure,
+  sideName,
   sides,
   type FailedComparison,
   type StackFrame,
@@ -11,7 +12,7 @@ import type { TestTransition } from '../../domain/transition';
 import { failureFrameInTest } from '../../evaluation/hints/failureFrames';
 import { isTestPath } from '../../patch/testFiles';
 import { transitionLook } from './transitionLook';
-import { outcomeInWords, transitionInWords } from './transitionTexts';
+import { causeOnSide, outcomeInWords, transitionInWords } from './transitionTexts';
 
 /** A frame of a failure as the Testing view lists it. */
 export interface StackEntry {
@@ -48,7 +49,10 @@ export function failureMessagesOnBoth(
   return sides.flatMap((side) => failureMessagesOn(l10n, side, telling[side], isInside, summary));
 }
 
-/** The failure of a test on one side; empty when the test did not fail or its result is unknown. */
+/**
+ * The failure of a test on one side, its cause first; place, text and values are all of that side.
+ * Empty the test did not fail or its result is unknown.
+ */
 export function failureMessagesOn(
   l10n: typeof vscode.l10n,
   side: Side,
@@ -57,19 +61,24 @@ export function failureMessagesOn(
   summary?: string,
 ): FailureMessage[] {
   if (!isFailure(result)) return [];
-  const head = [
+  const line = failureFrameInTest(result)?.line;
+  const cause = causeOnSide(l10n, side, result);
+  const text = result.details ?? result.message?.trim();
+  const isTold = text === undefined || cause.endsWith(text);
+  const whole = [
+    cause,
     ...(summary === undefined ? [] : [summary]),
     outcomeInWords(l10n, side, result),
+    ...(isTold ? [] : ['', text]),
   ].join('\n');
-  const text = result.details ?? result.message;
-  return [
-    {
-      text: text === undefined ? head : `${head}\n\n${text}`,
-      comparison: result.comparison,
-      line: failureFrameInTest(result)?.line,
-      stack: stackOf(side, result.frames ?? [], isInside),
-    },
-  ];
+  const stack = stackOf(side, result.frames ?? [], isInside);
+  const told: FailureMessage = { text: whole, comparison: undefined, line, stack };
+  if (result.comparison === undefined) return [told];
+  const name = sideName[side];
+  // VS Code marks a line with its first message, and one with values by the values alone. They are
+  // therefore a second message, so that the mark says side and cause.
+  const values = l10n.t('on {0}: expected and actual value', name);
+  return [told, { text: values, comparison: result.comparison, line, stack: [] }];
 }
 
 /**

@@ -8,6 +8,7 @@ import { openOutputs, showOutputs } from './showOutputs';
 import { TestHover } from './testHover';
 import { TestLenses } from './testLenses';
 import { TestProblems } from './testProblems';
+import type { TestsUnderWay } from './underWay/testsUnderWay';
 
 /** Runs one test; the Testing view implements it. */
 export interface RunsTests {
@@ -25,13 +26,14 @@ export class Inline implements vscode.Disposable {
   constructor(
     private readonly open: LatestVerdict & InstanceSource & Revealing,
     private readonly tests: CandidateTests,
+    underWay: TestsUnderWay,
     private readonly testing: RunsTests,
     outputChanged: (uri: vscode.Uri) => void,
   ) {
     this.subscriptions = [
-      new InlineResults(open, tests),
+      new InlineResults(open, tests, underWay),
       new TestHover(open, tests),
-      new TestLenses(open, tests),
+      new TestLenses(open, tests, underWay),
       new TestProblems(open, tests),
       open.onDidChange(() => openOutputs().forEach(outputChanged)),
     ];

@@ -1,13 +1,14 @@
 import * as vscode from 'vscode';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
-import { colourOfTone, tones, transitionLook, type Tone } from './transitionLook';
-import { inlineText, staleText, tellingCase } from './transitionTexts';
-import { isFresh } from '../verdict/evaluated';
+import { inlineLook, type InlineLook } from './inlineLook';
+import { affectsLenses, lensesAreOn } from './testLenses';
+import { colourOfTone, tones, type Tone } from './transitionLook';
+import type { TestsUnderWay } from './underWay/testsUnderWay';
 import type { InstanceSource, LatestVerdict } from '../instance/instanceRoles';
 
 /**
- * Draws the transition of every candidate test after its definition: symbol, letters and words, so
- * that nothing depends on colour. A result that is outdated by an edit says so.
+ * Draws the transition of every candidate test after its definition: letters and words, so that
+ * nothing depends on colour. A result that is outdated by an edit says so.
  */
 export class InlineResults implements vscode.Disposable {
   private readonly types: Readonly<Record<Tone, vscode.TextEditorDecorationType>>;
@@ -16,6 +17,7 @@ export class InlineResults implements vscode.Disposable {
   constructor(
     private readonly open: InstanceSource & LatestVerdict,
     private readonly tests: CandidateTests,
+    private readonly underWay: TestsUnderWay,
   ) {
     const type = (tone: Tone): vscode.TextEditorDecorationType =>
       vscode.window.createTextEditorDecorationType({
@@ -37,6 +39,10 @@ export class InlineResults implements vscode.Disposable {
       ...Object.values(this.types),
       open.onDidChange(draw),
       tests.onDidChange(draw),
+      underWay.onDidChange(draw),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (affectsLenses(event)) draw();
+      }),
       vscode.window.onDidChangeVisibleTextEditors(draw),
     ];
     draw();
@@ -63,8 +69,9 @@ export class InlineResults implements vscode.Disposable {
       neutral: [],
       stale: [],
     };
+    const hasLens = lensesAreOn(file.uri);
     for (const test of file.tests) {
-      const found = this.textOf(test);
+      const found = this.lookOf(test, hasLens);
       if (found === undefined || test.defLine > document.lineCount) continue;
       drawn[found.tone].push({
         range: document.lineAt(test.defLine - 1).range,
@@ -74,16 +81,14 @@ export class InlineResults implements vscode.Disposable {
     return drawn;
   }
 
-  private textOf(test: ListedTest): { readonly text: string; readonly tone: Tone } | undefined {
-    const known = this.open.casesOf(test.id);
-    const { cases } = known;
-    const telling = tellingCase(cases);
-    const text = inlineText(vscode.l10n, cases);
-    if (text === undefined || telling === undefined) return undefined;
-    if (test.status === 'kept' && telling.transition === 'P→P') return undefined;
-    return isFresh(known, test)
-      ? { text, tone: transitionLook[telling.transition].tone }
-      : { text: staleText(vscode.l10n, text), tone: 'stale' };
+  private lookOf(test: ListedTest, lensesAreShown: boolean): InlineLook | undefined {
+    const { soFar, last } = this.open;
+    return inlineLook(vscode.l10n, test, {
+      known: this.open.casesOf(test.id),
+      strict: soFar === undefined ? last?.result.strict : soFar.first.strict,
+      underWay: this.underWay.of(test.id),
+      lensesAreShown,
+    });
   }
 
   dispose(): void {

@@ -1,6 +1,9 @@
 import type * as vscode from 'vscode';
-import { inlineCommandIds } from '../shell/names';
+import { commandIds, inlineCommandIds } from '../shell/names';
+import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';
+import { inlineText, markText, staleText } from './transitionTexts';
+import { underWayText, type TestUnderWay } from './underWay/testUnderWay';
 
 /** A lens above a test. */
 export interface LensLook {
@@ -13,20 +16,33 @@ export interface LensLook {
   readonly test: string;
 }
 
-/** The lenses *Reproduce · R · R∘X\* · Debug* for each test that the candidate adds or changes. */
+/** What is known of the tests of a file. */
+interface KnownStates {
+  readonly casesOf: (test: string) => KnownCases;
+  readonly underWay: (test: string) => TestUnderWay | undefined;
+}
+
+/**
+ * The lenses *✓ F→P · Reproduce · R · R∘X\* · Debug* for each test that the candidate adds or
+ * changes. The verdict is the first, where a narrow window and a split show it.
+ */
 export function lensLooks(
   l10n: typeof vscode.l10n,
-  tests: readonly Pick<ListedTest, 'id' | 'status' | 'range'>[],
+  tests: readonly Pick<ListedTest, 'id' | 'status' | 'range' | 'text' | 'basis'>[],
+  known: KnownStates,
 ): LensLook[] {
-  return tests.filter(isOwn).flatMap(({ id, range }) => {
+  return tests.filter(hasLenses).flatMap((test) => {
+    const { id, range } = test;
+    const at = { line: range.startLine, test: id };
     const lens = (title: string, tooltip: string, command: string): LensLook => ({
-      line: range.startLine,
+      ...at,
       title,
       tooltip,
       command,
-      test: id,
     });
+    const state = stateLens(l10n, test, known);
     return [
+      ...(state === undefined ? [] : [{ ...at, ...state }]),
       lens(
         l10n.t('Reproduce'),
         l10n.t('Run this test on R and on R∘X*'),
@@ -39,12 +55,33 @@ export function lensLooks(
   });
 }
 
-/** The positions of lenses as a text, which changes only when a lens moves. */
-export const placesOfLenses = (
-  files: readonly { readonly tests: readonly Pick<ListedTest, 'id' | 'status' | 'defLine'>[] }[],
-): string =>
-  files
-    .flatMap(({ tests }) => tests.filter(isOwn).map((test) => `${test.defLine} ${test.id}`))
-    .join('\n');
+/** What the test does now, or did in its last run; undefined before it ran. */
+function stateLens(
+  l10n: typeof vscode.l10n,
+  test: Pick<ListedTest, 'id' | 'text' | 'basis'>,
+  { casesOf, underWay }: KnownStates,
+): Pick<LensLook, 'title' | 'tooltip' | 'command'> | undefined {
+  const now = underWay(test.id);
+  if (now !== undefined) {
+    const icon = now.on === undefined ? '$(clock)' : '$(loading~spin)';
+    return {
+      title: `${icon} ${underWayText(l10n, now)}`,
+      tooltip: l10n.t('Click to cancel the runs of this instance'),
+      command: commandIds.cancelRuns,
+    };
+  }
+  const known = casesOf(test.id);
+  const mark = markText(known.cases);
+  const text = inlineText(l10n, known.cases);
+  if (mark === undefined || text === undefined) return undefined;
+  const fresh = isFresh(known, test);
+  const says = fresh ? text : staleText(l10n, text);
+  return {
+    title: fresh ? mark : `$(history) ${l10n.t('was {0}', mark)}`,
+    tooltip: `${says}\n${l10n.t('Click to compare the outputs of both sides')}`,
+    command: inlineCommandIds.showOutputs,
+  };
+}
 
-const isOwn = ({ status }: Pick<ListedTest, 'status'>): boolean => status !== 'kept';
+/** Whether a test has lenses: those that R has too have none. */
+export const hasLenses = ({ status }: Pick<ListedTest, 'status'>): boolean => status !== 'kept';

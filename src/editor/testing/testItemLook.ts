@@ -1,7 +1,9 @@
 import type * as vscode from 'vscode';
 import { fileOf } from '../../domain/outcome';
-import type { TestTransition, Transition } from '../../domain/transition';
+import type { TestTransition } from '../../domain/transition';
+import type { Verdict } from '../../domain/verdict';
 import type { ListedTest } from './candidateTests';
+import { toneOfCase } from './transitionLook';
 import { transitionLabel } from './transitionTexts';
 
 /** The texts of a row of the Testing view. */
@@ -66,15 +68,18 @@ export function caseItemLooks(
 }
 
 /**
- * The state of a row after a run on both sides. A test that R has too is fine when it passes. One
- * of the candidate must reproduce.
+ * The state of a row after a run on both sides, as `toneOfCase`. A neutral test is skipped: VS Code
+ * counts it as neither passed nor failed.
  *
  * @param status of the listed test; undefined when it is not listed any more
+ * @param strict the verdict on the candidate; undefined before it is known
  */
 export function testItemState(
   status: ListedTest['status'] | undefined,
-  transition: Transition,
+  each: Pick<TestTransition, 'test' | 'transition'>,
+  strict?: Pick<Verdict, 'failToPass' | 'anyToFail'>,
 ): 'passed' | 'failed' | 'skipped' {
-  if (transition === 'F→P' || (status === 'kept' && transition === 'P→P')) return 'passed';
-  return transition === '-→-' ? 'skipped' : 'failed';
+  return stateOfTone[toneOfCase(each, status, strict)];
 }
+
+const stateOfTone = { good: 'passed', bad: 'failed', neutral: 'skipped' } as const;

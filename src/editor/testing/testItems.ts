@@ -138,7 +138,7 @@ export class TestItems {
   }
 
   /** The requested tests and single cases, without the excluded ones. */
-  requested(request: vscode.TestRunRequest): vscode.TestItem[] {
+  requested(request: Pick<vscode.TestRunRequest, 'include' | 'exclude'>): vscode.TestItem[] {
     const found = new Map<string, vscode.TestItem>();
     const excluded = new Set(request.exclude?.map((item) => item.id));
     const walk = (item: vscode.TestItem): void => {

@@ -1,32 +1,37 @@
 import * as vscode from 'vscode';
-import type { InstanceSource } from '../instance/instanceRoles';
+import type { InstanceSource, LatestVerdict } from '../instance/instanceRoles';
 import { settingKeys } from '../shell/names';
 import type { CandidateTests } from './candidateTests';
-import { lensLooks, placesOfLenses } from './lensLooks';
+import { lensLooks, type LensLook } from './lensLooks';
+import type { TestsUnderWay } from './underWay/testsUnderWay';
 
 /**
- * The lenses *Reproduce · R · R∘X\* · Debug* above each test of the candidate, unless the setting
- * disables them.
+ * The lenses *✓ F→P · Reproduce · R · R∘X\* · Debug* above each test of the candidate, unless a
+ * setting disables them.
  */
 export class TestLenses implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly subscriptions: readonly vscode.Disposable[];
-  /** Positions of the lenses. Typing within a test does not move them. */
-  private placed = '';
+  /** The lenses as a text. Typing within a test changes none of them. */
+  private shown = '';
 
   constructor(
-    open: InstanceSource,
+    private readonly open: InstanceSource & LatestVerdict,
     private readonly tests: CandidateTests,
+    private readonly underWay: TestsUnderWay,
   ) {
     const selector = {
       scheme: open.folder.uri.scheme,
       pattern: new vscode.RelativePattern(open.folder, '**/*.py'),
     };
+    const refresh = (): void => this.refresh();
     this.subscriptions = [
       this.changed,
-      tests.onDidChange(() => this.place()),
+      tests.onDidChange(refresh),
+      open.onDidChange(refresh),
+      underWay.onDidChange(refresh),
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration(settingKeys.codeLens)) this.changed.fire();
+        if (affectsLenses(event)) this.changed.fire();
       }),
       vscode.languages.registerCodeLensProvider(selector, {
         onDidChangeCodeLenses: this.changed.event,
@@ -35,17 +40,24 @@ export class TestLenses implements vscode.Disposable {
     ];
   }
 
-  private place(): void {
-    const places = placesOfLenses(this.tests.list());
-    if (places === this.placed) return;
-    this.placed = places;
+  private refresh(): void {
+    const shown = JSON.stringify(this.tests.list().map(({ tests }) => this.looksOf(tests)));
+    if (shown === this.shown) return;
+    this.shown = shown;
     this.changed.fire();
   }
 
+  private looksOf(tests: Parameters<typeof lensLooks>[1]): LensLook[] {
+    return lensLooks(vscode.l10n, tests, {
+      casesOf: (test) => this.open.casesOf(test),
+      underWay: (test) => this.underWay.of(test),
+    });
+  }
+
   private lensesOf(uri: vscode.Uri): vscode.CodeLens[] {
-    if (!isOn(uri)) return [];
+    if (!lensesAreOn(uri)) return [];
     const file = this.tests.list().find((each) => each.uri.toString() === uri.toString());
-    return lensLooks(vscode.l10n, file?.tests ?? []).map(
+    return this.looksOf(file?.tests ?? []).map(
       ({ line, title, tooltip, command, test }) =>
         new vscode.CodeLens(new vscode.Range(line - 1, 0, line - 1, 0), {
           title,
@@ -61,5 +73,14 @@ export class TestLenses implements vscode.Disposable {
   }
 }
 
-const isOn = (scope: vscode.Uri): boolean =>
-  vscode.workspace.getConfiguration(undefined, scope).get(settingKeys.codeLens) !== false;
+/** VS Code's own setting, which hides the lenses of every extension. */
+const editorCodeLens = 'editor.codeLens';
+
+/** Whether a file shows lenses. */
+export const lensesAreOn = (scope: vscode.Uri): boolean => {
+  const set = vscode.workspace.getConfiguration(undefined, scope);
+  return set.get(settingKeys.codeLens) !== false && set.get(editorCodeLens) !== false;
+};
+
+export const affectsLenses = (event: vscode.ConfigurationChangeEvent): boolean =>
+  event.affectsConfiguration(settingKeys.codeLens) || event.affectsConfiguration(editorCodeLens);

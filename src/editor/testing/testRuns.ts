@@ -10,6 +10,7 @@ import {
 import { Cancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { TestTransition } from '../../domain/transition';
+import type { Verdict } from '../../domain/verdict';
 import type { FirstResult } from '../../evaluation/firstResult';
 import { findingsToShow } from '../../evaluation/findings/findingsToShow';
 import { notesToShow } from '../../evaluation/notesToShow';
@@ -28,8 +29,9 @@ import { problemText, showEngineProblem } from '../shell/problems';
 import { saveEdits } from '../instance/saveEdits';
 import { testItemState } from './testItemLook';
 import type { TestItems } from './testItems';
-import { LiveStates } from './liveStates';
 import { testMessageOn, testMessagesOf } from './testMessages';
+import { LiveStates } from './underWay/liveStates';
+import type { RunUnderWay, TestsUnderWay } from './underWay/testsUnderWay';
 import { goldenRedactionOf, type GoldenRedaction } from './goldenRedaction';
 
 /** Options of a run, apart from what it runs. */
@@ -46,13 +48,26 @@ export interface RunHow {
 /** One run of the Testing view. */
 export interface RunningTests {
   readonly run: vscode.TestRun;
+  /** The requested tests. */
   readonly items: readonly vscode.TestItem[];
   readonly signal: AbortSignal;
+  /** What the tests say where they are written. */
+  readonly underWay: RunUnderWay;
+}
+
+/** How a run begins, and what it may change. */
+interface RunKind {
+  readonly name: string;
+  /** Whether to save edits first; otherwise the files on disk run. */
+  readonly saves: boolean;
+  /** Whether the states of tests stay as the last verdict has them. */
+  readonly leavesStates?: boolean;
 }
 
 /**
  * Runs tests for the Testing view. Each run ends on every path, and each requested test gets a
- * final state. Runs wait for one another, so their outputs never mix.
+ * final state; a cancelled run leaves the states of before. Runs wait for one another, so their
+ * outputs never mix.
  */
 export class TestRuns {
   constructor(
@@ -60,10 +75,14 @@ export class TestRuns {
     private readonly open: InstanceSource & Revealing & LatestVerdict & TestsOfInstance,
     private readonly tests: CandidateTests,
     private readonly items: TestItems,
+    private readonly underWay: TestsUnderWay,
     private readonly reporter: Reporter,
   ) {}
 
-  /** Runs both sides and grades the candidate. */
+  /**
+   * Runs both sides and grades the candidate. The grade is about all of its tests, so each of them
+   * gets its state, whichever were requested.
+   */
   reproduce(
     request: vscode.TestRunRequest,
     token: vscode.CancellationToken,
@@ -71,25 +90,34 @@ export class TestRuns {
   ): Promise<void> {
     const askedAt = afterSave?.at ?? performance.now();
     const name = vscode.l10n.t('R and R∘X*');
-    return this.during(request, token, name, afterSave === undefined, async (running) => {
-      const { run, items, signal } = running;
+    const kind = { name, saves: afterSave === undefined };
+    return this.during(request, token, kind, async (running) => {
+      const { run, signal, underWay } = running;
       const outputs: Record<Side, string> = { base: '', fixed: '' };
+      const items = this.items.requested({ include: undefined, exclude: request.exclude });
       const live = new LiveStates(run, items, (item) => this.items.testOf(item.id));
       try {
         const evaluated = await this.open.runs.evaluate({
           signal,
           reporter: this.reporter,
           askedAt,
-          onTurn: () => items.forEach((item) => run.started(item)),
+          onTurn: () => {
+            items.forEach((item) => run.started(item));
+            underWay.starts(this.ownIds(items), name);
+          },
           onOutput: (side, text) => {
             outputs[side] += text;
           },
-          onOutcome: (side, test, outcome) => live.saw(side, test, outcome),
+          onOutcome: (side, test, outcome) => {
+            live.saw(side, test, outcome);
+            underWay.saw(side, test, outcome);
+          },
           onFirst: (first) => this.reportFirst(run, items, first),
           onlyAffected: afterSave !== undefined,
         });
         const { strict } = evaluated.result;
-        await this.report(run, items, evaluated);
+        underWay.end();
+        await this.report(running, items, evaluated);
         append(run, `${strict.success ? '✓' : '✗'} ${strict.explanation}\n`);
         for (const { says, evidence } of findingsToShow(evaluated.result)) {
           append(run, `  ${vscode.l10n.t('⚠ Finding: {0}', says)}\n`);
@@ -115,7 +143,8 @@ export class TestRuns {
     request: vscode.TestRunRequest,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    return this.during(request, token, sideName[side], true, async ({ run, items, signal }) => {
+    const kind = { name: sideName[side], saves: true };
+    return this.during(request, token, kind, async ({ run, items, signal, underWay }) => {
       const ids = items.map((item) => item.id);
       const isShownAsItComes = side === 'base' || this.open.revealed;
       let output = '';
@@ -126,7 +155,10 @@ export class TestRuns {
         {
           signal,
           reporter: this.reporter,
-          onTurn: () => items.forEach((item) => run.started(item)),
+          onTurn: () => {
+            items.forEach((item) => run.started(item));
+            underWay.starts(this.ownIds(items), sideName[side]);
+          },
           onOutput: (_side, text) => {
             // Output is streamed unless it needs redaction, since a traceback is redacted as a
             // whole.
@@ -149,20 +181,23 @@ export class TestRuns {
     });
   }
 
-  /**
-   * Does the work of one run.
-   *
-   * @param saves whether to save edits first; otherwise the files on disk run
-   */
+  /** Ids of the candidate's own tests among these rows: only they have lenses. */
+  ownIds(items: readonly vscode.TestItem[]): string[] {
+    return items
+      .filter(({ id }) => this.items.testOf(id)?.status !== 'kept')
+      .map(({ id }) => functionOf(id));
+  }
+
+  /** Does the work of one run. */
   async during(
     request: vscode.TestRunRequest,
     token: vscode.CancellationToken,
-    name: string,
-    saves: boolean,
+    { name, saves, leavesStates = false }: RunKind,
     work: (running: RunningTests) => Promise<void>,
   ): Promise<void> {
     const run = this.controller.createTestRun(request, name);
     let items = this.items.requested(request);
+    const underWay = this.underWay.begin(this.ownIds(items));
     try {
       items.forEach((item) => run.enqueued(item));
       if (saves) {
@@ -173,10 +208,11 @@ export class TestRuns {
         // The tests of the last edit are known now, and rows may have been replaced.
         items = this.items.requested(request);
       }
-      await work({ run, items, signal: abortSignalOf(token, run.token) });
+      await work({ run, items, underWay, signal: abortSignalOf(token, run.token) });
     } catch (error) {
-      this.failed(run, items, error);
+      this.failed(run, leavesStates ? [] : items, error);
     } finally {
+      underWay.end();
       run.end();
     }
   }
@@ -192,7 +228,8 @@ export class TestRuns {
   ): void {
     for (const item of items) {
       const telling = tellingCase(casesOf(first, item.id));
-      if (telling !== undefined && this.stateOf(item, telling) === 'passed') run.passed(item);
+      const state = telling === undefined ? undefined : this.stateOf(item, telling, first.strict);
+      if (state === 'passed') run.passed(item);
     }
     const { strict, problem } = first;
     if (strict !== undefined) {
@@ -202,35 +239,38 @@ export class TestRuns {
     if (problem !== undefined) append(run, `  ${problem}\n`);
   }
 
-  private stateOf(item: vscode.TestItem, { transition }: TestTransition) {
-    return testItemState(this.items.testOf(item.id)?.status, transition);
+  private stateOf(item: vscode.TestItem, each: TestTransition, strict: Verdict | undefined) {
+    return testItemState(this.items.testOf(item.id)?.status, each, strict);
   }
 
   private async report(
-    run: vscode.TestRun,
+    { run, items: requested }: RunningTests,
     items: readonly vscode.TestItem[],
     { result }: Evaluated,
   ): Promise<void> {
-    const { reason, explanation } = result.strict;
+    const { strict } = result;
     const shown = await goldenRedactionOf(this.open);
+    const expected = new Set([...requested.map(({ id }) => id), ...this.ownIds(items)]);
     const isMissing = items.some(({ id }) => casesOf(result, functionOf(id)).length === 0);
     const why =
       isMissing && !(await this.open.isCurrent())
         ? vscode.l10n.t('Did not run: edited since')
-        : vscode.l10n.t('Did not run. {0}: {1}', reason, explanation);
+        : vscode.l10n.t('Did not run: {0}', strict.explanation);
     for (const item of items) {
       const cases = casesOf(result, functionOf(item.id));
       const isCase = functionOf(item.id) !== item.id;
       const mine = isCase ? cases.filter((each) => each.test === item.id) : cases;
-      this.reportCases(run, item, mine, shown);
-      if (cases.length === 0) run.errored(item, new vscode.TestMessage(why));
+      this.reportCases(run, item, mine, { strict, shown });
+      if (cases.length === 0 && expected.has(item.id)) {
+        run.errored(item, new vscode.TestMessage(why));
+      }
       // These rows were made from this result.
       item.children.forEach((row) =>
         this.reportCases(
           run,
           row,
           cases.filter((each) => each.test === row.id),
-          shown,
+          { strict, shown },
         ),
       );
     }
@@ -240,11 +280,11 @@ export class TestRuns {
     run: vscode.TestRun,
     item: vscode.TestItem,
     cases: readonly TestTransition[],
-    shown: GoldenRedaction,
+    { strict, shown }: { readonly strict: Verdict; readonly shown: GoldenRedaction },
   ): void {
     const telling = tellingCase(cases);
     if (telling === undefined) return;
-    const state = this.stateOf(item, telling);
+    const state = this.stateOf(item, telling, strict);
     const milliseconds = cases.reduce(
       (sum, each) => sum + ((each.base.seconds ?? 0) + (each.fixed.seconds ?? 0)) * 1000,
       0,
@@ -292,7 +332,7 @@ export class TestRuns {
   private failed(run: vscode.TestRun, items: readonly vscode.TestItem[], error: unknown): void {
     if (error instanceof Cancelled) {
       append(run, `${vscode.l10n.t('Cancelled.')}\n`);
-      for (const item of items) run.skipped(item);
+      // A test without a state in this run keeps that of the run before.
       return;
     }
     const text = problemText(error);

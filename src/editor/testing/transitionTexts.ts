@@ -41,22 +41,39 @@ export function transitionLabel(cases: readonly TestTransition[]): string | unde
   return [...counts].map(([transition, count]) => `${count} ${transition}`).join(', ');
 }
 
+/** Symbol and letters, `✓ F→P`, where there is room for no more; undefined when the test did not run. */
+export function markText(cases: readonly TestTransition[]): string | undefined {
+  const telling = tellingCase(cases);
+  const label = transitionLabel(cases);
+  return telling === undefined || label === undefined
+    ? undefined
+    : `${transitionLook[telling.transition].symbol} ${label}`;
+}
+
 /** One line of text after a test's definition: symbol, letters, words, and how it failed on R. */
 export function inlineText(
   l10n: typeof vscode.l10n,
   cases: readonly TestTransition[],
 ): string | undefined {
+  const mark = markText(cases);
+  return mark === undefined ? undefined : `${mark}  ${causeText(l10n, cases)}`;
+}
+
+/** The same without symbol and letters, below a lens that begins with them. */
+export function causeText(
+  l10n: typeof vscode.l10n,
+  cases: readonly TestTransition[],
+): string | undefined {
   const telling = tellingCase(cases);
-  const label = transitionLabel(cases);
-  if (telling === undefined || label === undefined) return undefined;
+  if (telling === undefined) return undefined;
   const onR = firstLine(telling.base);
   const onFixed = onR === undefined ? firstLine(telling.fixed) : undefined;
   const isUnrelated = hintOn(cases)?.kind === 'unrelated failure';
   return [
-    `${transitionLook[telling.transition].symbol} ${label}  ${inFewWords(l10n, telling.transition)}`,
+    inFewWords(l10n, telling.transition),
     ...(isUnrelated ? [l10n.t('looks unrelated')] : []),
-    ...(onR === undefined ? [] : [l10n.t('on R: {0}', onR)]),
-    ...(onFixed === undefined ? [] : [l10n.t('on R∘X*: {0}', onFixed)]),
+    ...(onR === undefined ? [] : [sidePrefixed(l10n, 'base', onR)]),
+    ...(onFixed === undefined ? [] : [sidePrefixed(l10n, 'fixed', onFixed)]),
   ].join(' · ');
 }
 
@@ -66,6 +83,18 @@ export function inlineText(
  */
 export function staleText(l10n: typeof vscode.l10n, text: string): string {
   return `${l10n.t('edited since, run again')} · ${l10n.t('was {0}', text)}`;
+}
+
+const sidePrefixed = (l10n: typeof vscode.l10n, side: Side, text: string): string =>
+  side === 'base' ? l10n.t('on R: {0}', text) : l10n.t('on R∘X*: {0}', text);
+
+/** Side and cause of a failure, in this order: `on R: AssertionError: 1 != 2`. */
+export function causeOnSide(l10n: typeof vscode.l10n, side: Side, result: TestResult): string {
+  const cause =
+    firstLine(result) ??
+    result.exception ??
+    (result.outcome === 'error' ? l10n.t('error') : l10n.t('failed'));
+  return sidePrefixed(l10n, side, cause);
 }
 
 /** Short, since it follows a line of code. */

@@ -4,10 +4,11 @@ import {
   trajectoryBytes,
   type TrajectoryToPage,
 } from '../../dashboard/trajectory/trajectoryProtocol';
-import { HumanError, messageOf } from '../../domain/humanError';
+import { HumanError, whatOf } from '../../domain/humanError';
 import type { ShownTrajectory, TrajectoryRow } from '../../trajectory/trajectoryPages';
 import { bundledPage } from '../shell/bundledPage';
 import { trajectoryViewType } from '../shell/names';
+import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
 import type { TrajectoryOrigin } from './trajectoryOrigin';
 
 /** Messages that the page may send. */
@@ -109,8 +110,9 @@ export class TrajectoryPanel {
 
 const problemOf = (error: unknown): TrajectoryToPage => ({
   type: 'problem',
-  what: error instanceof HumanError ? error.what : messageOf(error),
+  what: inTermsOfSettings(whatOf(error)),
   next:
-    (error instanceof HumanError ? error.next : undefined) ??
-    vscode.l10n.t('Open it again: "SWT-Bench: Open Trajectory…"'),
+    (error instanceof HumanError && error.next !== undefined
+      ? inTermsOfSettings(error.next)
+      : undefined) ?? vscode.l10n.t('Open it again: "SWT-Bench: Open Trajectory…"'),
 });

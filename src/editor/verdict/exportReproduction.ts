@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
@@ -15,6 +15,7 @@ import type { OpenInstance } from '../instance/openInstance';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import type { Evaluated } from './evaluated';
 import { showProblem } from '../shell/problems';
+import { storageFolder } from '../shell/settings';
 
 /** How many edits during the export restart it before it gives up. */
 const attempts = 3;
@@ -86,6 +87,13 @@ export async function describe(
   return {
     ...{ result, repo, baseCommit, evaluatedAt, milliseconds },
     ...{ environment, revealed, wasRevealed },
+    folders: [
+      { path: open.folder.uri.fsPath, name: '' },
+      { path: await realpath(open.folder.uri.fsPath).catch(() => ''), name: '' },
+      { path: storageFolder(), name: 'STORAGE' },
+      { path: tmpdir(), name: 'TEMPORARY' },
+      { path: homedir(), name: '~' },
+    ],
   };
 }
 

@@ -90,6 +90,11 @@ export class KnownResults {
     return this.evaluated;
   }
 
+  /** Whether the run under way has results of a test function. */
+  hasSoFar(test: string): boolean {
+    return this.soFar !== undefined && casesOf(this.soFar.first, test).length > 0;
+  }
+
   /** See `OpenInstance.casesOf`. */
   casesOf(test: string): KnownCases {
     const { soFar, evaluated: last } = this;

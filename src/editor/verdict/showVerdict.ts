@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { hasUnsaved } from '../instance/saveEdits';
 import { commandIds } from '../shell/names';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
+import { goToTest } from './goToTest';
 import { showVerdictDocument } from './verdictDocument';
 import { shownVerdict } from './shownVerdict';
 import { verdictPick, type VerdictEntry } from './verdictPick';
@@ -21,9 +22,9 @@ export async function showVerdict(open: InstanceSource & Revealing & LatestVerdi
   const chosen = await vscode.window.showQuickPick(entries.map(itemOf), { title, placeHolder });
   if (chosen === undefined || !('does' in chosen)) return;
   const { does } = chosen;
-  await (does === 'open the document'
-    ? showVerdictDocument(open)
-    : vscode.commands.executeCommand(does.command));
+  if (does === 'open the document') await showVerdictDocument(open);
+  else if ('goTo' in does) await goToTest(open, does.goTo);
+  else await vscode.commands.executeCommand(does.command);
 }
 
 const itemOf = (entry: VerdictEntry) =>

@@ -41,17 +41,25 @@ export function lookWithoutVerdict(
   { step, isRunning, soFar, environment, revealed }: WithoutVerdict,
 ): StatusLook {
   if (step !== undefined) {
-    return {
-      text: `$(sync~spin) ${l10n.t('SWT-Bench: {0}', step)}`,
-      tooltip: l10n.t('Preparing to run the tests; click for the log'),
-      command: commandIds.showLog,
-    };
+    const text = `$(sync~spin) ${l10n.t('SWT-Bench: {0}', step)}`;
+    return isRunning
+      ? {
+          text,
+          tooltip: l10n.t('Preparing to run the tests; click to cancel'),
+          command: commandIds.cancelRuns,
+        }
+      : {
+          text,
+          tooltip: l10n.t('Preparing to run the tests; click for the log'),
+          command: commandIds.showLog,
+        };
   }
   if (isRunning) {
+    const about = soFar?.first.strict?.explanation ?? environment;
     return {
       text: `$(sync~spin) ${runningText(l10n, soFar?.first)}`,
-      tooltip: soFar?.first.strict?.explanation ?? environment,
-      command: commandIds.reproduce,
+      tooltip: [...(about === undefined ? [] : [about]), l10n.t('Click to cancel')].join('\n\n'),
+      command: commandIds.cancelRuns,
     };
   }
   return {

@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import { fileOf } from '../../domain/outcome';
 import { commandIds } from '../shell/names';
 import { verdictInWords, verdictSentences, type ShownVerdict } from './verdictSentences';
 
@@ -14,9 +15,10 @@ export type VerdictEntry = { readonly heading: string } | VerdictChoice;
 
 interface VerdictChoice {
   readonly label: string;
+  readonly description?: string;
   readonly detail?: string;
-  /** What choosing it does: runs a command by its id, or opens the whole verdict. */
-  readonly does: { readonly command: string } | 'open the document';
+  /** What choosing it does: runs a command by its id, goes to a test, or opens the whole verdict. */
+  readonly does: { readonly command: string } | { readonly goTo: string } | 'open the document';
 }
 
 /** The list for a verdict. */
@@ -30,6 +32,7 @@ export function verdictPick(l10n: typeof vscode.l10n, verdict: ShownVerdict): Ve
     entries: [
       { heading: l10n.t('Next') },
       ...steps(l10n, verdict),
+      ...culprits(l10n, verdict),
       { heading: l10n.t('Verdict') },
       ...verdictSentences(l10n, verdict).map((sentence): VerdictEntry => ({
         // Names of candidates and tests must not become icons.
@@ -39,6 +42,26 @@ export function verdictPick(l10n: typeof vscode.l10n, verdict: ShownVerdict): Ve
     ],
   };
 }
+
+/** Each test that keeps the candidate from success, with its transition; a choice goes to it. */
+function culprits(l10n: typeof vscode.l10n, { evaluated }: ShownVerdict): VerdictEntry[] {
+  const { strict, tests } = evaluated.result;
+  if (strict.success || strict.anyToFail.length === 0) return [];
+  const transitionOf = new Map(tests.map((each) => [each.test, each.transition]));
+  return [
+    { heading: l10n.t('Tests that fail on R∘X*') },
+    ...strict.anyToFail.map((test): VerdictEntry => ({
+      // Names of tests must not become icons.
+      label: nameOfTest(test).replaceAll('$(', '\\$('),
+      description: `✗ ${transitionOf.get(test) ?? ''}`.trim(),
+      detail: fileOf(test),
+      does: { goTo: test },
+    })),
+  ];
+}
+
+const nameOfTest = (test: string): string =>
+  test.split('::').slice(1).filter(Boolean).join(' › ') || test;
 
 /** Possible next steps, the likeliest first. */
 function steps(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictChoice[] {

@@ -65,10 +65,16 @@ export const verdictMarkdown = (l10n: typeof vscode.l10n, verdict: ShownVerdict)
     .join('\n\n');
 
 /**
- * A verdict in few words: the number of F→P tests, or the reason why the candidate is no success.
+ * A verdict in few words: the number of F→P tests, or the reason why the candidate is no success. A
+ * candidate that breaks tests says how many, and does not hide its F→P.
  */
-export const verdictInWords = (strict: Verdict): string =>
-  strict.success ? `${strict.failToPass.length} F→P` : strict.reason;
+export function verdictInWords({ success, reason, failToPass, anyToFail }: Verdict): string {
+  const reproducing = `${failToPass.length} F→P`;
+  if (success) return reproducing;
+  if (reason !== 'breaks a test' || anyToFail.length === 0) return reason;
+  const breaks = anyToFail.length === 1 ? reason : `breaks ${anyToFail.length} tests`;
+  return failToPass.length === 0 ? breaks : `${breaks} · ${reproducing}`;
+}
 
 /** Number of findings of a verdict, in words. */
 export const findingsInWords = (l10n: typeof vscode.l10n, count: number): string =>
@@ -113,6 +119,7 @@ function whatIsMissing(l10n: typeof vscode.l10n, reason: VerdictReason): string 
         'an environment that runs the tests: see the log, or make one for this instance',
       );
     case 'timed out':
+    case 'too many processes':
     case 'too much output':
     case 'out of memory':
     case 'disk full':

@@ -18,6 +18,7 @@ import os
 import py_compile
 import resource
 import select
+import shutil
 import signal
 import stat
 import sys
@@ -27,20 +28,18 @@ import time
 
 # The agent runs with `-I`, so that neither the current folder nor its own is searched for modules.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from swt_limits import Limits
 from swt_processes import (
     QUIET,
-    allocated,
     collect,
     kill_all,
-    killed_for_memory,
     names_in,
     namespace_objects,
     others,
-    refused_processes,
     remove_namespace_objects,
     restore_signals,
-    used,
 )
+from swt_services import start_service, wait_for
 from swt_shell import FOLDER, Shell
 from swt_tree import Tree, remove
 from swt_wire import Wire
@@ -233,8 +232,14 @@ class Agent(object):
         return env
 
     def do_install(self, header, payload):
-        """Runs a program of the image as root in the tree, and adds its changes to the known state."""
+        """
+        Runs a program of the image as root in the tree, and adds its changes to the known state.
+        Build systems compare times, and all files of R are older than what was built from them. So
+        the files to build again get the time of now until the program ends.
+        """
+        times = self.tree.touch(header["changed"])
         result = self._run(header, root=True)
+        self.tree.set_times(times)
         self.tree.own()
         self.tree.remember()
         self.wire.send("done", **result)
@@ -262,12 +267,36 @@ class Agent(object):
             SWT_TRACE_CONFIG=config,
         )
         self.tree.let_time_pass()
+        remarks = self._serve(header)
+        path = self.environment(header)["PATH"]
+        missing = [name for name in header.get("programs", []) if shutil.which(name, path=path) is None]
         result = self._run(header, root=False)
+        result["missing"] = missing
+        result["remarks"] += remarks
         trace, cut = pack(os.path.join(folder, "trace"))
         if cut:
             result["remarks"].append("the records of the run were too long, and only a part was read")
         self.wire.send("done", trace, **result)
         self._settle()
+
+    def _serve(self, header):
+        """
+        Starts the services that tests expect, which end with the run. Returns remarks on those that
+        are missing. They get nothing of the tracer.
+        """
+        remarks = []
+        names = ("HOME", "TMPDIR", "LANG", "PYTHONHASHSEED")
+        given = {name: header["env"][name] for name in names if name in header["env"]}
+        env = dict(os.environ, **given)
+        for service in header.get("services", []):
+            if not os.path.exists(service["argv"][0]):
+                remarks.append(service["missing"])
+                continue
+            program = start_service(
+                service["argv"], env, lambda: self.drop_rights(header["disk"] + (64 << 20)))
+            if not wait_for(service["port"], program):
+                remarks.append("%s did not start" % service["name"])
+        return remarks
 
     def _settle(self):
         """Puts everything back after the answer, so that nobody waits: it takes as long as a short test."""
@@ -348,9 +377,7 @@ class Agent(object):
         Runs a program until it ends or is to be stopped; then no process is left. Output is sent as
         it arrives. The program has to wait while nobody reads it.
         """
-        memory, processes = killed_for_memory(), refused_processes()
-        places = [self.tree.root, "/tmp"]
-        start = {place: used(place)[0] for place in places}
+        limits = self.limits(header)
         began = time.time()
         wakened, waken = os.pipe()
         for end in wakened, waken:
@@ -388,14 +415,17 @@ class Agent(object):
                     if frame[0]["kind"] == "stop":
                         ending = frame[0]["why"]
                         break
-                why = None if root else self.full(places, start, header["disk"])
+                why = None if root else limits.look()
                 if why is not None:
                     ending = why
                     break
                 if time.time() - began > header["seconds"]:
                     ending = "timed out"
                     break
-            left = len([pid for pid in others() if pid != program])
+            if ending not in ("exited", "cancelled"):
+                ending = limits.at_stop(ending)
+            limits.note()
+            killed = limits.killed()
             gone = kill_all()
             # Output from before the end is still in the pipe.
             os.set_blocking(output, False)
@@ -407,23 +437,17 @@ class Agent(object):
             signal.set_wakeup_fd(-1)
             os.close(wakened)
             os.close(waken)
-        remarks = []
-        memory = killed_for_memory() - memory
-        processes = refused_processes() - processes
-        if memory > 0 and status is not None and os.WIFSIGNALED(status):
+        remarks = limits.remarks()
+        if killed > 0 and status is not None and os.WIFSIGNALED(status):
             ending = "out of memory"
-        elif memory > 0:
-            remarks.append("a process of the tests was killed because the memory was used up")
-        if processes > 0:
-            remarks.append("the tests reached the limit of processes")
         if not gone:
             remarks.append("a process of the tests could not be killed")
         return {
             "ending": ending,
+            "limit": limits.reached,
             "exit": os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None,
             "signal": os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None,
             "seconds": time.time() - began,
-            "left": left,
             "remarks": remarks,
         }
 
@@ -437,22 +461,10 @@ class Agent(object):
             self.wire.send("output", data)
         return bool(data)
 
-    def full(self, places, start, limit):
-        for place in places:
-            now, left = used(place)
-            # Applies also when other programs filled the disk: the results then say nothing about
-            # the candidate.
-            if left < 1 << 20:
-                return "disk full"
-            grown = now - start[place]
-            if place == "/tmp" or grown < limit:
-                continue
-            # The disk is shared, so the files themselves are measured, but only in this case. Open
-            # files that were removed are not among them.
-            own = allocated([place] + [each for each in OPEN_PLACES if each != "/tmp"])
-            if own - self.tree.bytes >= limit or grown >= 4 * limit:
-                return "disk full"
-        return None
+    def limits(self, header):
+        """Watches the limits of a program that is about to start."""
+        tell = lambda limit: self.wire.send("limit", what=limit)
+        return Limits(self.tree, self.user, header["disk"], OPEN_PLACES, tell)
 
 
 def empty_open_places():

@@ -44,6 +44,19 @@ def killed_for_memory():
     )
 
 
+def memory_is_full():
+    """
+    Whether almost all memory is taken by what cannot be dropped, as the cache of files can. A
+    program then waits for memory most of its time, and may be killed for it never.
+    """
+    folder = "/sys/fs/cgroup/memory/"
+    limit = read_number(folder + "memory.limit_in_bytes") or read_number("/sys/fs/cgroup/memory.max")
+    stat, names = folder + "memory.stat", ("total_rss", "total_shmem")
+    if not os.path.exists(stat):
+        stat, names = "/sys/fs/cgroup/memory.stat", ("anon", "shmem")
+    return limit > 0 and sum(read_number(stat, name) for name in names) > 0.97 * limit
+
+
 def refused_processes():
     return read_number("/sys/fs/cgroup/pids.events", "max") or read_number(
         "/sys/fs/cgroup/pids/pids.events", "max"

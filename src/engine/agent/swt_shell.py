@@ -5,7 +5,7 @@ import select
 import signal
 import time
 
-from swt_processes import collect, kill_all, killed_for_memory, others, refused_processes, used
+from swt_processes import collect, kill_all, others
 
 # Reads a line for each command on descriptor 9, runs the command that lies in a file by then, and writes
 # its exit status and the folder on descriptor 8. Commands have neither descriptor, and no input.
@@ -44,14 +44,14 @@ class Shell(object):
                 self._start(header)
             except OSError as error:
                 return {"ending": "not started", "why": str(error), "remarks": [], "seconds": 0}
-        memory, refused = killed_for_memory(), refused_processes()
+        limits = self.agent.limits(header)
         self._lay(command)
         before = set(others())
         self.began = time.time()
         self.said = b""
         self.is_open = True
         os.write(self.control, b"\n")
-        ending = self._wait(header)
+        ending = self._wait(header, limits)
         if ending != "exited" and self.pid is not None:
             self._interrupt(before)
         self._drain()
@@ -61,17 +61,12 @@ class Shell(object):
             self.end()
         elif header.get("alone"):
             self.end()
-        remarks = []
-        if killed_for_memory() > memory:
-            remarks.append("a process was killed because the memory was used up")
-        if refused_processes() > refused:
-            remarks.append("the limit of processes was reached")
         return {
             "ending": ending,
             "exit": status,
             "cwd": self.cwd,
             "seconds": time.time() - self.began,
-            "remarks": remarks,
+            "remarks": limits.remarks(),
         }
 
     def end(self):
@@ -121,11 +116,9 @@ class Shell(object):
             file.write(command + b"\n")
         os.rename(COMMAND + ".new", COMMAND)
 
-    def _wait(self, header):
+    def _wait(self, header, limits):
         """Waits for the end of the command; how it ended."""
         agent = self.agent
-        places = [agent.tree.root, "/tmp"]
-        start = {place: used(place)[0] for place in places}
         while True:
             wanted = [agent.wire.source, self.status] + ([self.output] if self.is_open else [])
             is_waiting = b"\n" in agent.wire.rest
@@ -141,7 +134,7 @@ class Shell(object):
                     os._exit(0)
                 if frame[0]["kind"] == "stop":
                     return frame[0]["why"]
-            why = agent.full(places, start, header["disk"])
+            why = limits.look()
             if why is not None:
                 return why
             if time.time() - self.began > header["seconds"]:

@@ -85,6 +85,28 @@ class Tree(object):
             if (info.st_uid, info.st_gid) != (self.user, self.user):
                 os.lchown(self.path(relative), self.user, self.user)
 
+    def touch(self, paths):
+        """Gives regular files the time of now; returns their times before, by path."""
+        times = {}
+        for relative in paths:
+            self._check(relative)
+            try:
+                info = os.lstat(self.path(relative))
+            except OSError:
+                continue
+            if stat.S_ISREG(info.st_mode):
+                times[relative] = info.st_mtime_ns
+                os.utime(self.path(relative))
+        return times
+
+    def set_times(self, times):
+        for relative, nanoseconds in times.items():
+            try:
+                os.utime(self.path(relative), ns=(nanoseconds, nanoseconds), follow_symlinks=False)
+            except OSError:
+                # The program removed it.
+                continue
+
     def digests(self):
         """Maps each path to [mode, object id] as git has them, without the repository's own folder."""
         found = {}

@@ -253,6 +253,7 @@ class DockerEngine {
         address: this.connection.address,
         diskBytes: diskMb * mebibyte,
         kill: () => void container.remove(),
+        whyLost: () => container.whyLost(),
         admit: (each) => this.gate.admit(memoryMb * mebibyte, each),
       },
       signal,
@@ -292,6 +293,7 @@ function environmentOf(
     pytest: image.pytest,
     tox: image.tox,
     image: image.name,
+    movedDay: image.moved,
     digest: sha256(image.digest, around),
   };
 }

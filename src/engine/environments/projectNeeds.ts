@@ -14,7 +14,7 @@ export interface ProjectNeeds {
   readonly overrides: readonly string[];
   /**
    * File of the tree that states the project's own requirements; undefined when the tree is no
-   * project.
+   * project, or the recipe states them.
    */
   readonly project: string | undefined;
   /**
@@ -40,11 +40,11 @@ export async function projectNeeds(
   for (const file of recipe.requirementFiles) {
     await readRequirements(tree, file, requirements, constraints, new Set());
   }
-  requirements.push(...recipe.packages);
+  requirements.push(...(recipe.requires ?? []), ...recipe.packages);
   requirements.push(...(runnerOf(recipe.runner).packages ?? []));
   const named = [...requirements, ...constraints, ...recipe.build, pyproject, setupPy, setupCfg];
   const isInstalled = recipe.install === 'editable';
-  const project =
+  const found =
     pyproject !== undefined && /^\s*\[project\]/m.test(pyproject)
       ? 'pyproject.toml'
       : setupPy !== undefined
@@ -67,7 +67,7 @@ export async function projectNeeds(
       : [...recipe.build],
     hosts: hostsIn(named.join('\n')),
     overrides: recipe.without.map((name) => `${name}; python_version < '0'`),
-    project,
+    project: recipe.requires === undefined ? found : undefined,
     name:
       /^\s*\[project\][^[]*?^\s*name\s*=\s*["']([\w.-]+)["']/ms.exec(pyproject ?? '')?.[1] ??
       /^\s*\[metadata\][^[]*?^name\s*=\s*([\w.-]+)/ms.exec(setupCfg ?? '')?.[1] ??

@@ -1,22 +1,40 @@
 import { z } from 'zod';
 import { runnerNames } from '../runners/runners';
 import table from './recipes.json';
+import { programNames } from './programs';
+import { serviceNames } from './services';
 import { isInVersionRange } from './versionRange';
 
 const words = z.array(z.string().min(1));
 
+/** https://www.debian.org/doc/debian-policy/ch-controlfields.html#source */
+const debianPackage = z.string().regex(/^[a-z0-9][a-z0-9+.-]+$/);
+
 /** The facts about a test environment that a project's metadata does not state. */
-const recipeFields = z.strictObject({
+export const recipeSchema = z.strictObject({
   /** Version of Python, such as `3.9`. */
   python: z.string().regex(/^3\.\d+$/),
-  /** Debian packages. */
-  system: words,
+  /** Debian packages, without which the environment cannot be built. */
+  system: z.array(debianPackage),
+  /**
+   * Programs that tests run, and the Debian packages that have them. They are installed if they can
+   * be. Nothing is installed for an empty list: the packages take a gigabyte, and the base image may
+   * have them.
+   */
+  programs: z.partialRecord(z.enum(programNames), z.array(debianPackage)),
+  /** Locales that tests set, such as `de_DE.UTF-8`, made if they can be. */
+  locales: z.array(z.string().regex(/^[a-z]{2,3}_[A-Z]{2}\.UTF-8$/)),
   /** Requirement files of the tree that are installed, if they exist. */
   requirementFiles: words,
   /** Extras of the project itself. */
   extras: words,
   /** Requirement specifiers in addition to those of the project. */
   packages: words,
+  /**
+   * Requirements of the project itself, in the place of its metadata. This is for set-up programs
+   * that would compile the project before they say what it requires.
+   */
+  requires: words.optional(),
   /** Names of packages that are left out although requirement files or the project require them. */
   without: words,
   /** Requirement specifiers that only restrict the versions of other requirements. */
@@ -48,19 +66,21 @@ const recipeFields = z.strictObject({
    * version of the row.
    */
   projectVersion: z.string().optional(),
+  /** Programs on the loopback that tests connect to; variables tell them where. */
+  services: z.array(z.enum(serviceNames)),
   /** Whether tests connect to hosts outside of the sandbox. */
   network: z.boolean(),
 });
 
 /** The recipe of one repository at one version. */
-export type Recipe = Readonly<z.infer<typeof recipeFields>>;
+export type Recipe = Readonly<z.infer<typeof recipeSchema>>;
 
-const repositoryRecipe = recipeFields.partial().extend({
+const repositoryRecipe = recipeSchema.partial().extend({
   /**
    * Differences of some versions, by range with both ends included (`1.0-1.6`, `3.0-`, `-2.9`).
    * Later ranges override earlier ones.
    */
-  versions: z.record(z.string(), recipeFields.partial()).optional(),
+  versions: z.record(z.string(), recipeSchema.partial()).optional(),
   /** Reasons for people who read the table. */
   notes: z.string().optional(),
 });
@@ -70,6 +90,8 @@ const recipes = z.record(z.string(), repositoryRecipe).parse(table);
 const usual: Recipe = {
   python: '3.9',
   system: [],
+  programs: {},
+  locales: [],
   requirementFiles: [],
   extras: [],
   packages: [],
@@ -80,6 +102,7 @@ const usual: Recipe = {
   install: 'editable',
   runner: 'pytest',
   testArguments: [],
+  services: [],
   network: false,
 };
 

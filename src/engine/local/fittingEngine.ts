@@ -1,7 +1,8 @@
 import { RetryingMemo } from '../../domain/retryingMemo';
 import { holdFolder } from '../../repository/owner';
 import { environmentsFolder } from '../../repository/storage';
-import type { Engine } from '../engine';
+import type { Engine, Environment, TestPlace } from '../engine';
+import type { MovedDay } from '../environments/leastDay';
 import { instanceEnvironment } from './instanceEnvironment';
 import { localEngine } from './localEngine';
 
@@ -26,11 +27,13 @@ export function fittingEngine(options: {
     async prepare(instance, trees, work) {
       const { storage } = options;
       await held.get();
-      const python = await instanceEnvironment({ instance, tree: trees.base, storage }, work);
+      const request = { instance, tree: trees.base, storage };
+      const { interpreter: python, moved } = await instanceEnvironment(request, work);
       const known =
         engines.get(python) ?? new RetryingMemo(() => localEngine({ ...options, python }));
       engines.set(python, known);
-      return (await known.get()).prepare(instance, trees, work);
+      const place = await (await known.get()).prepare(instance, trees, work);
+      return moved === undefined ? place : withMovedDay(place, moved);
     },
     async dispose() {
       const opened = [...engines.values()];
@@ -40,5 +43,22 @@ export function fittingEngine(options: {
         await held.made()
       )?.();
     },
+  };
+}
+
+/** A place of an engine that several instances share, with the day of the packages of one. */
+function withMovedDay(place: TestPlace, movedDay: MovedDay): TestPlace {
+  const withDay = (environment: Environment): Environment => ({ ...environment, movedDay });
+  return {
+    get environment() {
+      return withDay(place.environment);
+    },
+    current: async () => withDay((await place.current?.()) ?? place.environment),
+    latest: async () => {
+      const latest = await place.latest?.();
+      if (latest === undefined) throw new Error('the local engine knows its latest environment');
+      return { ...latest, environment: withDay(latest.environment) };
+    },
+    openPair: (work, sides) => place.openPair(work, sides),
   };
 }

@@ -1,6 +1,7 @@
 import { access, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
 import { Cancelled, HumanError } from '../../domain/humanError';
 import { makeFolder } from '../../files/makeFolder';
@@ -10,6 +11,7 @@ import { copyTree } from '../../repository/copyTree';
 import { withLock } from '../../repository/lock';
 import { environmentsFolder, lockPath } from '../../repository/storage';
 import type { EngineWork } from '../engine';
+import { asOfLeastDay, NoSolution, saysNoSolution, type MovedDay } from '../environments/leastDay';
 import { asOf, dayOf } from '../environments/packageDay';
 import { projectNeeds, type ProjectNeeds } from '../environments/projectNeeds';
 import { packageOf, plainName, projectVersion, scmName } from '../environments/projectVersion';
@@ -27,29 +29,56 @@ interface EnvironmentRequest {
 }
 
 /** Raised when environments are made in another way. */
-const maker = 1;
+const maker = 3;
+
+/** Name of the variable with the folders of the tree under test, as PYTHONPATH has them. */
+export const treeVariable = 'SWT_BENCH_TREE';
+
+/**
+ * Makes the tree importable at the end of the path, as an editable installation does, also for a
+ * program that a test starts without PYTHONPATH. The environment is that of several trees, so the
+ * line asks which one is under test.
+ */
+export const treeLink = 'swt-bench-tree.pth';
+const linkLine =
+  'import os, sys; sys.path.extend(each for each in ' +
+  `os.environ.get("${treeVariable}", "").split(os.pathsep) if each and each not in sys.path)\n`;
 
 /** A file of an environment that is complete. */
 const readyFile = 'swt-bench.json';
+
+/** What is kept about the environment of an instance. */
+const knownSchema = z.object({
+  /** Folder of the environment. */
+  name: z.string(),
+  moved: z.object({ wanted: z.string(), taken: z.string() }).optional(),
+});
+
+/** An environment that was made for an instance. */
+export interface MadeEnvironment {
+  readonly interpreter: string;
+  /** Absent where packages are as of the instance's day. */
+  readonly moved?: MovedDay | undefined;
+}
 
 /**
  * The virtual environment for an instance, by the same recipe as its image: its Python, and its
  * requirements as of its day. Instances with the same Python and the same resolved versions share
  * one. R itself is not installed: its tree precedes everything, and only its metadata is there.
  *
- * @returns the interpreter
  * @throws HumanError when Python, uv or a package cannot be had; Cancelled
  */
 export async function instanceEnvironment(
   request: EnvironmentRequest,
   work: EngineWork,
-): Promise<string> {
+): Promise<MadeEnvironment> {
   const { instance, tree, storage } = request;
   const recipe = recipeOf(instance.repo, instance.version);
   const known = madeFor(request, recipe);
-  const before = await readFile(known, 'utf8').catch(() => undefined);
-  if (before !== undefined && (await isReady(join(environmentsFolder(storage), before)))) {
-    return interpreterIn(join(environmentsFolder(storage), before));
+  const before = await readKnown(known);
+  if (before !== undefined && (await isReady(join(environmentsFolder(storage), before.name)))) {
+    const { name, moved } = before;
+    return { interpreter: interpreterIn(join(environmentsFolder(storage), name)), moved };
   }
   const title = `${instance.repo} ${instance.version}`.trim();
   work.reporter.progress(`${instance.id}: looking for Python ${recipe.python}`);
@@ -65,8 +94,12 @@ export async function instanceEnvironment(
     const day = dayOf(instance.createdAt, recipe);
     const scm = `SETUPTOOLS_SCM_PRETEND_VERSION_FOR_${scmName(needs.name)}`;
     const env = { ...toolEnvironment(), [scm]: projectVersion(instance, recipe) };
-    const making = { uv, python, needs, recipe, day, scratch, copy, env, title, instance, work };
-    const lock = await resolved(making);
+    const parts = { uv, python, needs, recipe, scratch, copy, env, title, instance, work };
+    const today = new Date().toISOString().slice(0, 10);
+    const { answer: lock, moved } = await asOfLeastDay(day, today, (each) =>
+      resolved({ ...parts, day: each }),
+    );
+    const making = { ...parts, day: moved?.taken ?? day };
     const key = sha256OfJson([maker, python, title, lock]).slice(0, 12);
     const name = `${title.replace(/\W+/g, '-')}-${key}`;
     const made = join(folder, name);
@@ -75,11 +108,12 @@ export async function instanceEnvironment(
       if (await isReady(made)) return;
       await rm(made, { recursive: true, force: true });
       await install(making, made, lock);
-      await writeWholeFile(join(made, readyFile), JSON.stringify({ title, python, day, lock }));
+      const about = { title, python, day: making.day, lock };
+      await writeWholeFile(join(made, readyFile), JSON.stringify(about));
     });
     await makeFolder(dirname(known));
-    await writeWholeFile(known, name);
-    return interpreterIn(made);
+    await writeWholeFile(known, JSON.stringify({ name, moved }));
+    return { interpreter: interpreterIn(made), moved };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -96,6 +130,15 @@ const madeFor = ({ instance, tree, storage }: EnvironmentRequest, recipe: Recipe
     sha256OfJson([maker, tree, instance.repo, instance.version, instance.createdAt, recipe]),
   );
 
+/** What is kept about an instance's environment; undefined where it cannot be read. */
+async function readKnown(file: string): Promise<z.infer<typeof knownSchema> | undefined> {
+  try {
+    return knownSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
 interface Making {
   readonly uv: string;
   readonly python: string;
@@ -111,7 +154,11 @@ interface Making {
   readonly work: EngineWork;
 }
 
-/** Resolves the requirements to exact versions, as lines of a requirement file. */
+/**
+ * Resolves the requirements to exact versions, as lines of a requirement file.
+ *
+ * @throws NoSolution when none fit
+ */
 async function resolved(making: Making): Promise<string[]> {
   const { python, needs, recipe, day, scratch, copy, title, instance, work } = making;
   work.reporter.progress(`${instance.id}: resolving the requirements of ${title}`);
@@ -155,6 +202,8 @@ async function install(making: Making, made: string, lock: readonly string[]): P
   await writeFile(exact, `${lock.join('\n')}\n`);
   const into = ['pip', 'install', '--quiet', '--python', interpreterIn(made), '--no-deps'];
   await runUv(making, doing, [...into, ...asOf(day, lock), '-r', exact]);
+  await compilePackages(making, made);
+  for (const site of await siteFolders(made)) await writeFile(join(site, treeLink), linkLine);
   if (recipe.install !== 'editable' || needs.project === undefined) return;
   try {
     await runUv(making, doing, [...into, '--no-build-isolation', copy]);
@@ -164,6 +213,26 @@ async function install(making: Making, made: string, lock: readonly string[]): P
     // Most tests need no metadata of R.
     work.reporter.log(`${title} itself could not be built: ${error.message}`);
   }
+}
+
+/**
+ * Compiles the packages, as pip does when it installs them. Otherwise each run would compile them,
+ * and where warnings are errors, a package with an invalid escape could not be imported.
+ */
+async function compilePackages({ work, env }: Making, made: string): Promise<void> {
+  const python = interpreterIn(made);
+  const ended = await runProcess({
+    // Without -q, as much is printed as there are files. uv cannot compile with Python 3.6.
+    argv: [python, '-W', 'ignore', '-m', 'compileall', '-q', ...(await siteFolders(made))],
+    cwd: made,
+    env,
+    timeoutSeconds,
+    outputLimit: 16 << 20,
+    signal: work.signal,
+    keeper: python,
+  });
+  if (ended.ending === 'cancelled') throw new Cancelled();
+  // Packages contain files that are meant for another Python, which do not compile.
 }
 
 /**
@@ -236,7 +305,15 @@ function toolEnvironment(): Record<string, string> {
     const value = env[other];
     if (env[name] === undefined && value !== undefined) env[name] = value;
   }
-  return { ...env, UV_NO_CONFIG: '1', UV_NO_PROGRESS: '1', UV_PYTHON_DOWNLOADS: 'never' };
+  return {
+    ...env,
+    UV_NO_CONFIG: '1',
+    UV_NO_PROGRESS: '1',
+    UV_PYTHON_DOWNLOADS: 'never',
+    // A link to a file of uv's cache changes that file's time in all other environments, which then
+    // seem to be changed by the tests that run there.
+    UV_LINK_MODE: 'copy',
+  };
 }
 
 /** An hour, since packages without a wheel are compiled. */
@@ -260,7 +337,7 @@ async function runUv(
   if (ended.output.trim() !== '') work.reporter.log(ended.output.trimEnd());
   if (ended.exitCode === 0) return;
   const said = (ended.startError ?? ended.output).trim().slice(-1500);
-  throw new HumanError(
+  throw new (saysNoSolution(ended.output) ? NoSolution : HumanError)(
     `Could not ${doing}: ${said}`,
     'See whether the package index can be reached, or use the docker engine',
   );

@@ -22,14 +22,17 @@ import {
 } from '../engine';
 import { outputLimit } from '../boundedOutput';
 import { killMarked } from '../killRun';
-import { runMark, runProcess } from '../process';
+import { runMark, runProcess, type ProcessRequest, type ProcessResult } from '../process';
+import { missingPrograms } from '../environments/programs';
 import { runnerOf } from '../runners/runners';
 import { followTrace } from '../tracer/followTrace';
-import { readTrace, type ExecutionTrace } from '../tracer/readTrace';
+import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';
 import { alikeInPair, keptCompiledFiles, type CompiledOfPair } from './compilePristine';
 import { watchEnvironment, type EnvironmentWatch } from './environmentWatch';
+import { treeVariable } from './instanceEnvironment';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { guard, type Guardian } from './guardian';
+import { startLocalServices } from './localServices';
 import type { LocalEnvironment } from './python';
 
 interface LocalOptions {
@@ -115,6 +118,7 @@ class LocalPairs {
         watch: this.watch,
         tracer: this.options.tracer,
         guardian,
+        storage: this.options.storage,
       });
     try {
       await makeFolder(this.folder);
@@ -188,6 +192,7 @@ interface LocalSandbox {
   readonly watch: EnvironmentWatch;
   readonly tracer: string;
   readonly guardian: Guardian;
+  readonly storage: string;
 }
 
 /** @param folder created for this sandbox only */
@@ -252,19 +257,28 @@ async function inWatch<T>({ watch, tree, copy, compiled }: LocalSandbox, run: ()
 function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<RunRecord> {
   const key = newRecordKey();
   return withFolders(box, run, { ...request, key }, async ({ program, traceFolder }) => {
-    const { onOutcome } = request;
+    const { onOutcome, signal } = request;
+    const around = { keeper: box.watch.environment.interpreter, guardian: box.guardian, signal };
+    const services = await servicesOf(box, request, program, around);
+    if (services === undefined) return cancelledRecord();
     const unfollow = onOutcome === undefined ? undefined : followTrace(traceFolder, onOutcome, key);
-    const result = await runProcess({
-      argv: [program.interpreter, ...program.args],
-      cwd: program.cwd,
-      env: program.env,
-      timeoutSeconds: request.timeoutSeconds,
-      outputLimit,
-      signal: request.signal,
-      keeper: box.watch.environment.interpreter,
-      guardian: box.guardian,
-      onOutput: request.onOutput,
-    }).finally(unfollow);
+    let result: ProcessResult;
+    try {
+      result = await runProcess({
+        ...around,
+        argv: [program.interpreter, ...program.args],
+        cwd: program.cwd,
+        env: { ...services.env, ...program.env },
+        timeoutSeconds: request.timeoutSeconds,
+        outputLimit,
+        onOutput: request.onOutput,
+      });
+    } finally {
+      unfollow?.();
+      await services.stop();
+    }
+    const missing = await notOnPath(request.plan.programs ?? [], program.env['PATH'] ?? '');
+    const remarks = [...services.remarks, ...missingPrograms(missing, result.output)];
     return {
       ending: result.ending,
       exitCode: result.exitCode,
@@ -274,9 +288,51 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
       seconds: result.seconds,
       trace: await readTrace(traceFolder, key),
       folders: [box.tree, box.scratch, dirname(box.tree)],
+      ...(remarks.length > 0 && { remarks }),
     };
   });
 }
+
+/** Starts what the tests expect on the loopback. Undefined when the run is cancelled. */
+async function servicesOf(
+  box: LocalSandbox,
+  { plan, signal }: RunRequest,
+  { env }: DebuggedProgram,
+  around: Pick<ProcessRequest, 'keeper' | 'guardian' | 'signal'>,
+): Promise<Awaited<ReturnType<typeof startLocalServices>> | undefined> {
+  const { PATH = '', HOME = '', TMPDIR = '' } = env;
+  // Nothing of the tracer, and no folder of the tree, whose modules could shadow its own.
+  const run = { ...around, cwd: HOME, env: { PATH, HOME, TMPDIR, LANG: 'C.UTF-8' } };
+  try {
+    return await startLocalServices(plan.services ?? [], box.storage, run);
+  } catch (error) {
+    if (error instanceof Cancelled || signal?.aborted === true) return undefined;
+    throw error;
+  }
+}
+
+/** Those of some programs that no folder of the path has. */
+async function notOnPath(names: readonly string[], path: string): Promise<string[]> {
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const places = path
+        .split(delimiter)
+        .flatMap((folder) => [name, `${name}.exe`].map((file) => join(folder, file)));
+      return (await Promise.all(places.map(exists))).includes(true);
+    }),
+  );
+  return names.filter((_, index) => found[index] !== true);
+}
+
+const cancelledRecord = (): RunRecord => ({
+  ending: 'cancelled',
+  exitCode: undefined,
+  killedBy: undefined,
+  startError: undefined,
+  log: '',
+  seconds: 0,
+  trace: emptyTrace(),
+});
 
 function debugIn(
   box: LocalSandbox,
@@ -386,12 +442,13 @@ async function environmentOf(box: LocalSandbox, hashSeed: number): Promise<Recor
   // The tree precedes an installed copy of the same package, in any usual layout.
   const src = join(box.tree, 'src');
   const lib = join(box.tree, 'lib');
-  env['PYTHONPATH'] = [
-    box.tracer,
+  const folders = [
     ...((await exists(src)) ? [src] : []),
     box.tree,
     ...((await holdsPackages(lib)) ? [lib] : []),
-  ].join(delimiter);
+  ];
+  env['PYTHONPATH'] = [box.tracer, ...folders].join(delimiter);
+  env[treeVariable] = folders.join(delimiter);
   env['PYTHONHASHSEED'] = String(hashSeed);
   env['PYTHONIOENCODING'] = 'utf-8';
   env['PYTHONUNBUFFERED'] = '1';

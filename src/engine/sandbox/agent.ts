@@ -1,4 +1,5 @@
 import { sideName, type Side } from '../../domain/outcome';
+import type { Limit } from '../../domain/reason';
 import { SandboxUnusable } from '../engine';
 import type { Ending } from '../process';
 import type { AgentFrame, AgentProtocol } from './agentProtocol';
@@ -26,6 +27,16 @@ const patience = (why: Ending): number => (why === 'cancelled' ? 1500 : 15_000);
 
 /** Milliseconds for restoring the tree after a run, which may have left many files. */
 const settlingTime = 120_000;
+
+/** A request whose agent has ended. */
+interface LostRequest {
+  /** Why it was stopped before, if it was. */
+  readonly stopped: Ending | undefined;
+  /** The limit that its program had reached first, as far as the agent said so. */
+  readonly reached: Limit | undefined;
+  readonly isRun: boolean;
+  readonly seconds: number;
+}
 
 type Done = Extract<AgentFrame['header'], { kind: 'done' }>;
 type Settled = Extract<AgentFrame['header'], { kind: 'settled' }>;
@@ -95,7 +106,9 @@ export class Agent {
   ): Promise<AgentFrame & { header: Done }> {
     this.mustBeThere();
     const { wire } = this.parts;
+    const began = performance.now();
     let stopped: Ending | undefined;
+    let reached: Limit | undefined;
     let giveUp: NodeJS.Timeout | undefined;
     const stop = (why: Ending): void => {
       if (stopped !== undefined) return;
@@ -122,8 +135,11 @@ export class Agent {
       for (;;) {
         const frame = await wire.receive();
         if (frame === undefined) {
-          return await this.afterLoss(stopped, options.onOutput !== undefined);
+          const seconds = (performance.now() - began) / 1000;
+          const isRun = options.onOutput !== undefined;
+          return await this.afterLoss({ stopped, reached, isRun, seconds });
         }
+        if (frame.header.kind === 'limit') reached ??= frame.header.what;
         if (frame.header.kind === 'output') {
           if (stopped === undefined) options.onOutput?.(frame.payload, stop);
         } else if (frame.header.kind === 'failed') {
@@ -143,24 +159,28 @@ export class Agent {
   /**
    * What a request came to of which the agent has ended.
    *
-   * @param stopped why it was stopped before, if it was
    * @throws SandboxUnusable when nobody stopped it, and the loss is no result of a run
    */
-  private async afterLoss(
-    stopped: Ending | undefined,
-    isRun: boolean,
-  ): Promise<AgentFrame & { header: Done }> {
+  private async afterLoss({
+    stopped,
+    reached,
+    isRun,
+    seconds,
+  }: LostRequest): Promise<AgentFrame & { header: Done }> {
     const payload = Buffer.alloc(0);
+    const done = (ending: Ending) => ({
+      header: { kind: 'done' as const, bytes: 0, ending, seconds, remarks: [] },
+      payload,
+    });
     if (stopped !== undefined) {
       this.close('it did not end a run in time');
-      return { header: { kind: 'done', bytes: 0, ending: stopped }, payload };
+      return done(stopped === 'cancelled' ? stopped : (reached ?? stopped));
     }
     const loss = await this.parts.whyLost?.();
     // The kernel may kill all that is in a container for memory, the agent included.
     if (loss === undefined || !('ending' in loss) || !isRun) throw this.lost(loss);
     this.close('its memory was used up');
-    const { ending } = loss;
-    return { header: { kind: 'done', bytes: 0, ending, seconds: 0, remarks: [] }, payload };
+    return done(reached ?? loss.ending);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../../domain/reason';
 import type { AttachedProgram } from './attachedProgram';
 
 /** A frame from the agent: its header and the bytes after it. Format: swt_agent.py. */
@@ -9,10 +10,14 @@ export interface AgentFrame {
 
 const runFields = {
   ending: z.string(),
+  /** The limit that the program reached first, whatever its end. */
+  limit: z.enum(limits).nullish(),
   exit: z.number().nullish(),
   signal: z.number().nullish(),
   seconds: z.number(),
   remarks: z.array(z.string()),
+  /** Programs that tests expect and that are not on their path. */
+  missing: z.array(z.string()).optional(),
   /** Folder of the shell of a workspace after a command. */
   cwd: z.string().optional(),
   /** Why a program could not be started. */
@@ -22,6 +27,8 @@ const runFields = {
 const frameHeader = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready'), bytes: z.number(), python: z.string() }),
   z.object({ kind: z.literal('output'), bytes: z.number() }),
+  // A program reaches its first limit, and may go on. Known even if the agent is lost soon after.
+  z.object({ kind: z.literal('limit'), bytes: z.number(), what: z.enum(limits) }),
   z.object({ kind: z.literal('failed'), bytes: z.number(), why: z.string() }),
   z.object({
     kind: z.literal('done'),

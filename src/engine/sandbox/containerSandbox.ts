@@ -3,6 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { join, posix } from 'node:path';
 import type { Side } from '../../domain/outcome';
+import type { Limit } from '../../domain/reason';
 import { Cancelled, throwIfAborted } from '../../domain/humanError';
 import { removeForce } from '../../repository/abandoned';
 import {
@@ -15,12 +16,15 @@ import {
 } from '../../repository/treeFiles';
 import { BoundedOutput, outputLimit, streamLimit } from '../boundedOutput';
 import type { RunRecord, RunRequest, Sandbox } from '../engine';
+import { missingPrograms } from '../environments/programs';
+import { missingService } from '../environments/services';
 import { runnerOf } from '../runners/runners';
 import { endings, type Ending } from '../process';
-import { emptyTrace, readTrace } from '../tracer/readTrace';
+import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { Agent, type AgentParts } from './agent';
 import { contentTime, filesOfTar, tarOf } from './archive';
+import { servicesInSandbox } from './sandboxServices';
 import { sandboxRepository } from './sandboxRepository';
 import { asciiJson } from './agentProtocol';
 
@@ -55,6 +59,19 @@ export interface SandboxParts extends AgentParts {
  */
 const builds =
   /(^|\/)(setup\.(py|cfg)|pyproject\.toml|meson\.build|MANIFEST\.in)$|\.(pyx|pxd|pxi|c|cc|cpp|h|hpp|f|f90|src)(\.(in|tp))?$/;
+
+/**
+ * Files that have to be built again after a change of `changed`. Not every build system knows which
+ * sources include a header, so a change of one counts for all of them. ccache finds those that are
+ * the same nevertheless.
+ *
+ * @param all files of R
+ */
+export function builtFrom(changed: readonly string[], all: Iterable<string>): string[] {
+  const includes = changed.some((path) => /\.(pxd|pxi|h|hpp)(\.(in|tp))?$/.test(path));
+  const units = includes ? [...all].filter((path) => /\.(pyx|c|cc|cpp|f|f90)$/.test(path)) : [];
+  return [...new Set([...changed, ...units])];
+}
 
 /**
  * Opens a sandbox on a container whose agent is ready, and makes its tree equal to the one here.
@@ -295,6 +312,7 @@ export class ContainerSandbox implements Sandbox {
         env: {},
         seconds: 1800,
         disk: this.parts.diskBytes,
+        changed: builtFrom(because, this.entries.keys()),
       },
       { signal, onOutput: (data) => output.add(data) },
     );
@@ -326,17 +344,19 @@ export class ContainerSandbox implements Sandbox {
         // The next caller of `load` gets the error.
         this.settling.catch(() => undefined);
       }
+      const trace = await traceOf(payload, key);
       return {
-        ending: endingOf(header.ending),
+        ending: brokeAtLimit(trace, header) ?? endingOf(header.ending),
         exitCode: header.exit ?? undefined,
         killedBy: typeof header.signal === 'number' ? nameOf(header.signal) : undefined,
         startError: header.why,
         log: output.text(),
         seconds: header.seconds ?? 0,
-        trace: await traceOf(payload, key),
+        trace,
         folders: [image.folder],
         remarks: [
           ...(header.remarks ?? []),
+          ...missingPrograms(header.missing ?? [], output.text()),
           ...[...this.unbuilt].map(
             (path) => `${path} was changed, but this image cannot build it again`,
           ),
@@ -355,6 +375,7 @@ export class ContainerSandbox implements Sandbox {
   ): ReturnType<Agent['untilDone']> {
     const { plan, signal } = request;
     const { image } = this.parts;
+    const services = servicesInSandbox(plan.services ?? []);
     const decoder = new StringDecoder('utf8');
     let streamed = 0;
     const trace = {
@@ -369,7 +390,12 @@ export class ContainerSandbox implements Sandbox {
         argv: [image.python, ...plan.args],
         bin: this.bin,
         cwd: plan.cwd,
-        env: { ...this.environment(request.hashSeed ?? 0), ...plan.env },
+        env: { ...this.environment(request.hashSeed ?? 0), ...services.env, ...plan.env },
+        programs: plan.programs ?? [],
+        services: services.started.map((each) => ({
+          ...each,
+          missing: missingService(each.name),
+        })),
         // Takes effect only when this process is gone and cannot stop the run.
         seconds: request.timeoutSeconds + 30,
         disk: this.parts.diskBytes,
@@ -479,6 +505,19 @@ const entryOf = (file: TreeFile | undefined): TreeEntry | null =>
 
 const endingOf = (word: string | undefined): Ending =>
   endings.find((ending) => ending === word) ?? 'not started';
+
+/**
+ * The limit that made a run break off although its first process ended by itself: a part of it was
+ * killed or could not be started, and one of its tests never ended.
+ */
+const brokeAtLimit = (
+  { unfinished }: ExecutionTrace,
+  {
+    ending,
+    limit,
+  }: { readonly ending?: string | undefined; readonly limit?: Limit | null | undefined },
+): Limit | undefined =>
+  ending === 'exited' && unfinished.length > 0 ? (limit ?? undefined) : undefined;
 
 const nameOf = (signal: number): string =>
   Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ??

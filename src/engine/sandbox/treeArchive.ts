@@ -48,13 +48,48 @@ async function* archiveOf({ tree, folder, paths, signal }: Archiving): AsyncGene
       yield await tarEntry({ ...named, mode: found.mode === '100755' ? 0o755 : 0o644 }, content);
     }
   }
-  for (const below of await repositoryFiles(join(tree, '.git'))) {
+  yield* repositoryEntries({ tree, folder, owner: 0, signal });
+  yield tarEnd;
+}
+
+/**
+ * The repository of one commit of R, `.git`, as a tar that is produced while it is read.
+ *
+ * @param folder name of R below the folder that the tar is unpacked in
+ * @param owner number of the user and of the group that own the files
+ */
+export function repositoryArchive(
+  tree: string,
+  folder: string,
+  owner: number,
+  signal?: AbortSignal,
+): Readable {
+  return Readable.from(wholeRepository({ tree, folder, owner, signal }), { objectMode: false });
+}
+
+async function* wholeRepository(archiving: ArchivingRepository): AsyncGenerator<Buffer> {
+  yield* repositoryEntries(archiving);
+  yield tarEnd;
+}
+
+interface ArchivingRepository extends Pick<Archiving, 'tree' | 'folder' | 'signal'> {
+  readonly owner: number;
+}
+
+async function* repositoryEntries({
+  tree,
+  folder,
+  owner,
+  signal,
+}: ArchivingRepository): AsyncGenerator<Buffer> {
+  const file = { type: 'File', mode: 0o644, time: earliestTime, owner } as const;
+  const directory = { ...file, type: 'Directory', mode: 0o755 } as const;
+  for (const below of ['/', ...(await repositoryFiles(join(tree, '.git')))]) {
     throwIfAborted(signal);
     const path = posix.join(folder, '.git', below);
     if (below.endsWith('/')) yield await tarEntry({ ...directory, path });
     else yield await tarEntry({ ...file, path }, await readFile(join(tree, '.git', below)));
   }
-  yield tarEnd;
 }
 
 /**

@@ -4,6 +4,6 @@
  */
 export const acpEndings = [
   ...['finished', 'refused', 'cut off', 'crashed', 'silent'],
-  ...['time', 'calls', 'cost', 'output', 'disk', 'memory', 'cancelled'],
+  ...['time', 'calls', 'cost', 'output', 'disk', 'memory', 'processes', 'cancelled'],
 ] as const;
 export type AcpEnding = (typeof acpEndings)[number];

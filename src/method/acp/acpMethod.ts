@@ -154,6 +154,7 @@ const words: Readonly<Record<AcpEnding, string>> = {
   cost: 'ended by the limit of dollars',
   output: 'ended because it wrote too much',
   disk: 'ended because it filled the disk',
+  processes: 'ended because it started too many processes',
   memory: 'ended because it used up the memory',
   cancelled: 'the agent cancelled its turn',
 };

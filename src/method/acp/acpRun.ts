@@ -362,6 +362,7 @@ function howItEnded(
   const of = (ending: AcpEnding) => ({ ending, why });
   if (program.ending === 'disk full') return of('disk');
   if (program.ending === 'out of memory') return of('memory');
+  if (program.ending === 'too many processes') return of('processes');
   if (program.ending === 'too much output' || spoken.ending === 'output') return of('output');
   if (program.ending === 'timed out' && !isStopped) return of('time');
   if (proxy.end !== undefined) return of(endingOfProxy(proxy));

@@ -11,6 +11,8 @@ export function whyStopped(result: CommandResult, seconds: number): string | und
       return 'The command ended the shell. A new shell has been started in the same folder; variables are lost.';
     case 'too much output':
       return 'The command was stopped because it printed too much.';
+    case 'too many processes':
+      return 'The command was stopped because it started too many processes.';
     case 'disk full':
       return 'The command was stopped because the disk is full.';
     case 'out of memory':

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plural } from '../../domain/plural';
 import { HumanError } from '../../domain/humanError';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import { fileOfR, linesOf, pathField, shortLine } from './places';
@@ -64,7 +65,7 @@ export const outlineFile: Tool<Input, Output> = {
     }));
     const more = found.length - definitions.length;
     const text = [
-      `${path} has ${lines.length} lines${found.length === 0 ? ', and no class or function' : ''}.`,
+      `${path} has ${plural(lines.length, 'line')}${found.length === 0 ? ', and no class or function' : ''}.`,
       ...imports.map((each) => `${each.line}  ${each.text}`),
       ...definitions.map(
         (each) =>

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plural } from '../../domain/plural';
 import { HumanError } from '../../domain/humanError';
 import { fileOfR, linesOf, pathField, shortLine } from './places';
 import { answerLimit, fields, type Tool } from './tool';
@@ -50,7 +51,7 @@ export const readFile: Tool<Input, Output> = {
     }
     if (start > lines.length) {
       throw new HumanError(
-        `${path} has ${lines.length} lines, and start_line is ${start}`,
+        `${path} has ${plural(lines.length, 'line')}, and start_line is ${start}`,
         'Ask for lines that are there',
       );
     }

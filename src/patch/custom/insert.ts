@@ -1,3 +1,4 @@
+import { plural } from '../../domain/plural';
 import type { Definition } from '../../python/definitions';
 import { placeText, replaceLine, type CustomBlock } from './parseCustom';
 import type { BlockCode } from './blockCode';
@@ -34,7 +35,7 @@ export function insert(file: CustomFile, block: CustomBlock, code: BlockCode): v
       severity: 'info',
       code: 'outside-file',
       line: block.placeLine,
-      message: `${file.path} has only ${lines.length} lines; the code goes to its end`,
+      message: `${file.path} has only ${plural(lines.length, 'line')}; the code goes to its end`,
       fixes: [replaceLine('Write EOF', block.placeLine, 'EOF')],
     });
   }

@@ -80,7 +80,7 @@ export function readHunk(
 
   let body = readByCount(lines, start + 1, header.oldLines, header.newLines);
   if (body === undefined || goesOn(lines, body.next)) {
-    body = readByShape(lines, start + 1, reading);
+    body = readByShape(lines, start + 1, reading, header);
     problems.push(wrongCounts(header, body, start, endsText(lines, body.next)));
   }
   tellOddLines(lines, start + 1, body.next, problems);
@@ -234,7 +234,12 @@ function readByCount(
   return body;
 }
 
-function readByShape(lines: readonly string[], from: number, reading: Reading = 'git'): Body {
+function readByShape(
+  lines: readonly string[],
+  from: number,
+  reading: Reading = 'git',
+  counts?: Pick<Hunk, 'oldLines' | 'newLines'>,
+): Body {
   const body: Body = { lines: [], oldLines: 0, newLines: 0, next: from };
   while (body.next < lines.length && !endsShape(lines, body.next)) {
     const line = lines[body.next] ?? '';
@@ -242,14 +247,33 @@ function readByShape(lines: readonly string[], from: number, reading: Reading = 
     if (reading === 'git' || !isBareContext(lines, body.next, from)) break;
     take(body, ` ${line}`);
   }
-  // Blank lines at the end are more often a separator than context.
-  while (/^\r?$/.test(lines[body.next - 1] ?? 'x') && body.lines.length > 0) {
-    body.lines.pop();
-    body.oldLines -= 1;
-    body.newLines -= 1;
-    body.next -= 1;
-  }
+  dropBlankEnd(lines, body, counts);
   return body;
+}
+
+/**
+ * Removes blank lines from the end of a hunk, which are more often a separator than context. Where
+ * an edit is before them, those that the header counts stay: without context below it, the edit
+ * would be one at the end of the file.
+ */
+function dropBlankEnd(
+  lines: readonly string[],
+  body: Body,
+  counts: Pick<Hunk, 'oldLines' | 'newLines'> | undefined,
+): void {
+  let blank = 0;
+  while (blank < body.lines.length && /^\r?$/.test(lines[body.next - 1 - blank] ?? 'x')) blank += 1;
+  const edit = body.lines[body.lines.length - 1 - blank];
+  const isNeeded = counts !== undefined && edit !== undefined && edit.kind !== 'context';
+  const counted = Math.min(
+    (counts?.oldLines ?? 0) - (body.oldLines - blank),
+    (counts?.newLines ?? 0) - (body.newLines - blank),
+  );
+  const dropped = isNeeded ? blank - Math.max(0, Math.min(counted, blank)) : blank;
+  body.lines.length -= dropped;
+  body.oldLines -= dropped;
+  body.newLines -= dropped;
+  body.next -= dropped;
 }
 
 /** Lines that begin something other than a line of a hunk. */
@@ -290,7 +314,28 @@ function isSignature(lines: readonly string[], i: number): boolean {
 function goesOn(lines: readonly string[], from: number): boolean {
   let i = from;
   while ((lines[i] ?? '').startsWith(' ')) i += 1;
+  if (/^\r?$/.test(lines[i] ?? 'x')) return goesOnAfterBlank(lines, i);
   return /^[+-]/.test(lines[i] ?? '') && !endsShape(lines, i) && !/^-{2,}\s*$/.test(lines[i] ?? '');
+}
+
+/**
+ * Whether a blank line is context that lacks its blank: up to the next hunk, part or the end of the
+ * text, each line is one of a hunk, and one is an edit or another hunk follows. Items of a list
+ * (`- text`) and lines of prose are not lines of a hunk.
+ */
+function goesOnAfterBlank(lines: readonly string[], from: number): boolean {
+  let isEdited = false;
+  let isMarked = false;
+  for (let i = from; ; i += 1) {
+    const line = lines[i];
+    if (line === undefined || elsewhere.test(line) || endsShape(lines, i)) {
+      return isEdited || (isMarked && line?.startsWith('@@') === true);
+    }
+    if (/^\r?$/.test(line)) continue;
+    if (!/^[ +\\-]/.test(line) || /^[+-]\s\S|^-{2,}\s*$/.test(line)) return false;
+    isMarked = true;
+    isEdited ||= /^[+-]/.test(line);
+  }
 }
 
 /** Whether only blank lines and the fence of a code block follow. */

@@ -28,7 +28,7 @@ import { gradeSweBench, sweBenchMarks } from '../../domain/study/resolution/sweB
 import type { RunRecord } from '../../engine/engine';
 import { parseCodePatch, stackPatches } from '../../evaluation/codePatch';
 import { contradictionsOf } from '../../evaluation/findings/recordsThatDoNotFit';
-import { endingOf, transitionsBetween } from '../../evaluation/results';
+import { endingOf, tookAllItsTime, transitionsBetween } from '../../evaluation/results';
 import type { InstanceSession, SessionRun } from '../../evaluation/session';
 import { whyNotToTheEnd } from '../../evaluation/testRun';
 import { splitTestEdits } from '../../patch/testFiles';
@@ -200,10 +200,13 @@ function gradeRun(
     return { status: 'error', failure: endingOf(record), hindrance };
   }
   if (typeof expected === 'string') return { status: 'error', failure: expected, hindrance };
-  if (record.ending === 'timed out') {
+  if (tookAllItsTime(record)) {
     // SWE-bench grades no log of such a run.
     const output = `${record.log}\n\nTimeout error: ${timeoutSeconds} seconds exceeded.`;
-    const failure = `Test timed out after ${timeoutSeconds} seconds.`;
+    const failure =
+      record.ending === 'timed out'
+        ? `Test timed out after ${timeoutSeconds} seconds.`
+        : `The tests were ${endingOf(record)}.`;
     return { status: 'error', failure, output, ...infraOf(output) };
   }
   const output = sweBenchLogOf(record);

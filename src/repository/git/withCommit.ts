@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { plural } from '../../domain/plural';
 import { Cancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { removeAbandonedBeside, removeForce } from '../abandoned';
@@ -139,7 +140,7 @@ async function complete(gitDir: string, request: CommitRequest): Promise<CommitT
       from,
       ['-c', 'fetch.negotiationAlgorithm=noop'],
       ['--stdin'],
-      `${repo}: ${state.missing.length} files of ${commit.slice(0, 12)}`,
+      `${repo}: ${plural(state.missing.length, 'file')} of ${commit.slice(0, 12)}`,
       { ...request, input: `${state.missing.join('\n')}\n` },
     );
     state = await treeOf(gitDir, commit, signal);

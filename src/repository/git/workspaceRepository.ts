@@ -126,7 +126,8 @@ export class WorkspaceRepository {
   }
 
   /**
-   * The edits of the workspace against R as a patch, committed or not, new files included.
+   * The edits of the workspace against R as a patch, committed or not, new files included. A custom
+   * diff that R does not have is a note of the author about edits, and none itself.
    * Submodules of R and repositories inside the workspace are left out, with all their content.
    *
    * @throws HumanError when the workspace has no repository with R, Cancelled
@@ -156,7 +157,10 @@ export class WorkspaceRepository {
         ask([...['diff-files', '-z', '--name-only', '--no-renames'], ...contentOnly]),
         ask(['ls-files', '-z', '--others', '--exclude-standard']),
       ]);
-      const paths = [...changed.split('\0'), ...added.split('\0')].filter(
+      const paths = [
+        ...changed.split('\0'),
+        ...added.split('\0').filter((path) => !isCustomDiff(path)),
+      ].filter(
         // A folder in the list is a repository in the workspace. Our marker is never an edit, even
         // if R tracks a file of that name.
         (path) => path !== '' && !path.endsWith('/') && path !== markerPath,
@@ -233,6 +237,8 @@ export class WorkspaceRepository {
 
 /** Options that make a comparison depend only on R and the files. */
 const contentOnly = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
+
+const isCustomDiff = (path: string): boolean => path.endsWith('.swtdiff');
 
 const isThere = async (path: string): Promise<boolean> =>
   (await lstat(path).catch(() => undefined)) !== undefined;

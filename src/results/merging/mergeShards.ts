@@ -1,6 +1,7 @@
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
+import { plural } from '../../domain/plural';
 import { makeFolder } from '../../files/makeFolder';
 import { writeWholeFile } from '../../files/wholeFile';
 import { HumanError, messageOf, systemCode, throwIfAborted } from '../../domain/humanError';
@@ -147,7 +148,7 @@ function checkOneRun(shards: readonly ShardFolder<MergedLine>[]): void {
     const both = `The shards in ${first.dir} and ${dir} are not of one run`;
     if (shard.count !== first.manifest.shard.count) {
       throw new HumanError(
-        `${both}: one is of ${first.manifest.shard.count} shards, the other of ${shard.count}`,
+        `${both}: one is of ${plural(first.manifest.shard.count, 'shard')}, the other of ${shard.count}`,
         advice,
       );
     }

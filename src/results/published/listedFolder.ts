@@ -8,8 +8,12 @@ export interface ListedFolder {
 }
 
 /** Empty for a folder that cannot be listed. */
-export async function listedFolder(folder: string): Promise<ListedFolder> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+export const listedFolder = (folder: string): Promise<ListedFolder> =>
+  listReadable(folder).catch(() => ({ files: [], folders: [] }));
+
+/** @throws the system's error for a folder that cannot be listed */
+export async function listReadable(folder: string): Promise<ListedFolder> {
+  const entries = await readdir(folder, { withFileTypes: true });
   const files: string[] = [];
   const folders: string[] = [];
   for (const entry of entries) {

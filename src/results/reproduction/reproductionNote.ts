@@ -9,6 +9,7 @@ import { harnessGrade } from '../../evaluation/harnessGrade';
 import { isReproduction } from '../../evaluation/isReproduction';
 import { notesToShow } from '../../evaluation/notesToShow';
 import { markdownCode, markdownProse, markdownTable } from '../../evaluation/markdown';
+import { withoutMachinePaths, type MachineFolder } from './withoutMachinePaths';
 
 /** A candidate with its verdict, and what a reader needs to judge it. */
 export interface Reproduction {
@@ -25,6 +26,8 @@ export interface Reproduction {
   readonly revealed: boolean;
   /** Whether X* and T* were ever shown to the author. */
   readonly wasRevealed: boolean;
+  /** Folders of this machine that texts of the note must not name. */
+  readonly folders: readonly MachineFolder[];
 }
 
 /** Names of the files of an export, for a note that stands beside them. */
@@ -39,7 +42,8 @@ interface NamedFiles {
  * The verdict on a candidate in Markdown: both gradings, transitions and ΔC. Once revealed, it adds
  * ΔC by line and what the golden tests cover besides. Only a reproduction is called one.
  */
-export function reproductionNote(reproduction: Reproduction, files?: NamedFiles): string {
+export function reproductionNote(given: Reproduction, files?: NamedFiles): string {
+  const reproduction = asShared(given);
   const { result } = reproduction;
   return [
     heading(result),
@@ -55,6 +59,26 @@ export function reproductionNote(reproduction: Reproduction, files?: NamedFiles)
     '',
   ].join('\n\n');
 }
+
+/** The same without paths of this machine. Of a snapshot only its name tells others anything. */
+function asShared(reproduction: Reproduction): Reproduction {
+  const { folders, result, environment } = reproduction;
+  const { source } = result;
+  const shared = withoutMachinePaths(result, folders);
+  return {
+    ...reproduction,
+    environment: withoutMachinePaths(environment, folders),
+    result: {
+      ...shared,
+      // The digest of the patch is that of the file beside the note.
+      patch: result.patch,
+      source: source.kind === 'snapshot' ? { ...source, from: lastPart(source.from) } : source,
+    },
+  };
+}
+
+const lastPart = (path: string): string =>
+  path.split(/[\\/]/).findLast((part) => part !== '') ?? path;
 
 function heading(result: CandidateResult): string {
   const { strict, affected, instance } = result;

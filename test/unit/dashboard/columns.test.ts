@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cellState, kindWords, symbols } from '../../../src/dashboard/cellState';
+import { cellState, columnCell, kindWords, symbols } from '../../../src/dashboard/cellState';
 import { columnsOf, instancesOfRuns, isShown, ordered } from '../../../src/dashboard/columns';
 import { entryReasons } from '../../../src/domain/reason';
 import type { RunData, RunEntry } from '../../../src/domain/study/entry';
@@ -63,7 +63,27 @@ describe('cells of the matrix', () => {
     assert.equal(kind('unsound'), 'unsound');
     assert.equal(kind('does not apply'), 'unusable');
     assert.equal(kind('environment failed', false), 'unknown');
-    assert.equal(cellState(undefined).kind, 'pending');
+  });
+
+  it('say no prediction once a run has ended, and not run yet only while it can go on', () => {
+    const words = (run: RunData, id: string): readonly [string, string] => {
+      const [column] = columnsOf([run]);
+      assert.ok(column);
+      const cell = columnCell(column, id);
+      return [cell.kind, cell.words];
+    };
+    const facts = (id: string): RunData['instances'][number] => ({
+      ...{ id, repo: 'a/b', created: '', issueLength: 1 },
+    });
+    const run = {
+      label: 'one',
+      instances: [facts(sample.instance), facts('other')],
+      entries: [sample],
+    };
+    assert.deepEqual(words(run, 'other'), ['unknown', 'no prediction']);
+    assert.deepEqual(words({ ...run, unfinished: true }, 'other'), ['pending', 'not run yet']);
+    assert.deepEqual(words(run, 'elsewhere'), ['left-out', 'not selected in this run']);
+    assert.notEqual(words(run, sample.instance)[1], 'no prediction');
   });
 });
 

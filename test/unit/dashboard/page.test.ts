@@ -185,7 +185,7 @@ describe('the dashboard as a file', function () {
     const details = page.locator('.finding-details');
     assert.match(await details.innerText(), /^⚠ The tests read the sources or the repository/);
     assert.equal(await details.locator('li').textContent(), attack);
-    const table = page.locator('table:has(caption:text("Findings"))');
+    const table = page.locator('table:has(caption:has-text("Findings:"))');
     const telling = run.entries.filter(({ failToPass }) => failToPass > 0).length;
     assert.deepEqual(await table.locator('tbody td').allTextContents(), [
       ...[String(telling), '0', '1', '0', '0', '1', '1'],
@@ -284,7 +284,7 @@ describe('the dashboard as a file', function () {
       await details.locator('li').textContent(),
       `Step 14 of the trajectory: ${attack} (reads git)`,
     );
-    const table = page.locator('table:has(caption:text("Findings in trajectories"))');
+    const table = page.locator('table:has(caption:has-text("Findings in trajectories"))');
     assert.deepEqual(await table.locator('tbody td').allTextContents(), [
       ...[String(entries.length), '1', '0', '0', '0', '0', '1', '1', '0'],
     ]);
@@ -324,6 +324,73 @@ describe('the dashboard as a file', function () {
     } finally {
       await page.setViewportSize({ width: 1200, height: 900 });
     }
+  });
+
+  it('fits 900 and 480 pixels: only boxes of tables scroll sideways, and rows keep their names', async () => {
+    const study = simulatedStudy({ instances: 80, methods: 6 });
+    const runs = study.runs.map((run, index) => ({
+      ...run,
+      entries: run.entries.map((entry) => ({
+        ...entry,
+        model: `zero-shot-plus/anthropic/some-model-${index}-20240620`,
+        cost: { dollars: 1.25, inputTokens: 123_456, outputTokens: 7890, seconds: 60 },
+      })),
+    }));
+    try {
+      for (const width of [900, 480]) {
+        await page.setViewportSize({ width, height: 900 });
+        await open({ ...study, runs });
+        for (const card of await page.locator('.card').all()) await card.scrollIntoViewIfNeeded();
+        await until("document.querySelectorAll('.card table').length >= 6");
+        await page.evaluate(
+          "document.querySelectorAll('details').forEach((each) => (each.open = true))",
+        );
+        const needed = await page.evaluate<number>('document.documentElement.scrollWidth');
+        assert.ok(needed <= width, `the page needs ${needed} of ${width} pixels`);
+        const moved = await page.evaluate<number[]>(
+          `[...document.querySelectorAll('.wide')].map((box) => {
+            box.scrollLeft = 200;
+            const name = box.querySelector('tbody th').getBoundingClientRect();
+            return name.left - box.getBoundingClientRect().left;
+          })`,
+        );
+        assert.ok(
+          moved.every((each) => Math.abs(each) < 2),
+          `the names of rows are at ${moved.join(', ')}`,
+        );
+      }
+    } finally {
+      await page.setViewportSize({ width: 1200, height: 900 });
+    }
+  });
+
+  it('begins with the filter that it was exported with, and shows all without it', async () => {
+    const study = simulatedStudy({ instances: 40, methods: 2 });
+    const ids = study.runs[0]?.instances.slice(0, 7).map(({ id }) => id) ?? [];
+    await open({ ...study, asked: { filter: { text: 'status:valid', ids } } });
+    assert.equal(await page.getByLabel('Filter').inputValue(), 'status:valid');
+    assert.equal(await count('.matrix-row'), 7);
+    assert.match(await page.locator('.denominators').innerText(), /shares of the 7 instances/);
+    await page.getByLabel('Filter').fill('');
+    await until("document.body.innerText.includes('40 of 40 instances')");
+    assert.match(await page.locator('.denominators').innerText(), /the 40 instances of the run/);
+    // A page by itself does not know what is valid, but for this one text.
+    await page.getByLabel('Filter').fill('status:valid');
+    await until("document.querySelectorAll('.matrix-row').length === 7");
+  });
+
+  it('draws every plot and every row on paper', async () => {
+    const study = simulatedStudy({ instances: 300, methods: 3, samples: 2 });
+    await open(study);
+    assert.ok((await count('.plot > svg')) < 8, 'plots out of sight are not drawn yet');
+    await page.evaluate(
+      "addEventListener('beforeprint', () => (globalThis.rows = document.querySelectorAll('.matrix-row').length))",
+    );
+    const paper = await page.pdf({ format: 'A4' });
+    assert.ok(paper.length > 1000);
+    assert.equal(await count('.plot > svg'), 8);
+    assert.equal(await page.evaluate('globalThis.rows'), 300);
+    assert.ok((await count('.matrix-row')) < 100, 'the screen needs only the rows in sight');
   });
 
   it('hides methods with the keyboard, everywhere and until they are shown again', async () => {

@@ -172,8 +172,21 @@ describe('strict grading: the reason is the first that holds', () => {
 
   it('breaks a test: P→F, or any failure after the fix beside an F→P', () => {
     assert.equal(grade({ [own]: pf }).reason, 'breaks a test');
-    assert.match(grade({ [own]: pf }).explanation, /test_own .*P→F/);
+    assert.equal(grade({ [own]: pf }).explanation, '1 test fails on R∘X*: t.py::test_own (P→F)');
     assert.equal(grade({ [own]: ['skipped', 'failed'] }).reason, 'breaks a test');
+  });
+
+  it('breaks a test: counts and names the tests, and does not hide the F→P', () => {
+    const cases = (...fates: readonly Sides[]): Fates =>
+      Object.fromEntries(fates.map((fate, index) => [`${own}[${index}]`, fate]));
+    assert.equal(
+      grade(cases(fp, pf, ff, fp)).explanation,
+      '2 tests fail on R∘X*: t.py::test_own[1] (P→F), t.py::test_own[2] (F→F), beside 2 tests F→P',
+    );
+    assert.equal(
+      grade(cases(pf, pf, pf, pf, pf)).explanation,
+      '5 tests fail on R∘X*: t.py::test_own[0] (P→F), t.py::test_own[1] (P→F), t.py::test_own[2] (P→F) and 2 more',
+    );
   });
 
   it('unrelated failure before fails on both sides', () => {

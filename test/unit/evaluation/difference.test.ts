@@ -43,6 +43,97 @@ describe('why the gradings differ', () => {
   });
 });
 
+describe('each rule that makes the difference', () => {
+  type Fate = readonly [Outcome, Outcome];
+  const transitions = (of: Readonly<Record<string, Fate>>) =>
+    pairResults(
+      Object.entries(of).map(([test, [outcome]]) => ({ test, outcome })),
+      Object.entries(of).map(([test, [, outcome]]) => ({ test, outcome })),
+    );
+  type Log = Readonly<Record<string, readonly [string | undefined, string | undefined]>>;
+  const runs = (log: Log) => {
+    const side = (at: 0 | 1) => ({
+      statuses: new Map(
+        Object.entries(log).flatMap(([test, both]) => {
+          const status = both[at];
+          return status === undefined ? [] : [[test, status] as const];
+        }),
+      ),
+      counts: new Map<string, ReadonlyMap<number, number>>(),
+    });
+    return { pre: side(0), post: side(1) };
+  };
+  const why = (fates: Readonly<Record<string, Fate>>, log: Log, base: Log = {}) => {
+    const tests = transitions(fates);
+    const ownFunctions = new Set(['t.py::test_own']);
+    const strict = gradeStrict({ candidate: tests, base: [], ownFunctions });
+    const harness = gradeHarness({
+      removed: [],
+      added: [],
+      candidate: runs(log),
+      golden: undefined,
+      base: runs(base),
+    });
+    return explainDifference(strict, harness, tests);
+  };
+  const own = 't.py::test_own';
+  const good = { [own]: ['FAILED', 'PASSED'] } as const;
+
+  it('a line of the log that is no test of the run', () => {
+    assert.equal(
+      why(
+        { [own]: ['failed', 'passed'] },
+        { ...good, 'test_inner.py::test_this': ['FAILED', 'FAILED'] },
+      ),
+      'harness grading: not resolved; it reads a line of the log as a test that did not run, such as the output of a run within a test (test_inner.py::test_this)',
+    );
+  });
+
+  it('cases whose names are cut off at a blank', () => {
+    const said = why(
+      { [`${own}[a b]`]: ['failed', 'passed'], [`${own}[a c]`]: ['passed', 'passed'] },
+      { [`${own}[a`]: ['PASSED', 'PASSED'] },
+    );
+    assert.match(said ?? '', /PASSED on R too.*\(t\.py::test_own\[a b\]\)/);
+  });
+
+  it('a test that is expected to fail, on both gradings', () => {
+    assert.match(
+      why({ [own]: ['xfailed', 'passed'] }, { [own]: ['XFAIL', 'PASSED'] }) ?? '',
+      /: resolved; failed as expected on R \(xfail\) .* there \(t\.py::test_own\)$/,
+    );
+    assert.match(
+      why({ [own]: ['failed', 'xpassed'] }, { [own]: ['FAILED', 'XPASS'] }) ?? '',
+      /: not resolved; passed against its expectation \(XPASS\) is no status PASSED there/,
+    );
+  });
+
+  it('several rules, each with its tests', () => {
+    const said = why(
+      { [own]: ['failed', 'passed'], 't.py::test_b': ['passed', 'skipped'] },
+      {
+        ...good,
+        't.py::test_b': ['PASSED', 'SKIPPED'],
+        ...Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`in.py::t${n}`, ['FAILED', 'FAILED']])),
+      },
+    );
+    assert.match(
+      said ?? '',
+      /\(in\.py::t1, in\.py::t2, in\.py::t3 and 2 more\); it counts a test that is skipped.*\(t\.py::test_b\)$/,
+    );
+  });
+
+  it("names of Django's runner stand for their test", () => {
+    assert.match(
+      why(
+        { [own]: ['failed', 'passed'], 't/tests.py::A::test_old': ['passed', 'skipped'] },
+        { ...good, 'test_old (t.tests.A)': ['PASSED', 'SKIPPED'] },
+      ) ?? '',
+      /skipped, missing, .* as broken \(test_old \(t\.tests\.A\)\)$/,
+    );
+  });
+});
+
 describe('both gradings of the same runs', () => {
   const names = ['t.py::test_a', 't.py::test_b', 't.py::test_c'];
   const statusOf: Partial<Record<Outcome, string>> = {

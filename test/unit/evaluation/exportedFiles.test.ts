@@ -25,6 +25,7 @@ const reproduction = (result: CandidateResult): Reproduction => ({
   environment: undefined,
   revealed: false,
   wasRevealed: false,
+  folders: [],
 });
 
 const noSuccess = (): CandidateResult =>

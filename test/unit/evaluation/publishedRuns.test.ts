@@ -8,7 +8,7 @@ import { methodsOf } from '../../../src/domain/study/methods';
 import { publishedRows } from '../../../src/domain/study/published';
 import { studyReport } from '../../../src/domain/study/report';
 import { summariseMethod } from '../../../src/domain/study/summary';
-import { cellState } from '../../../src/dashboard/cellState';
+import { columnCell } from '../../../src/dashboard/cellState';
 import { columnsOf } from '../../../src/dashboard/columns';
 import { readRuns } from '../../../src/results/readRuns';
 import { reportCsv, reportText } from '../../../src/study/reportText';
@@ -151,7 +151,7 @@ describe('published runs', () => {
     assert.ok((entryOf(run, two).cost?.dollars ?? 0) > 0);
     const [column] = columnsOf([run]);
     assert.equal(column?.known, 'success');
-    assert.equal(cellState(column.entries.get(one)).text, 'success');
+    assert.equal(columnCell(column, one).text, 'success');
     const text = reportText(studyReport(studyDocument({ runs: [run] })));
     assert.match(text, /Only S is known, from a summary of the reference harness: OpenHands/);
     const { shares } = compareMethods(method, method);

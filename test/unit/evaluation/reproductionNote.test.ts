@@ -13,6 +13,7 @@ import {
   reproductionNote,
   type Reproduction,
 } from '../../../src/results/reproduction/reproductionNote';
+import { withoutMachinePaths } from '../../../src/results/reproduction/withoutMachinePaths';
 import { candidateResult } from './examples';
 
 const own = 'tests/test_cat.py::test_purr';
@@ -30,6 +31,7 @@ function reproduction(
     environment: 'local engine, Python 3.11',
     revealed: false,
     wasRevealed: false,
+    folders: [],
     ...more,
   };
 }
@@ -228,6 +230,37 @@ describe('candidate and golden tests side by side', () => {
       compareCoverage(candidate, golden).map(({ by }) => by),
       ['candidate only', 'golden tests only'],
     );
+  });
+});
+
+describe('paths of this machine', () => {
+  const folders = [
+    { path: '/home/ada', name: '~' },
+    { path: '/home/ada/work/cat', name: '' },
+  ];
+  const clean = (text: string): string => withoutMachinePaths(text, folders);
+
+  it('are told from the workspace, or by what the folder is', () => {
+    assert.equal(clean('no file /home/ada/work/cat/a.py'), 'no file a.py');
+    assert.equal(clean('in /home/ada/work/cat, not /home/ada.'), 'in ., not ~.');
+    assert.equal(clean("'/home/ada/.cache/x'"), "'~/.cache/x'");
+    assert.equal(clean('/home/adam/work'), '/home/adam/work', 'another folder');
+    assert.equal(clean('/etc/passwd'), '/etc/passwd');
+  });
+
+  it('are in no text of a note, whatever fails', () => {
+    const path = '/home/ada/work/cat/purr.txt';
+    const failed = { test: own, outcome: 'failed', message: `No such file: ${path}` } as const;
+    const tests = pairResults([failed], [{ test: own, outcome: 'passed' }]);
+    const result = candidateResult({
+      tests,
+      notes: [`the log is ${path}`],
+      source: { kind: 'snapshot', from: '/home/ada/snapshots/cat-1.0' },
+    });
+    const note = reproductionNote(reproduction(result, { folders }));
+    assert.doesNotMatch(note, /home|ada/);
+    assert.match(note, /No such file: purr\.txt/);
+    assert.match(note, /a snapshot, `cat-1\.0`/);
   });
 });
 

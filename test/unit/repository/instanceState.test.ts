@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import type { InstanceStatus } from '../../../src/domain/status';
+import { statusWords, type InstanceStatus } from '../../../src/domain/status';
 import type { Validation } from '../../../src/domain/validation';
 import {
   readStates,
@@ -182,18 +182,31 @@ describe('the status of an instance', () => {
     });
   });
 
-  it('is that of the later of validation and verdict', () => {
+  it('is that of the later of validation and verdict, and keeps the other', () => {
     const candidate = { kind: 'candidate', success: false, reason: 'passes on R' };
-    assert.deepEqual(status({ treesReady: true, validation: sound, verdict }), candidate);
+    const golden = { kind: 'golden valid' };
+    const first = { ...candidate, golden };
+    assert.deepEqual(status({ treesReady: true, verdict }), candidate);
+    assert.deepEqual(status({ treesReady: true, validation: sound, verdict }), first);
     const newer = { ...sound, date: later(sound) };
-    assert.deepEqual(status({ treesReady: true, validation: newer, verdict }), {
-      kind: 'golden valid',
-    });
+    const second = { ...golden, candidate };
+    assert.deepEqual(status({ treesReady: true, validation: newer, verdict }), second);
     const same = { ...sound, date: verdict.date };
-    assert.deepEqual(status({ treesReady: true, validation: same, verdict }), candidate);
+    assert.deepEqual(status({ treesReady: true, validation: same, verdict }), first);
     const unreadable = { ...verdict, date: 'yesterday' };
-    assert.deepEqual(status({ treesReady: true, validation: sound, verdict: unreadable }), {
-      kind: 'golden valid',
-    });
+    assert.deepEqual(status({ treesReady: true, validation: sound, verdict: unreadable }), second);
+  });
+
+  it('matches the filters of both, whichever is later', () => {
+    const keeps = (word: keyof typeof statusWords, date: string): boolean =>
+      statusWords[word](status({ treesReady: true, validation: { ...sound, date }, verdict }));
+    for (const date of [sound.date, later(verdict)]) {
+      assert.deepEqual(
+        (['valid', 'invalid', 'candidate', 'success', 'failure'] as const).map((word) =>
+          keeps(word, date),
+        ),
+        [true, false, true, false, true],
+      );
+    }
   });
 });

@@ -35,7 +35,14 @@ const inline = async (test: string): Promise<string | undefined> =>
     .flatMap(({ lines }) => lines)
     .find(({ text, after }) => text.includes(`def ${test}(`) && after.length > 0)?.after[0];
 
-/** Applies a candidate, runs it and waits for the text after a test of it. */
+/** What the first lens above a test says: its verdict. */
+const verdictLens = async (line: number): Promise<string> =>
+  (await visible.codeLenses())
+    .find((each) => each.line === line + 1)
+    ?.text.split('|')[0]
+    ?.trim() ?? '';
+
+/** Applies a candidate, runs it and waits for the lens above a test of it. */
 async function evaluated(
   candidate: string,
   path: string,
@@ -46,8 +53,8 @@ async function evaluated(
   await run('reproduce');
   const shown = await show(path, `def ${test}`);
   await waitFor(`the transition of ${test}`, async () => {
-    const text = await inline(test);
-    return text !== undefined && wanted.test(text) && !text.includes('edited since');
+    assert.match(await verdictLens(shown.line), wanted);
+    return true;
   });
   return shown;
 }
@@ -79,7 +86,8 @@ describe('beside a test in the editor', () => {
   });
 
   it('offers what can be done with it, in a CodeLens that can be switched off', async () => {
-    await evaluated('covers-some', money, partsAddUp, /^✓ F→P\s+reproduces the issue · on R: Ass/);
+    await evaluated('covers-some', money, partsAddUp, /^✓ F→P$/);
+    assert.match((await inline(partsAddUp)) ?? '', /^reproduces the issue · on R: AssertionError/);
     // VS Code puts a lens before its text.
     const [text, ...more] = await waitFor('the lens', async () => {
       const shown = await lenses();
@@ -87,13 +95,16 @@ describe('beside a test in the editor', () => {
     });
     assert.deepEqual(
       text?.split('|').map((part) => part.trim()),
-      ['Reproduce', 'R', 'R∘X*', 'Debug'],
+      ['✓ F→P', 'Reproduce', 'R', 'R∘X*', 'Debug'],
     );
     assert.deepEqual(more, [], 'tests that R has too have none');
     await screenshot('inline');
     const settings = vscode.workspace.getConfiguration('swt-bench');
     await settings.update('codeLens', false, vscode.ConfigurationTarget.Workspace);
     await waitFor('no lens', async () => (await lenses()).length === 0);
+    await waitFor('the mark after the definition instead', async () =>
+      (await inline(partsAddUp))?.startsWith('✓ F→P  reproduces the issue'),
+    );
     await settings.update('codeLens', undefined, vscode.ConfigurationTarget.Workspace);
     await waitFor('the lens again', lenses);
   });
@@ -130,7 +141,7 @@ describe('beside a test in the editor', () => {
     await run('reproduce');
     await show(ledger, 'def test_three_share');
     await waitFor('its transition', async () =>
-      (await inline('test_three_share'))?.includes('F→P'),
+      (await inline('test_three_share'))?.includes('reproduces the issue'),
     );
     const text = await hoverOn(ledger, 'test_three_share', 'UnbalancedEntryError');
     const [, path, number] =
@@ -154,7 +165,9 @@ describe('beside a test in the editor', () => {
     const document = await typed(`def test_markup(self):\n        self.fail("${said}")\n`);
     await run('reproduce');
     await show(ledger, 'def test_markup');
-    await waitFor('its transition', async () => (await inline('test_markup'))?.includes('F→F'));
+    await waitFor('its transition', async () =>
+      (await inline('test_markup'))?.includes('fails on both sides'),
+    );
     const text = await hoverOn(ledger, 'test_markup', '<b>bold</b> [here](https://example.org)');
     assert.match(text, /✗ F→F\s+fails on R and on R∘X\*/);
     // VS Code adds a link of its own for the hint below.
@@ -211,7 +224,8 @@ describe('beside a test in the editor', () => {
 
   it('shows a failure at its line, with what was expected and what there was', async () => {
     const test = 'test_surplus_cent_is_taken_from_the_first';
-    const { line } = await evaluated('fails-on-both', money, test, /^✗ F→F\s+fails on both sides/);
+    const { line } = await evaluated('fails-on-both', money, test, /^✗ F→F$/);
+    assert.match((await inline(test)) ?? '', /^fails on both sides · on R: /);
     const [hint] = await waitFor('the hint', () => hintsOf(money));
     assert.match(hint?.message ?? '', /^Fails on both sides: it asks for something/);
     const message = await waitFor('messages at the assertion', async () =>
@@ -219,9 +233,13 @@ describe('beside a test in the editor', () => {
         .flatMap((each) => each.testMessages)
         .find((each) => each.line === line + 3),
     );
-    // VS Code shows the actual value first.
-    assert.match(message.text, /^\['6\.67', '6\.67', '6\.67'\] != \['6\.66', '6\.67', '6\.67'\]/);
+    assert.match(message.text, /^on R: AssertionError: .*6\.67/);
+    await screenshot('failure-at-its-line');
     await hands.click({ selector: '.test-error-content-widget' });
+    await waitFor('the failure', async () =>
+      (await visible.texts('.test-output-peek')).join('\n').includes('on R: AssertionError'),
+    );
+    await vscode.commands.executeCommand('testing.goToNextMessage');
     await screenshot('expected-and-actual');
     const peek = await waitFor('the two values', async () => {
       const shown = (await visible.texts('.test-output-peek')).join('\n');
@@ -260,11 +278,12 @@ describe('beside a test in the editor', () => {
       edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'),
     );
     await waitFor('a stale mark', async () => (await inline(partsAddUp))?.startsWith('edited'));
+    assert.match(await verdictLens(line), /was ✓ F→P$/);
     await hands.click({ selector: '.codelens-decoration a', text: 'Reproduce' });
-    await waitFor('the transition', async () => (await inline(partsAddUp))?.startsWith('✓ F→P'));
+    await waitFor('the transition', async () => (await verdictLens(line)) === '✓ F→P');
     await vscode.commands.executeCommand('workbench.view.testing.focus');
     await vscode.window.showTextDocument(editor.document);
-    await hands.click({ selector: '.codelens-decoration a >> nth=1' });
+    await hands.click({ selector: '.codelens-decoration a >> nth=2' });
     await waitFor('the failure on R', async () =>
       (await visible.testingRows()).some(
         ({ aria, label }) => /\(Failed\)/.test(aria) && label.includes(partsAddUp),

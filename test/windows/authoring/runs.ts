@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { hands, visible, waitFor, type Row } from '../host/client';
+import { hands, inQuickInput, screenshot, visible, waitFor, type Row } from '../host/client';
 
 const folder = (): vscode.WorkspaceFolder => {
   const found = vscode.workspace.workspaceFolders?.[0];
@@ -149,6 +149,69 @@ describe('runs of the candidate', () => {
     await verdict(/1 F→P/);
   });
 
+  it('say so above the test, and end at a click on the status bar, which leaves the verdict', async () => {
+    await run('reproduce');
+    await verdict(/1 F→P/);
+    const editor = await opened(ledger);
+    const text = editor.document.getText();
+    await typed(editor, 'def test_endless(self):', '    while True:', '        pass');
+    await lineOf(editor, 'def test_endless');
+    const endless = run('reproduce');
+    const firstLens = async (): Promise<string> =>
+      (await visible.codeLenses()).find((each) => each.text.includes('Reproduce'))?.text ?? '';
+    await waitFor('a lens that says that it runs', async () => {
+      assert.match(await firstLens(), /running on R and R∘X\*/);
+      return true;
+    });
+    await waitFor('a process that runs tests', () => processesOfRuns().length > 0);
+    await screenshot('running-lens');
+    await hands.click({ selector: '.part.statusbar .statusbar-item[id$="swt-bench.verdict"] a' });
+    await endless;
+    await waitFor('the end of the runs', isIdle);
+    assert.deepEqual(processesOfRuns(), []);
+    assert.match(await statusText(), /1 F→P.*edited since/);
+    assert.match((await rowOf('test_parts_add_up')).aria, /Passed/);
+    await replaced(editor, text);
+  });
+
+  it('of one test show the states of all that were graded, and a P→P beside an F→P is not red', async () => {
+    const editor = await opened(ledger);
+    const text = editor.document.getText();
+    await typed(editor, 'def test_passes_anyway(self):', '    pass');
+    await run('reproduceTest', partsAddUp);
+    await verdict(/1 F→P/);
+    const row = await waitFor('its state', async () => {
+      const found = await rowOf('test_passes_anyway');
+      assert.match(found.label, /^P→P/);
+      return found;
+    });
+    assert.match(row.aria, /Skipped/);
+    assert.match((await rowOf('test_parts_add_up')).aria, /Passed/);
+    await screenshot('neutral-beside-success');
+    await replaced(editor, text);
+  });
+
+  it('that break tests say how many beside the F→P, and the list of the verdict goes to each', async () => {
+    const editor = await opened(ledger);
+    const text = editor.document.getText();
+    await typed(editor, 'def test_wrong_once(self):', '    self.fail("one")');
+    await typed(editor, 'def test_wrong_twice(self):', '    self.fail("two")');
+    await editor.document.save();
+    await run('reproduce');
+    await verdict(/breaks 2 tests · 1 F→P/);
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    const asked = run('showVerdict');
+    await inQuickInput.choose('test_wrong_twice', 'Verdict');
+    await asked;
+    await waitFor('the test', () => {
+      const active = vscode.window.activeTextEditor;
+      return active?.document
+        .lineAt(active.selection.active.line)
+        .text.includes('test_wrong_twice');
+    });
+    await replaced(await opened(ledger), text);
+  });
+
   it('that follow a save save nothing else', async () => {
     await run('reproduce');
     await verdict(/1 F→P/);
@@ -194,7 +257,7 @@ describe('runs of the candidate', () => {
     const after = await waitFor('its transition', async () =>
       (await visible.decorationsAfter()).find((each) => each.line === line + 1),
     );
-    assert.match(after.text, /✓ F→P/);
+    assert.match(after.text, /^reproduces the issue/);
     assert.doesNotMatch(after.text, /edited since/);
     assert.match((await rowOf('test_parts_make_the_amount')).label, /^F→P/);
     await hands.edit(editor, (edit) =>
@@ -202,7 +265,7 @@ describe('runs of the candidate', () => {
     );
     await waitFor('no result of a test that is another now', async () =>
       (await visible.decorationsAfter()).every(
-        (each) => each.line !== line + 1 || !/✓ F→P(?!.*edited)/.test(each.text),
+        (each) => each.line !== line + 1 || !each.text.startsWith('reproduces the issue'),
       ),
     );
     await hands.edit(editor, (edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
@@ -265,13 +328,17 @@ describe('runs of the candidate', () => {
 
   it('say what is missing for a debugger', async () => {
     assert.equal(vscode.extensions.getExtension('ms-python.debugpy'), undefined);
+    await run('reproduce');
+    await verdict(/1 F→P/);
     await run('debugTestOnR', partsAddUp);
-    await waitFor('its state', async () => /Errored/.test((await rowOf('test_parts_add_up')).aria));
     const told = await waitFor('the offer to install it', async () =>
       (await visible.notifications()).find((each) => /ms-python\.debugpy/.test(each.message)),
     );
     assert.deepEqual(told.buttons, ['Install']);
     assert.ok(await isIdle());
+    await waitFor('the state of the verdict, which debugging leaves alone', async () =>
+      /Passed/.test((await rowOf('test_parts_add_up')).aria),
+    );
     await vscode.commands.executeCommand('notifications.clearAll');
     const settings = vscode.workspace.getConfiguration(undefined, folder().uri);
     await settings.update('swt-bench.engine', 'docker', vscode.ConfigurationTarget.Workspace);

@@ -7,14 +7,14 @@ import type { ImageCommands } from './build/buildContainer';
 const plain = z.string().regex(/^[^\u0000-\u001f\u007f]{0,1000}$/);
 
 /** What an interpreter reports about itself and the packages installed for it. */
-const answer = z.object({
+export const interpreterAnswer = z.object({
   executable: plain,
   version: plain,
   pytest: plain.nullable(),
   tox: plain.nullable(),
   packages: z.array(plain).max(10_000),
 });
-export type Interpreter = z.infer<typeof answer>;
+export type Interpreter = z.infer<typeof interpreterAnswer>;
 
 // Avoids importlib.metadata, which 3.6 and 3.7 do not have. tox counts only where it leaves the
 // environment unchanged.
@@ -58,7 +58,7 @@ async function askInterpreter(
     if (ended.code !== 0) continue;
     const line = ended.standard.trim().split('\n').at(-1) ?? '';
     try {
-      const read = answer.parse(JSON.parse(line));
+      const read = interpreterAnswer.parse(JSON.parse(line));
       return { ...read, executable: python.startsWith('/') ? python : read.executable };
     } catch {
       continue;

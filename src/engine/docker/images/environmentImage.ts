@@ -1,13 +1,17 @@
 import { posix } from 'node:path';
+import { plural } from '../../../domain/plural';
 import type { Instance } from '../../../domain/instance';
 import { HumanError } from '../../../domain/humanError';
 import { builtPython, environmentFolder } from '../../containerImage';
+import { asOfLeastDay, type MovedDay } from '../../environments/leastDay';
 import { asOf, dayOf } from '../../environments/packageDay';
+import { olderSetuptools } from '../../environments/olderSetuptools';
 import { projectNeeds, type ProjectNeeds } from '../../environments/projectNeeds';
 import { packageOf, plainName, projectVersion, scmName } from '../../environments/projectVersion';
 import type { Recipe } from '../../environments/recipes';
 import { tarOf } from '../../sandbox/archive';
 import {
+  CommandFailed,
   inContainer,
   labelLines,
   type BuildContainer,
@@ -16,6 +20,7 @@ import {
 import type { BuildNetwork } from './build/buildNetwork';
 import { foreignUser } from './build/confinement';
 import { inspectImage } from './inspectImage';
+import { identityOfService, installServices } from './build/installServices';
 import { identityDigest, noteUse } from './imageRecords';
 import { imageLabels } from '../labels';
 import {
@@ -28,13 +33,13 @@ import { packageAccess, toolFolder, type PackageAccess } from './packages/packag
 import { needInterpreter, type Interpreter } from './askInterpreter';
 import { pullImage } from './pull/pullImage';
 import { treeArchive } from '../../sandbox/treeArchive';
-import { resolve, scratch, scratchTree, uvPath } from './resolve';
+import { olderFile, putOlder, resolve, scratch, scratchTree, uvPath } from './resolve';
 
 /**
  * Version of the way environments are built. It is raised with each change, so that older
  * environments are not reused.
  */
-export const builder = 4;
+export const builder = 5;
 
 /** Repository part of the names of environments that are built here. */
 export const environmentRepository = 'swt-bench/environment';
@@ -46,6 +51,8 @@ interface EnvironmentImage {
   readonly key: string;
   /** Id of the image that it was built on. */
   readonly base: string;
+  /** Absent where its packages are as of the instance's day. */
+  readonly moved?: MovedDay | undefined;
 }
 
 interface EnvironmentRequest {
@@ -96,7 +103,8 @@ export async function environmentImage(
   ].sort();
   const askedFor = identityDigest(
     ...[builder, needs, recipe.extras, day ?? new Date().toISOString().slice(0, 10)],
-    ...[base, wanted, indexesOf(request.network)],
+    ...[base, wanted, recipe.programs, recipe.locales, recipe.services],
+    indexesOf(request.network),
     await requirementsDigest(request.tree, work.signal),
   );
   const known = await knownRequirements(storage, askedFor);
@@ -116,22 +124,27 @@ export async function environmentImage(
   try {
     const ground = { packages, system, title };
     const record = known ?? {
-      lock: await resolved({ ...request, needs, day }, ground, place),
+      ...(await resolvedAsOfLeastDay({ ...request, needs, day }, ground, place)),
       packages: [...system.packages],
     };
-    const { lock } = record;
-    log.line(`resolved${day === undefined ? '' : ` as of ${day}`}:\n  ${lock.join('\n  ')}`);
+    const { lock, moved } = record;
+    const taken = moved?.taken ?? day;
+    log.line(`resolved${taken === undefined ? '' : ` as of ${taken}`}:\n  ${lock.join('\n  ')}`);
     await keepRequirements(storage, askedFor, record);
     const built = await builtBefore(request, record, base, place);
     if (built !== undefined) return built;
     const { key, name } = environmentName(request, record, base);
-    const id = await made({ ...request, needs, day }, { ...ground, lock, key }, place);
+    const wantedNow = { ...request, needs, day: taken };
+    const id = await made(wantedNow, { ...ground, lock, key }, place);
     const image = await inspectImage(place.connection, name);
     await noteUse(storage, { name, id, kind: 'environment', bytes: image?.bytes });
-    return { id, name, key, base };
+    return { id, name, key, base, moved };
   } catch (error) {
     const more = packages.refusals();
     // Refused addresses do not explain a more specific error, such as a limit.
+    if (more !== '' && error instanceof CommandFailed) {
+      throw new CommandFailed(`${error.what}${more}`, error.next, error.output);
+    }
     if (more === '' || !(error instanceof HumanError) || error.constructor !== HumanError)
       throw error;
     throw new HumanError(`${error.what}${more}`, error.next);
@@ -160,8 +173,9 @@ function environmentName(
   { lock, packages }: ResolvedRequirements,
   base: string,
 ): Pick<EnvironmentImage, 'key' | 'name'> {
-  const key = identityDigest(builder, instance.repo, recipe.python, base, packages, lock);
-  return { key, name: `${environmentRepository}:${tagOf(instance, key)}` };
+  const services = recipe.services.map(identityOfService);
+  const key = identityDigest(builder, instance.repo, recipe.python, base, packages, lock, services);
+  return { key, name: `${environmentRepository}:${environmentTag(instance, key)}` };
 }
 
 /** The environment for these resolved requirements, if it was built before. */
@@ -177,7 +191,7 @@ async function builtBefore(
   const { id, bytes } = found;
   log.line(`${name} was built before from the same`);
   await noteUse(request.storage, { name, id, kind: 'environment', bytes });
-  return { id, name, key, base };
+  return { id, name, key, base, moved: record.moved };
 }
 
 interface Wanted extends EnvironmentRequest {
@@ -196,6 +210,19 @@ const indexesOf = ({ index }: BuildNetwork): string[] =>
   [index.usual, ...index.others].map(({ url }) => url);
 
 const purposeOf = ({ id, repo, version }: Instance) => ({ instance: id, repo, version });
+
+/** Resolves the requirements of R as of the instance's day, or the earliest later one that can. */
+async function resolvedAsOfLeastDay(
+  request: Wanted,
+  ground: Ground,
+  place: BuildPlace,
+): Promise<Pick<ResolvedRequirements, 'lock' | 'moved'>> {
+  const today = new Date().toISOString().slice(0, 10);
+  const { answer, moved } = await asOfLeastDay(request.day, today, (day) =>
+    resolved({ ...request, day }, ground, place),
+  );
+  return { lock: answer, moved };
+}
 
 /**
  * Resolves the requirements of R to exact versions, in a container with R that is removed
@@ -244,7 +271,9 @@ function made(
   const asked = { image: system.id, purpose: purposeOf(instance), runs: 'foreign' } as const;
   return inContainer(place, asked, async (container) => {
     const interpreter = await rightPython(container, request);
-    work.reporter.progress(`${instance.id}: installing ${lock.length} packages for ${title}`);
+    work.reporter.progress(
+      `${instance.id}: installing ${plural(lock.length, 'package')} for ${title}`,
+    );
     container.superviseWith(interpreter.executable);
     const doing = `build the environment of ${title}`;
     const env = await packages.enter(container, interpreter.executable);
@@ -257,6 +286,7 @@ function made(
       doing,
       { env, isForeign: true },
     );
+    await installServices(container, recipe.services, { python: interpreter.executable, env });
     await container.run(['chown', '-hR', '0:0', madeFolder], 'take the environment back');
     await container.run(
       [
@@ -268,7 +298,7 @@ function made(
     );
     work.reporter.progress(`${instance.id}: keeping the environment of ${title}`);
     const { repo, version } = instance;
-    return container.commit(environmentRepository, tagOf(instance, key), [
+    return container.commit(environmentRepository, environmentTag(instance, key), [
       ...labelLines({
         ...imageLabels('environment', { instance: '', repo, version, recipe: key }),
         [familyLabel]: familyOf(instance, recipe, baseImage),
@@ -323,6 +353,12 @@ async function install(container: BuildContainer, installing: Installing): Promi
   ];
   const first = await container.attempt([...usual, ...asOf(day, lock)], foreign);
   if (first.code === 0) return;
+  const older = olderSetuptools(first.output);
+  if (older !== undefined) {
+    await putOlder(container, older);
+    const building = [...asOf(day, lock), '--build-constraint', olderFile];
+    if ((await container.attempt([...usual, ...building], foreign)).code === 0) return;
+  }
   // A package built from source for a Python later than its day may need a setuptools that is also
   // later than its day.
   const later = ['--build-constraint', `${scratch}/in/later.txt`];
@@ -330,16 +366,15 @@ async function install(container: BuildContainer, installing: Installing): Promi
   if (second.code !== 0) throw container.failed(first, doing);
 }
 
+/** Names of the interpreter of a base image, the most specific one first. */
+const interpretersOf = ({ python }: Recipe): string[] => [`python${python}`, 'python', 'python3'];
+
 async function rightPython(
   container: BuildContainer,
   { recipe, baseImage, instance }: EnvironmentRequest,
 ): Promise<Interpreter> {
   const { python } = recipe;
-  const found = await needInterpreter(container, baseImage, [
-    `python${python}`,
-    'python',
-    'python3',
-  ]);
+  const found = await needInterpreter(container, baseImage, interpretersOf(recipe));
   if (found.version.startsWith(`${python}.`)) return found;
   throw new HumanError(
     `The base image ${baseImage} has Python ${found.version}, and ${instance.repo} ${instance.version} needs ${python}`,
@@ -361,34 +396,51 @@ interface SystemImage {
 async function systemImage(
   base: string,
   wanted: readonly string[],
-  { storage, network }: EnvironmentRequest,
+  { storage, network, recipe }: EnvironmentRequest,
   place: BuildPlace,
 ): Promise<SystemImage> {
   const { connection, work } = place;
-  const key = identityDigest(builder, 'system', base, [...wanted].sort());
+  const { programs, locales } = recipe;
+  const key = identityDigest(
+    ...[builder, 'system', base, recipe.python, [...wanted].sort()],
+    ...[programs, locales],
+  );
+  const extras = [...Object.values(programs).flat(), ...locales];
   const tag = `system-${key}`;
   const name = `${environmentRepository}:${tag}`;
   const present = await inspectImage(connection, name);
   if (present !== undefined) {
     await noteUse(storage, { name, id: present.id, kind: 'environment', bytes: present.bytes });
-    return { id: present.id, packages: wanted, path: present.path };
+    return { id: present.id, packages: [...wanted, ...extras], path: present.path };
   }
   return inContainer(place, { image: base, purpose: {}, runs: 'system' }, async (container) => {
     const { path = '' } = (await inspectImage(connection, base)) ?? {};
     const missing: string[] = [];
-    for (const one of wanted) if (!(await isThere(container, one))) missing.push(one);
+    const interpreters = interpretersOf(recipe);
+    for (const one of wanted) {
+      if (!(await isThere(container, one, interpreters))) missing.push(one);
+    }
     if ((await container.attempt(['git', '--version'])).code !== 0) missing.push('git');
-    if (missing.length === 0) return { id: base, packages: [], path };
-    work.reporter.progress(`Installing Debian packages: ${missing.join(', ')}`);
+    const more = await missingExtras(container, recipe);
+    if (missing.length === 0 && more.length === 0) return { id: base, packages: [], path };
+    const all = [...missing, ...more.flatMap((each) => each.packages)].join(', ');
+    work.reporter.progress(`Installing Debian packages: ${all}`);
     const env = { ...network.env, DEBIAN_FRONTEND: 'noninteractive' };
-    const doing = `install the Debian packages ${missing.join(', ')}`;
+    const doing = `install the Debian packages ${all}`;
     if (network.files.length > 0) await container.put(await tarOf(network.files));
-    await container.run(['apt-get', '-q', 'update'], doing, { env });
-    await container.run(
-      ['apt-get', '-q', 'install', '-y', '--no-install-recommends', ...missing],
-      doing,
-      { env },
-    );
+    const install = ['apt-get', '-q', 'install', '-y', '--no-install-recommends'];
+    const updated = await container.attempt(['apt-get', '-q', 'update'], { env });
+    if (missing.length > 0) {
+      if (updated.code !== 0) throw container.failed(updated, doing);
+      await container.run([...install, ...missing], doing, { env });
+    }
+    for (const { packages, then } of more) {
+      const ended = await container.attempt([...install, ...packages], { env });
+      if (ended.code === 0 && then !== undefined) await container.attempt(then);
+      else if (ended.code !== 0)
+        place.log.line(`without ${packages.join(', ')}, which tests may need`);
+    }
+    await container.attempt(['sh', '-c', nameCompilers]);
     await container.run(
       ['sh', '-c', `rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin ${scratch}`],
       'remove what only the build needed',
@@ -398,17 +450,64 @@ async function systemImage(
       ...plainStart,
     ]);
     await noteUse(storage, { name, id, kind: 'environment' });
-    return { id, packages: wanted, path };
+    return { id, packages: [...wanted, ...extras], path };
   });
 }
 
-async function isThere(container: BuildContainer, debianPackage: string): Promise<boolean> {
+/** Debian packages that tests may need, and the environment does not. */
+interface Extra {
+  readonly packages: readonly string[];
+  /** Command that is run once they are installed. */
+  readonly then?: readonly string[];
+}
+
+/** What the recipe would like to have beyond what the environment cannot be built without. */
+async function missingExtras(container: BuildContainer, recipe: Recipe): Promise<Extra[]> {
+  const found: Extra[] = [];
+  for (const [program, packages] of Object.entries(recipe.programs)) {
+    if (packages.length === 0) continue;
+    const asked = await container.attempt(['sh', '-c', 'command -v "$1"', 'sh', program]);
+    if (asked.code !== 0) found.push({ packages });
+  }
+  if (recipe.locales.length === 0) return found;
+  const { standard } = await container.attempt(['locale', '-a']);
+  const present = new Set(standard.toLowerCase().replaceAll('-', '').split('\n'));
+  const absent = recipe.locales.filter(
+    (name) => !present.has(name.toLowerCase().replaceAll('-', '')),
+  );
+  if (absent.length > 0) {
+    const script = 'for name in "$@"; do localedef -i "${name%.*}" -f UTF-8 "$name"; done';
+    found.push({ packages: ['locales'], then: ['sh', '-c', script, 'sh', ...absent] });
+  }
+  return found;
+}
+
+/** Debian's ccache has the names of all compilers but the two that some build systems use first. */
+const nameCompilers =
+  'cd /usr/lib/ccache && for name in cc c++; do [ -e "$name" ] || ln -s ../../bin/ccache "$name"; done';
+
+/** @param interpreters names of the Python that is compiled for */
+async function isThere(
+  container: BuildContainer,
+  debianPackage: string,
+  interpreters: readonly string[],
+): Promise<boolean> {
   if (debianPackage === 'build-essential') {
     return (await container.attempt(['cc', '--version'])).code === 0;
+  }
+  if (debianPackage === 'python3-dev') {
+    // An interpreter that is not Debian's has its headers beside it, and no package.
+    const script = `for name in "$@"; do command -v "$name" >/dev/null && exec "$name" -c '${hasHeaders}'; done; exit 1`;
+    return (await container.attempt(['sh', '-c', script, 'sh', ...interpreters])).code === 0;
   }
   const asked = await container.attempt(['dpkg-query', '-W', '-f', '${Status}', debianPackage]);
   return asked.code === 0 && asked.standard.includes('install ok installed');
 }
+
+const hasHeaders = `import os, sys, sysconfig; sys.exit(not os.path.isfile(os.path.join(sysconfig.get_paths()["include"], "Python.h")))`;
+
+/** A compiler, the headers of Python, and a cache of what was compiled. */
+export const compilerPackages: readonly string[] = ['build-essential', 'ccache', 'python3-dev'];
 
 /**
  * A compiler, when the build requirements of the project show that there is something to compile.
@@ -417,11 +516,11 @@ const compilersFor = ({ build }: ProjectNeeds): string[] =>
   build.some((line) =>
     /^(cython|numpy|oldest-supported-numpy|pybind11|cffi|extension-helpers|scipy)\b/i.test(line),
   )
-    ? ['build-essential']
+    ? [...compilerPackages]
     : [];
 
 /** A tag that a person can read, and that its key makes unique. */
-const tagOf = ({ repo, version }: Instance, key: string): string =>
+export const environmentTag = ({ repo, version }: Instance, key: string): string =>
   `${`${repo.replace('/', '__')}-${version}`
     .replace(/[^A-Za-z0-9_.-]/g, '-')
     .replace(/^[.-]+/, '')

@@ -8,10 +8,16 @@ import type { EngineWork } from '../../engine';
 import { recipeOf, type Recipe } from '../../environments/recipes';
 import { enforceImageBudget } from './imageBudget';
 import { openBuildLog } from './build/buildLog';
-import type { BuildPlace } from './build/buildContainer';
+import { CommandFailed, type BuildPlace } from './build/buildContainer';
 import { buildNetwork } from './build/buildNetwork';
 import { engineProblem, type DockerConnection } from '../connection/connect';
-import { builder, environmentImage, familyLabel, familyOf } from './environmentImage';
+import {
+  builder,
+  compilerPackages,
+  environmentImage,
+  familyLabel,
+  familyOf,
+} from './environmentImage';
 import { inspectImage, type PresentImage } from './inspectImage';
 import { parseImageName } from './imageName';
 import { noteMissing, noteUse, wasMissing } from './imageRecords';
@@ -237,7 +243,7 @@ async function isBuilt(connection: DockerConnection, family: string): Promise<bo
 
 /** Matches the output of a build that lacks a compiler. */
 const noCompiler =
-  /(\b(cc|gcc|g\+\+|c\+\+|clang)['"]?\b.{0,80}(No such file or directory|not found))|unable to execute|Unknown compiler|no acceptable C compiler|command '[^']*g(cc|\+\+)' failed: No such/i;
+  /(\b(cc|gcc|g\+\+|c\+\+|clang)['"]?\b.{0,80}(No such file or directory|not found))|unable to execute|Unknown compiler|no acceptable C compiler|command '[^']*g(cc|\+\+)' failed: No such|Python\.h: No such file/i;
 
 async function build(
   request: ImageRequest,
@@ -265,7 +271,7 @@ async function build(
       named: namedOn(request, { from: 'built', name: '' }),
       source: {
         ...{ image: environment.id, name: environment.name, from: 'built' },
-        ...{ digest: environment.key, base: environment.base },
+        ...{ digest: environment.key, base: environment.base, moved: environment.moved },
       },
     };
     return makeInstanceLayer(layer, place);
@@ -273,8 +279,9 @@ async function build(
   try {
     return await attempt([]);
   } catch (error) {
-    if (!(error instanceof HumanError) || !noCompiler.test(error.what)) throw error;
+    const said = error instanceof CommandFailed ? error.output : messageOf(error);
+    if (!(error instanceof HumanError) || !noCompiler.test(said.slice(-10_000))) throw error;
     place.log.line('there is something to compile: again with a compiler');
-    return attempt(['build-essential']);
+    return attempt(compilerPackages);
   }
 }

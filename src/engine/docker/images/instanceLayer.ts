@@ -3,32 +3,32 @@ import { z } from 'zod';
 import type { Instance } from '../../../domain/instance';
 import { treeEntries } from '../../../repository/treeFiles';
 import type { Trees } from '../../../repository/trees';
-import {
-  builtPython,
-  environmentFolder,
-  installCommand,
-  pythonsOf,
-  usualFolder,
-} from '../../containerImage';
+import { environmentFolder, installCommand, pythonsOf, usualFolder } from '../../containerImage';
 import type { Recipe } from '../../environments/recipes';
 import {
   inContainer,
   labelLines,
   type BuildContainer,
-  type ImageCommands,
   type BuildPlace,
+  type Command,
+  type ImageCommands,
 } from './build/buildContainer';
-import { compileFolder, compileR } from './build/compileR';
+import { compileFolder } from './build/compileFolder';
+import { openCompilerCache } from './build/compilerCache';
 import { foreignUser } from './build/confinement';
+import { layTree } from './build/layTree';
 import { projectVersion } from '../../environments/projectVersion';
 import { plainStart } from './environmentImage';
 import { inspectImage, type PresentImage } from './inspectImage';
 import { identityDigest, noteUse } from './imageRecords';
 
-import { clearImageLeftovers, closeAround } from './imageLeftovers';
+import { clearImageLeftovers } from './imageLeftovers';
+import { closeImage } from './closeImage';
 import { imageLabels, labels } from '../labels';
-import { needInterpreter, testUser } from './askInterpreter';
-import { treeArchive } from '../../sandbox/treeArchive';
+import { needInterpreter, type Interpreter } from './askInterpreter';
+import type { MovedDay } from '../../environments/leastDay';
+import { repositoryArchive, treeArchive } from '../../sandbox/treeArchive';
+import { compiledOf, versionImage, versionRecord, versionRecordPath } from './versionImage';
 
 /** The image that the sandboxes of an instance are made from. */
 export interface InstanceImage {
@@ -52,6 +52,8 @@ export interface InstanceImage {
    * folder.
    */
   readonly install?: readonly string[];
+  /** Absent where its packages are as of the instance's day, or of no day. */
+  readonly moved?: MovedDay | undefined;
   /** Digest of everything that tests could see, and of nothing else. */
   readonly digest: string;
 }
@@ -69,6 +71,8 @@ const ownLabels = {
   tox: 'swt-bench.tox',
   user: 'swt-bench.user',
   install: 'swt-bench.install',
+  wantedDay: 'swt-bench.wanted-day',
+  takenDay: 'swt-bench.taken-day',
   digest: 'swt-bench.digest',
 } as const;
 
@@ -83,6 +87,8 @@ const described = z.object({
   [ownLabels.tox]: z.string(),
   [ownLabels.user]: z.coerce.number().int(),
   [ownLabels.install]: z.string(),
+  [ownLabels.wantedDay]: z.string().default(''),
+  [ownLabels.takenDay]: z.string().default(''),
   [ownLabels.digest]: z.string(),
 });
 
@@ -137,6 +143,7 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
   const pytest = said[ownLabels.pytest];
   const tox = said[ownLabels.tox];
   const install = said[ownLabels.install];
+  const moved = { wanted: said[ownLabels.wantedDay], taken: said[ownLabels.takenDay] };
   return {
     id: found.id,
     name,
@@ -148,6 +155,7 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
     ...(tox === '' ? {} : { tox }),
     user: said[ownLabels.user],
     ...(install === '' ? {} : { install: install.split(' ') }),
+    ...(moved.taken === '' ? {} : { moved }),
     digest: said[ownLabels.digest],
   };
 }
@@ -166,6 +174,7 @@ export interface InstanceLayerRequest {
     readonly from: InstanceImage['from'];
     /** Id of the image that it was built on. */
     readonly base?: string;
+    readonly moved?: MovedDay | undefined;
   };
   readonly storage: string;
 }
@@ -186,18 +195,13 @@ export async function makeInstanceLayer(
   const folder = instance.environment?.folder ?? usualFolder;
   work.reporter.progress(`${instance.id}: putting R into ${source.name}`);
 
-  await inContainer(place, { image: source.image, purpose, runs: 'foreign' }, async (container) => {
-    const inherited = (await inspectImage(connection, source.image))?.path ?? '';
-    const tools = await putR(container, request, place, folder, inherited);
-    const install = await installR(container, request, place, folder, { ...tools, inherited });
-    const { python, base } = tools;
-    const user = await closeImage(container, { folder, python, base, inherited });
-    await container.run(
-      ['chown', '-hR', `${user}:${user}`, folder],
-      'hand the files over to the user of tests',
-    );
-    const isForeign = base !== undefined;
-    const after = await needInterpreter(container, source.name, [python], isForeign);
+  const image =
+    source.from === 'built' ? await versionImage({ ...request, folder }, place) : source.image;
+  await inContainer(place, { image, purpose, runs: 'foreign' }, async (container) => {
+    const inherited = (await inspectImage(connection, image))?.path ?? '';
+    const filling = { container, request, place, folder, inherited };
+    const ready = await (source.from === 'built' ? layOnVersion(filling) : fillFound(filling));
+    const { after, user, install } = ready;
     const digest = identityDigest(
       layout,
       source.digest,
@@ -215,12 +219,14 @@ export async function makeInstanceLayer(
         ...imageLabels('instance', { ...purpose, recipe: named.key }),
         [ownLabels.from]: source.from,
         [ownLabels.folder]: folder,
-        [ownLabels.python]: python,
+        [ownLabels.python]: ready.python,
         [ownLabels.pythonVersion]: after.version,
         [ownLabels.pytest]: after.pytest ?? '',
         [ownLabels.tox]: after.tox ?? '',
         [ownLabels.user]: String(user),
         [ownLabels.install]: install.join(' '),
+        [ownLabels.wantedDay]: source.moved?.wanted ?? '',
+        [ownLabels.takenDay]: source.moved?.taken ?? '',
         [ownLabels.digest]: digest,
       }),
       ...plainStart,
@@ -231,89 +237,187 @@ export async function makeInstanceLayer(
   return made;
 }
 
-interface Tools {
-  /** Interpreter with the dependencies of the repository. */
-  readonly python: string;
-  /**
-   * Interpreter of the base image, which no foreign code could write to; undefined unless the
-   * environment is built here.
-   */
-  readonly base: string | undefined;
+/** A container that becomes the image of an instance. */
+interface Filling {
+  readonly container: BuildContainer;
+  readonly request: InstanceLayerRequest;
+  readonly place: BuildPlace;
+  readonly folder: string;
+  /** PATH of the image that it was started from. */
+  readonly inherited: string;
 }
 
-/** Puts R into the container. Compiles it as well when the environment is built here. */
-async function putR(
-  container: BuildContainer,
-  request: InstanceLayerRequest,
-  place: BuildPlace,
-  folder: string,
-  inherited: string,
-): Promise<Tools> {
-  const { instance, recipe, source, storage, trees } = request;
-  const { work } = place;
-  if (source.from !== 'built') {
-    const found = await needInterpreter(container, source.name, pythonsOf(folder), false);
-    await putTree(container, request, folder, found.executable);
-    return { python: found.executable, base: undefined };
-  }
-  const base = await basePython(container, recipe, inherited);
-  container.superviseWith(base);
-  await putTree(container, request, folder, 'python3');
-  work.reporter.progress(`${instance.id}: compiling R`);
-  await compileR(container, {
-    ...{ storage, folder, python: base, tree: trees.base, signal: work.signal },
-    identity: [instance.repo, instance.version, source.base ?? '', base],
-    say: (line) => place.log.line(line),
-  });
-  const found = await needInterpreter(container, source.name, [builtPython], true);
-  return { python: found.executable, base };
+/** What the container is once R is in it and its surroundings are closed. */
+interface Filled {
+  /** Interpreter with the dependencies of the repository. */
+  readonly python: string;
+  /** What that interpreter reports at the end. */
+  readonly after: Interpreter;
+  readonly user: number;
+  /** The command that installs R again; empty where R is not installed. */
+  readonly install: readonly string[];
+}
+
+/** Puts R into an image that somebody else made. */
+async function fillFound(filling: Filling): Promise<Filled> {
+  const { container, request, place, folder, inherited } = filling;
+  const { instance, source } = request;
+  const { executable: python } = await needInterpreter(
+    container,
+    source.name,
+    pythonsOf(folder),
+    false,
+  );
+  await putTree(container, request, folder, python);
+  const env = { PATH: `${posix.dirname(python)}:${inherited}`, HOME: '/tmp' };
+  place.work.reporter.progress(`${instance.id}: compiling R`);
+  await compileRest(container, python, folder, { env });
+  const isConda = /\/envs\/testbed\//.test(python);
+  const install = isConda ? installWords(request, python) : [];
+  return { ...(await finished(filling, python, undefined)), python, install };
 }
 
 /**
- * Installs R when the environment is built here, and compiles what is not compiled yet.
+ * Turns the tree of the version's image into R, and installs R where the recipe says so. Nothing
+ * foreign runs otherwise, so the surroundings stay as closed as they are in that image.
+ */
+async function layOnVersion(filling: Filling): Promise<Filled> {
+  const { container, request, place, folder } = filling;
+  const { instance, trees, recipe, source } = request;
+  const version = await versionRecord(container);
+  const { base, interpreter } = version;
+  container.superviseWith(base);
+  await layTree(container, {
+    ...{ tree: trees.base, folder, python: base, present: version.files },
+    compiled: compiledOf({ ...request, folder }, base, place),
+    doing: `put R of ${instance.id} into ${source.name}`,
+    signal: place.work.signal,
+  });
+  await container.run(['rm', '-f', versionRecordPath], 'remove what only the build needed');
+  const python = interpreter.executable;
+  const installs = recipe.install === 'editable';
+  if (!installs && recipe.preInstall.length === 0) {
+    if (version.user !== foreignUser) await handOver(container, folder, version.user);
+    return { python, after: interpreter, user: version.user, install: [] };
+  }
+  const tools = { python, base, packages: interpreter.packages };
+  const install = await installR(filling, tools, installs);
+  return { ...(await finished(filling, python, base)), python, install };
+}
+
+/** Closes the image, hands the tree over to the user of tests, and asks the interpreter. */
+async function finished(
+  { container, request, folder, inherited }: Filling,
+  python: string,
+  base: string | undefined,
+): Promise<Pick<Filled, 'after' | 'user'>> {
+  const user = await closeImage(container, { folder, python, base, inherited });
+  await handOver(container, folder, user);
+  const after = await needInterpreter(container, request.source.name, [python], base !== undefined);
+  return { after, user };
+}
+
+async function handOver(container: BuildContainer, folder: string, user: number): Promise<void> {
+  const doing = 'hand the files over to the user of tests';
+  await container.run(['chown', '-hR', `${user}:${user}`, folder], doing);
+}
+
+/** The command that installs R again without a network. */
+function installWords(
+  { instance, recipe }: Pick<InstanceLayerRequest, 'instance' | 'recipe'>,
+  python: string,
+): readonly string[] {
+  const version = `SETUPTOOLS_SCM_PRETEND_VERSION=${projectVersion(instance, recipe)}`;
+  return ['env', version, ...installCommand(python)];
+}
+
+interface Tools {
+  /** Interpreter with the dependencies of the repository. */
+  readonly python: string;
+  /** Interpreter of the base image, which no foreign code could write to. */
+  readonly base: string;
+  /** Installed packages, as `name==version`. */
+  readonly packages: readonly string[];
+}
+
+/**
+ * Does what the recipe says before the installation, installs R, and compiles what that made.
  *
  * @returns the command that installs R again; empty where R is not installed
  */
 async function installR(
-  container: BuildContainer,
-  { instance, recipe, source }: InstanceLayerRequest,
-  { work }: BuildPlace,
-  folder: string,
-  { python, base, inherited }: Tools & { readonly inherited: string },
+  filling: Filling,
+  tools: Tools,
+  installs: boolean,
 ): Promise<readonly string[]> {
-  const isBuilt = source.from === 'built';
-  const isForeign = base !== undefined;
+  const { container, request, place, folder, inherited } = filling;
+  const { instance, recipe, trees } = request;
+  const { work } = place;
+  work.reporter.progress(`${instance.id}: installing R`);
   const env = {
-    PATH: `${posix.dirname(python)}:${inherited}`,
+    PATH: `${posix.dirname(tools.python)}:${inherited}`,
     HOME: '/tmp',
     SETUPTOOLS_SCM_PRETEND_VERSION: projectVersion(instance, recipe),
   };
-  const isConda = /\/envs\/testbed\//.test(python);
-  const installs = isBuilt ? recipe.install === 'editable' : isConda;
-  const version = `SETUPTOOLS_SCM_PRETEND_VERSION=${env.SETUPTOOLS_SCM_PRETEND_VERSION}`;
-  const install = installs ? ['env', version, ...installCommand(python)] : [];
-  if (isBuilt) {
-    work.reporter.progress(`${instance.id}: installing R`);
-    const command = { env, cwd: folder, isForeign };
-    for (const step of recipe.preInstall) {
-      await container.run(step, `prepare the installation of ${instance.id}`, command);
-    }
-    if (installs) {
-      const own = `${foreignUser}:${foreignUser}`;
-      await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
-      await container.run(install, `install R of ${instance.id}`, command);
-      await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
-    }
+  const command = { env, cwd: folder, isForeign: true };
+  // Set-up programs ask git for files and versions.
+  const repository = repositoryArchive(trees.base, folder.slice(1), foreignUser, work.signal);
+  await container.put(repository);
+  for (const step of recipe.preInstall) {
+    await container.run(step, `prepare the installation of ${instance.id}`, command);
   }
-  // Files that are not valid for this version of Python, such as test data, are not compiled,
-  // without an error. In an image that is built here, this compiles what the installation made.
-  const words = `${compileFolder}\ncompile_folder(sys.argv[1])`;
-  if (!isBuilt) work.reporter.progress(`${instance.id}: compiling R`);
-  if (!isBuilt || installs || recipe.preInstall.length > 0) {
-    const compiler = [base ?? python, '-I', '-S', '-c', words, folder];
-    await container.attempt(compiler, { env, isForeign });
-  }
+  const install = installs ? await installed(filling, { ...tools, env }) : [];
+  await compileRest(container, tools.base, folder, { env, isForeign: true });
   return install;
+}
+
+/**
+ * Compiles what is not compiled yet. Files that are not valid for this version of Python, such as
+ * test data, are not compiled, without an error.
+ */
+async function compileRest(
+  container: BuildContainer,
+  python: string,
+  folder: string,
+  command: Command,
+): Promise<void> {
+  const words = `${compileFolder}\ncompile_folder(sys.argv[1])`;
+  await container.attempt([python, '-I', '-S', '-c', words, folder], command);
+}
+
+/**
+ * Installs R in editable mode, with what was compiled for other instances of its version.
+ *
+ * @returns the command that installs R again
+ */
+async function installed(
+  { container, request, place, folder }: Filling,
+  tools: Tools & { readonly env: Readonly<Record<string, string>> },
+): Promise<readonly string[]> {
+  const { instance, trees, storage, source } = request;
+  const { work, log } = place;
+  const { python, base, packages, env } = tools;
+  const own = `${foreignUser}:${foreignUser}`;
+  const cache = await openCompilerCache(container, {
+    ...{ storage, folder, packages, path: env['PATH'] ?? '', signal: work.signal },
+    tree: trees.base,
+    identity: [instance.repo, instance.version, source.base ?? '', base],
+    say: (line) => log.line(line),
+  });
+  await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
+  await container.run(installCommand(python), `install R of ${instance.id}`, {
+    ...{ env: { ...env, ...cache?.env }, cwd: folder, isForeign: true },
+  });
+  await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
+  await cache?.keep();
+  const { HOME, PATH, ...kept } = { ...env, ...cache?.env };
+  void HOME;
+  // A sandbox puts the environment on the path of programs by itself.
+  const variables = { ...kept, ...(cache === undefined ? {} : { PATH }) };
+  const words = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  // The label of the image has the words with a space between them.
+  const usable = words.filter((word) => !/\s/.test(word));
+  return ['env', ...usable, ...installCommand(python)];
 }
 
 /**
@@ -336,56 +440,9 @@ export async function putTree(
   await container.run(['rm', '-rf', `${folder}/.git`], doing);
   await container.run(['mkdir', '-p', folder], doing);
   await container.put(await treeArchive(trees.base, folder.slice(1)));
-  if (source.from === 'built') return;
   await container.run(['chown', '0:0', folder, `${folder}/.git`], doing);
   const paths = (await treeEntries(trees.base)).keys();
   await clearImageLeftovers(container, { paths, folder, python, doing });
-}
-
-/** The number of the user that tests usually run as. */
-const usualUser = 1000;
-
-/**
- * Hides from tests what they must not see, and protects what they must not change. Each sandbox
- * gets a repository of its own.
- *
- * @returns the number of the user that tests run as
- */
-export async function closeImage(
-  container: ImageCommands,
-  {
-    folder,
-    python,
-    base,
-    inherited,
-  }: { folder: string; python: string; base: string | undefined; inherited: string },
-): Promise<number> {
-  const doing = 'close the image to the user of tests';
-  await container.run(['rm', '-rf', `${folder}/.git`], doing);
-  const user = await closeAround(container, {
-    ...{ folder, python, doing },
-    ...(base === undefined ? {} : { interpreter: base }),
-    ...{ path: inherited, user: usualUser },
-  });
-  return testUser(container, python, folder, user, base !== undefined);
-}
-
-/** The interpreter of the image that the environment was built on. */
-async function basePython(
-  container: BuildContainer,
-  { python }: Recipe,
-  path: string,
-): Promise<string> {
-  const own = posix.dirname(builtPython);
-  const PATH = path
-    .split(':')
-    .filter((folder) => folder !== own)
-    .join(':');
-  const script = `for name in python${python} python python3; do command -v "$name" && exit; done; exit 1`;
-  const found = await container.run(['sh', '-c', script], 'find the Python of the base image', {
-    env: { PATH },
-  });
-  return found.trim();
 }
 
 /**

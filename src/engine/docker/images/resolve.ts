@@ -1,5 +1,7 @@
 import { tarOf } from '../../sandbox/archive';
+import { olderSetuptools } from '../../environments/olderSetuptools';
 import { asOf } from '../../environments/packageDay';
+import { NoSolution, saysNoSolution } from '../../environments/leastDay';
 import type { ProjectNeeds } from '../../environments/projectNeeds';
 import type { BuildContainer, Command, Ended } from './build/buildContainer';
 
@@ -48,7 +50,7 @@ interface Resolving {
  * scratchTree}. Runs R's set-up program, and those of its requirements that have no wheel.
  *
  * @returns lines of a requirement file, sorted
- * @throws HumanError when there is no solution, with uv's own words
+ * @throws NoSolution when there is none, HumanError when metadata cannot be read, in uv's own words
  */
 export async function resolve(container: BuildContainer, resolving: Resolving): Promise<string[]> {
   const { needs, day, what, env } = resolving;
@@ -57,13 +59,29 @@ export async function resolve(container: BuildContainer, resolving: Resolving): 
   await putInputs(container, needs);
   const isolated = ['--build-constraint', ...inputPaths('constraints.txt')];
   let ended = await container.attempt(compileCommand(resolving, isolated), command);
+  const older = olderSetuptools(ended.output);
+  if (ended.code !== 0 && older !== undefined) {
+    await putOlder(container, older);
+    const building = [...isolated, '--build-constraint', olderFile];
+    ended = await container.attempt(compileCommand(resolving, building), command);
+  }
   const lacksMetadata = /build|metadata|setup\.py/i.test(ended.output);
   if (ended.code !== 0 && needs.project !== undefined && lacksMetadata) {
     const second = await compileWithOwnTools(container, resolving, command);
     if (second?.code === 0) ended = second;
   }
-  if (ended.code !== 0) throw container.failed(ended, doing);
-  return linesOf(ended.standard);
+  if (ended.code === 0) return linesOf(ended.standard);
+  const failed = container.failed(ended, doing);
+  throw saysNoSolution(ended.output) ? new NoSolution(failed.what, failed.next) : failed;
+}
+
+/** A file with a constraint for builds beyond those of the recipe. */
+export const olderFile = `${scratch}/in/older.txt`;
+
+/** Writes the constraint of {@link olderSetuptools} where builds find it. */
+export async function putOlder(container: BuildContainer, constraint: string): Promise<void> {
+  const content = Buffer.from(`${constraint}\n`);
+  await container.put(await tarOf([{ path: olderFile.slice(1), content }]));
 }
 
 const inputPaths = (...names: string[]): string[] => names.map((name) => `${scratch}/in/${name}`);

@@ -8,6 +8,7 @@ import type { AttachedProgram } from '../../sandbox/attachedProgram';
 import { removeNow } from './abandonedContainers';
 import { tarOf, type ArchiveEntry } from '../../sandbox/archive';
 import { agentFolder } from '../../sandbox/ownFiles';
+import type { Loss } from '../../sandbox/agent';
 import { firstFrame } from '../../sandbox/firstFrame';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import type { InstanceImage } from '../images/instanceLayer';
@@ -60,6 +61,8 @@ export interface RunningContainer {
   readonly wire: AgentProtocol;
   /** Starts a program beside the agent, as root. */
   attach(argv: readonly string[]): Promise<AttachedProgram>;
+  /** Why the agent is gone, as far as the engine knows; never throws. */
+  whyLost(): Promise<Loss | undefined>;
   /** Removes the container with everything that runs in it; never throws. */
   remove(): Promise<void>;
 }
@@ -105,6 +108,7 @@ export async function startContainer(
     return {
       wire,
       attach: (argv) => attachProgram(made, argv),
+      whyLost: () => whyLost(made),
       remove: async () => {
         wire.close();
         await remove();
@@ -115,6 +119,18 @@ export async function startContainer(
     const doing = `starting a sandbox for ${request.instance} from ${image.name}`;
     throw engineProblem(error, connection, doing);
   }
+}
+
+/** What the engine says of a container whose agent is gone: nothing when it runs or is not known. */
+async function whyLost(container: Dockerode.Container): Promise<Loss | undefined> {
+  const state = await container
+    .inspect()
+    .then(({ State }) => State)
+    .catch(() => undefined);
+  if (state?.OOMKilled === true && !state.Running) return { ending: 'out of memory' };
+  return state === undefined || state.Running
+    ? undefined
+    : { why: `its container ended with status ${state.ExitCode}` };
 }
 
 const nameFor = ({ instance, side }: ContainerRequest): string =>

@@ -141,8 +141,8 @@ describe('a row of the Change Coverage view', () => {
   it('counts the missed lines of a file where only these are listed', () => {
     const { description, tooltip, spoken } = changeCoverageTreeRow(english, file([two]), true);
     assert.equal(description, '1');
-    assert.equal(tooltip, 'zoo.py\n1 lines missed');
-    assert.equal(spoken, 'zoo.py, 1 lines missed');
+    assert.equal(tooltip, 'zoo.py\n1 line missed');
+    assert.equal(spoken, 'zoo.py, 1 line missed');
   });
 
   it('names a state beside its mark, and folds what cannot be covered', () => {
@@ -154,7 +154,7 @@ describe('a row of the Change Coverage view', () => {
       description: '1',
       state: 'missed',
       children: 'unfolded',
-      spoken: 'missed: 1 lines',
+      spoken: 'missed: 1 line',
     });
     const { state, children } = changeCoverageTreeRow(english, idle, false);
     assert.deepEqual([state, children], ['not executable', 'folded']);

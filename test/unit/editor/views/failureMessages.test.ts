@@ -21,8 +21,8 @@ describe('messages of the Testing view', () => {
     assert.deepEqual(
       told.map(({ text }) => text),
       [
-        '✗ F→F: fails on R and on R∘X*\nfailed on R\n\nE  1 != 2',
-        '✗ F→F: fails on R and on R∘X*\nfailed on R∘X* in 0.50 s\n\n1 != 2',
+        'on R: AssertionError: 1 != 2\n✗ F→F: fails on R and on R∘X*\nfailed on R\n\nE  1 != 2',
+        'on R∘X*: AssertionError: 1 != 2\n✗ F→F: fails on R and on R∘X*\nfailed on R∘X* in 0.50 s',
       ],
     );
   });
@@ -32,7 +32,7 @@ describe('messages of the Testing view', () => {
       failureMessagesOnBoth(english, testCase(...of), inside).map(({ text }) => text);
     assert.deepEqual(texts({}, {}), []);
     assert.deepEqual(texts({}, { outcome: 'error' }), [
-      '✗ P→F: passes on R, fails on R∘X*\nerror on R∘X*',
+      'on R∘X*: error\n✗ P→F: passes on R, fails on R∘X*\nerror on R∘X*',
     ]);
     assert.deepEqual(texts({ outcome: 'skipped' }, { outcome: 'missing' }), []);
   });
@@ -41,17 +41,39 @@ describe('messages of the Testing view', () => {
     const { base, fixed } = testCase(failed, {});
     assert.deepEqual(
       failureMessagesOn(english, 'base', base, inside).map(({ text }) => text),
-      ['failed on R\n\n1 != 2'],
+      ['on R: AssertionError: 1 != 2\nfailed on R'],
     );
     assert.deepEqual(failureMessagesOn(english, 'fixed', fixed, inside), []);
   });
 
-  it('stand at the line of the test that failed, and compare values', () => {
+  it('say the side and the cause first, also before values', () => {
     const comparison = { expected: '2', actual: '1' };
-    const { base } = testCase({ ...failed, comparison, frames: [test, code] }, {});
+    const other = { expected: '3', actual: '2' };
+    const elsewhere = { ...test, line: 9 };
+    const told = failureMessagesOnBoth(
+      english,
+      testCase(
+        { ...failed, comparison, frames: [test, code] },
+        { ...failed, message: '2 != 3', comparison: other, frames: [elsewhere] },
+      ),
+      inside,
+    );
+    // VS Code marks a line with its first message, and one with values by the values alone.
+    assert.deepEqual(
+      told.map(({ text, line, comparison: values }) => [text.split('\n')[0], line, values]),
+      [
+        ['on R: AssertionError: 1 != 2', 3, undefined],
+        ['on R: expected and actual value', 3, comparison],
+        ['on R∘X*: AssertionError: 2 != 3', 9, undefined],
+        ['on R∘X*: expected and actual value', 9, other],
+      ],
+    );
+  });
+
+  it('stand at the line of the test that failed', () => {
+    const { base } = testCase({ ...failed, frames: [test, code] }, {});
     const [told] = failureMessagesOn(english, 'base', base, inside);
     assert.equal(told?.line, 3);
-    assert.deepEqual(told?.comparison, comparison);
     const [bare] = failureMessagesOn(english, 'base', testCase(failed, {}).base, inside);
     assert.equal(bare?.line, undefined);
     assert.equal(bare?.comparison, undefined);

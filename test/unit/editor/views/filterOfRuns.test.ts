@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   coversRuns,
+  filterOfPage,
   filterOfRuns,
   ownFilterOfRuns,
   type FilteredInstances,
@@ -47,5 +48,14 @@ describe('the filter that dashboards share with the Instances view', () => {
     const { text, ids, problem } = ownFilterOfRuns('status:valid', runs);
     assert.deepEqual({ text, ids }, { text: 'status:valid', ids: null });
     assert.match(problem ?? '', /^This page knows ids, repositories/);
+  });
+
+  it('begins an exported page with the list and the text, and only the instances of the runs', () => {
+    const filter = { text: ' status:valid ', ids: ['b', 'elsewhere'] };
+    assert.deepEqual(filterOfPage(filter, 'Lite', runs), {
+      text: 'list:Lite status:valid',
+      ids: ['b'],
+    });
+    assert.equal(filterOfPage({ text: '', ids: null }, undefined, runs), undefined);
   });
 });

@@ -112,6 +112,21 @@ const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['i
     'candidate: passes on R',
     { id: 'error', colour: 'testing.iconFailed' },
   ],
+  [
+    { kind: 'candidate', success: true, reason: 'success', golden: { kind: 'golden valid' } },
+    'candidate: success · golden valid',
+    'candidate: success · golden valid',
+    { id: 'pass-filled', colour: 'testing.iconPassed' },
+  ],
+  [
+    {
+      ...{ kind: 'golden invalid', reason: 'flaky' },
+      candidate: { kind: 'candidate', success: true, reason: 'success' },
+    },
+    'golden invalid: flaky · candidate: success',
+    'golden invalid: flaky · candidate: success',
+    { id: 'warning', colour: 'list.warningForeground' },
+  ],
 ];
 
 describe('the head of the Instances view', () => {
@@ -243,7 +258,7 @@ describe('the row of a repository', () => {
     );
     assert.equal(
       row({ ...catNode, ids: [...ids, ...ids.slice(2, 3)] }, shown({ status })).description,
-      '7 · 1 ready · 2 valid · 1 invalid · 1 success · 1 no success',
+      '9 · 1 ready · 3 valid · 2 invalid · 3 success · 1 no success',
     );
   });
 

@@ -1,58 +1,159 @@
 import assert from 'node:assert/strict';
-import { inlineCommandIds } from '../../../../src/editor/shell/names';
-import { lensLooks, placesOfLenses } from '../../../../src/editor/testing/lensLooks';
+import { commandIds, inlineCommandIds } from '../../../../src/editor/shell/names';
+import { inlineLook } from '../../../../src/editor/testing/inlineLook';
+import { lensLooks } from '../../../../src/editor/testing/lensLooks';
+import type { TestUnderWay } from '../../../../src/editor/testing/underWay/testUnderWay';
 import { english } from './english';
+import { strictGrade } from './shownVerdicts';
+import { failed, testCase } from './testCases';
 
-const test = (id: string, status: 'added' | 'changed' | 'kept', startLine: number) => ({
-  id,
+const id = 'tests/test_cat.py::test_purr';
+const test = (name: string, status: 'added' | 'changed' | 'kept', startLine: number) => ({
+  id: name,
   status,
-  defLine: startLine + 1,
+  text: 'def test_purr(): …',
+  basis: undefined,
   range: { start: 0, end: 1, startLine, endLine: startLine + 3 },
 });
+const purr = test(id, 'added', 5);
+const known = (text: string, ...cases: ReturnType<typeof testCase>[]) => ({
+  cases,
+  source: { text, basis: undefined },
+});
+const notRun = { casesOf: () => known(''), underWay: () => undefined };
+const looks = (
+  of: typeof purr,
+  cases: ReturnType<typeof known>,
+  underWay?: TestUnderWay,
+): ReturnType<typeof lensLooks> =>
+  lensLooks(english, [of], { casesOf: () => cases, underWay: () => underWay });
 
 describe('lenses above tests', () => {
+  const at = { line: 5, test: id };
+  const actions = [
+    {
+      ...at,
+      title: 'Reproduce',
+      tooltip: 'Run this test on R and on R∘X*',
+      command: inlineCommandIds.reproduce,
+    },
+    { ...at, title: 'R', tooltip: 'Run this test on R', command: inlineCommandIds.runOnR },
+    {
+      ...at,
+      title: 'R∘X*',
+      tooltip: 'Run this test on R∘X*',
+      command: inlineCommandIds.runOnFixed,
+    },
+    { ...at, title: 'Debug', tooltip: 'Debug this test on R', command: inlineCommandIds.debugOnR },
+  ];
+
   it('run a test of the candidate in four ways, in this order', () => {
-    const at = { line: 5, test: 'a.py::t' };
-    assert.deepEqual(lensLooks(english, [test('a.py::t', 'added', 5)]), [
+    assert.deepEqual(lensLooks(english, [purr], notRun), actions);
+  });
+
+  it('begin with the verdict, which compares the outputs', () => {
+    assert.deepEqual(looks(purr, known(purr.text, testCase(failed, {}))), [
       {
         ...at,
-        title: 'Reproduce',
-        tooltip: 'Run this test on R and on R∘X*',
-        command: inlineCommandIds.reproduce,
+        title: '✓ F→P',
+        tooltip:
+          '✓ F→P  reproduces the issue · on R: AssertionError: 1 != 2\nClick to compare the outputs of both sides',
+        command: inlineCommandIds.showOutputs,
       },
-      { ...at, title: 'R', tooltip: 'Run this test on R', command: inlineCommandIds.runOnR },
-      {
-        ...at,
-        title: 'R∘X*',
-        tooltip: 'Run this test on R∘X*',
-        command: inlineCommandIds.runOnFixed,
-      },
-      {
-        ...at,
-        title: 'Debug',
-        tooltip: 'Debug this test on R',
-        command: inlineCommandIds.debugOnR,
-      },
+      ...actions,
     ]);
+  });
+
+  it('call a verdict on an earlier text what it was', () => {
+    const [first] = looks(purr, known('def test_purr(): pass', testCase({}, {})));
+    assert.equal(first?.title, '$(history) was ○ P→P');
+    assert.match(first?.tooltip ?? '', /^edited since, run again · was ○ P→P/);
+  });
+
+  it('say that a test waits or runs, and cancel then', () => {
+    const done = known(purr.text, testCase(failed, {}));
+    const title = (now: TestUnderWay): string | undefined => looks(purr, done, now)[0]?.title;
+    assert.equal(title({ on: undefined, seen: {} }), '$(clock) waits for its run');
+    assert.equal(title({ on: 'R', seen: {} }), '$(loading~spin) running on R');
+    assert.equal(
+      title({ on: 'R and R∘X*', seen: { base: 'failed' } }),
+      '$(loading~spin) F→…  running on R and R∘X*',
+    );
+    assert.equal(looks(purr, done, { on: 'R', seen: {} })[0]?.command, commandIds.cancelRuns);
   });
 
   it('stand above changed tests too, and not above those of R', () => {
     const tests = [test('a', 'kept', 1), test('b', 'changed', 9), test('c', 'added', 20)];
     assert.deepEqual(
-      [...new Set(lensLooks(english, tests).map((each) => `${each.line} ${each.test}`))],
+      [...new Set(lensLooks(english, tests, notRun).map((each) => `${each.line} ${each.test}`))],
       ['9 b', '20 c'],
     );
-    assert.deepEqual(lensLooks(english, []), []);
+    assert.deepEqual(lensLooks(english, [], notRun), []);
+  });
+});
+
+describe('the text after the definition of a test', () => {
+  const look = (
+    cases: ReturnType<typeof known>,
+    {
+      of = purr,
+      strict = strictGrade({ failToPass: [id] }),
+      underWay,
+      lensesAreShown = true,
+    }: {
+      readonly of?: typeof purr;
+      readonly strict?: ReturnType<typeof strictGrade>;
+      readonly underWay?: TestUnderWay;
+      readonly lensesAreShown?: boolean;
+    } = {},
+  ) => inlineLook(english, of, { known: cases, strict, underWay, lensesAreShown });
+  const reproduces = known(purr.text, testCase(failed, {}));
+
+  it('is the cause alone below a lens that has the mark, and both without lenses', () => {
+    const cause = 'reproduces the issue · on R: AssertionError: 1 != 2';
+    assert.deepEqual(look(reproduces), { text: cause, tone: 'good' });
+    assert.deepEqual(look(reproduces, { lensesAreShown: false }), {
+      text: `✓ F→P  ${cause}`,
+      tone: 'good',
+    });
   });
 
-  it('have moved when a test of the candidate has', () => {
-    const file = (...tests: ReturnType<typeof test>[]) => ({ tests });
-    const places = placesOfLenses([file(test('a', 'kept', 1), test('b', 'added', 9))]);
-    assert.equal(places, '10 b');
-    assert.equal(placesOfLenses([file(test('a', 'kept', 2), test('b', 'added', 9))]), places);
-    assert.equal(
-      placesOfLenses([file(test('b', 'added', 10)), file(test('c', 'changed', 1))]),
-      '11 b\n2 c',
-    );
+  it('is not there before the test ran', () => {
+    assert.equal(look(known('')), undefined);
+  });
+
+  it('has the tone of the verdict: a P→P is bad only where nothing reproduces', () => {
+    const passes = known(purr.text, testCase({}, {}));
+    const none = strictGrade({ success: false, reason: 'passes on R', failToPass: [] });
+    assert.equal(look(passes)?.tone, 'neutral');
+    assert.equal(look(passes, { strict: none })?.tone, 'bad');
+  });
+
+  it('says that the test runs where no lens does', () => {
+    const underWay: TestUnderWay = { on: 'R', seen: {} };
+    assert.equal(look(reproduces, { underWay }), undefined);
+    assert.deepEqual(look(reproduces, { underWay, lensesAreShown: false }), {
+      text: 'running on R',
+      tone: 'stale',
+    });
+  });
+
+  it('is stale after an edit, with the mark', () => {
+    assert.deepEqual(look(known('x', testCase({}, {}))), {
+      text: 'edited since, run again · was ○ P→P  passes on R: does not reproduce',
+      tone: 'stale',
+    });
+  });
+
+  it('of a test of R is there only where the candidate changes its result', () => {
+    const kept = test(id, 'kept', 5);
+    const fails = known(kept.text, testCase(failed, failed));
+    assert.equal(look(fails, { of: kept }), undefined, 'it failed without the candidate too');
+    assert.equal(look(known(kept.text, testCase({}, {})), { of: kept }), undefined);
+    const strict = strictGrade({ success: false, anyToFail: [id] });
+    assert.deepEqual(look(fails, { of: kept, strict }), {
+      text: '✗ F→F  fails on both sides · on R: AssertionError: 1 != 2',
+      tone: 'bad',
+    });
   });
 });

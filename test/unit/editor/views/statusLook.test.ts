@@ -61,26 +61,30 @@ describe('the status-bar item without a verdict', () => {
     );
   });
 
-  it('names the step before the tests run, and leads to the log, whatever else goes on', () => {
+  it('names the step before the tests run; it leads to the log, and cancels a run', () => {
     const look: StatusLook = {
       text: '$(sync~spin) SWT-Bench: pulling the image',
       tooltip: 'Preparing to run the tests; click for the log',
       command: commandIds.showLog,
     };
     assert.deepEqual(without({ step: 'pulling the image' }), look);
-    assert.deepEqual(without({ step: 'pulling the image', isRunning: true, revealed: true }), look);
+    assert.deepEqual(without({ step: 'pulling the image', isRunning: true, revealed: true }), {
+      ...look,
+      tooltip: 'Preparing to run the tests; click to cancel',
+      command: commandIds.cancelRuns,
+    });
   });
 
   it('says where tests run while nothing is known of them', () => {
     const running = {
       text: '$(sync~spin) SWT-Bench: running on R and R∘X*',
-      tooltip: undefined,
-      command: commandIds.reproduce,
+      tooltip: 'Click to cancel',
+      command: commandIds.cancelRuns,
     };
     assert.deepEqual(without({ isRunning: true }), running);
     assert.deepEqual(without({ isRunning: true, environment: 'docker' }), {
       ...running,
-      tooltip: 'docker',
+      tooltip: 'docker\n\nClick to cancel',
     });
     assert.deepEqual(
       without({ isRunning: true, soFar: { first: first({ strict: undefined }) } }),
@@ -91,8 +95,8 @@ describe('the status-bar item without a verdict', () => {
   it('tells what the own tests did while the whole files run', () => {
     assert.deepEqual(without({ isRunning: true, environment: 'x', soFar: { first: first() } }), {
       text: '$(sync~spin) 1 F→P · running the whole files',
-      tooltip: '1 test F→P and none fails after the fix',
-      command: commandIds.reproduce,
+      tooltip: '1 test F→P and none fails after the fix\n\nClick to cancel',
+      command: commandIds.cancelRuns,
     });
   });
 

@@ -86,8 +86,16 @@ describe('the rows of the cases of a test', () => {
 });
 
 describe('the state of a row after a run on both sides', () => {
-  const statesOf = (status: 'added' | 'changed' | 'kept' | undefined) =>
-    Object.fromEntries(transitions.map((each) => [each, testItemState(status, each)]));
+  const statesOf = (
+    status: 'added' | 'changed' | 'kept' | undefined,
+    strict?: Parameters<typeof testItemState>[2],
+  ) =>
+    Object.fromEntries(
+      transitions.map((transition) => [
+        transition,
+        testItemState(status, { test: id, transition }, strict),
+      ]),
+    );
   const ofCandidate: Readonly<Record<Transition, ReturnType<typeof testItemState>>> = {
     'F→P': 'passed',
     'F→F': 'failed',
@@ -107,6 +115,40 @@ describe('the state of a row after a run on both sides', () => {
 
   it('is passed for a test of R that passes on both sides too', () => {
     assert.deepEqual(statesOf('kept'), { ...ofCandidate, 'P→P': 'passed' });
+  });
+
+  it('is neutral where the candidate reproduces without it: a P→P beside an F→P is not red', () => {
+    const success = { failToPass: ['tests/test_cat.py::test_other'], anyToFail: [] };
+    assert.deepEqual(statesOf('added', success), {
+      ...Object.fromEntries(transitions.map((each) => [each, 'skipped'])),
+      'F→P': 'passed',
+    });
+  });
+
+  it('is failed only for the tests that keep the candidate from success', () => {
+    const broken = { failToPass: ['tests/test_cat.py::test_other'], anyToFail: [id] };
+    assert.equal(testItemState('added', { test: id, transition: 'P→F' }, broken), 'failed');
+    assert.equal(testItemState('kept', { test: id, transition: 'F→F' }, broken), 'failed');
+    const another = { test: `${id}_again`, transition: 'F→F' } as const;
+    assert.equal(
+      testItemState('kept', another, broken),
+      'skipped',
+      'it failed without the candidate too',
+    );
+  });
+
+  it('is failed for all that do not reproduce where nothing does', () => {
+    const none = { failToPass: [], anyToFail: [] };
+    assert.deepEqual(statesOf('added', none), ofCandidate);
+  });
+
+  it('of a test of R is neutral where the candidate does not change it', () => {
+    const none = { failToPass: [], anyToFail: [] };
+    assert.deepEqual(statesOf('kept', none), {
+      ...Object.fromEntries(transitions.map((each) => [each, 'skipped'])),
+      'F→P': 'passed',
+      'P→P': 'passed',
+    });
   });
 
   it('is that of a test of the candidate where the test is not listed any more', () => {

@@ -9,7 +9,10 @@ import {
 import { transitionLook } from '../../../../src/editor/testing/transitionLook';
 import {
   firstLine,
+  causeOnSide,
+  causeText,
   inlineText,
+  markText,
   outcomeInWords,
   staleText,
   transitionInWords,
@@ -66,7 +69,9 @@ describe('the line of text after a test', () => {
     ['– -→-  ran on neither side', skipped, missing],
   ] as const) {
     it(`tells ${text}`, () => {
-      assert.equal(inline(testCase(base, fixed)), text);
+      const cases = [testCase(base, fixed)];
+      assert.equal(inlineText(english, cases), text);
+      assert.equal(`${markText(cases)}  ${causeText(english, cases)}`, text);
     });
   }
 
@@ -100,6 +105,8 @@ describe('the line of text after a test', () => {
   it('is not there before the test ran', () => {
     assert.equal(inline(), undefined);
     assert.equal(transitionLabel([]), undefined);
+    assert.equal(markText([]), undefined);
+    assert.equal(causeText(english, []), undefined);
   });
 
   it('is called stale in front, where a long line still shows it', () => {
@@ -133,6 +140,18 @@ describe('an outcome in words', () => {
     assert.equal(took(0.004), 'passed on R in less than 0.01 s');
     assert.equal(took(0.005), 'passed on R in 0.01 s');
     assert.equal(took(12.345), 'passed on R in 12.35 s');
+  });
+});
+
+describe('the cause of a failure', () => {
+  it('comes after its side', () => {
+    const cause = (side: 'base' | 'fixed', more: Partial<TestResult>): string =>
+      causeOnSide(english, side, { test: 't', outcome: 'failed', ...more });
+    assert.equal(cause('base', failed), 'on R: AssertionError: 1 != 2');
+    assert.equal(cause('fixed', failed), 'on R∘X*: AssertionError: 1 != 2');
+    assert.equal(cause('base', { exception: 'KeyError' }), 'on R: KeyError');
+    assert.equal(cause('base', {}), 'on R: failed');
+    assert.equal(cause('fixed', { outcome: 'error' }), 'on R∘X*: error');
   });
 });
 

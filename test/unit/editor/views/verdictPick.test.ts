@@ -8,6 +8,7 @@ import {
 import { verdictSentences } from '../../../../src/editor/verdict/verdictSentences';
 import { english } from './english';
 import { shown, strictGrade } from './shownVerdicts';
+import { failed, testCase } from './testCases';
 
 const pick = (...about: Parameters<typeof shown>): VerdictPick =>
   verdictPick(english, shown(...about));
@@ -68,6 +69,34 @@ describe('the list of a verdict', () => {
         does: 'open the document',
       },
     ]);
+  });
+
+  it('names each test that keeps it from success, and goes there', () => {
+    const [one, two] = [
+      'tests/test_cat.py::CatTest::test_purr',
+      'tests/test_$(x).py::test_hiss[1]',
+    ];
+    const strict = strictGrade({
+      success: false,
+      reason: 'breaks a test',
+      anyToFail: [one, two],
+    });
+    const tests = [testCase({}, failed, one), testCase(failed, failed, two)];
+    assert.deepEqual(below(pick({ strict, tests }), 'Tests that fail on R∘X*'), [
+      {
+        label: 'CatTest › test_purr',
+        description: '✗ P→F',
+        detail: 'tests/test_cat.py',
+        does: { goTo: one },
+      },
+      {
+        label: 'test_hiss[1]',
+        description: '✗ F→F',
+        detail: 'tests/test_$(x).py',
+        does: { goTo: two },
+      },
+    ]);
+    assert.ok(pick().entries.every((entry) => textOf(entry) !== 'Tests that fail on R∘X*'));
   });
 
   it('offers a run first where there is no success, or the workspace was edited since', () => {

@@ -20,6 +20,7 @@ const missing: Readonly<Record<Exclude<VerdictReason, 'success'>, string>> = {
   'does not apply': 'a candidate that applies to R and to R∘X*',
   'could not run': 'an environment that runs the tests: see the log, or make one for this instance',
   'timed out': 'a run that completes',
+  'too many processes': 'a run that completes',
   'too much output': 'a run that completes',
   'out of memory': 'a run that completes',
   'disk full': 'a run that completes',
@@ -195,6 +196,12 @@ describe('a verdict in few words', () => {
   it('is the number of tests that reproduce, or the reason', () => {
     assert.equal(verdictInWords(strictGrade({ failToPass: ['a', 'b'] })), '2 F→P');
     assert.equal(verdictInWords(strictGrade({ success: false, reason: 'unsound' })), 'unsound');
+    const breaks = { success: false, reason: 'breaks a test' } as const;
+    const words = (failToPass: string[], anyToFail: string[]): string =>
+      verdictInWords(strictGrade({ ...breaks, failToPass, anyToFail }));
+    assert.equal(words([], ['a']), 'breaks a test');
+    assert.equal(words(['b', 'c'], ['a']), 'breaks a test · 2 F→P');
+    assert.equal(words(['b'], ['a', 'd', 'e']), 'breaks 3 tests · 1 F→P');
   });
 
   it('has its findings counted', () => {

@@ -68,6 +68,18 @@ class LimitReached extends HumanError {
   }
 }
 
+/** A command of a build failed. */
+export class CommandFailed extends HumanError {
+  constructor(
+    what: string,
+    todo: string | undefined,
+    /** The last of its output, which is too long for people. */
+    readonly output: string,
+  ) {
+    super(what, todo);
+  }
+}
+
 /** The end of a command. */
 export interface Ended {
   readonly code: number;
@@ -340,9 +352,10 @@ export class BuildContainer {
         'Free some: swt-bench storage --free-images all removes what was made here, docker system df shows the rest',
       );
     }
-    return new HumanError(
+    return new CommandFailed(
       `Could not ${doing}: ${last === '' ? `status ${code}` : lineOfProblem(last)}`,
       `The log has all of it: ${log.path}`,
+      output,
     );
   }
 

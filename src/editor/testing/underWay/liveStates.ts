@@ -1,8 +1,9 @@
 import type * as vscode from 'vscode';
-import { standing, type Outcome, type Side } from '../../domain/outcome';
-import { letterOf, transition } from '../../domain/transition';
-import type { ListedTest } from './candidateTests';
-import { testItemState } from './testItemLook';
+import { type Outcome, type Side } from '../../../domain/outcome';
+import { transition } from '../../../domain/transition';
+import type { ListedTest } from '../candidateTests';
+import { testItemState } from '../testItemLook';
+import { lettersSoFar } from './testUnderWay';
 
 /**
  * States of tests while they run on both sides. A parametrised test has no state before all its
@@ -30,11 +31,13 @@ export class LiveStates {
     this.seen[side].set(test, outcome);
     const base = this.seen.base.get(test);
     const fixed = this.seen.fixed.get(test);
-    const letter = (of: Outcome | undefined): string =>
-      of === undefined ? '…' : letterOf[standing(of)];
-    item.label = `${letter(base)}→${letter(fixed)}  ${known.name}`;
+    const seen = {
+      ...(base !== undefined && { base }),
+      ...(fixed !== undefined && { fixed }),
+    };
+    item.label = `${lettersSoFar({ seen }) ?? ''}  ${known.name}`;
     if (base === undefined || fixed === undefined) return;
-    const state = testItemState(known.status, transition(base, fixed));
+    const state = testItemState(known.status, { test, transition: transition(base, fixed) });
     // Reports no failure yet, since VS Code would not replace it by a better state.
     if (state === 'passed') this.run.passed(item);
   }

@@ -1,0 +1,47 @@
+import type * as vscode from 'vscode';
+import type { Verdict } from '../../domain/verdict';
+import { isFresh, type KnownCases } from '../verdict/evaluated';
+import type { ListedTest } from './candidateTests';
+import { hasLenses } from './lensLooks';
+import { toneOfCase, type Tone } from './transitionLook';
+import { causeText, inlineText, staleText, tellingCase } from './transitionTexts';
+import { underWayText, type TestUnderWay } from './underWay/testUnderWay';
+
+/** The text after the definition of a test. */
+export interface InlineLook {
+  readonly text: string;
+  readonly tone: Tone;
+}
+
+/** What is known of a test where it is written. */
+interface KnownOfTest {
+  readonly known: KnownCases;
+  /** The verdict that the cases belong to. */
+  readonly strict: Verdict | undefined;
+  readonly underWay: TestUnderWay | undefined;
+  readonly lensesAreShown: boolean;
+}
+
+/**
+ * What a test did, or that it runs. Where its lens says so first, only the cause is left to say. A
+ * test of R is silent unless the candidate changes its result.
+ */
+export function inlineLook(
+  l10n: typeof vscode.l10n,
+  test: Pick<ListedTest, 'id' | 'status' | 'text' | 'basis'>,
+  { known, strict, underWay, lensesAreShown }: KnownOfTest,
+): InlineLook | undefined {
+  const hasLens = lensesAreShown && hasLenses(test);
+  if (underWay !== undefined) {
+    return hasLens ? undefined : { text: underWayText(l10n, underWay), tone: 'stale' };
+  }
+  const { cases } = known;
+  const telling = tellingCase(cases);
+  const whole = inlineText(l10n, cases);
+  if (telling === undefined || whole === undefined) return undefined;
+  const tone = toneOfCase(telling, test.status, strict);
+  const isSilent = telling.transition === 'P→P' || tone === 'neutral';
+  if (test.status === 'kept' && isSilent) return undefined;
+  if (!isFresh(known, test)) return { text: staleText(l10n, whole), tone: 'stale' };
+  return { text: (hasLens ? causeText(l10n, cases) : undefined) ?? whole, tone };
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { stepBeside } from '../../../src/editor/shell/stepBeside';
+
+describe('a step beside the title of a notification', () => {
+  it('does not repeat the name in the title', () => {
+    assert.equal(
+      stepBeside(
+        'Validating psf__requests-1921',
+        'psf__requests-1921: base tests, repetition 1 of 5',
+      ),
+      'base tests, repetition 1 of 5',
+    );
+  });
+
+  it('keeps a name that the title lacks, and colons of its own', () => {
+    const step = 'psf__requests-1921: base tests';
+    assert.equal(stepBeside('Validating 3 instances', step), step);
+    assert.equal(stepBeside('Validating psf__requests-19211', step), step);
+    assert.equal(stepBeside('Opening a', 'copying b: 3 files'), 'copying b: 3 files');
+  });
+});

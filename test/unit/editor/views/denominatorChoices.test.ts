@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import {
+  denominatorChoices,
+  denominatorInWords,
+  denominatorQuestion,
+} from '../../../../src/editor/runs/denominatorChoices';
+import { english } from './english';
+
+const all = Array.from({ length: 100 }, (_, index) => `a__a-${index}`);
+const [first = '', second = '', third = ''] = all;
+const six = [first, first, first, second, second, second];
+
+describe('the question which instances rates are shares of', () => {
+  it('offers the instances of few predictions before the whole dataset, and says what follows', () => {
+    const choices = denominatorChoices(english, { all, predicted: six });
+    assert.deepEqual(
+      choices.map(({ label, detail }) => [label, detail]),
+      [
+        ['Instances with a prediction: 2', 'Each has a prediction. Rates are shares of 2.'],
+        [
+          'All instances of the dataset: 100',
+          '98 have no prediction and count as not a success. Rates are shares of 100.',
+        ],
+      ],
+    );
+    assert.deepEqual(choices[0]?.ids, [first, second]);
+    assert.deepEqual(choices[0]?.denominator, { of: 'predicted', dataset: 100 });
+    assert.equal(
+      denominatorQuestion(english, { all, predicted: six }),
+      '6 predictions of 2 instances: rates are shares of which instances?',
+    );
+  });
+
+  it('asks nothing where only one answer is possible', () => {
+    for (const possible of [{ all }, { all, predicted: all }, { all, predicted: [] }]) {
+      const choices = denominatorChoices(english, possible);
+      assert.deepEqual(
+        choices.map(({ denominator }) => denominator.of),
+        ['dataset'],
+      );
+    }
+  });
+
+  it('tells the filter, the predictions in it, all predictions and the dataset apart', () => {
+    const choices = denominatorChoices(english, {
+      all,
+      listed: [second, third],
+      predicted: six,
+    });
+    assert.deepEqual(
+      choices.map(({ denominator, ids }) => [denominator.of, ids.length]),
+      [
+        ['predicted and filtered', 1],
+        ['predicted', 2],
+        ['filtered', 2],
+        ['dataset', 100],
+      ],
+    );
+  });
+
+  it('leaves out a filter in which nothing has a prediction', () => {
+    const choices = denominatorChoices(english, { all, listed: [third], predicted: six });
+    assert.deepEqual(
+      choices.map(({ denominator }) => denominator.of),
+      ['predicted', 'dataset'],
+    );
+  });
+
+  it('is told again after the rates', () => {
+    const run = { instances: [1, 2], denominator: { of: 'predicted', dataset: 100 } } as const;
+    assert.equal(
+      denominatorInWords(english, run),
+      'of instances with a prediction (2 of 100 in the dataset)',
+    );
+    assert.equal(denominatorInWords(english, { instances: [1] }), '');
+  });
+});
