@@ -70,8 +70,8 @@ describe('the bundled instance in VS Code', () => {
       `    activation took ${activationMs.toFixed(1)} ms, reading its bundle ${compiling.toFixed(1)} ms`,
     );
     // Time is printed, not asserted, since a busy machine must not fail the tests. Its cause, the
-    // size, is asserted.
-    assert.ok((await stat(main)).size < 60_000, 'activation loads more than it needs');
+    // size, is asserted. The parts that are loaded late have a hundred times that size.
+    assert.ok((await stat(main)).size < 70_000, 'activation loads more than it needs');
   });
 
   it('shows nothing of the answer in the workspace', async () => {
@@ -104,6 +104,20 @@ describe('the bundled instance in VS Code', () => {
       'the rest of the touched file is listed too',
     );
     assert.match(rows[1]?.description ?? '', /unchanged tests/);
+  });
+
+  it('folds the lists of instances and runs, so that Change Coverage has room', async () => {
+    await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
+    const panes = await waitFor('the views', async () => {
+      const shown = await visible.panes();
+      return shown.some(({ title }) => title === 'Runs') ? shown : undefined;
+    });
+    const expanded = new Map(panes.map((pane) => [pane.title, pane.expanded]));
+    assert.equal(expanded.get('Instances'), false);
+    assert.equal(expanded.get('Runs'), false);
+    assert.equal(expanded.get('Change Coverage'), true);
+    await screenshot('views-of-an-instance');
+    await vscode.commands.executeCommand('workbench.view.testing.focus');
   });
 
   it('shows F→P above the test, in the Testing view and in the status bar', async () => {

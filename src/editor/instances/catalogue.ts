@@ -13,7 +13,8 @@ import type { Validation } from '../../domain/validation';
 import { readStates, statusOf, type InstanceState } from '../../repository/instanceState';
 import { bundledDataset } from '../instance/bundledDataset';
 import { keptListing, takeListing, withListing, type Listing } from './keptListing';
-import { contextKeys, settingKeys } from '../shell/names';
+import { contextKeys, settingKeys, viewIds } from '../shell/names';
+import { withProgressInViews } from './twinViews';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
@@ -161,8 +162,8 @@ export class Catalogue implements vscode.Disposable {
         this.isRestored = true;
         await this.restoreListing();
       }
-      const dataset = await vscode.window.withProgress(
-        { location: { viewId: 'swt-bench.instances' } },
+      const dataset = await withProgressInViews(
+        { alone: viewIds.instances, beside: viewIds.instancesBeside },
         () =>
           openDataset(name === 'bundled' ? bundledDataset(this.context.extensionPath) : name, {
             storage: storageFolder(),

@@ -43,10 +43,9 @@ export function filterOfPage(
   if (ids === null) return undefined;
   const kept = new Set(ids);
   const all = runs.flatMap(({ instances }) => instances.map(({ id }) => id));
+  const list = filterList === undefined ? [] : [`list:${filterList}`];
   return {
-    text: [filterList === undefined ? '' : `list:${filterList}`, text.trim()]
-      .filter((each) => each !== '')
-      .join(' '),
+    text: [...list, text.trim()].filter((each) => each !== '').join(' '),
     ids: [...new Set(all.filter((id) => kept.has(id)))],
   };
 }

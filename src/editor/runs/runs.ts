@@ -13,7 +13,14 @@ import { bundledSource } from '../instance/bundledDataset';
 import { distOf } from '../instance/warmSession';
 import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
-import { commandIds, listCommandIds, runCommandIds, runFileAuthority } from '../shell/names';
+import { withProgressInViews, type ListView } from '../instances/twinViews';
+import {
+  commandIds,
+  listCommandIds,
+  runCommandIds,
+  runFileAuthority,
+  viewIds,
+} from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
@@ -55,7 +62,7 @@ export class Runs implements vscode.Disposable {
   /** @param redraw makes the view ask for its rows again */
   constructor(
     private readonly context: vscode.ExtensionContext,
-    private readonly view: vscode.TreeView<RunNode>,
+    private readonly view: ListView<RunNode>,
     private readonly revealed: Revealed,
     private readonly instances: () => Promise<Instances>,
     private readonly reporter: Reporter,
@@ -242,8 +249,8 @@ export class Runs implements vscode.Disposable {
     parts: Parameters<typeof evaluatePredictions>[1],
   ): Promise<void> {
     try {
-      const place = await vscode.window.withProgress(
-        { location: { viewId: 'swt-bench.runs' } },
+      const place = await withProgressInViews(
+        { alone: viewIds.runs, beside: viewIds.runsBeside },
         () => evaluatePredictions(choice, parts),
       );
       const run = this.library.runs.find((each) => each.place === place);

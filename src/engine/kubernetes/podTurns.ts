@@ -28,15 +28,16 @@ export interface OpeningWork<T> {
 export interface TurnTiming {
   /** After which missing room counts as short. */
   readonly short: number;
-  /** How long a half is held while the other waits for room; doubled up to `longestHold`. */
+  /** How long a half is held on average while the other waits for room. */
   readonly hold: number;
-  readonly longestHold: number;
+  /** How long nothing is held afterwards, at most: `hold`, doubled each time up to this. */
+  readonly longestRest: number;
   /** At least 0 and less than 1. */
   readonly random: () => number;
 }
 
 const usual: TurnTiming = {
-  ...{ short: 2000, hold: 15_000, longestHold: 120_000 },
+  ...{ short: 2000, hold: 10_000, longestRest: 30_000 },
   random: () => Math.random(),
 };
 
@@ -57,15 +58,16 @@ export class PodTurns {
    * @throws what the first failed opening says, with nothing left open; Cancelled
    */
   async open<T>(openings: readonly Opening<T>[], work: OpeningWork<T>): Promise<T[]> {
-    const { short, hold, longestHold, random } = this.timing;
+    const { short, hold, longestRest, random } = this.timing;
     for (let time = 0; ; time += 1) {
-      const patience = Math.min(hold * 2 ** time, longestHold) * (0.5 + random());
+      const patience = hold * (0.5 + random());
       const attempt = await this.inTurn(() => begin(openings, work, { short, patience }), work);
       const opened = await attempt.opened;
       if (opened !== undefined) return opened;
       work.onReleased();
       const { signal } = work;
-      await sleep(random() * patience, undefined, { signal }).catch(() => {
+      const rest = random() * Math.min(hold * 2 ** time, longestRest);
+      await sleep(rest, undefined, { signal }).catch(() => {
         throw new Cancelled();
       });
     }

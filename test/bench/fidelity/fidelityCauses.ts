@@ -118,6 +118,7 @@ const rules: readonly Rule[] = [
     asHarness !== undefined && agrees(differing, asHarness.lists)
       ? { cause: "environment other than the harness'", detail: `agrees with ${asHarness.what}` }
       : undefined,
+  bySkips,
   byParameters,
   byRelease,
   (_differing, { byHand }) => byHand?.['*'],
@@ -197,6 +198,27 @@ function lineBefore(log: string, test: string): string | undefined {
 }
 
 const countOf = (log: string, name: string): number => log.split(name).length - 1;
+
+/** Reasons of pytest to skip a test that name a package. */
+const lackingPackage =
+  /requires (?!at least)[\w.-]+|No module named '[\w.]+'|could not import '[\w.]+'|[\w.-]+ (?:is )?not installed/i;
+
+/** pytest's summary names the file and the reason of a skipped test, and not the test. */
+function bySkips(differing: DifferingTest, { logs }: RowEvidence): ExplainedCause | undefined {
+  const { test, listed, here } = differing;
+  if (listed === 'none' || here !== 'absent' || !test.includes('::')) return undefined;
+  const file = test.slice(0, test.indexOf('::'));
+  const reasons = logs.fixed.split('\n').flatMap((line) => {
+    const isOfFile = line.startsWith('SKIPPED [') && line.includes(` ${file}:`);
+    return isOfFile ? (lackingPackage.exec(line)?.[0] ?? []) : [];
+  });
+  if (reasons.length === 0) return undefined;
+  const named = [...new Set(reasons)].sort().join(', ');
+  return {
+    cause: "environment other than the harness'",
+    detail: `tests of its file are skipped here: ${named}`,
+  };
+}
 
 /** Parameters in the name of a test that differ from run to run or from version to version. */
 function byParameters(differing: DifferingTest, { logs }: RowEvidence): ExplainedCause | undefined {

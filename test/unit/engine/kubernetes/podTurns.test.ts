@@ -64,7 +64,7 @@ type Hooks = {
 const nothing = (): void => undefined;
 
 /** Halves are held for ever, so that nothing but turns prevents a deadlock. */
-const patient = { short: 3_600_000, hold: 3_600_000, longestHold: 3_600_000, random: () => 0.5 };
+const patient = { short: 3_600_000, hold: 3_600_000, longestRest: 3_600_000, random: () => 0.5 };
 
 describe('pods that are opened together', () => {
   it('are had by one pair after the other where there is room for one', async () => {
@@ -97,7 +97,7 @@ describe('pods that are opened together', () => {
     const timing = (random: number) => ({
       short: 1,
       hold: 5,
-      longestHold: 40,
+      longestRest: 40,
       random: () => random,
     });
     const both = [0.1, 0.7].map((random, at) =>
