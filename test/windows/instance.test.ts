@@ -190,13 +190,13 @@ describe('the bundled instance in VS Code', () => {
     await hands.resize(1400, 760);
     const end = document.lineCount - 1;
     editor.revealRange(new vscode.Range(end, 0, end, 0));
-    const after = await waitFor('three transitions', async () => {
-      const texts = (await visible.decorationsAfter()).map((each) => each.text);
+    const above = await waitFor('three transitions', async () => {
+      const texts = (await visible.codeLenses()).map((each) => each.text);
       return texts.length === 3 ? texts : undefined;
     });
     assert.deepEqual(
-      after.map((text) => text.slice(2, 5)),
-      ['F→P', 'F→P', 'P→P'],
+      above.map((text) => text.split(/\s*\|/)[0]),
+      ['✓ F→P', '✓ F→P', '○ P→P'],
     );
     const rows = (await visible.testingRows()).slice(0, 3).map((row) => row.label.slice(0, 3));
     assert.deepEqual(rows, ['F→P', 'F→P', 'P→P']);
@@ -275,9 +275,11 @@ describe('the bundled instance in VS Code', () => {
       visibleEditor?.revealRange(
         new vscode.Range(document.lineCount - 1, 0, document.lineCount - 1, 0),
       );
-      return (await visible.decorationsAfter()).filter((each) => each.text.includes('F→P'));
+      return (await visible.decorationsAfter()).filter((each) =>
+        each.text.includes('reproduces the issue'),
+      );
     });
-    assert.match(after[0]?.text ?? '', /UnbalancedEntryError/);
+    assert.match(after[0]?.text ?? '', /on R: UnbalancedEntryError/);
     assert.equal(document.isDirty, false, 'the run saves what it runs');
   });
 
@@ -302,7 +304,7 @@ describe('the bundled instance in VS Code', () => {
         (await statusText()).includes('passes on R · ΔC 0 % 0/17'),
       );
       await waitFor('its transition', async () =>
-        (await visible.decorationsAfter()).some((each) => /P→P\s+passes on R/.test(each.text)),
+        (await visible.codeLenses()).some((each) => each.text.startsWith('○ P→P')),
       );
       await saved((edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
       await waitFor('the verdict before it', async () => (await statusText()) === before);
