@@ -100,7 +100,7 @@ export class TestItems {
       const known = this.open.casesOf(test.id);
       const { cases } = known;
       item.label = testItemLabel(vscode.l10n, test, cases);
-      item.description = isRead ? testItemSpoken(vscode.l10n, test, cases) : undefined;
+      item.description = isRead ? testItemSpoken(vscode.l10n, test, cases) : '';
       this.listCases(item, cases);
       const isStale = cases.length > 0 && !isFresh(known, test);
       if (isStale && this.stale.get(test.id) === false) outdated.push(item);
