@@ -185,7 +185,7 @@ export class Matrix {
             role: 'gridcell',
             class: `matrix-cell ${kind}`,
             'aria-colindex': String(position + 2),
-            'aria-label': words,
+            // The name too, since what the cell shows is hidden from screen readers.
             title: words,
             tabindex: tabindex(position + 1),
             'data-at': `${index} ${position + 1}`,

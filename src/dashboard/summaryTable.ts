@@ -230,14 +230,16 @@ function boxOf(
   isShown: boolean,
   hide: (id: string, isHidden: boolean) => void,
 ): HTMLElement {
+  const tip = 'Show it in the tables and plots';
   const box = element('input', {
     type: 'checkbox',
     [idAttribute]: id,
-    title: 'Show it in the tables and plots',
+    'aria-description': tip,
   });
   box.checked = isShown;
   box.addEventListener('change', () => hide(id, !box.checked));
-  return element('label', { class: 'method' }, box, element('span', {}, name));
+  // A title of the box itself would be part of the name of the row.
+  return element('label', { class: 'method', title: tip }, box, element('span', {}, name));
 }
 
 const hiddenRow = (box: HTMLElement, width: number): HTMLElement =>

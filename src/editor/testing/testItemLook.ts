@@ -4,40 +4,48 @@ import type { TestTransition } from '../../domain/transition';
 import type { Verdict } from '../../domain/verdict';
 import type { ListedTest } from './candidateTests';
 import { toneOfCase } from './transitionLook';
-import { transitionLabel } from './transitionTexts';
+import { tellingCase, transitionInWords, transitionLabel } from './transitionTexts';
 
-/** The texts of a row of the Testing view. */
-export interface TestItemLook {
-  readonly label: string;
-  readonly description: string;
-}
-
-/** The row of a test: its result, its name, how it differs from R, its classes and its file. */
-export function testItemLook(
+/**
+ * The label of a test's row: its result, its name, how it differs from R, its classes and its file.
+ * All is in the label, since a screen reader reads the description of a `TestItem` in its place.
+ */
+export function testItemLabel(
   l10n: typeof vscode.l10n,
   { id, name, status, className }: Pick<ListedTest, 'id' | 'name' | 'status' | 'className'>,
   cases: readonly TestTransition[],
-): TestItemLook {
+): string {
   const result = transitionLabel(cases);
-  return {
+  return [
     // Before the name, where it is visible even in a narrow view.
-    label: result === undefined ? name : `${result}  ${name}`,
-    description: [
-      status === 'kept' ? undefined : status === 'added' ? l10n.t('new') : l10n.t('changed'),
-      className?.replaceAll('::', ' › '),
-      // A test that R has too stands below the row of its file.
-      status === 'kept' ? undefined : fileOf(id),
-    ]
-      .filter((part) => part !== undefined)
-      .join(' · '),
-  };
+    result === undefined ? name : `${result}  ${name}`,
+    status === 'kept' ? undefined : status === 'added' ? l10n.t('new') : l10n.t('changed'),
+    className?.replaceAll('::', ' › '),
+    // A test that R has too stands below the row of its file.
+    status === 'kept' ? undefined : fileOf(id),
+  ]
+    .filter((part) => part !== undefined)
+    .join(' · ');
 }
 
-/** The row of a touched file, with the tests that R has too below it. */
-export const unchangedTestsLook = (l10n: typeof vscode.l10n, path: string): TestItemLook => ({
-  label: path,
-  description: l10n.t('unchanged tests'),
-});
+/**
+ * What a screen reader says of a test's row: its name, its result in words, then as the label. It is
+ * the description of the row for people who have turned the editor's screen reader mode on.
+ */
+export function testItemSpoken(
+  l10n: typeof vscode.l10n,
+  test: Pick<ListedTest, 'id' | 'name' | 'status' | 'className'>,
+  cases: readonly TestTransition[],
+): string {
+  const telling = tellingCase(cases);
+  const [name = '', ...more] = testItemLabel(l10n, test, []).split(' · ');
+  const result = telling === undefined ? undefined : transitionInWords(l10n, telling.transition);
+  return [name, result, ...more].filter((part) => part !== undefined).join('. ');
+}
+
+/** The label of a touched file's row, with the tests that R has too below it. */
+export const unchangedTestsLabel = (l10n: typeof vscode.l10n, path: string): string =>
+  `${path} · ${l10n.t('unchanged tests')}`;
 
 /** Sorts tests by file, in the order of the file, before the rows of files. */
 export const sortTextOfTest = (path: string, { defLine }: Pick<ListedTest, 'defLine'>): string =>

@@ -6,8 +6,9 @@ import {
   caseItemLooks,
   sortTextOfTest,
   sortTextOfUnchangedTests,
-  testItemLook,
-  unchangedTestsLook,
+  testItemLabel,
+  testItemSpoken,
+  unchangedTestsLabel,
 } from './testItemLook';
 import { isFresh } from '../verdict/evaluated';
 import type { LatestVerdict } from '../instance/instanceRoles';
@@ -66,10 +67,9 @@ export class TestItems {
       items.delete(file.path);
       return;
     }
-    const { label, description } = unchangedTestsLook(vscode.l10n, file.path);
+    const label = unchangedTestsLabel(vscode.l10n, file.path);
     const row = items.get(file.path) ?? this.controller.createTestItem(file.path, label, file.uri);
     row.sortText = sortTextOfUnchangedTests(file.path);
-    row.description = description;
     replace(
       row.children,
       kept.map((test) => this.itemOf(row.children, file, test)),
@@ -92,14 +92,15 @@ export class TestItems {
   /** Shows the known result of each test in its row. */
   describe(files: readonly ListedFile[] = this.tests.list()): void {
     const outdated: vscode.TestItem[] = [];
+    // An extension cannot know of a screen reader that VS Code found by itself.
+    const isRead = vscode.workspace.getConfiguration('editor').get('accessibilitySupport') === 'on';
     for (const test of files.flatMap((file) => file.tests)) {
       const item = this.find(test.id);
       if (item === undefined) continue;
       const known = this.open.casesOf(test.id);
       const { cases } = known;
-      const { label, description } = testItemLook(vscode.l10n, test, cases);
-      item.label = label;
-      item.description = description;
+      item.label = testItemLabel(vscode.l10n, test, cases);
+      item.description = isRead ? testItemSpoken(vscode.l10n, test, cases) : '';
       this.listCases(item, cases);
       const isStale = cases.length > 0 && !isFresh(known, test);
       if (isStale && this.stale.get(test.id) === false) outdated.push(item);

@@ -74,8 +74,7 @@ export class StatusBar implements vscode.Disposable {
     this.item.tooltip =
       typeof tooltip === 'object' ? new vscode.MarkdownString(tooltip.markdown) : tooltip;
     this.item.command = command;
-    this.item.accessibilityInformation =
-      label === undefined ? undefined : { label, ...(role === undefined ? {} : { role }) };
+    this.item.accessibilityInformation = { label, ...(role === undefined ? {} : { role }) };
   }
 
   dispose(): void {

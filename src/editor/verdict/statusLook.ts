@@ -17,9 +17,10 @@ export interface StatusLook {
   readonly tooltip: string | { readonly markdown: string } | undefined;
   readonly command: string;
   /**
-   * A screen reader says this in place of text and tooltip, since it skips a tooltip with markup.
+   * A screen reader says this in place of text and tooltip, since VS Code would read names of icons
+   * and skip a tooltip with markup.
    */
-  readonly label?: string;
+  readonly label: string;
 }
 
 /** What the item shows before the first verdict, or while tests run. */
@@ -36,10 +37,16 @@ export interface WithoutVerdict {
 }
 
 /** The item before the first verdict and while tests run. */
-export function lookWithoutVerdict(
+export function lookWithoutVerdict(l10n: typeof vscode.l10n, state: WithoutVerdict): StatusLook {
+  const look = unspokenLook(l10n, state);
+  const about = look.tooltip.replace(/\n+/g, '. ');
+  return { ...look, label: `${withoutIcons(look.text)}. ${about}` };
+}
+
+function unspokenLook(
   l10n: typeof vscode.l10n,
   { step, isRunning, soFar, environment, revealed }: WithoutVerdict,
-): StatusLook {
+): Omit<StatusLook, 'label' | 'tooltip'> & { readonly tooltip: string } {
   if (step !== undefined) {
     const text = `$(sync~spin) ${l10n.t('SWT-Bench: {0}', step)}`;
     return isRunning

@@ -18,8 +18,11 @@ const idle: WithoutVerdict = {
   environment: undefined,
   revealed: false,
 };
-const without = (more: Partial<WithoutVerdict>): StatusLook =>
-  lookWithoutVerdict(english, { ...idle, ...more });
+/** What is seen of the item; what is said of it has a test of its own. */
+function without(more: Partial<WithoutVerdict>): Omit<StatusLook, 'label'> {
+  const { label: _, ...look } = lookWithoutVerdict(english, { ...idle, ...more });
+  return look;
+}
 const withVerdict = (...about: Parameters<typeof shown>): StatusLook =>
   lookOfVerdict(english, shown(...about));
 
@@ -54,6 +57,15 @@ describe('the status-bar item without a verdict', () => {
     );
   });
 
+  it('is said without the names of its icons, and with its tooltip', () => {
+    const state = { ...idle, environment: 'docker, python 3.11', revealed: true };
+    assert.equal(
+      lookWithoutVerdict(english, state).label,
+      'SWT-Bench: no verdict yet · revealed. ' +
+        'Click to run the candidate tests on R and R∘X*. docker, python 3.11',
+    );
+  });
+
   it('says that the golden patch was revealed', () => {
     assert.equal(
       without({ revealed: true }).text,
@@ -62,7 +74,7 @@ describe('the status-bar item without a verdict', () => {
   });
 
   it('names the step before the tests run; it leads to the log, and cancels a run', () => {
-    const look: StatusLook = {
+    const look: ReturnType<typeof without> = {
       text: '$(sync~spin) SWT-Bench: pulling the image',
       tooltip: 'Preparing to run the tests; click for the log',
       command: commandIds.showLog,

@@ -4,9 +4,10 @@ import {
   caseItemLooks,
   sortTextOfTest,
   sortTextOfUnchangedTests,
-  testItemLook,
+  testItemLabel,
+  testItemSpoken,
   testItemState,
-  unchangedTestsLook,
+  unchangedTestsLabel,
 } from '../../../../src/editor/testing/testItemLook';
 import { english } from './english';
 import { failed, testCase } from './testCases';
@@ -15,41 +16,47 @@ const id = 'tests/test_cat.py::test_purr';
 const test = { id, name: 'test_purr', status: 'added' } as const;
 
 describe('the row of a test in the Testing view', () => {
-  it('has the name alone before the test ran', () => {
-    assert.equal(testItemLook(english, test, []).label, 'test_purr');
+  it('begins with the name before the test ran', () => {
+    assert.equal(testItemLabel(english, test, []), 'test_purr · new · tests/test_cat.py');
   });
 
   it('has the result in front of the name', () => {
-    assert.equal(testItemLook(english, test, [testCase(failed, {})]).label, 'F→P  test_purr');
+    assert.match(testItemLabel(english, test, [testCase(failed, {})]), /^F→P  test_purr · new/);
     const cases = [testCase({}, {}, `${id}[1]`), testCase(failed, {}, `${id}[2]`)];
-    assert.equal(testItemLook(english, test, cases).label, '1 P→P, 1 F→P  test_purr');
+    assert.match(testItemLabel(english, test, cases), /^1 P→P, 1 F→P  test_purr · new/);
   });
 
-  it('says how a test of the candidate differs from R, and in which file it is', () => {
-    const { description } = testItemLook(english, test, []);
-    assert.equal(description, 'new · tests/test_cat.py');
+  it('says how a test of the candidate differs from R, and in which class and file it is', () => {
     const changed = {
       ...test,
       status: 'changed',
       className: 'TestCat::TestTom::TestKitten',
     } as const;
     assert.equal(
-      testItemLook(english, changed, []).description,
-      'changed · TestCat › TestTom › TestKitten · tests/test_cat.py',
+      testItemLabel(english, changed, []),
+      'test_purr · changed · TestCat › TestTom › TestKitten · tests/test_cat.py',
     );
   });
 
   it('says only the class of a test that R has too, which is below the row of its file', () => {
     const kept = { ...test, status: 'kept' } as const;
-    assert.equal(testItemLook(english, kept, []).description, '');
+    assert.equal(testItemLabel(english, kept, []), 'test_purr');
     assert.equal(
-      testItemLook(english, { ...kept, className: 'TestCat' }, []).description,
-      'TestCat',
+      testItemLabel(english, { ...kept, className: 'TestCat' }, []),
+      'test_purr · TestCat',
     );
-    assert.deepEqual(unchangedTestsLook(english, 'tests/test_cat.py'), {
-      label: 'tests/test_cat.py',
-      description: 'unchanged tests',
-    });
+    assert.equal(
+      unchangedTestsLabel(english, 'tests/test_cat.py'),
+      'tests/test_cat.py · unchanged tests',
+    );
+  });
+
+  it('is read with name, result in words, and file', () => {
+    assert.equal(testItemSpoken(english, test, []), 'test_purr. new. tests/test_cat.py');
+    assert.equal(
+      testItemSpoken(english, test, [testCase(failed, {})]),
+      'test_purr. reproduces the issue: fails on R, passes on R∘X*. new. tests/test_cat.py',
+    );
   });
 
   it('stands in the order of its file, before the rows of files', () => {
