@@ -3,9 +3,9 @@ import { basename, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import packageJson from '../../../package.json';
 import type { CellName, Openable } from '../../dashboard/protocol';
-import { HumanError } from '../../domain/humanError';
+import { Cancelled, HumanError, orCancelled, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
-import { studyVersion } from '../../domain/study/document';
+import { studyVersion, type AskedFilter } from '../../domain/study/document';
 import type { RunData } from '../../domain/study/entry';
 import { methodsOf } from '../../domain/study/methods';
 import { dashboardHtml } from '../../study/dashboardHtml';
@@ -13,7 +13,14 @@ import { bundledSource } from '../instance/bundledDataset';
 import { distOf } from '../instance/warmSession';
 import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
-import { commandIds, listCommandIds, runCommandIds, runFileAuthority } from '../shell/names';
+import { afterAWhileInView } from '../shell/afterAWhile';
+import {
+  commandIds,
+  listCommandIds,
+  runCommandIds,
+  runFileAuthority,
+  viewIds,
+} from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
@@ -79,7 +86,10 @@ export class Runs implements vscode.Disposable {
 
   /** Rows below a row. Reads the runs at the first request of the view. */
   async getChildren(node?: RunNode): Promise<RunNode[]> {
-    await Promise.all([this.library.loaded(), this.repairs.loaded()]);
+    await Promise.all([this.library.loaded(), this.repairs.loaded()]).catch((error: unknown) => {
+      // The list says that reading was cancelled.
+      if (!(error instanceof Cancelled)) throw error;
+    });
     return this.tree.getChildren(node);
   }
 
@@ -87,9 +97,7 @@ export class Runs implements vscode.Disposable {
     const [first] = args;
     switch (command) {
       case runCommandIds.refresh:
-        this.library.forgetCosts();
-        await Promise.all([this.library.reload(), this.repairs.reload()]);
-        return;
+        return this.refresh();
       case runCommandIds.addRepairs:
         return this.addRepairs(typeof first === 'string' ? first : undefined);
       case runCommandIds.removeRepairs:
@@ -119,6 +127,15 @@ export class Runs implements vscode.Disposable {
       case runCommandIds.openTrajectory:
         return this.openTrajectory(args);
     }
+  }
+
+  private async refresh(): Promise<void> {
+    this.library.forgetCosts();
+    const title = vscode.l10n.t('Reading results of code repair');
+    await Promise.all([
+      this.library.reload(),
+      afterAWhileInView(viewIds.runs, title, () => this.repairs.reload()),
+    ]);
   }
 
   /** Text of a read-only document about a saved run. */
@@ -204,12 +221,23 @@ export class Runs implements vscode.Disposable {
             ),
           })
         : [vscode.Uri.file(given)];
-    if (files !== undefined) await this.repairs.add(files.map(({ fsPath }) => fsPath));
+    if (files === undefined) return;
+    await afterAWhileInView(
+      viewIds.runs,
+      vscode.l10n.t('Reading results of code repair'),
+      (signal) =>
+        this.repairs.add(
+          files.map(({ fsPath }) => fsPath),
+          signal,
+        ),
+    );
   }
 
   private async removeRepairs(row: unknown): Promise<void> {
     const path = typeof row === 'string' ? row : repairsPath(row);
-    if (path !== undefined) await this.repairs.remove(path);
+    if (path === undefined) return;
+    const title = vscode.l10n.t('Reading results of code repair');
+    await afterAWhileInView(viewIds.runs, title, () => this.repairs.remove(path));
   }
 
   private async evaluate(given: BatchChoice | undefined): Promise<void> {
@@ -242,9 +270,8 @@ export class Runs implements vscode.Disposable {
     parts: Parameters<typeof evaluatePredictions>[1],
   ): Promise<void> {
     try {
-      const place = await vscode.window.withProgress(
-        { location: { viewId: 'swt-bench.runs' } },
-        () => evaluatePredictions(choice, parts),
+      const place = await vscode.window.withProgress({ location: { viewId: viewIds.runs } }, () =>
+        evaluatePredictions(choice, parts),
       );
       const run = this.library.runs.find((each) => each.place === place);
       const [method] = run === undefined ? [] : methodsOf([run]);
@@ -359,7 +386,28 @@ export class Runs implements vscode.Disposable {
         ),
       }));
     if (uri === undefined) return;
-    const filter = await this.filter.ofPage(runs);
+    const title = vscode.l10n.t('Exporting {0}', basename(uri.path));
+    const written = await withNotification(title, this.reporter, async (_, signal) => ({
+      filter: await this.writePage(uri, runs, signal),
+    }));
+    if (written === undefined) return;
+    const { filter } = written;
+    // The command ends here. Code that runs it must not wait for an answer.
+    this.offerPage(uri, exportedText(vscode.l10n, { runs, filter, path: uri.fsPath })).catch(
+      (error: unknown) => showProblem(error, this.reporter),
+    );
+  }
+
+  /** Writes the page of runs. @returns the filter that it begins with @throws Cancelled */
+  private async writePage(
+    uri: vscode.Uri,
+    runs: readonly RunData[],
+    signal: AbortSignal,
+  ): Promise<AskedFilter | undefined> {
+    const filter = await orCancelled(this.filter.ofPage(runs), signal);
+    // Packing blocks: the notification has to be sent before it.
+    await new Promise((resume) => setImmediate(resume));
+    throwIfAborted(signal);
     const html = await dashboardHtml(
       {
         version: studyVersion,
@@ -373,11 +421,10 @@ export class Runs implements vscode.Disposable {
       },
       distOf(this.context.extensionPath),
     );
+    // A page is written whole or not at all.
+    throwIfAborted(signal);
     await vscode.workspace.fs.writeFile(uri, Buffer.from(html));
-    // The command ends here. Code that runs it must not wait for an answer.
-    this.offerPage(uri, exportedText(vscode.l10n, { runs, filter, path: uri.fsPath })).catch(
-      (error: unknown) => showProblem(error, this.reporter),
-    );
+    return filter;
   }
 
   /** Says that a page is written, and opens it where the person wants that. */
