@@ -142,7 +142,6 @@ export const studyReportSchema = z.object({
       selected: count,
       denominator: z
         .object({ of: z.enum(denominatorKinds), dataset: count })
-        .readonly()
         .describe('How a person chose the selected instances, and the size of the dataset')
         .exactOptional(),
       entries: count,

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { URLSearchParams } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
 
 const { WebSocket } = createRequire(import.meta.url)('ws');

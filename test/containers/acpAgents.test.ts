@@ -111,7 +111,7 @@ function declareOn(platform: Platform): void {
       const removed = steps.flatMap((step) => step.removed ?? []);
       assert.deepEqual(removed, ['web_search_options', 'the tool web_search']);
       const act = steps.find(({ step, observation }) => step === 'act' && observation !== '');
-      assert.match(act?.action ?? '', /^python /, 'the command that the prompt tells');
+      assert.match(act?.action ?? '', /^\S*python[\d.]* /, 'the command that the prompt tells');
       assert.match(act?.observation ?? '', /^once: [^]*(?:FAILED|failed)/);
       const session = await sessionOf(out);
       assert.equal(session.ending, 'finished');

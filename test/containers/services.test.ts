@@ -26,7 +26,8 @@ const asking = `
 import json, os, ssl, urllib.request
 url = os.environ["HTTPBIN_URL"]
 said = json.load(urllib.request.urlopen(url + "get?a=b", timeout=60))["args"]["a"]
-sent = urllib.request.Request(url + "post", data=(each for each in [b"x", b"y"]), method="POST")
+plain = {"Content-Type": "text/plain"}
+sent = urllib.request.Request(url + "post", (each for each in [b"x", b"y"]), plain, method="POST")
 said += json.load(urllib.request.urlopen(sent, timeout=60))["data"]
 try:
     urllib.request.urlopen(url.replace("http:", "https:"), timeout=60)

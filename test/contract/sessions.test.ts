@@ -120,7 +120,7 @@ onEachEngine('a session', (subject) => {
     const pair = await place.openPair({ reporter: silent });
     try {
       // With the local engine, other files belong to the user, and tests may read them.
-      const top = subject().name === 'docker' ? '/' : '.';
+      const top = subject().name === 'local' ? '.' : '/';
       const look = `
 import json, os, subprocess
 word = ${JSON.stringify([...secret].reverse().join(''))}[::-1].encode()
@@ -162,7 +162,7 @@ print(json.dumps([found, read > 5]))`;
   it('opens a sandbox of R alone where nothing else is run', async () => {
     const { place } = subject();
     const one = await place.openPair({ reporter: silent }, ['base']);
-    const [few, many] = subject().name === 'docker' ? [1, 2] : [1, 1];
+    const [few, many] = subject().name === 'local' ? [1, 1] : [1, 2];
     assert.equal((await subject().sandboxes()).length, few);
     assert.deepEqual(Object.keys(one).sort(), ['base', 'dispose']);
     assert.equal((await runCode(one.base, 'print(1)')).log, '1\n');

@@ -8,6 +8,7 @@ import { bareEnvironment, sitePackagesOf } from '../environments';
 import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { localEngine } from '../../src/engine/local/localEngine';
+import { treeLink } from '../../src/engine/local/instanceEnvironment';
 import { findPython } from '../../src/engine/local/python';
 import type { Engine } from '../../src/engine/engine';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
@@ -316,6 +317,20 @@ describe('the Python of the local engine', function () {
     } finally {
       process.chdir(cwd);
     }
+  });
+
+  it('has the pytest that is R itself, of which a made environment has only metadata', async () => {
+    const info = 'pytest-5.4.dist-info';
+    await write(site, {
+      [`${info}/METADATA`]: 'Metadata-Version: 2.1\nName: pytest\nVersion: 5.4\n',
+    });
+    const asked = async () => (await findPython(python, tracer)).pytest;
+    assert.equal(await asked(), undefined, 'metadata that somebody left behind');
+    await write(site, { [treeLink]: '' });
+    assert.equal(await asked(), '5.4');
+    await Promise.all(
+      [info, treeLink].map((name) => rm(join(site, name), { recursive: true, force: true })),
+    );
   });
 
   it('finds packages of the user, also in runs, where the home folder is another', async function () {

@@ -98,7 +98,9 @@ describe('an instance in containers', () => {
     assert.match(item.text, /1 F→P · ΔC \d+ %/);
     const line = document.getText().split('\n').indexOf('    def test_parts_add_up(self):');
     const [after] = await waitFor('text after the definition', async () =>
-      (await visible.decorationsAfter()).filter((each) => each.text.includes('F→P')),
+      (await visible.decorationsAfter()).filter((each) =>
+        each.text.includes('reproduces the issue'),
+      ),
     );
     assert.equal(after?.line, line + 1);
     assert.match(after?.text ?? '', /on R: AssertionError/);
@@ -130,10 +132,10 @@ describe('an instance in containers', () => {
       return found?.text.includes('running the whole files') ? found.text : undefined;
     });
     assert.match(seen, /1 F→P/);
-    const inline = await visible.decorationsAfter();
+    const lenses = await visible.codeLenses();
     assert.ok(
-      inline.some((each) => each.text.includes('F→P')),
-      'beside the test as well',
+      lenses.some((each) => each.text.includes('F→P')),
+      'above the test as well',
     );
     let isDone = false;
     void running.then(() => (isDone = true));

@@ -32,9 +32,6 @@ describe('Propose Fixes', () => {
     models = await scriptedModels();
     await scriptedModel();
     await run('applyBundledCandidate', 'covers-some');
-    // Makes room, so that all fixes are visible.
-    await run('instances.focus');
-    await hands.click({ selector: '.pane-header', text: 'Instances' });
   });
 
   it('offers the methods, and shows the fix that the model proposes, as a diff', async () => {

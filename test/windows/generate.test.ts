@@ -105,9 +105,6 @@ describe('Generate Reproducing Tests', () => {
     models = await scriptedModels();
     await scriptedModel();
     await clean();
-    // Makes room, so that all candidates are visible.
-    await vscode.commands.executeCommand('swt-bench.instances.focus');
-    await hands.click({ selector: '.pane-header', text: 'Instances' });
   });
   beforeEach(async () => {
     models.clear();

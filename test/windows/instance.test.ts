@@ -70,8 +70,8 @@ describe('the bundled instance in VS Code', () => {
       `    activation took ${activationMs.toFixed(1)} ms, reading its bundle ${compiling.toFixed(1)} ms`,
     );
     // Time is printed, not asserted, since a busy machine must not fail the tests. Its cause, the
-    // size, is asserted.
-    assert.ok((await stat(main)).size < 60_000, 'activation loads more than it needs');
+    // size, is asserted. The parts that are loaded late have a hundred times that size.
+    assert.ok((await stat(main)).size < 70_000, 'activation loads more than it needs');
   });
 
   it('shows nothing of the answer in the workspace', async () => {
@@ -104,6 +104,20 @@ describe('the bundled instance in VS Code', () => {
       'the rest of the touched file is listed too',
     );
     assert.match(rows[1]?.description ?? '', /unchanged tests/);
+  });
+
+  it('folds the lists of instances and runs, so that Change Coverage has room', async () => {
+    await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
+    const panes = await waitFor('the views', async () => {
+      const shown = await visible.panes();
+      return shown.some(({ title }) => title === 'Runs') ? shown : undefined;
+    });
+    const expanded = new Map(panes.map((pane) => [pane.title, pane.expanded]));
+    assert.equal(expanded.get('Instances'), false);
+    assert.equal(expanded.get('Runs'), false);
+    assert.equal(expanded.get('Change Coverage'), true);
+    await screenshot('views-of-an-instance');
+    await vscode.commands.executeCommand('workbench.view.testing.focus');
   });
 
   it('shows F→P above the test, in the Testing view and in the status bar', async () => {
@@ -176,13 +190,13 @@ describe('the bundled instance in VS Code', () => {
     await hands.resize(1400, 760);
     const end = document.lineCount - 1;
     editor.revealRange(new vscode.Range(end, 0, end, 0));
-    const after = await waitFor('three transitions', async () => {
-      const texts = (await visible.decorationsAfter()).map((each) => each.text);
+    const above = await waitFor('three transitions', async () => {
+      const texts = (await visible.codeLenses()).map((each) => each.text);
       return texts.length === 3 ? texts : undefined;
     });
     assert.deepEqual(
-      after.map((text) => text.slice(2, 5)),
-      ['F→P', 'F→P', 'P→P'],
+      above.map((text) => text.split(/\s*\|/)[0]),
+      ['✓ F→P', '✓ F→P', '○ P→P'],
     );
     const rows = (await visible.testingRows()).slice(0, 3).map((row) => row.label.slice(0, 3));
     assert.deepEqual(rows, ['F→P', 'F→P', 'P→P']);
@@ -261,9 +275,11 @@ describe('the bundled instance in VS Code', () => {
       visibleEditor?.revealRange(
         new vscode.Range(document.lineCount - 1, 0, document.lineCount - 1, 0),
       );
-      return (await visible.decorationsAfter()).filter((each) => each.text.includes('F→P'));
+      return (await visible.decorationsAfter()).filter((each) =>
+        each.text.includes('reproduces the issue'),
+      );
     });
-    assert.match(after[0]?.text ?? '', /UnbalancedEntryError/);
+    assert.match(after[0]?.text ?? '', /on R: UnbalancedEntryError/);
     assert.equal(document.isDirty, false, 'the run saves what it runs');
   });
 
@@ -288,7 +304,7 @@ describe('the bundled instance in VS Code', () => {
         (await statusText()).includes('passes on R · ΔC 0 % 0/17'),
       );
       await waitFor('its transition', async () =>
-        (await visible.decorationsAfter()).some((each) => /P→P\s+passes on R/.test(each.text)),
+        (await visible.codeLenses()).some((each) => each.text.startsWith('○ P→P')),
       );
       await saved((edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
       await waitFor('the verdict before it', async () => (await statusText()) === before);

@@ -7,14 +7,15 @@ import {
 } from '../../domain/changeCoverage';
 import type { FilePatch } from '../../patch/unified/parsedPatch';
 import type { FilesOfR, InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
-import { sideOfUri } from '../shell/documents';
+import { sideOfUri, sideUri } from '../shell/documents';
 import { scheme } from '../shell/names';
 import { coverageHover, noteAt } from './coverageHover';
 import type { CoverageMarks } from './coverageMarks';
 import {
   coveredLineAt,
-  gutterLook,
   documentMarks,
+  gutterLook,
+  hasGutterOfR,
   placeOnSide,
   type MarkedDocument,
   type PlaceOnSide,
@@ -43,6 +44,7 @@ interface Drawn {
   readonly version: number;
   readonly files: readonly FilePatch[] | undefined;
   readonly map: ReadonlyMap<number, number> | undefined;
+  readonly gutterOfR: boolean;
 }
 
 /**
@@ -95,6 +97,9 @@ export class ChangeCoverageGutters implements vscode.Disposable {
       this.noteType,
       open.onDidChange(draw),
       vscode.window.onDidChangeVisibleTextEditors(draw),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(diffSettings)) draw();
+      }),
       // VS Code moves marks with the text. Rewritten lines are examined when typing pauses.
       vscode.workspace.onDidChangeTextDocument(() => {
         clearTimeout(this.timer);
@@ -129,11 +134,13 @@ export class ChangeCoverageGutters implements vscode.Disposable {
         path === undefined || coverage === undefined
           ? undefined
           : this.workspace.mapOf(document, path);
-      const now: Drawn = { coverage, version, files: this.files, map };
+      const gutterOfR = file?.side === 'fixed' && this.hasGutterOfR(file.path);
+      const now: Drawn = { coverage, version, files: this.files, map, gutterOfR };
       const before = this.drawn.get(editor);
       if (before !== undefined && isSame(before, now)) continue;
       this.drawn.set(editor, now);
-      const marks = coverage === undefined ? undefined : this.marksOf(document, coverage);
+      const marks =
+        coverage === undefined ? undefined : this.marksOf(document, coverage, gutterOfR);
       this.set(editor, marks);
       isDrawn = true;
     }
@@ -143,9 +150,26 @@ export class ChangeCoverageGutters implements vscode.Disposable {
   private marksOf(
     document: vscode.TextDocument,
     coverage: ChangeCoverage,
+    gutterOfR: boolean,
   ): CoverageMarks | undefined {
     const marked = this.markedDocument(document);
-    return marked === undefined ? undefined : documentMarks(marked, coverage, this.files);
+    return marked === undefined
+      ? undefined
+      : documentMarks(marked, coverage, this.files, gutterOfR);
+  }
+
+  /** Whether a gutter beside a file of R∘X* shows the lines that are removed from it. */
+  private hasGutterOfR(path: string): boolean {
+    const oldPath = this.files?.find(({ newPath }) => newPath === path)?.oldPath ?? path;
+    const ofR = sideUri('base', oldPath).toString();
+    const isShownBeside = vscode.window.visibleTextEditors.some(
+      ({ document }) => document.uri.toString() === ofR,
+    );
+    const set = vscode.workspace.getConfiguration(diffSettings);
+    return hasGutterOfR(isShownBeside, {
+      isSideBySide: set.get('renderSideBySide') !== false,
+      mayBeInline: set.get('useInlineViewWhenSpaceIsLimited') !== false,
+    });
   }
 
   /** The kind of marks of a document; undefined for files that the golden patch does not change. */
@@ -232,5 +256,12 @@ export class ChangeCoverageGutters implements vscode.Disposable {
   }
 }
 
+/** Section of VS Code's settings of diffs. */
+const diffSettings = 'diffEditor';
+
 const isSame = (a: Drawn, b: Drawn): boolean =>
-  a.coverage === b.coverage && a.version === b.version && a.files === b.files && a.map === b.map;
+  a.coverage === b.coverage &&
+  a.version === b.version &&
+  a.files === b.files &&
+  a.map === b.map &&
+  a.gutterOfR === b.gutterOfR;

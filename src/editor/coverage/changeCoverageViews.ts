@@ -4,7 +4,7 @@ import { HumanError } from '../../domain/humanError';
 import { ChangeCoverageGutters } from './changeCoverageGutters';
 import { ChangeCoveragePanel } from './changeCoveragePanel';
 import { lineOfRow } from './changeCoverageTreeRow';
-import type { PlaceOnSide } from './documentMarks';
+import { coveredLineAt, type PlaceOnSide } from './documentMarks';
 import { showInGoldenDiff } from './goldenDiff';
 import { goldenFilesOf } from './goldenFiles';
 import { showGoldenReach } from './goldenReach';
@@ -74,12 +74,22 @@ export class ChangeCoverageViews implements vscode.Disposable {
       lineOfRow(about) ??
       (editor === undefined
         ? undefined
-        : this.gutters.lineAt(editor.document, editor.selection.active.line + 1));
+        : this.gutters.lineAt(editor.document, editor.selection.active.line + 1)) ??
+      this.lastLine();
     if (line !== undefined) return line;
     throw new HumanError(
       vscode.l10n.t('No line that the golden patch changes is at the cursor'),
       vscode.l10n.t('Choose a line in the Change Coverage view'),
     );
+  }
+
+  /** The changed line where the cursor was last, such as the one that *Next Missed Line* went to. */
+  private lastLine(): CoveredLine | undefined {
+    const coverage = shownCoverage(this.open);
+    const place = this.here();
+    return coverage === undefined || place === undefined
+      ? undefined
+      : coveredLineAt(coverage, place);
   }
 
   /** The last place of the cursor in R or R∘X*. */

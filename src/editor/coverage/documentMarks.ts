@@ -28,15 +28,36 @@ export const gutterLook: Readonly<
   'not executable': { icon: 'not-executable', ruler: undefined },
 };
 
+/** How VS Code lays out diffs, as far as settings tell. */
+export interface DiffLayout {
+  /** `diffEditor.renderSideBySide` */
+  readonly isSideBySide: boolean;
+  /** `diffEditor.useInlineViewWhenSpaceIsLimited` */
+  readonly mayBeInline: boolean;
+}
+
+/**
+ * Whether a diff certainly has the gutter of R on its left. Extensions are not told when a narrow
+ * diff becomes inline; the diff of several files then has no gutter of R.
+ *
+ * @param isShownBeside whether R's version of the file is in an editor too, as in a diff
+ */
+export const hasGutterOfR = (
+  isShownBeside: boolean,
+  { isSideBySide, mayBeInline }: DiffLayout,
+): boolean => isShownBeside && isSideBySide && !mayBeInline;
+
 /**
  * The marks of a document.
  *
  * @param files of the golden patch; undefined before they are read
+ * @param gutterOfR whether the gutter of R shows the removed lines, so that R∘X* has no notes on them
  */
 export function documentMarks(
   document: MarkedDocument,
   coverage: ChangeCoverage,
   files: readonly FilePatch[] | undefined,
+  gutterOfR = false,
 ): CoverageMarks {
   const { base, fixed } = linesBySide(coverage);
   if ('workspacePath' in document) {
@@ -54,7 +75,7 @@ export function documentMarks(
   const { oldPath, blocks } = changed(files?.find(({ newPath }) => newPath === path));
   return marksOfFixed(
     fixed.get(path) ?? [],
-    (oldPath === null ? undefined : base.get(oldPath)) ?? [],
+    (gutterOfR || oldPath === null ? undefined : base.get(oldPath)) ?? [],
     blocks,
   );
 }

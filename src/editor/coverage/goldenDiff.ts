@@ -13,6 +13,8 @@ const titleOf = (open: InstanceSource): string =>
 
 /** Most milliseconds to wait for the editor of a diff. */
 const patience = 3000;
+/** Most milliseconds to wait for the focus, after a command that moves it. */
+const focusPatience = 500;
 
 /**
  * Opens the golden patch as one diff of all its files, R on the left and R∘X* on the right. The
@@ -24,7 +26,10 @@ export async function showChangeCoverage(open: InstanceSource & Revealing): Prom
   await showDiff(open, undefined);
 }
 
-/** Shows a line in the golden diff. Opens the diff unless the line's file is visible. */
+/**
+ * Shows a line in the golden diff and moves the cursor to its side, so that commands about the line
+ * at the cursor work there. Opens the diff unless the line's file is visible.
+ */
 export async function showInGoldenDiff(
   open: InstanceSource & Revealing,
   at: PlaceOnSide,
@@ -41,12 +46,39 @@ export async function showInGoldenDiff(
     editor = await appearing(uri);
   }
   if (editor === undefined) return;
+  await focus(open, at);
+  editor = editorOf(uri) ?? editor;
   const line = Math.min(at.line, editor.document.lineCount) - 1;
   editor.selection = new vscode.Selection(line, 0, line, 0);
   editor.revealRange(
     new vscode.Range(line, 0, line, 0),
     vscode.TextEditorRevealType.InCenterIfOutsideViewport,
   );
+}
+
+/** Moves the focus to the side of a visible diff. */
+async function focus(open: InstanceSource, at: PlaceOnSide): Promise<void> {
+  const uri = sideUri(at.side, at.path);
+  if (await isFocused(uri, 0)) return;
+  const active = vscode.window.activeTextEditor?.document.uri;
+  const diff = (await diffsOf(open)).find((each) => isOf(each, uri));
+  const isInDiff = active !== undefined && diff !== undefined && isOf(diff, active);
+  const tab = vscode.window.tabGroups.activeTabGroup.activeTab?.label ?? '';
+  // Of a diff of several files, VS Code focuses the one that was last asked for.
+  if (!isInDiff && tab.startsWith(titleOf(open))) await showDiff(open, at);
+  await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
+  // It focuses R∘X*, or the side that had the focus before.
+  if (await isFocused(uri, focusPatience)) return;
+  await vscode.commands.executeCommand('diffEditor.switchSide');
+  await isFocused(uri, focusPatience);
+}
+
+/** Whether an editor of the document has the focus, now or within some milliseconds. */
+async function isFocused(uri: vscode.Uri, milliseconds: number): Promise<boolean> {
+  const found = (): true | undefined =>
+    vscode.window.activeTextEditor?.document.uri.toString() === uri.toString() || undefined;
+  const isSoon = await soon(found, vscode.window.onDidChangeActiveTextEditor, milliseconds);
+  return isSoon === true;
 }
 
 interface DiffOfFile {
@@ -114,19 +146,27 @@ const editorOf = (uri: vscode.Uri): vscode.TextEditor | undefined =>
   vscode.window.visibleTextEditors.find((each) => each.document.uri.toString() === uri.toString());
 
 /** The editor of a document that is about to appear; undefined when it does not. */
-function appearing(uri: vscode.Uri): Promise<vscode.TextEditor | undefined> {
-  const there = editorOf(uri);
-  if (there !== undefined) return Promise.resolve(there);
+const appearing = (uri: vscode.Uri): Promise<vscode.TextEditor | undefined> =>
+  soon(() => editorOf(uri), vscode.window.onDidChangeVisibleTextEditors, patience);
+
+/** What is found now, or at an event within some milliseconds; undefined when it is not. */
+function soon<T>(
+  find: () => T | undefined,
+  event: vscode.Event<unknown>,
+  milliseconds: number,
+): Promise<T | undefined> {
+  const there = find();
+  if (there !== undefined || milliseconds === 0) return Promise.resolve(there);
   return new Promise((resolve) => {
-    const finish = (editor: vscode.TextEditor | undefined): void => {
+    const finish = (found: T | undefined): void => {
       clearTimeout(timer);
       subscription.dispose();
-      resolve(editor);
+      resolve(found);
     };
-    const timer = setTimeout(() => finish(undefined), patience);
-    const subscription = vscode.window.onDidChangeVisibleTextEditors(() => {
-      const editor = editorOf(uri);
-      if (editor !== undefined) finish(editor);
+    const timer = setTimeout(() => finish(undefined), milliseconds);
+    const subscription = event(() => {
+      const found = find();
+      if (found !== undefined) finish(found);
     });
   });
 }

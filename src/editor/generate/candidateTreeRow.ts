@@ -9,7 +9,12 @@ import { coverageCell } from '../../results/resultTable';
 import { candidateCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import { transitionLook } from '../testing/transitionLook';
-import { firstLine, outcomeInWords, successInWords } from '../testing/transitionTexts';
+import {
+  firstLine,
+  outcomeInWords,
+  successInWords,
+  transitionInWords,
+} from '../testing/transitionTexts';
 import type { Grade, Knowledge } from './candidateGrades';
 import type { Generation } from './generations';
 import { methodOfRecord, outcomeOnR } from './records';
@@ -38,6 +43,7 @@ interface KnownRow {
   readonly label: string;
   readonly description: string;
   readonly icon: string;
+  readonly tooltip?: string;
 }
 
 /** What the Candidates view shows. */
@@ -374,6 +380,8 @@ function gradeRows(
       label: transition,
       description: test,
       icon: transitionLook[transition].icon,
+      // A screen reader says it too, for which `F→P` is "F right arrow P".
+      tooltip: transitionInWords(l10n, transition),
     })),
   ];
 }

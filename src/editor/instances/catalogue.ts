@@ -164,7 +164,7 @@ export class Catalogue implements vscode.Disposable {
         await this.restoreListing();
       }
       const dataset = await afterAWhileInView(
-        viewIds.instances,
+        { alone: viewIds.instances, beside: viewIds.instancesBeside },
         vscode.l10n.t('Reading {0}', name),
         (cancelled) =>
           openDataset(name === 'bundled' ? bundledDataset(this.context.extensionPath) : name, {

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { InstanceEntry } from '../../domain/instance';
 import { treeItemOf } from '../shell/treeItem';
+import type { ListView } from './twinViews';
 import type { Catalogue } from './catalogue';
 import {
   entriesByRepository,
@@ -19,7 +20,7 @@ export class InstanceList {
 
   constructor(
     private readonly catalogue: Catalogue,
-    private readonly view: vscode.TreeView<ListNode>,
+    private readonly view: ListView<ListNode>,
   ) {
     this.arrange();
   }
@@ -34,7 +35,6 @@ export class InstanceList {
     this.groups = entriesByRepository(this.catalogue.entries());
     const { description, message } = headOfInstances(vscode.l10n, this.shown);
     this.view.description = description;
-    // The type declaration lacks undefined, which removes a message.
     this.view.message = message;
   }
 

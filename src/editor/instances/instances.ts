@@ -6,6 +6,7 @@ import type { Reporter } from '../../domain/reporter';
 import { SourceUnusable } from '../../repository/git/unreachable';
 import { bundledSource } from '../instance/bundledDataset';
 import { listCommandIds } from '../shell/names';
+import type { ListView } from './twinViews';
 import { repositorySources } from '../shell/settings';
 import { Catalogue } from './catalogue';
 import { chooseRepositoryFolder } from './chooseRepositoryFolder';
@@ -47,7 +48,7 @@ export class Instances implements vscode.Disposable {
    */
   constructor(
     private readonly context: vscode.ExtensionContext,
-    private readonly view: vscode.TreeView<ListNode>,
+    private readonly view: ListView<ListNode>,
     private readonly reporter: Reporter,
     redraw: () => void,
     private readonly openId: () => Promise<string | undefined>,

@@ -10,6 +10,7 @@ import { candidateKey, journalPath, parseJournal } from '../../results/journal';
 import { readLive, type LiveState } from '../../results/live';
 import { readRuns } from '../../results/readRuns';
 import { withTrajectoryCosts } from '../../trajectory/withTrajectoryCosts';
+import { withProgressInViews } from '../instances/twinViews';
 import { afterAWhileInView } from '../shell/afterAWhile';
 import { viewIds } from '../shell/names';
 import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
@@ -20,6 +21,9 @@ const pause = 700;
 
 const addedKey = 'runs.folders';
 const hiddenKey = 'runs.hidden';
+
+/** The two views of the list of runs. */
+export const runsViews = { alone: viewIds.runs, beside: viewIds.runsBeside } as const;
 
 /** Progress of a run under way. */
 export interface Growth {
@@ -82,7 +86,7 @@ export class RunLibrary implements vscode.Disposable {
   /** Reads the runs again. The person can cancel it, and the list stays then. @throws Cancelled */
   async reload(): Promise<void> {
     await this.begin(
-      afterAWhileInView(viewIds.runs, vscode.l10n.t('Reading the runs'), (signal) =>
+      afterAWhileInView(runsViews, vscode.l10n.t('Reading the runs'), (signal) =>
         this.load(signal),
       ),
     );
@@ -90,10 +94,7 @@ export class RunLibrary implements vscode.Disposable {
 
   /** As `reload`, for changes on disk: only the view shows that they are read. */
   private async follows(): Promise<void> {
-    const location = { viewId: viewIds.runs };
-    await this.begin(
-      Promise.resolve(vscode.window.withProgress({ location }, () => this.load(undefined))),
-    );
+    await this.begin(withProgressInViews(runsViews, () => this.load(undefined)));
   }
 
   /** Makes a reading the one that others wait for. After a failure the next of them reads again. */

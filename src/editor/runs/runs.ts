@@ -14,6 +14,7 @@ import { distOf } from '../instance/warmSession';
 import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
 import { afterAWhileInView } from '../shell/afterAWhile';
+import { withProgressInViews, type ListView } from '../instances/twinViews';
 import {
   commandIds,
   listCommandIds,
@@ -34,7 +35,7 @@ import { DashboardPanel, type DashboardSource } from './dashboardPanel';
 import { denominatorInWords } from './denominatorChoices';
 import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
 import { withoutHiddenSurvivors } from './hiddenSurvivors';
-import { RunLibrary } from './library';
+import { RunLibrary, runsViews } from './library';
 import { RepairList } from './repairList';
 import { ResultGutters } from './resultGutters';
 import { exportedText } from './exportedText';
@@ -62,7 +63,7 @@ export class Runs implements vscode.Disposable {
   /** @param redraw makes the view ask for its rows again */
   constructor(
     private readonly context: vscode.ExtensionContext,
-    private readonly view: vscode.TreeView<RunNode>,
+    private readonly view: ListView<RunNode>,
     private readonly revealed: Revealed,
     private readonly instances: () => Promise<Instances>,
     private readonly reporter: Reporter,
@@ -134,7 +135,7 @@ export class Runs implements vscode.Disposable {
     const title = vscode.l10n.t('Reading results of code repair');
     await Promise.all([
       this.library.reload(),
-      afterAWhileInView(viewIds.runs, title, () => this.repairs.reload()),
+      afterAWhileInView(runsViews, title, () => this.repairs.reload()),
     ]);
   }
 
@@ -222,14 +223,11 @@ export class Runs implements vscode.Disposable {
           })
         : [vscode.Uri.file(given)];
     if (files === undefined) return;
-    await afterAWhileInView(
-      viewIds.runs,
-      vscode.l10n.t('Reading results of code repair'),
-      (signal) =>
-        this.repairs.add(
-          files.map(({ fsPath }) => fsPath),
-          signal,
-        ),
+    await afterAWhileInView(runsViews, vscode.l10n.t('Reading results of code repair'), (signal) =>
+      this.repairs.add(
+        files.map(({ fsPath }) => fsPath),
+        signal,
+      ),
     );
   }
 
@@ -237,7 +235,7 @@ export class Runs implements vscode.Disposable {
     const path = typeof row === 'string' ? row : repairsPath(row);
     if (path === undefined) return;
     const title = vscode.l10n.t('Reading results of code repair');
-    await afterAWhileInView(viewIds.runs, title, () => this.repairs.remove(path));
+    await afterAWhileInView(runsViews, title, () => this.repairs.remove(path));
   }
 
   private async evaluate(given: BatchChoice | undefined): Promise<void> {
@@ -270,9 +268,7 @@ export class Runs implements vscode.Disposable {
     parts: Parameters<typeof evaluatePredictions>[1],
   ): Promise<void> {
     try {
-      const place = await vscode.window.withProgress({ location: { viewId: viewIds.runs } }, () =>
-        evaluatePredictions(choice, parts),
-      );
+      const place = await withProgressInViews(runsViews, () => evaluatePredictions(choice, parts));
       const run = this.library.runs.find((each) => each.place === place);
       const [method] = run === undefined ? [] : methodsOf([run]);
       if (run === undefined || method === undefined) return;

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { orCancelled } from '../../domain/humanError';
+import { withProgressInViews } from '../instances/twinViews';
 
 /** Work that ends within this time shows no notification, in milliseconds. */
 const unnoticed = 500;
@@ -40,11 +41,11 @@ export async function afterAWhile<T>(
   }
 }
 
-/** As {@link afterAWhile}, for work whose result a view shows: its progress bar runs at once. */
-export async function afterAWhileInView<T>(
-  viewId: string,
+/** As {@link afterAWhile}, for work whose result a list shows: its progress bar runs at once. */
+export function afterAWhileInView<T>(
+  views: { readonly alone: string; readonly beside: string },
   title: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return vscode.window.withProgress({ location: { viewId } }, () => afterAWhile(title, work));
+  return withProgressInViews(views, () => afterAWhile(title, work));
 }

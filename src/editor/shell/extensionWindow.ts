@@ -50,6 +50,7 @@ import { Revealed } from '../instance/revealed';
 import type { Runs } from '../runs/runs';
 import type { RunNode } from '../runs/runTreeRow';
 import { WorkspaceTrust } from './workspaceTrust';
+import { TwinViews, type ListView } from '../instances/twinViews';
 
 /** Parts that exist while an instance is open in the window. */
 interface OpenedParts {
@@ -94,12 +95,10 @@ export class ExtensionWindow {
     this.revealed = new Revealed(context.globalState);
     this.tree = new InstanceTree(this.reporter);
     this.steps = new FirstSteps(context.extension);
-    this.instances = lazyInstances(
-      context,
-      this.reporter,
-      async () => (await this.openInstance())?.marker.id,
-    );
-    this.runs = lazyRuns(context, this.revealed, this.instances.loaded, this.reporter);
+    const isBeside = (): boolean => this.opened !== undefined;
+    const openId = async (): Promise<string | undefined> => (await this.openInstance())?.marker.id;
+    this.instances = lazyInstances(context, isBeside, this.reporter, openId);
+    this.runs = lazyRuns(context, isBeside, this.revealed, this.instances.loaded, this.reporter);
     this.agents = offerToAgents(context, () => this.openInstance(), this.reporter);
     context.subscriptions.push(
       ...[this.tree, this.trust, this.revealed, this.documentChanged, this.agents],
@@ -471,13 +470,14 @@ async function findInstance(): Promise<Found | undefined> {
 }
 
 interface LazyInstances {
-  readonly list: vscode.TreeView<ListNode>;
+  readonly list: ListView<ListNode>;
   readonly loaded: () => Promise<Instances>;
 }
 
 /** The Instances view. Its contents load when the view is visible or a command needs them. */
 function lazyInstances(
   context: vscode.ExtensionContext,
+  isBeside: () => boolean,
   reporter: Reporter,
   openId: () => Promise<string | undefined>,
 ): LazyInstances {
@@ -489,17 +489,21 @@ function lazyInstances(
       context.subscriptions.push(loaded);
       return loaded;
     }));
-  const list = vscode.window.createTreeView<ListNode>(viewIds.instances, {
-    treeDataProvider: {
-      onDidChangeTreeData: redraw.event,
-      getChildren: async (node) => (await instances()).getChildren(node),
-      getTreeItem: async (node) => (await instances()).list.getTreeItem(node),
-      resolveTreeItem: async (item, node) => (await instances()).list.resolveTreeItem(item, node),
-      getParent: async (node) => (await instances()).list.getParent(node),
+  const list = new TwinViews<ListNode>(
+    { alone: viewIds.instances, beside: viewIds.instancesBeside },
+    {
+      treeDataProvider: {
+        onDidChangeTreeData: redraw.event,
+        getChildren: async (node) => (await instances()).getChildren(node),
+        getTreeItem: async (node) => (await instances()).list.getTreeItem(node),
+        resolveTreeItem: async (item, node) => (await instances()).list.resolveTreeItem(item, node),
+        getParent: async (node) => (await instances()).list.getParent(node),
+      },
+      showCollapseAll: true,
+      canSelectMany: true,
     },
-    showCollapseAll: true,
-    canSelectMany: true,
-  });
+    isBeside,
+  );
   context.subscriptions.push(list, redraw);
   return { list, loaded: instances };
 }
@@ -512,6 +516,7 @@ interface LazyRuns {
 /** The Runs view, loaded in the same way. */
 function lazyRuns(
   context: vscode.ExtensionContext,
+  isBeside: () => boolean,
   revealed: Revealed,
   instances: () => Promise<Instances>,
   reporter: Reporter,
@@ -526,14 +531,18 @@ function lazyRuns(
       context.subscriptions.push(loaded);
       return loaded;
     }));
-  const view = vscode.window.createTreeView<RunNode>(viewIds.runs, {
-    treeDataProvider: {
-      onDidChangeTreeData: redraw.event,
-      getChildren: async (node) => (await runs()).getChildren(node),
-      getTreeItem: async (node) => (await runs()).tree.getTreeItem(node),
+  const view = new TwinViews<RunNode>(
+    { alone: viewIds.runs, beside: viewIds.runsBeside },
+    {
+      treeDataProvider: {
+        onDidChangeTreeData: redraw.event,
+        getChildren: async (node) => (await runs()).getChildren(node),
+        getTreeItem: async (node) => (await runs()).tree.getTreeItem(node),
+      },
+      canSelectMany: true,
     },
-    canSelectMany: true,
-  });
+    isBeside,
+  );
   context.subscriptions.push(redraw, view);
   return { loaded: runs, close: async () => (await made)?.close() };
 }

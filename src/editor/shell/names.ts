@@ -210,7 +210,9 @@ export const viewIds = {
   fixes: 'swt-bench.fixes',
   changeCoverage: 'swt-bench.changeCoverage',
   instances: 'swt-bench.instances',
+  instancesBeside: 'swt-bench.instancesBeside',
   runs: 'swt-bench.runs',
+  runsBeside: 'swt-bench.runsBeside',
 } as const;
 
 /** Scheme of documents that are not files of the workspace: golden sides and the issue. */

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
-import type { TreeRow } from './treeRow';
+import { spokenOf, type TreeRow } from './treeRow';
 
 /** Makes the item of VS Code that shows a row. */
 export function treeItemOf(row: TreeRow): vscode.TreeItem {
   const item = new vscode.TreeItem(row.label, foldingOf(row));
-  const { id, description, tooltip, icon, contextValue, command, spoken } = row;
+  const { id, description, tooltip, icon, contextValue, command } = row;
   if (id !== undefined) item.id = id;
   if (description !== undefined) item.description = description;
   if (tooltip !== undefined) item.tooltip = tooltip;
@@ -20,6 +20,7 @@ export function treeItemOf(row: TreeRow): vscode.TreeItem {
     const { arguments: given, ...rest } = command;
     item.command = given === undefined ? rest : { ...rest, arguments: [...given] };
   }
+  const spoken = spokenOf(row);
   if (spoken !== undefined) item.accessibilityInformation = { label: spoken };
   return item;
 }

@@ -24,3 +24,18 @@ export interface TreeRow {
   /** A screen reader says this in place of label and description, since it cannot read an icon. */
   readonly spoken?: string;
 }
+
+/**
+ * What a screen reader says of a row. VS Code by itself reads a tooltip in place of the label, so that
+ * rows would lose their names.
+ *
+ * @returns undefined where VS Code's own choice, label and description, is right
+ */
+export function spokenOf({ spoken, label, description, tooltip }: TreeRow): string | undefined {
+  if (spoken !== undefined || tooltip === undefined) return spoken;
+  const named = [label, description ?? ''].filter((part) => part !== '');
+  const more = tooltip
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !named.some((part) => part.includes(line)));
+  return [...named, ...more].map((part) => part.replace(/\.$/, '')).join('. ');
+}

@@ -1,6 +1,5 @@
 import type { TestTransition, Transition } from '../../domain/transition';
 import type { Verdict } from '../../domain/verdict';
-import type { ListedTest } from './candidateTests';
 
 export const tones = ['good', 'bad', 'neutral', 'stale'] as const;
 export type Tone = (typeof tones)[number];
@@ -47,7 +46,7 @@ export const transitionLook: Readonly<Record<Transition, TransitionLook>> = {
  */
 export function toneOfCase(
   { test, transition }: Pick<TestTransition, 'test' | 'transition'>,
-  status: ListedTest['status'] | undefined,
+  status: 'added' | 'changed' | 'kept' | undefined,
   strict: Pick<Verdict, 'failToPass' | 'anyToFail'> | undefined,
 ): Exclude<Tone, 'stale'> {
   if (strict?.anyToFail.includes(test) === true) return 'bad';

@@ -18,7 +18,7 @@ export interface OpeningWork<T> {
   readonly remove: (opened: T) => Promise<void>;
   /** Others open pods, and this has to wait for its turn. */
   readonly onQueued: () => void;
-  /** No room was found at once: pods that nobody needs are in the way. */
+  /** No room was found at once: pods that nobody needs are in the way. Repeated until there is room. */
   readonly onShort: () => void;
   /** A half was released, and both are to be opened again. */
   readonly onReleased: () => void;
@@ -26,7 +26,7 @@ export interface OpeningWork<T> {
 
 /** Times in milliseconds. */
 export interface TurnTiming {
-  /** After which missing room counts as short. */
+  /** After which missing room counts as short, and counts again. */
   readonly short: number;
   /** How long a half is held on average while the other waits for room. */
   readonly hold: number;
@@ -119,7 +119,8 @@ function begin<T>(
   let missing = openings.length;
   let tell: () => void = () => undefined;
   const placed = new Promise<void>((resolve) => (tell = resolve));
-  const shortage = setTimeout(work.onShort, times.short);
+  // Repeated, since a pod that nobody needs may only be starting now.
+  const shortage = setInterval(work.onShort, times.short);
   let release: NodeJS.Timeout | undefined;
   const onePlaced = (): void => {
     missing -= 1;
@@ -127,7 +128,7 @@ function begin<T>(
       release ??= setTimeout(() => ending.abort(), times.patience);
       return;
     }
-    clearTimeout(shortage);
+    clearInterval(shortage);
     clearTimeout(release);
     tell();
   };

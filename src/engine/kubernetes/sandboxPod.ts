@@ -1,6 +1,6 @@
 import { messageOf, throwIfAborted } from '../../domain/humanError';
 import type { AttachedProgram } from '../sandbox/attachedProgram';
-import type { ArchiveEntry } from '../sandbox/archive';
+import { contentTime, earliestTime, type ArchiveEntry } from '../sandbox/archive';
 import { tracerFolder } from '../sandbox/containerSandbox';
 import { openAgentProtocol, type AgentProtocol } from '../sandbox/agentProtocol';
 import { firstFrame } from '../sandbox/firstFrame';
@@ -74,12 +74,17 @@ def read(size):
             sys.exit("the input ended")
         data += piece
     return data
-for path, content in json.loads(read(int(sys.argv[1])).decode("ascii")).items():
+folders = set()
+for path, (content, time) in json.loads(read(int(sys.argv[1])).decode("ascii")).items():
     folder = os.path.dirname(path)
+    folders.update([folder, os.path.dirname(folder)])
     if not os.path.isdir(folder):
         os.makedirs(folder, 0o755)
     with open(path, "w", encoding="utf-8") as file:
         file.write(content)
+    os.utime(path, (time, time))
+for folder in sorted(folders - set(["/"]), reverse=True):
+    os.utime(folder, (${earliestTime}, ${earliestTime}))
 os.chmod("/tmp", 0o1777)
 os.execv(sys.executable, [sys.executable, "-W", "ignore", "-I", "-B"] + sys.argv[2:])
 `;
@@ -183,7 +188,11 @@ async function startAgent(
   name: string,
   signal: AbortSignal | undefined,
 ): Promise<AgentProtocol> {
-  const contents = files.map(({ path, content }) => [`/${path}`, content.toString('utf8')]);
+  // Times would tell the pods of both sides apart.
+  const contents = files.map(({ path, content }) => [
+    `/${path}`,
+    [content.toString('utf8'), contentTime(content)],
+  ]);
   const line = Buffer.from(
     JSON.stringify(Object.fromEntries(contents)).replace(
       /[\u007f-\uffff]/g,

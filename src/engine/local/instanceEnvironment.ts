@@ -39,7 +39,7 @@ export const treeVariable = 'SWT_BENCH_TREE';
  * program that a test starts without PYTHONPATH. The environment is that of several trees, so the
  * line asks which one is under test.
  */
-const treeLink = 'swt-bench-tree.pth';
+export const treeLink = 'swt-bench-tree.pth';
 const linkLine =
   'import os, sys; sys.path.extend(each for each in ' +
   `os.environ.get("${treeVariable}", "").split(os.pathsep) if each and each not in sys.path)\n`;

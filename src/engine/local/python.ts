@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { sha256 } from '../../files/sha256';
 import { HumanError } from '../../domain/humanError';
 import type { Environment } from '../engine';
+import { treeLink } from './instanceEnvironment';
 import { readInstalled, type ImportFolders, type InstalledFiles } from './installedFiles';
 
 /**
@@ -32,6 +33,15 @@ if spec is not None:
             version = pytest.__version__
         except Exception:
             spec = None
+# In an environment that is made here, R itself is only metadata: the tree under test has the code.
+made = any(os.path.isfile(os.path.join(place, "${treeLink}")) for place in site.getsitepackages())
+ofTree = None
+if spec is None and made:
+    try:
+        from importlib import metadata
+        ofTree = metadata.version("pytest")
+    except Exception:
+        pass
 
 tox = None
 try:
@@ -77,7 +87,7 @@ print(json.dumps({
     "executable": sys.executable,
     "version": list(sys.version_info[:3]),
     "implementation": sys.implementation.name,
-    "pytest": (version or "unknown") if spec is not None else None,
+    "pytest": (version or "unknown") if spec is not None else ofTree,
     "tox": tox,
     "build": sys.version,
     "cacheTag": sys.implementation.cache_tag if sys.implementation.name == "cpython" else None,

@@ -118,6 +118,7 @@ const rules: readonly Rule[] = [
     asHarness !== undefined && agrees(differing, asHarness.lists)
       ? { cause: "environment other than the harness'", detail: `agrees with ${asHarness.what}` }
       : undefined,
+  bySkips,
   byParameters,
   byRelease,
   (_differing, { byHand }) => byHand?.['*'],
@@ -198,6 +199,27 @@ function lineBefore(log: string, test: string): string | undefined {
 
 const countOf = (log: string, name: string): number => log.split(name).length - 1;
 
+/** Reasons of pytest to skip a test that name a package. */
+const lackingPackage =
+  /requires (?!at least)[\w.-]+|No module named '[\w.]+'|could not import '[\w.]+'|[\w.-]+ (?:is )?not installed/i;
+
+/** pytest's summary names the file and the reason of a skipped test, and not the test. */
+function bySkips(differing: DifferingTest, { logs }: RowEvidence): ExplainedCause | undefined {
+  const { test, listed, here } = differing;
+  if (listed === 'none' || here !== 'absent' || !test.includes('::')) return undefined;
+  const file = test.slice(0, test.indexOf('::'));
+  const reasons = logs.fixed.split('\n').flatMap((line) => {
+    const isOfFile = line.startsWith('SKIPPED [') && line.includes(` ${file}:`);
+    return isOfFile ? (lackingPackage.exec(line)?.[0] ?? []) : [];
+  });
+  if (reasons.length === 0) return undefined;
+  const named = [...new Set(reasons)].sort().join(', ');
+  return {
+    cause: "environment other than the harness'",
+    detail: `tests of its file are skipped here: ${named}`,
+  };
+}
+
 /** Parameters in the name of a test that differ from run to run or from version to version. */
 function byParameters(differing: DifferingTest, { logs }: RowEvidence): ExplainedCause | undefined {
   const { test, here } = differing;
@@ -221,10 +243,15 @@ function byParameters(differing: DifferingTest, { logs }: RowEvidence): Explaine
 /** Beside what a run has shown, a release explains tests that only one of the two has. */
 function byRelease(
   differing: DifferingTest,
-  { isRelease }: RowEvidence,
+  { isRelease, logs }: RowEvidence,
 ): ExplainedCause | undefined {
   if (!isRelease) return undefined;
   const cause = 'release instead of the commit';
+  // In tests, a warning is an error. Django's next series no longer has those of its last one.
+  const warning = /\bRemovedIn\w+Warning\b/.exec(
+    failureText(differing.test, logs.fixed) ?? '',
+  )?.[0];
+  if (warning !== undefined) return { cause, detail: `the release still has a ${warning}` };
   if (differing.here === 'absent') return { cause, detail: 'the release does not run this test' };
   return differing.listed === 'none'
     ? { cause, detail: 'the row does not list this test of the release' }

@@ -133,6 +133,22 @@ describe('causes of differences from the lists of a row', () => {
     assert.equal(causeOf(test, same).cause, 'unexplained');
   });
 
+  it('know tests that are skipped for want of a package, by their file', () => {
+    const fixed =
+      'SKIPPED [1] tests/test_a.py:7: requires bottleneck\n' +
+      'SKIPPED [2] tests/test_b.py:9: only on Windows\n';
+    const of = (test: string) =>
+      causeOf(
+        { test, listed: 'PASS_TO_PASS', here: 'absent' },
+        evidence({ logs: { base: '', fixed } }),
+      );
+    assert.deepEqual(of('tests/test_a.py::test_rank'), {
+      cause: "environment other than the harness'",
+      detail: 'tests of its file are skipped here: requires bottleneck',
+    });
+    assert.equal(of('tests/test_b.py::test_x').cause, 'unexplained');
+  });
+
   it('blame a release only for tests that one of the two lacks', () => {
     const of = (differing: Omit<DifferingTest, 'test'>, isRelease = true) =>
       causeOf({ test: 't', ...differing }, evidence({ isRelease })).cause;
@@ -140,6 +156,19 @@ describe('causes of differences from the lists of a row', () => {
     assert.equal(of({ listed: 'none', here: 'PASS_TO_PASS' }), 'release instead of the commit');
     assert.equal(of({ listed: 'PASS_TO_PASS', here: 'FAIL_TO_FAIL' }), 'unexplained');
     assert.equal(of({ listed: 'PASS_TO_PASS', here: 'absent' }, false), 'unexplained');
+  });
+
+  it('blame a release for a warning of its series, which the commit no longer has', () => {
+    const fixed =
+      'ERROR: test_a (app.T)\n----\ndjango.utils.deprecation.RemovedInDjango31Warning: no order\n';
+    const differing = {
+      test: 'test_a (app.T)',
+      listed: 'FAIL_TO_PASS',
+      here: 'UNMATCHED',
+    } as const;
+    const told = causeOf(differing, evidence({ isRelease: true, logs: { base: '', fixed } }));
+    assert.equal(told.cause, 'release instead of the commit');
+    assert.match(told.detail, /RemovedInDjango31Warning/);
   });
 
   it('know names that were cut at a space, and parameters that are addresses', () => {

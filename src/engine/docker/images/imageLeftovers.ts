@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
+import { programFolder } from '../../engine';
 import { earliestTime, tarOf } from '../../sandbox/archive';
 import type { ImageCommands } from './build/buildContainer';
 import { asciiJson } from '../../sandbox/agentProtocol';
@@ -171,6 +172,9 @@ def close(place, spared=()):
         path = os.path.join(place, name)
         info = os.lstat(path)
         if name in spared or is_needed(path) or stat.S_ISLNK(info.st_mode):
+            continue
+        # A pod has the program of an agent here, which everybody may read and nobody can change.
+        if path == ${JSON.stringify(programFolder)} and os.path.ismount(path):
             continue
         if leads_to_needed(path):
             os.chmod(path, stat.S_IMODE(info.st_mode) | 0o111)

@@ -13,6 +13,7 @@ import {
   coveredLineAt,
   gutterLook,
   documentMarks,
+  hasGutterOfR,
   placeOnSide,
   type MarkedDocument,
 } from '../../../../src/editor/coverage/documentMarks';
@@ -71,6 +72,15 @@ describe('marks of change coverage in a document', () => {
       states: { missed: [2] },
       notes: [],
     });
+  });
+
+  it('tell no removed lines on R∘X* where a gutter of R shows them', () => {
+    assert.deepEqual(shows(documentMarks(fixed, coverage, files, true)).notes, []);
+    const sides = { isSideBySide: true, mayBeInline: false };
+    assert.equal(hasGutterOfR(true, sides), true);
+    assert.equal(hasGutterOfR(false, sides), false, 'R∘X* by itself');
+    assert.equal(hasGutterOfR(true, { ...sides, isSideBySide: false }), false);
+    assert.equal(hasGutterOfR(true, { ...sides, mayBeInline: true }), false, 'not known');
   });
 
   it('are the added lines on R∘X*, with removed ones told above them', () => {
