@@ -15,13 +15,7 @@ import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
 import { afterAWhileInView } from '../shell/afterAWhile';
 import { withProgressInViews, type ListView } from '../instances/twinViews';
-import {
-  commandIds,
-  listCommandIds,
-  runCommandIds,
-  runFileAuthority,
-  viewIds,
-} from '../shell/names';
+import { commandIds, listCommandIds, runCommandIds, runFileAuthority } from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
