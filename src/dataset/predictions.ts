@@ -67,7 +67,7 @@ export async function loadPredictions(
   for (const [place, name] of places.entries()) {
     if (isMadeUp(name)) files.push(madeUpRows(name, selected, kind));
     else {
-      const { rows, broken } = await rowsOf(name, dataset, known);
+      const { rows, broken } = await rowsOf(name, { dataset, known, signal: undefined });
       files.push(rows);
       problems.push(...broken.map((each) => ({ place, ...each })));
     }
@@ -95,14 +95,15 @@ export async function loadPredictions(
  * The ids of the dataset that files have predictions for, one for each usable row. It says what can
  * be evaluated before instances are selected.
  *
- * @throws HumanError if a file cannot be read
+ * @throws HumanError if a file cannot be read, Cancelled
  */
 export async function idsOfPredictions(
   files: readonly string[],
   dataset: Known,
+  signal?: AbortSignal,
 ): Promise<readonly string[]> {
   const known = new Set(dataset.entries.map((entry) => entry.id));
-  const read = await Promise.all(files.map((name) => rowsOf(name, dataset, known)));
+  const read = await Promise.all(files.map((name) => rowsOf(name, { dataset, known, signal })));
   return read.flatMap(({ rows }) => rows.map(({ prediction }) => prediction.instanceId));
 }
 
@@ -181,16 +182,22 @@ function madeUpRows(
   });
 }
 
+interface Reading {
+  readonly dataset: Known;
+  /** Ids of the dataset. */
+  readonly known: ReadonlySet<string>;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** The usable rows of a file, and the problems of the others. */
 async function rowsOf(
   path: string,
-  dataset: Known,
-  known: ReadonlySet<string>,
+  { dataset, known, signal }: Reading,
 ): Promise<{ rows: readonly ReadRow[]; broken: readonly Omit<Problem, 'place'>[] }> {
   const rows: ReadRow[] = [];
   const broken: Omit<Problem, 'place'>[] = [];
   // Rows of OpenHands have whole histories, so the file is never in memory as a whole.
-  for await (const batch of recordBatches(path, 'predictions file')) {
+  for await (const batch of recordBatches(path, 'predictions file', { signal })) {
     for (const record of batch) {
       if ('error' in record) {
         broken.push({ number: record.row, text: record.error });

@@ -49,6 +49,19 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Cancelled();
 }
 
+/**
+ * The result of work, or Cancelled as soon as the signal aborts. The work itself may go on, so its
+ * result must be dispensable.
+ */
+export function orCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = (): void => reject(new Cancelled());
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel));
+  });
+}
+
 /** The code of an error of the operating system or of Node, such as `ENOENT`. */
 export function systemCode(thrown: unknown): string | undefined {
   const code = (thrown as { readonly code?: unknown } | null | undefined)?.code;

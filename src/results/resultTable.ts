@@ -1,6 +1,7 @@
 import { layOut } from '../domain/layOut';
 import type { ChangeCoverage } from '../domain/changeCoverage';
 import { functionOf, type Outcome, type Side } from '../domain/outcome';
+import { withoutControl } from '../domain/withoutControl';
 import { killedInWords } from '../domain/study/mutant';
 import type { Rates } from '../domain/study/rates';
 import type { Report } from './reportSchema';
@@ -14,6 +15,8 @@ export interface ResultLine {
   readonly cells: readonly string[];
   /** Mutants that it kills; absent where it was tried on none. */
   readonly mutants?: string;
+  /** Why its tests could not run, and what to do; absent where they ran. */
+  readonly unrunnable?: string;
 }
 
 export function resultLine(report: Report): ResultLine {
@@ -40,6 +43,7 @@ export function resultLine(report: Report): ResultLine {
       coverageCell(strict.change_coverage ?? undefined),
     ],
     ...(report.mutants === undefined ? {} : { mutants: killedInWords(report.mutants) }),
+    ...(report.reason === 'could not run' && { unrunnable: strict.explanation }),
   };
 }
 
@@ -56,7 +60,24 @@ export function resultTable(lines: readonly ResultLine[]): string {
     ...[name, ...cells],
     ...(hasMutants ? [mutants] : []),
   ]);
-  return layOut([several ? ['Instance', ...head] : head, ...rows]);
+  const table = layOut([several ? ['Instance', ...head] : head, ...rows]);
+  return [table, ...unrunnableNotes(lines)].join('\n');
+}
+
+/** Most candidates that a note names. */
+const named = 3;
+
+/** Why candidates could not run, whole, since a cell has no room: one note for each cause. */
+function unrunnableNotes(lines: readonly ResultLine[]): string[] {
+  const causes = new Map<string, string[]>();
+  for (const { instance, name, unrunnable } of lines) {
+    if (unrunnable === undefined) continue;
+    causes.set(unrunnable, [...(causes.get(unrunnable) ?? []), `${instance} (${name})`]);
+  }
+  return [...causes].map(([why, whose]) => {
+    const more = whose.length > named ? ` and ${whose.length - named} more` : '';
+    return `- could not run ${whose.slice(0, named).join(', ')}${more}: ${withoutControl(why)}`;
+  });
 }
 
 /**

@@ -3,6 +3,7 @@ import { HumanError } from '../../domain/humanError';
 import { asShown } from '../../patch/bytes';
 import { diffTexts } from '../../patch/unified/makeUnified';
 import type { PythonParser } from '../../python/parser';
+import { afterAWhile } from '../shell/afterAWhile';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { askForNewFiles } from './askForNewFiles';
 import { doubtfulPaths } from './doubtfulPaths';
@@ -29,7 +30,9 @@ export async function applyCustomDiff(diff: DiffInEditor, python: PythonParser):
     before === undefined ? [path] : [],
   );
   if (made.length > 0) {
-    const doubtful = doubtfulPaths(made, await converted.tree.paths());
+    const title = vscode.l10n.t('Listing the files of {0}', converted.tree.folder.name);
+    const paths = await afterAWhile(title, () => converted.tree.paths());
+    const doubtful = doubtfulPaths(made, paths);
     if (!(await askForNewFiles(doubtful))) return;
   }
   const edit = await workspaceEdit(

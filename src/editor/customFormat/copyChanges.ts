@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError, throwIfAborted } from '../../domain/humanError';
 import { writeCustom } from '../../patch/custom/writeCustom';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import type { FileEdit } from '../../patch/unified/makeUnified';
 import type { PythonParser } from '../../python/parser';
 import type { FilesOfR } from '../instance/instanceRoles';
+import { afterAWhile } from '../shell/afterAWhile';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { workspaceTree } from './workspaceTree';
 import { workspacePath } from '../shell/workspacePath';
@@ -12,10 +13,11 @@ import { workspacePath } from '../shell/workspacePath';
 /**
  * Copies the author's edits of R, unsaved ones too, to the clipboard as a custom diff.
  *
- * @throws HumanError when there are no edits, or none that the format can express
+ * @throws HumanError when there are no edits, or none that the format can express; Cancelled
  */
 export async function copyChanges(open: FilesOfR, python: PythonParser): Promise<void> {
-  const edits = await editsIn(open);
+  const title = vscode.l10n.t('Reading the changes in {0}', open.folder.name);
+  const edits = await afterAWhile(title, (signal) => editsIn(open, signal));
   if (edits.length === 0) {
     throw new HumanError(
       vscode.l10n.t('Nothing is changed in {0}', open.folder.name),
@@ -48,10 +50,10 @@ export async function copyChanges(open: FilesOfR, python: PythonParser): Promise
 }
 
 /** What differs from R, on disk or in an editor. */
-async function editsIn(open: FilesOfR): Promise<FileEdit[]> {
+async function editsIn(open: FilesOfR, signal: AbortSignal): Promise<FileEdit[]> {
   const tree = await workspaceTree(open.folder);
   const paths = new Set<string>();
-  for (const { oldPath, newPath } of parseUnified(await open.candidatePatch()).files) {
+  for (const { oldPath, newPath } of parseUnified(await open.candidatePatch(signal)).files) {
     for (const path of [oldPath, newPath]) if (path !== null) paths.add(path);
   }
   for (const { isDirty, uri } of vscode.workspace.textDocuments) {
@@ -61,6 +63,7 @@ async function editsIn(open: FilesOfR): Promise<FileEdit[]> {
   }
   const edits: FileEdit[] = [];
   for (const path of [...paths].sort()) {
+    throwIfAborted(signal);
     if (path.endsWith('.swtdiff')) continue; // A custom diff that was copied before may lie in the workspace.
     const [before, after] = [await open.textOfR(path), await tree.read(path)];
     if (before !== after) edits.push({ path, before, after });

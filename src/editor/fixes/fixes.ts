@@ -28,6 +28,7 @@ import { patchDigest } from '../instance/edits';
 import type { OpenInstance } from '../instance/openInstance';
 import { contextKeys, fixAuthority, fixCommandIds, viewIds } from '../shell/names';
 import { showProblem } from '../shell/problems';
+import { afterAWhile } from '../shell/afterAWhile';
 import { withNotification } from '../shell/withNotification';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { embeddedTokens } from './embeddedTokens';
@@ -119,10 +120,11 @@ export class Fixes implements vscode.Disposable {
    *
    * @param argument a row of the view; for proposing also `{ method, model }` by their names, which
    *   skips the questions
-   * @throws HumanError
+   * @throws HumanError, Cancelled
    */
   async run(id: CommandId, argument: unknown): Promise<void> {
-    await this.loaded;
+    const title = vscode.l10n.t('Reading the fixes of {0}', this.open.marker.id);
+    await afterAWhile(title, () => this.loaded);
     switch (id) {
       case fixCommandIds.propose:
         return this.propose(namesSchema.safeParse(argument).data ?? {});
@@ -156,10 +158,10 @@ export class Fixes implements vscode.Disposable {
       title: vscode.l10n.t('Propose Fixes'),
       methods: repairMethods(agentlessSettings(numbers)),
       models: this.models,
-      parts: {
+      parts: await afterAWhile(vscode.l10n.t('Estimating the cost'), async () => ({
         ...(await estimateParts(this.open)),
         embedding: embedding && (await this.estimateVectors(embedding, numbers)),
-      },
+      })),
     });
     if (chosen === undefined) return;
     const { method, model } = chosen;
@@ -247,8 +249,10 @@ export class Fixes implements vscode.Disposable {
 
   private async remove(generation: Generation): Promise<void> {
     const { title } = methodNamed(generation.record.method);
-    const isSure = await askToForget(vscode.l10n.t('Forget Fixes'), title);
-    if (isSure) await this.generations.forget(generation);
+    const question = vscode.l10n.t('Forget Fixes');
+    if (!(await askToForget(question, title))) return;
+    // Another window may write to the trace.
+    await afterAWhile(question, (signal) => this.generations.forget(generation, signal));
   }
 
   /** The different fixes of the run of a row, else of all runs. */

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError, throwIfAborted } from '../../domain/humanError';
 import { applyPatch } from '../../patch/unified/applyPatch';
 import { linkInTheWay } from '../../patch/links';
 import { checkPatchPaths } from '../../patch/unsafePath';
@@ -19,15 +19,16 @@ type Workspace = Pick<InstanceForModels, 'folder' | 'candidatePatch' | 'textOfR'
  * @param patch unified diff on R; empty for R itself
  * @returns paths of the changed files, and those among them whose earlier edits were replaced
  * @throws HumanError when the patch does not apply to R, writes where VS Code would act on it, or contains
- *   text that no editor holds
+ *   text that no editor holds; Cancelled before anything is changed
  */
 export async function applyToWorkspace(
   open: Workspace,
   patch: string,
+  signal?: AbortSignal,
 ): Promise<{ readonly changed: readonly string[]; readonly takenBack: readonly string[] }> {
   const after = await filesWith(open, patch);
   for (const path of after.keys()) refuseActedOn(path);
-  const before = await editedPaths(open);
+  const before = await editedPaths(open, signal);
   const tree = await workspaceTree(open.folder);
   const changes = new Map<string, ChangedText>();
   for (const path of new Set([...after.keys(), ...before])) {
@@ -40,6 +41,8 @@ export async function applyToWorkspace(
   const changed = [...changes.keys()];
   const takenBack = changed.filter((path) => before.includes(path));
   if (changed.length === 0) return { changed, takenBack };
+  // From here on the workspace changes.
+  throwIfAborted(signal);
   for (const [path, change] of changes) {
     // Undo restores a deleted file from the disk, so unsaved text is saved first.
     const document = documentOf(uriIn(open.folder, path));
@@ -99,9 +102,12 @@ export async function filesWith(
 }
 
 /** Paths of files that differ from R, on disk or in an editor. */
-async function editedPaths(open: Workspace): Promise<readonly string[]> {
+async function editedPaths(
+  open: Workspace,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
   const paths = new Set<string>();
-  for (const { oldPath, newPath } of parseUnified(await open.candidatePatch()).files) {
+  for (const { oldPath, newPath } of parseUnified(await open.candidatePatch(signal)).files) {
     for (const path of [oldPath, newPath]) if (path !== null) paths.add(path);
   }
   for (const { isDirty, uri } of vscode.workspace.textDocuments) {

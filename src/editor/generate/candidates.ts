@@ -6,6 +6,7 @@ import type { Method, MethodCandidate } from '../../method/method';
 import { acpMethod } from '../../method/acp/acpMethod';
 import { methodOf, methods } from '../../method/methods';
 import { told } from '../../method/models/budget';
+import { afterAWhile } from '../shell/afterAWhile';
 import { withNotification } from '../shell/withNotification';
 import {
   candidateAuthority,
@@ -132,10 +133,11 @@ export class Candidates implements vscode.Disposable {
    *
    * @param argument a row of the view; for preview and apply also `{ patch, title }`. For
    * generating also `{ method, model }` by their names, which skips the questions.
-   * @throws HumanError
+   * @throws HumanError, Cancelled
    */
   async run(id: CommandId, argument: unknown): Promise<void> {
-    await this.loaded;
+    const title = vscode.l10n.t('Reading the candidates of {0}', this.open.marker.id);
+    await afterAWhile(title, () => this.loaded);
     const { generate, preview, apply, showAnswer, showTrajectory } = candidateCommandIds;
     const { evaluate, resume, remove } = candidateCommandIds;
     switch (id) {
@@ -224,7 +226,9 @@ export class Candidates implements vscode.Disposable {
       title: vscode.l10n.t('Generate Reproducing Tests'),
       ...{ methods: offered, models: this.models, more: runsInWords },
       further: furtherAgents(withoutProgram, problems),
-      parts: await estimateParts(this.open, limits),
+      parts: await afterAWhile(vscode.l10n.t('Estimating the cost'), () =>
+        estimateParts(this.open, limits),
+      ),
     });
     if (chosen === undefined) return;
     const finished = await this.work({ ...chosen, limits });
@@ -294,7 +298,10 @@ export class Candidates implements vscode.Disposable {
   }
 
   private async apply({ patch, title }: Named): Promise<void> {
-    const { changed, takenBack } = await applyToWorkspace(this.open, patch);
+    const { changed, takenBack } = await afterAWhile(
+      vscode.l10n.t('Applying {0}', title),
+      (signal) => applyToWorkspace(this.open, patch, signal),
+    );
     const [first] = changed;
     if (first === undefined) {
       void vscode.window.showInformationMessage(
@@ -320,7 +327,9 @@ export class Candidates implements vscode.Disposable {
 
   private async remove(generation: Generation): Promise<void> {
     const title = vscode.l10n.t('Forget Candidates');
-    if (await askToForget(title, titleOf(generation))) await this.generations.forget(generation);
+    if (!(await askToForget(title, titleOf(generation)))) return;
+    // Another window may write to the trace.
+    await afterAWhile(title, (signal) => this.generations.forget(generation, signal));
   }
 
   private patchIn(argument: unknown): Named {

@@ -13,6 +13,7 @@ import {
   type ModelUpstream,
 } from '../../method/models/openModel';
 import type { Provider } from '../../method/models/providers';
+import { afterAWhile } from '../shell/afterAWhile';
 import { settingKeys } from '../shell/names';
 import { openSetting } from '../shell/settingNames/openSetting';
 import { callsTools, editorModel, editorModelName } from './editorModel';
@@ -250,9 +251,11 @@ const pricedOf = ({ name, price }: ConfiguredModel): Priced | undefined =>
 const isOf = ({ choice }: Item, name: string | undefined): boolean =>
   typeof choice === 'object' && choice.name === name;
 
-/** Chat models of VS Code; none when chat is switched off. */
+/** Chat models of VS Code; none when chat is switched off. Their extensions may have to start. */
 const chatModels = (): Promise<vscode.LanguageModelChat[]> =>
-  Promise.resolve(vscode.lm.selectChatModels()).catch(() => []);
+  afterAWhile(vscode.l10n.t('Looking for models'), () =>
+    Promise.resolve(vscode.lm.selectChatModels()).catch(() => []),
+  );
 
 const ofChat = (chat: vscode.LanguageModelChat): ChosenModel => ({
   name: editorModelName(chat),

@@ -359,11 +359,10 @@ export class Generations implements vscode.Disposable {
    * Deletes a run, and in the trace its answers and what stages found with them, unless another run
    * has the same.
    */
-  async forget(generation: Generation): Promise<void> {
+  async forget(generation: Generation, signal: AbortSignal): Promise<void> {
     if (generation.state === 'running') return;
     const others = this.all.filter((each) => each !== generation);
-    const abort = new AbortController();
-    await this.locked(abort.signal, this.reporter, async () => {
+    await this.locked(signal, this.reporter, async () => {
       const text = await readFile(this.tracePath, 'utf8').catch(() => '');
       await writeWholeFile(this.tracePath, withoutStepsOf(text, generation, others));
     });

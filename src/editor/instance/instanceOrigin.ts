@@ -2,15 +2,18 @@ import * as vscode from 'vscode';
 import { RetryingMemo } from '../../domain/retryingMemo';
 import { openDataset } from '../../dataset/dataset';
 import type { Instance } from '../../domain/instance';
-import { HumanError } from '../../domain/humanError';
+import { Cancelled, HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+import type { EngineWork } from '../../engine/engine';
 import type { WorkspaceMarker } from '../../repository/marker';
 import { parseSources, sourceOf } from '../../repository/source';
 import { prepareTrees, type Trees } from '../../repository/trees';
 import type { WorkspaceRepository } from '../../repository/git/workspaceRepository';
 import { bundledDataset, bundledSource } from './bundledDataset';
+import { afterAWhile } from '../shell/afterAWhile';
 import { isRemote, keptInstance, type KeptInstance } from './keptInstance';
 import { storageFolder } from '../shell/settings';
+import { stepBeside } from '../shell/stepBeside';
 
 /** The origin of an open instance: its row, and the trees made from it. Loads each once. */
 export class InstanceOrigin {
@@ -48,15 +51,15 @@ export class InstanceOrigin {
     if (kept !== undefined && isRemote()) return { instance: kept.instance, kept };
     const path = isBundled ? bundledDataset(extensionPath) : name;
     try {
-      const dataset = await openDataset(path, {
-        storage: storageFolder(),
-        reporter: this.reporter,
-      });
-      const [instance] = await dataset.read([id]);
+      const title = vscode.l10n.t('Reading {0}', id);
+      const instance = await afterAWhile(title, (signal, step) =>
+        this.read(path, { reporter: this.telling(title, step), signal }),
+      );
       if (instance === undefined)
         throw new HumanError(vscode.l10n.t('{0} is not in {1}', id, path));
       return { instance, kept: undefined };
     } catch (error) {
+      if (error instanceof Cancelled) throw error;
       if (kept !== undefined) return { instance: kept.instance, kept };
       if (!isRemote() || !(error instanceof HumanError)) throw error;
       throw new HumanError(
@@ -68,10 +71,34 @@ export class InstanceOrigin {
     }
   }
 
+  /** The row of the instance in a dataset; undefined where it has none. */
+  private async read(path: string, work: EngineWork): Promise<Instance | undefined> {
+    const dataset = await openDataset(path, { storage: storageFolder(), ...work });
+    const [instance] = await dataset.read([this.marker.id]);
+    return instance;
+  }
+
   private async prepare(): Promise<Trees> {
-    const { instance, kept } = await this.origin();
+    const origin = await this.origin();
+    const title = vscode.l10n.t('Preparing R and R∘X* of {0}', this.marker.id);
+    return afterAWhile(title, (signal, step) =>
+      this.treesOf(origin, { reporter: this.telling(title, step), signal }),
+    );
+  }
+
+  /** Logs as ever, and tells the steps to a notification. */
+  private telling(title: string, step: (text: string) => void): Reporter {
+    return {
+      log: (line) => this.reporter.log(line),
+      progress: (text) => {
+        this.reporter.progress(text);
+        step(stepBeside(title, text));
+      },
+    };
+  }
+
+  private async treesOf({ instance, kept }: Origin, work: EngineWork): Promise<Trees> {
     const storage = storageFolder();
-    const work = { reporter: this.reporter };
     if (kept !== undefined) {
       // A machine without the dataset has no mirror either, so R comes from the workspace's
       // repository.

@@ -1,14 +1,29 @@
 import * as vscode from 'vscode';
+import { HumanError, orCancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+import type { EngineReadiness } from '../shell/engineReadiness';
 import { withNotification } from '../shell/withNotification';
 import type { OpenInstance } from './openInstance';
 
-/** Opens the engine of the open instance again, and says what it found. */
-export async function reopenEngine({ runs }: OpenInstance, reporter: Reporter): Promise<void> {
+/**
+ * Opens the engine of the open instance again, and says what it found.
+ *
+ * @throws HumanError when the engine is not available
+ */
+export async function reopenEngine(
+  { runs }: OpenInstance,
+  readiness: EngineReadiness,
+  reporter: Reporter,
+): Promise<void> {
   const found = await withNotification(
     vscode.l10n.t('Looking for Python or Docker'),
     reporter,
-    (shown, signal) => runs.reopenEngine({ reporter: shown, signal }),
+    async (shown, signal) => {
+      // Views wait for the check too, so it goes on when the person gives up.
+      await orCancelled(readiness.check(), signal);
+      if (readiness.problem !== undefined) throw new HumanError(readiness.problem.text);
+      return runs.reopenEngine({ reporter: shown, signal });
+    },
   );
   if (found === undefined) return;
   void vscode.window.showInformationMessage(vscode.l10n.t('Tests run with: {0}', found));

@@ -1,4 +1,4 @@
-import { Cancelled } from '../../domain/humanError';
+import { orCancelled } from '../../domain/humanError';
 
 /**
  * Runs one piece of work at a time, in the order of the requests. Work that is cancelled while it
@@ -23,27 +23,11 @@ export class RunQueue {
     this.last = Promise.all([before, ended]);
     this.waiting++;
     try {
-      await until(before, signal);
+      await orCancelled(before, signal);
       return await work();
     } finally {
       this.waiting--;
       end();
     }
   }
-}
-
-/** Waits for a promise that never rejects. @throws Cancelled as soon as the signal aborts */
-function until(earlier: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = (): void => reject(new Cancelled());
-    if (signal.aborted) {
-      cancel();
-      return;
-    }
-    signal.addEventListener('abort', cancel, { once: true });
-    void earlier.then(() => {
-      signal.removeEventListener('abort', cancel);
-      resolve();
-    });
-  });
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { recipeOf } from '../../engine/environments/recipes';
 import { fittingPython } from '../../engine/local/fittingEngine';
 import type { Reporter } from '../../domain/reporter';
+import { afterAWhile } from '../shell/afterAWhile';
 import { settingKeys } from '../shell/names';
 import { choosePython, knownPythons } from '../shell/pythonExtension';
 import type { OpenInstance } from './openInstance';
@@ -15,7 +16,9 @@ export async function selectPython(open: OpenInstance, reporter: Reporter): Prom
   const scope = open.folder.uri;
   const configuration = vscode.workspace.getConfiguration(undefined, scope);
   const { repo, version } = await open.instance();
-  const choices = pythonPick(vscode.l10n, await knownPythons(), {
+  // The Python extension may have to start, and looks for interpreters then.
+  const known = await afterAWhile(vscode.l10n.t('Looking for Python'), knownPythons);
+  const choices = pythonPick(vscode.l10n, known, {
     current: configuration.get<string>(settingKeys.python, ''),
     needed: recipeOf(repo, version).python,
   });

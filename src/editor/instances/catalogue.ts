@@ -6,6 +6,7 @@ import { matches, parseQuery, type Query } from '../../dataset/query/query';
 import { sortEntries, type SortOrder } from '../../dataset/query/sortOrder';
 import { readTriage, type TriageFile } from '../../dataset/triage/triage';
 import type { InstanceEntry } from '../../domain/instance';
+import { Cancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { InstanceStatus } from '../../domain/status';
 import { isLiteS, type TriageEntry } from '../../domain/triage';
@@ -13,8 +14,8 @@ import type { Validation } from '../../domain/validation';
 import { readStates, statusOf, type InstanceState } from '../../repository/instanceState';
 import { bundledDataset } from '../instance/bundledDataset';
 import { keptListing, takeListing, withListing, type Listing } from './keptListing';
+import { afterAWhile, afterAWhileInView } from '../shell/afterAWhile';
 import { contextKeys, settingKeys, viewIds } from '../shell/names';
-import { withProgressInViews } from './twinViews';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
@@ -162,12 +163,13 @@ export class Catalogue implements vscode.Disposable {
         this.isRestored = true;
         await this.restoreListing();
       }
-      const dataset = await withProgressInViews(
+      const dataset = await afterAWhileInView(
         { alone: viewIds.instances, beside: viewIds.instancesBeside },
-        () =>
+        vscode.l10n.t('Reading {0}', name),
+        (cancelled) =>
           openDataset(name === 'bundled' ? bundledDataset(this.context.extensionPath) : name, {
             storage: storageFolder(),
-            signal: reading.signal,
+            signal: AbortSignal.any([reading.signal, cancelled]),
             reporter: this.reporter,
           }),
       );
@@ -181,6 +183,8 @@ export class Catalogue implements vscode.Disposable {
       }
     } catch (error) {
       if (reading.signal.aborted) return;
+      if (error instanceof Cancelled)
+        return this.become({ kind: 'failed', why: cancelledText(name) });
       this.reporter.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
       this.become({ kind: 'failed', why: messageInEditor(error) });
     }
@@ -273,7 +277,7 @@ export class Catalogue implements vscode.Disposable {
    * Narrows the list to a filter list, by file, address or name. `Lite-S` comes from the person's
    * own classification.
    *
-   * @throws HumanError when it is unavailable; the old one stays
+   * @throws HumanError when it is unavailable, Cancelled; the old one stays
    */
   async setFilterList(name: string | undefined): Promise<void> {
     this.list =
@@ -281,11 +285,12 @@ export class Catalogue implements vscode.Disposable {
         ? undefined
         : name === 'Lite-S'
           ? { name, keeps: (id) => this.isLiteS(id) }
-          : await loadFilter(name, {
-              storage: storageFolder(),
-              reporter: this.reporter,
-              named: filterLists(),
-            });
+          : await afterAWhile(vscode.l10n.t('Reading the filter list {0}', name), (signal) =>
+              loadFilter(name, {
+                ...{ storage: storageFolder(), reporter: this.reporter, signal },
+                named: filterLists(),
+              }),
+            );
     this.setFilter(this.text);
   }
 
@@ -329,3 +334,6 @@ export class Catalogue implements vscode.Disposable {
     for (const each of this.subscriptions) each.dispose();
   }
 }
+
+const cancelledText = (name: string): string =>
+  vscode.l10n.t('Reading {0} was cancelled. Run "SWT-Bench: Refresh Instances" to read it.', name);

@@ -23,6 +23,7 @@ import {
   editFilter,
   findInstance,
 } from './listCommands';
+import { afterAWhile } from '../shell/afterAWhile';
 import { prepareWorkspace } from './prepareWorkspace';
 import { withNotification } from '../shell/withNotification';
 import { classify, editNote, editTags } from './triageCommands';
@@ -162,7 +163,9 @@ export class Instances implements vscode.Disposable {
   /** The instance of a row with all its fields. */
   async instance(id: string): Promise<Instance> {
     const dataset = await this.loaded();
-    const [instance] = await dataset.read([id]);
+    const [instance] = await afterAWhile(vscode.l10n.t('Reading {0}', id), () =>
+      dataset.read([id]),
+    );
     if (instance === undefined) {
       throw new HumanError(vscode.l10n.t('{0} is not in {1}', id, dataset.name));
     }

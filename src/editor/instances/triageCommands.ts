@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { updateTriage } from '../../dataset/triage/triage';
 import {
@@ -7,6 +8,8 @@ import {
   type Classification,
   type TriageEntry,
 } from '../../domain/triage';
+import { throwIfAborted } from '../../domain/humanError';
+import { afterAWhile } from '../shell/afterAWhile';
 import type { Catalogue } from './catalogue';
 
 const nothing: TriageEntry = { tags: [], note: '', classification: {} };
@@ -16,10 +19,20 @@ async function change(
   ids: readonly string[],
   edit: (entry: TriageEntry) => TriageEntry,
 ): Promise<void> {
-  for (const id of ids) {
-    await updateTriage(catalogue.triagePath, id, (entry) => edit(entry ?? nothing));
+  try {
+    await afterAWhile(
+      vscode.l10n.t('Writing {0}', basename(catalogue.triagePath)),
+      async (signal) => {
+        for (const id of ids) {
+          throwIfAborted(signal);
+          await updateTriage(catalogue.triagePath, id, (entry) => edit(entry ?? nothing));
+        }
+      },
+    );
+  } finally {
+    // Those before a cancellation are written.
+    await catalogue.refreshTriage();
   }
-  await catalogue.refreshTriage();
 }
 
 /**

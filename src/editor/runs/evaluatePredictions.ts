@@ -4,11 +4,11 @@ import { redactKeys } from '../../engine/keysInUse';
 import { sha256OfFile } from '../../files/sha256';
 import type { Dataset } from '../../dataset/dataset';
 import { idsOfPredictions, isMadeUp, loadPredictions } from '../../dataset/predictions';
-import { Cancelled, HumanError } from '../../domain/humanError';
+import { Cancelled, HumanError, throwIfAborted } from '../../domain/humanError';
 import type { Instance, Prediction } from '../../domain/instance';
 import type { Reporter } from '../../domain/reporter';
 import type { Denominator } from '../../domain/study/denominator';
-import { withEngine } from '../../engine/openEngine';
+import { openEngine, type EngineRequest } from '../../engine/openEngine';
 import { planText } from '../../batch/progressText';
 import { runBatch } from '../../batch/runBatch';
 import { workersFor } from '../../batch/workersFor';
@@ -18,6 +18,7 @@ import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { withTrajectoryFindings } from '../../trajectory/scan/withTrajectoryFindings';
 import { distOf } from '../instance/warmSession';
+import { afterAWhile } from '../shell/afterAWhile';
 import type { Catalogue } from '../instances/catalogue';
 import { shortName } from '../instances/instanceTreeRow';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
@@ -140,7 +141,7 @@ async function askForInstances(
   const possible: PossibleDenominators = {
     all: dataset.entries.map(({ id }) => id),
     ...(catalogue.isFiltered ? { listed: catalogue.entries().map(({ id }) => id) } : {}),
-    ...(files.some(isMadeUp) ? {} : { predicted: await idsOfPredictions(files, dataset) }),
+    ...(files.some(isMadeUp) ? {} : { predicted: await predicted(files, dataset) }),
   };
   const choices = denominatorChoices(vscode.l10n, possible);
   if (choices.length < 2) return choices[0];
@@ -149,6 +150,13 @@ async function askForInstances(
     placeHolder: denominatorQuestion(vscode.l10n, possible),
     ignoreFocusOut: true,
   });
+}
+
+/** Ids that files have predictions for. Those of an agent may hold gigabytes. @throws Cancelled */
+function predicted(files: readonly string[], dataset: Dataset): Promise<readonly string[]> {
+  return afterAWhile(vscode.l10n.t('Reading the predictions'), (signal) =>
+    idsOfPredictions(files, dataset, signal),
+  );
 }
 
 function nameOf(predictions: readonly string[], dataset: string): string {
@@ -167,7 +175,7 @@ export async function evaluatePredictions(
   choice: BatchChoice,
   parts: BatchParts,
 ): Promise<string | undefined> {
-  const { catalogue, dataset, library, reporter } = parts;
+  const { catalogue, library, reporter } = parts;
   if (choice.ids.length === 0) {
     throw new HumanError(
       vscode.l10n.t('There is no instance to evaluate'),
@@ -179,49 +187,68 @@ export async function evaluatePredictions(
   const settings = engineSettings();
   const out = library.batchFolder;
   const place = runFolder(out, choice.runId);
-  const instances = await dataset.read(choice.ids);
-  const predictions = await chosenPredictions(choice, instances, parts);
-  const python = await createPythonParser((name) => join(assets, name));
+  // From the batch on, its row in the Runs view cancels it.
+  const title = vscode.l10n.t('Preparing to evaluate {0}', choice.runId);
+  const { instances, predictions, python, engine } = await afterAWhile(title, (signal) =>
+    prepared(choice, parts, { ...settings, storage, assets, signal }),
+  );
   try {
-    await withEngine({ ...settings, storage, assets }, async (engine) => {
-      const batch = runBatch(
-        {
-          instances,
-          predictions,
-          engine,
-          python,
-          store: runStore(storage),
-          sources: parseSources(parts.sources),
-          storage,
-          workers: workersFor(
-            { name: engine.name, memoryMb: settings.docker.memoryMb },
-            engine.machine,
-          ),
-          timeoutSeconds: timeoutSeconds(),
-          format: 'auto',
-          mode: 'unit-test',
-          fresh: false,
-          results: {
-            out,
-            runId: choice.runId,
-            dataset: catalogue.datasetName,
-            ...(choice.denominator === undefined ? {} : { denominator: choice.denominator }),
-            predictions: await Promise.all(choice.predictions.map(digested)),
-          },
-          reporter: { log: (line) => reporter.log(line), progress: () => undefined },
+    const batch = runBatch(
+      {
+        instances,
+        predictions,
+        engine,
+        python,
+        store: runStore(storage),
+        sources: parseSources(parts.sources),
+        storage,
+        workers: workersFor(
+          { name: engine.name, memoryMb: settings.docker.memoryMb },
+          engine.machine,
+        ),
+        timeoutSeconds: timeoutSeconds(),
+        format: 'auto',
+        mode: 'unit-test',
+        fresh: false,
+        results: {
+          out,
+          runId: choice.runId,
+          dataset: catalogue.datasetName,
+          ...(choice.denominator === undefined ? {} : { denominator: choice.denominator }),
+          predictions: await Promise.all(choice.predictions.map(digested)),
         },
-        {
-          onPlan: (counts) => reporter.log(planText(counts, engine.description)),
-          onProgress: () => library.tell(place),
-        },
-      );
-      await library.follow(place, batch);
-    });
+        reporter: { log: (line) => reporter.log(line), progress: () => undefined },
+      },
+      {
+        onPlan: (counts) => reporter.log(planText(counts, engine.description)),
+        onProgress: () => library.tell(place),
+      },
+    );
+    await library.follow(place, batch);
     return place;
   } catch (error) {
     if (error instanceof Cancelled) return undefined;
     throw error;
+  } finally {
+    await engine.dispose();
   }
+}
+
+/** What a batch needs before it begins. @throws HumanError, Cancelled */
+async function prepared(
+  choice: BatchChoice,
+  parts: BatchParts,
+  request: EngineRequest & { readonly signal: AbortSignal },
+) {
+  const { signal, assets } = request;
+  const instances = await parts.dataset.read(choice.ids);
+  throwIfAborted(signal);
+  const predictions = await chosenPredictions(choice, instances, parts, signal);
+  const python = await createPythonParser((name) => join(assets, name));
+  const engine = await openEngine(request);
+  // After a cancellation nobody else disposes of it.
+  if (signal.aborted) await engine.dispose();
+  return { instances, predictions, python, engine };
 }
 
 /** Reads the predictions, and tells the person how many are left out. */
@@ -229,6 +256,7 @@ async function chosenPredictions(
   choice: BatchChoice,
   instances: readonly Instance[],
   { dataset, extensionPath, reporter }: BatchParts,
+  signal: AbortSignal,
 ): Promise<readonly Prediction[]> {
   const from = filesOf(choice.predictions, extensionPath);
   const { predictions, origins, problems } = await loadPredictions(from, instances, dataset);
@@ -240,7 +268,7 @@ async function chosenPredictions(
         : vscode.l10n.t('{0} predictions are left out; the log says why', problems.length),
     );
   }
-  return withTrajectoryFindings(predictions, origins, { redact: redactKeys, reporter });
+  return withTrajectoryFindings(predictions, origins, { redact: redactKeys, reporter, signal });
 }
 
 /** The chosen predictions as files; `gold` and `none` stay. */

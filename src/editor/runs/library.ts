@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Progress } from '../../dashboard/protocol';
+import { Cancelled, messageOf, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { RunData, RunEntry } from '../../domain/study/entry';
 import type { BatchHandle } from '../../batch/runBatch';
@@ -9,6 +10,9 @@ import { candidateKey, journalPath, parseJournal } from '../../results/journal';
 import { readLive, type LiveState } from '../../results/live';
 import { readRuns } from '../../results/readRuns';
 import { withTrajectoryCosts } from '../../trajectory/withTrajectoryCosts';
+import { withProgressInViews } from '../instances/twinViews';
+import { afterAWhileInView } from '../shell/afterAWhile';
+import { viewIds } from '../shell/names';
 import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
 import { storageFolder } from '../shell/settings';
 
@@ -17,6 +21,9 @@ const pause = 700;
 
 const addedKey = 'runs.folders';
 const hiddenKey = 'runs.hidden';
+
+/** The two views of the list of runs. */
+export const runsViews = { alone: viewIds.runs, beside: viewIds.runsBeside } as const;
 
 /** Progress of a run under way. */
 export interface Growth {
@@ -71,17 +78,43 @@ export class RunLibrary implements vscode.Disposable {
     return join(storageFolder(), 'batches');
   }
 
-  /** Resolves when the runs are read; reads them at the first call. */
+  /** Resolves when the runs are read; reads them at the first call. @throws Cancelled */
   async loaded(): Promise<void> {
-    await (this.loading ??= this.load());
+    await (this.loading ?? this.reload());
   }
 
+  /** Reads the runs again. The person can cancel it, and the list stays then. @throws Cancelled */
   async reload(): Promise<void> {
-    this.loading = this.load();
-    await this.loading;
+    await this.begin(
+      afterAWhileInView(runsViews, vscode.l10n.t('Reading the runs'), (signal) =>
+        this.load(signal),
+      ),
+    );
   }
 
-  private async load(): Promise<void> {
+  /** As `reload`, for changes on disk: only the view shows that they are read. */
+  private async follows(): Promise<void> {
+    await this.begin(withProgressInViews(runsViews, () => this.load(undefined)));
+  }
+
+  /** Makes a reading the one that others wait for. After a failure the next of them reads again. */
+  private async begin(reading: Promise<void>): Promise<void> {
+    this.loading = reading;
+    try {
+      await reading;
+    } catch (error) {
+      if (this.loading === reading) this.loading = undefined;
+      if (error instanceof Cancelled) this.say([cancelledText()]);
+      throw error;
+    }
+  }
+
+  private say(problems: readonly string[]): void {
+    this.unreadable = problems;
+    this.changed.fire();
+  }
+
+  private async load(signal: AbortSignal | undefined): Promise<void> {
     const added = this.memory.get<string[]>(addedKey, []);
     const hidden = new Set(this.memory.get<string[]>(hiddenKey, []));
     const own = this.batchFolder;
@@ -90,8 +123,9 @@ export class RunLibrary implements vscode.Disposable {
       () => false,
     );
     const folders = [...(hasOwn && !added.includes(own) ? [own] : []), ...added];
-    const { runs: read, problems } = await readRuns(folders);
-    const runs = await this.priced(read);
+    const { runs: read, problems } = await readRuns(folders, { signal });
+    const runs = await this.priced(read, signal);
+    throwIfAborted(signal);
     this.listed = runs.filter((run) => !hidden.has(placeOf(run)));
     // The folder for batches may be empty, which is no problem.
     this.unreadable = problems
@@ -111,14 +145,17 @@ export class RunLibrary implements vscode.Disposable {
   }
 
   /** The runs with the costs of their trajectories, which are read once in a window. */
-  private async priced(runs: readonly RunData[]): Promise<readonly RunData[]> {
+  private async priced(
+    runs: readonly RunData[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly RunData[]> {
     const told = (problem: string): void => this.reporter.log(problem);
     return Promise.all(
       runs.map(async (run) => {
         const key = JSON.stringify([run.folder, run.label, run.entries.length, run.trajectories]);
         const known = this.withCosts.get(key);
         if (known !== undefined) return known;
-        const [priced = run] = await withTrajectoryCosts([run], { told });
+        const [priced = run] = await withTrajectoryCosts([run], { told, signal });
         if (run.trajectories !== undefined) this.withCosts.set(key, priced);
         return priced;
       }),
@@ -168,7 +205,7 @@ export class RunLibrary implements vscode.Disposable {
       await batch.done;
     } finally {
       this.batches.delete(place);
-      await this.reload();
+      await this.follows();
       const run = this.listed.find((each) => each.place === place);
       if (run !== undefined) this.progressed.fire(run.label);
     }
@@ -236,7 +273,7 @@ export class RunLibrary implements vscode.Disposable {
     else this.touched.add(run.place);
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      void this.catchUp();
+      this.catchUp().catch((error: unknown) => this.reporter.log(messageOf(error)));
     }, pause);
   }
 
@@ -249,7 +286,7 @@ export class RunLibrary implements vscode.Disposable {
     this.touched.clear();
     if (this.isNew) {
       this.isNew = false;
-      await this.reload();
+      await this.follows();
       for (const run of this.listed) this.progressed.fire(run.label);
       return;
     }
@@ -258,7 +295,7 @@ export class RunLibrary implements vscode.Disposable {
       // Another process has ended its batch. Only reading the run again says that it is finished.
       const hasEnded = run.unfinished === true && this.progressOf(run) === undefined;
       if (hasEnded) {
-        await this.reload();
+        await this.follows();
         this.progressed.fire(run.label);
         continue;
       }
@@ -308,6 +345,9 @@ export class RunLibrary implements vscode.Disposable {
     }
   }
 }
+
+const cancelledText = (): string =>
+  vscode.l10n.t('Reading the runs was cancelled. Run "SWT-Bench: Refresh Runs" to read them.');
 
 /** Identifies a stored run. */
 const placeOf = (run: RunData): string => run.place ?? `${run.folder ?? ''} ${run.label}`;

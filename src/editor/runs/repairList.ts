@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError, throwIfAborted } from '../../domain/humanError';
 import type { RepairResults } from '../../domain/study/document';
 import { readRepairResults } from '../../study/repairResults';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
@@ -55,9 +55,14 @@ export class RepairList implements vscode.Disposable {
 
   /**
    * @throws HumanError when a file says of no instance whether it was resolved; then none is added
+   * @throws Cancelled before any is added
    */
-  async add(paths: readonly string[]): Promise<void> {
-    for (const path of paths) await readRepairResults(path);
+  async add(paths: readonly string[], signal: AbortSignal): Promise<void> {
+    for (const path of paths) {
+      throwIfAborted(signal);
+      await readRepairResults(path);
+    }
+    throwIfAborted(signal);
     await this.memory.update(filesKey, [...new Set([...this.paths, ...paths])]);
     await this.reload();
   }

@@ -3,9 +3,9 @@ import { basename, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import packageJson from '../../../package.json';
 import type { CellName, Openable } from '../../dashboard/protocol';
-import { HumanError } from '../../domain/humanError';
+import { Cancelled, HumanError, orCancelled, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
-import { studyVersion } from '../../domain/study/document';
+import { studyVersion, type AskedFilter } from '../../domain/study/document';
 import type { RunData } from '../../domain/study/entry';
 import { methodsOf } from '../../domain/study/methods';
 import { dashboardHtml } from '../../study/dashboardHtml';
@@ -13,14 +13,9 @@ import { bundledSource } from '../instance/bundledDataset';
 import { distOf } from '../instance/warmSession';
 import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
+import { afterAWhileInView } from '../shell/afterAWhile';
 import { withProgressInViews, type ListView } from '../instances/twinViews';
-import {
-  commandIds,
-  listCommandIds,
-  runCommandIds,
-  runFileAuthority,
-  viewIds,
-} from '../shell/names';
+import { commandIds, listCommandIds, runCommandIds, runFileAuthority } from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
@@ -34,7 +29,7 @@ import { DashboardPanel, type DashboardSource } from './dashboardPanel';
 import { denominatorInWords } from './denominatorChoices';
 import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
 import { withoutHiddenSurvivors } from './hiddenSurvivors';
-import { RunLibrary } from './library';
+import { RunLibrary, runsViews } from './library';
 import { RepairList } from './repairList';
 import { ResultGutters } from './resultGutters';
 import { exportedText } from './exportedText';
@@ -86,7 +81,10 @@ export class Runs implements vscode.Disposable {
 
   /** Rows below a row. Reads the runs at the first request of the view. */
   async getChildren(node?: RunNode): Promise<RunNode[]> {
-    await Promise.all([this.library.loaded(), this.repairs.loaded()]);
+    await Promise.all([this.library.loaded(), this.repairs.loaded()]).catch((error: unknown) => {
+      // The list says that reading was cancelled.
+      if (!(error instanceof Cancelled)) throw error;
+    });
     return this.tree.getChildren(node);
   }
 
@@ -94,9 +92,7 @@ export class Runs implements vscode.Disposable {
     const [first] = args;
     switch (command) {
       case runCommandIds.refresh:
-        this.library.forgetCosts();
-        await Promise.all([this.library.reload(), this.repairs.reload()]);
-        return;
+        return this.refresh();
       case runCommandIds.addRepairs:
         return this.addRepairs(typeof first === 'string' ? first : undefined);
       case runCommandIds.removeRepairs:
@@ -126,6 +122,15 @@ export class Runs implements vscode.Disposable {
       case runCommandIds.openTrajectory:
         return this.openTrajectory(args);
     }
+  }
+
+  private async refresh(): Promise<void> {
+    this.library.forgetCosts();
+    const title = vscode.l10n.t('Reading results of code repair');
+    await Promise.all([
+      this.library.reload(),
+      afterAWhileInView(runsViews, title, () => this.repairs.reload()),
+    ]);
   }
 
   /** Text of a read-only document about a saved run. */
@@ -211,12 +216,20 @@ export class Runs implements vscode.Disposable {
             ),
           })
         : [vscode.Uri.file(given)];
-    if (files !== undefined) await this.repairs.add(files.map(({ fsPath }) => fsPath));
+    if (files === undefined) return;
+    await afterAWhileInView(runsViews, vscode.l10n.t('Reading results of code repair'), (signal) =>
+      this.repairs.add(
+        files.map(({ fsPath }) => fsPath),
+        signal,
+      ),
+    );
   }
 
   private async removeRepairs(row: unknown): Promise<void> {
     const path = typeof row === 'string' ? row : repairsPath(row);
-    if (path !== undefined) await this.repairs.remove(path);
+    if (path === undefined) return;
+    const title = vscode.l10n.t('Reading results of code repair');
+    await afterAWhileInView(runsViews, title, () => this.repairs.remove(path));
   }
 
   private async evaluate(given: BatchChoice | undefined): Promise<void> {
@@ -249,10 +262,7 @@ export class Runs implements vscode.Disposable {
     parts: Parameters<typeof evaluatePredictions>[1],
   ): Promise<void> {
     try {
-      const place = await withProgressInViews(
-        { alone: viewIds.runs, beside: viewIds.runsBeside },
-        () => evaluatePredictions(choice, parts),
-      );
+      const place = await withProgressInViews(runsViews, () => evaluatePredictions(choice, parts));
       const run = this.library.runs.find((each) => each.place === place);
       const [method] = run === undefined ? [] : methodsOf([run]);
       if (run === undefined || method === undefined) return;
@@ -366,7 +376,28 @@ export class Runs implements vscode.Disposable {
         ),
       }));
     if (uri === undefined) return;
-    const filter = await this.filter.ofPage(runs);
+    const title = vscode.l10n.t('Exporting {0}', basename(uri.path));
+    const written = await withNotification(title, this.reporter, async (_, signal) => ({
+      filter: await this.writePage(uri, runs, signal),
+    }));
+    if (written === undefined) return;
+    const { filter } = written;
+    // The command ends here. Code that runs it must not wait for an answer.
+    this.offerPage(uri, exportedText(vscode.l10n, { runs, filter, path: uri.fsPath })).catch(
+      (error: unknown) => showProblem(error, this.reporter),
+    );
+  }
+
+  /** Writes the page of runs. @returns the filter that it begins with @throws Cancelled */
+  private async writePage(
+    uri: vscode.Uri,
+    runs: readonly RunData[],
+    signal: AbortSignal,
+  ): Promise<AskedFilter | undefined> {
+    const filter = await orCancelled(this.filter.ofPage(runs), signal);
+    // Packing blocks: the notification has to be sent before it.
+    await new Promise((resume) => setImmediate(resume));
+    throwIfAborted(signal);
     const html = await dashboardHtml(
       {
         version: studyVersion,
@@ -380,11 +411,10 @@ export class Runs implements vscode.Disposable {
       },
       distOf(this.context.extensionPath),
     );
+    // A page is written whole or not at all.
+    throwIfAborted(signal);
     await vscode.workspace.fs.writeFile(uri, Buffer.from(html));
-    // The command ends here. Code that runs it must not wait for an answer.
-    this.offerPage(uri, exportedText(vscode.l10n, { runs, filter, path: uri.fsPath })).catch(
-      (error: unknown) => showProblem(error, this.reporter),
-    );
+    return filter;
   }
 
   /** Says that a page is written, and opens it where the person wants that. */

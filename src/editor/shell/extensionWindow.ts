@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { RetryingMemo } from '../../domain/retryingMemo';
 import { noteKeys } from '../../engine/keysInUse';
@@ -247,9 +246,7 @@ export class ExtensionWindow {
       },
       [commandIds.checkEngine]: async () => {
         const { readiness, instance } = await this.requireOpened();
-        await readiness.check();
-        if (readiness.problem !== undefined) throw new HumanError(readiness.problem.text);
-        await (await import('./parts')).reopenEngine(instance, reporter);
+        await (await import('./parts')).reopenEngine(instance, readiness, reporter);
       },
       [commandIds.makeEnvironment]: async () => {
         const { instance } = await this.requireOpened();

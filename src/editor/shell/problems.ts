@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError, messageOf } from '../../domain/humanError';
+import { Cancelled, HumanError, messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { engineNames, runsInContainers, type EngineName } from '../../engine/engine';
 import { redactKeys } from '../../engine/keysInUse';
@@ -20,8 +20,9 @@ export function problemText(error: unknown): string {
   );
 }
 
-/** Logs an error and shows it once. */
+/** Logs an error and shows it once. A person who cancelled needs no message. */
 export function showProblem(error: unknown, reporter: Reporter): void {
+  if (error instanceof Cancelled) return;
   void vscode.window.showErrorMessage(withoutLinkMarkup(logged(error, reporter)));
 }
 
@@ -34,6 +35,7 @@ export function showEngineProblem(
   reporter: Reporter,
   folder?: vscode.WorkspaceFolder,
 ): void {
+  if (error instanceof Cancelled) return;
   const text = withoutLinkMarkup(logged(error, reporter));
   const set: unknown = vscode.workspace
     .getConfiguration(undefined, folder?.uri)

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+import { afterAWhile } from '../shell/afterAWhile';
 import { withNotification } from '../shell/withNotification';
 import type {
   FilesOfR,
@@ -27,7 +28,7 @@ export interface VerdictRequest {
  * Saves the edits first, as before any run.
  *
  * @returns undefined when the run was cancelled
- * @throws HumanError when there is no candidate, or it cannot be run
+ * @throws HumanError when there is no candidate, or it cannot be run; Cancelled before a run
  */
 export async function currentVerdict(
   open: LatestVerdict & FilesOfR & TestsOfInstance,
@@ -35,19 +36,31 @@ export async function currentVerdict(
   { title, complete }: VerdictRequest,
 ): Promise<Evaluated | undefined> {
   await saveEdits(open);
-  if ((await open.candidatePatch()).trim() === '') {
+  const known = await afterAWhile(
+    vscode.l10n.t('Reading the changes in {0}', open.folder.name),
+    (signal) => knownVerdict(open, complete, signal),
+  );
+  if (known !== undefined) return known;
+  return withNotification(title, reporter, (shown, signal) =>
+    open.runs.evaluate({ signal, reporter: shown }),
+  );
+}
+
+/** The last verdict if it will do. @throws HumanError when there is no candidate, Cancelled */
+async function knownVerdict(
+  open: LatestVerdict & FilesOfR,
+  complete: boolean,
+  signal: AbortSignal,
+): Promise<Evaluated | undefined> {
+  if ((await open.candidatePatch(signal)).trim() === '') {
     throw new HumanError(
       vscode.l10n.t('Nothing is changed in {0}', open.folder.name),
       vscode.l10n.t('Write a test first'),
     );
   }
   const { last } = open;
-  if (last !== undefined && (!complete || isComplete(last)) && (await isStill(open, last))) {
-    return last;
-  }
-  return withNotification(title, reporter, (shown, signal) =>
-    open.runs.evaluate({ signal, reporter: shown }),
-  );
+  const willDo = last !== undefined && (!complete || isComplete(last));
+  return willDo && (await isStill(open, last)) ? last : undefined;
 }
 
 const isComplete = ({ result, restored }: Evaluated): boolean =>

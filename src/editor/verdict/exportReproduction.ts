@@ -14,6 +14,7 @@ import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import type { Evaluated } from './evaluated';
+import { afterAWhile } from '../shell/afterAWhile';
 import { showProblem } from '../shell/problems';
 import { storageFolder } from '../shell/settings';
 
@@ -63,7 +64,8 @@ export async function exportReproduction(
     await checkFolder(open, parent);
     if (!(await mayReplace(join(parent.fsPath, exported.folder)))) return undefined;
     // The workspace may have changed during questions and runs.
-    if (!(await isStill(open, evaluated))) continue;
+    const looking = vscode.l10n.t('Reading the changes in {0}', open.folder.name);
+    if (!(await afterAWhile(looking, () => isStill(open, evaluated)))) continue;
     const folder = await writeExport(parent.fsPath, exported);
     tell(open, reporter, parent, { folder, note: exported.note, reproduction }).catch(
       (error: unknown) => showProblem(error, reporter),

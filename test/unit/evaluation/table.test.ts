@@ -35,6 +35,20 @@ const failed: BatchEntry = {
 };
 
 describe('the table of results', () => {
+  it('says whole and once for each cause why candidates could not run', () => {
+    const why =
+      "the environment lacks werkzeug, or has a version that does not fit (ModuleNotFoundError: No module named 'werkzeug'), which src/flask/app.py of R needs; tests ran with Python 3.11.9, pytest 7.3.0, /venv/bin/python: install what R requires there, or make an environment for this instance, with auto as the Python";
+    const lacking = (model: string): BatchEntry => ({
+      prediction: { instanceId: 'octo__cat-1', model, patch: 'p' },
+      result: candidateResult({ model, strict: ungraded('could not run', why, true) }),
+    });
+    const lines = tableOf(['a', 'b', 'c', 'd', 'e'].map(lacking)).split('\n');
+    assert.deepEqual(
+      lines.filter((line) => line.startsWith('- ')),
+      [`- could not run octo__cat-1 (a), octo__cat-1 (b), octo__cat-1 (c) and 2 more: ${why}`],
+    );
+  });
+
   it('has a line for each candidate, and a verdict in words beside the symbol', () => {
     assert.equal(
       tableOf([entry('by hand'), refused, failed]),
