@@ -21,9 +21,9 @@ describe('the row of a test in the Testing view', () => {
   });
 
   it('has the result in front of the name', () => {
-    assert.match(testItemLabel(english, test, [testCase(failed, {})]), /^F→P  test_purr · new/);
+    assert.match(testItemLabel(english, test, [testCase(failed, {})]), /^F→P {2}test_purr · new/);
     const cases = [testCase({}, {}, `${id}[1]`), testCase(failed, {}, `${id}[2]`)];
-    assert.match(testItemLabel(english, test, cases), /^1 P→P, 1 F→P  test_purr · new/);
+    assert.match(testItemLabel(english, test, cases), /^1 P→P, 1 F→P {2}test_purr · new/);
   });
 
   it('says how a test of the candidate differs from R, and in which class and file it is', () => {
