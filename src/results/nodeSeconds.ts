@@ -21,7 +21,7 @@ const usedLine = z.object({
 const usedPath = (folder: string): string => join(folder, 'nodes.jsonl');
 
 /** Milliseconds between two records; a killed command loses what its sandboxes used since. */
-const usualInterval = 30_000;
+const usualInterval = 10_000;
 
 /**
  * Records what the sandboxes of one command use, beside the journal of its run, until `end`.

@@ -87,14 +87,8 @@ function runRow(l10n: typeof vscode.l10n, shown: ShownRuns, label: string): Tree
   const run = runOf(shown, label);
   if (run === undefined) return { label, id };
   const methods = shown.methodsOf(run);
-  const [only] = methods;
   const state = stateOf(l10n, run, shown.progressOf(run));
-  const rates =
-    methods.length > 1
-      ? l10n.t('{0} methods', methods.length)
-      : only === undefined
-        ? ''
-        : `${only.name} · ${ratesInWords(l10n, only)}`;
+  const rates = ratesOfAll(l10n, methods);
   const description = [state.words, rates].filter((each) => each !== '').join(' · ');
   const facts = [
     label,
@@ -198,6 +192,14 @@ function repairsRow(l10n: typeof vscode.l10n, { repairs }: ShownRuns, path: stri
     contextValue: 'repairs',
     spoken: `${name}, ${description}`,
   };
+}
+
+/** The name and rates of the only method of a run, or the number of methods. */
+export function ratesOfAll(l10n: typeof vscode.l10n, methods: readonly EvaluatedMethod[]): string {
+  const [only] = methods;
+  if (only === undefined) return '';
+  if (methods.length > 1) return l10n.t('{0} methods', methods.length);
+  return `${only.name} · ${ratesInWords(l10n, only)}`;
 }
 
 /** Rates of a method: `S 14.1 % (39 of 276) · ΔC 23.8 %`. */

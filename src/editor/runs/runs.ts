@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import packageJson from '../../../package.json';
 import type { CellName, Openable } from '../../dashboard/protocol';
@@ -36,12 +37,15 @@ import { exportedText } from './exportedText';
 import { openPage } from './openPage';
 import { runFileText } from './runFiles';
 import { RunsFilter } from './runsFilter';
-import { ratesInWords, type RunNode } from './runTreeRow';
+import { ratesOfAll, type RunNode } from './runTreeRow';
 import { RunsTree } from './runsTree';
 import { trajectoriesOfRuns } from './trajectoriesOfRuns';
 
 /** Key of the methods that dashboards hide until the person shows them again. */
 const hiddenKey = 'dashboard.hidden';
+
+/** Where a dialog for saving begins. A name without a folder would lie at the root of the disk. */
+const atHome = (name: string): vscode.Uri => vscode.Uri.file(join(homedir(), name));
 
 type RunCommand = (typeof runCommandIds)[keyof typeof runCommandIds];
 
@@ -264,14 +268,14 @@ export class Runs implements vscode.Disposable {
     try {
       const place = await withProgressInViews(runsViews, () => evaluatePredictions(choice, parts));
       const run = this.library.runs.find((each) => each.place === place);
-      const [method] = run === undefined ? [] : methodsOf([run]);
-      if (run === undefined || method === undefined) return;
+      const methods = run === undefined ? [] : methodsOf([run]);
+      if (run === undefined || methods.length === 0) return;
       const open = vscode.l10n.t('Open Dashboard');
-      const rates = [ratesInWords(vscode.l10n, method), denominatorInWords(vscode.l10n, run)];
+      const words = [ratesOfAll(vscode.l10n, methods), denominatorInWords(vscode.l10n, run)];
       const text = vscode.l10n.t(
         'Evaluated {0}: {1}',
         run.label,
-        rates.filter((each) => each !== '').join(' · '),
+        words.filter((each) => each !== '').join(' · '),
       );
       const answer = await vscode.window.showInformationMessage(withoutLinkMarkup(text), open);
       if (answer === open) DashboardPanel.show(this.source, [run.label]);
@@ -371,9 +375,7 @@ export class Runs implements vscode.Disposable {
       (await vscode.window.showSaveDialog({
         filters: { HTML: ['html'] },
         saveLabel: vscode.l10n.t('Export'),
-        defaultUri: vscode.Uri.file(
-          `${runs.length === 1 ? (runs[0]?.label ?? 'run') : 'runs'}.html`,
-        ),
+        defaultUri: atHome(`${runs.length === 1 ? (runs[0]?.label ?? 'run') : 'runs'}.html`),
       }));
     if (uri === undefined) return;
     const title = vscode.l10n.t('Exporting {0}', basename(uri.path));
@@ -446,7 +448,7 @@ export class Runs implements vscode.Disposable {
       save: async (name, content) => {
         const uri = await vscode.window.showSaveDialog({
           // The page is untrusted, so only the last part of the name counts.
-          defaultUri: vscode.Uri.file(basename(name)),
+          defaultUri: atHome(basename(name)),
         });
         if (uri !== undefined) await writeFile(uri.fsPath, content);
       },
