@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { sides } from '../../src/domain/outcome';
@@ -303,6 +303,23 @@ os.utime(place + "/dep.py", ns=(info.st_atime_ns, info.st_mtime_ns))`,
       assert.deepEqual(await readdir(join(storage, 'environments')), []);
     });
   }
+
+  it('a record that names files of another installation refuses no run, and stays', async () => {
+    const records = join(storage, 'environments');
+    const body = `open(${JSON.stringify(join(site, 'evil.pth'))}, "w").write("import sys")`;
+    await during((session) => assert.rejects(poison(session, body), /was changed/));
+    const [name = ''] = await readdir(records);
+    await rm(join(site, 'evil.pth'));
+    // The other installation's file is as that record says: it never existed.
+    const record = JSON.parse(await readFile(join(records, name), 'utf8')) as object;
+    const text = JSON.stringify({ ...record, files: { [join(folder, 'other', 'a.py')]: 'gone' } });
+    await writeFile(join(records, name), text);
+    await during(async (session) => {
+      assert.equal(await outcomes(session, honest), 'failed passed');
+    });
+    assert.equal(await readFile(join(records, name), 'utf8'), text);
+    await rm(join(records, name));
+  });
 
   it('a run that changes the environment is not graded, also when the other side changes it once more while that is found out @full', async () => {
     // The second side waits until the first change is known, and repeats it.
