@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor } from './host/client';
+import { hands, inQuickInput, screenshot, visible, waitFor } from './host/client';
 import {
   answer,
   cleanWorkspace,
@@ -114,9 +114,13 @@ describe('the commands about custom diffs in VS Code', () => {
         assert.match(question.items[0]?.label ?? '', /Change nothing/);
         if (reply === 'Change nothing') await screenshot('custom-diff-slip');
         // By keyboard, since the hover of the first answer covers the second one.
-        if (reply !== 'Change nothing') await hands.press('ArrowDown');
-        await hands.press('Enter');
+        else await inQuickInput.type('Make');
+        await waitFor('the answer', async () =>
+          (await visible.quickInput())?.items[0]?.label.includes(reply),
+        );
+        await inQuickInput.accept();
         await applying;
+        await waitFor('the end of the question', async () => (await visible.quickInput()) === null);
         const isMade = await stat(path).then(
           () => true,
           () => false,
