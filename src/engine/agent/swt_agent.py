@@ -237,8 +237,10 @@ class Agent(object):
         Build systems compare times, and all files of R are older than what was built from them. So
         the files to build again get the time of now until the program ends.
         """
+        self.tree.let_second_pass()
         times = self.tree.touch(header["changed"])
         result = self._run(header, root=True)
+        self.tree.note_build()
         self.tree.set_times(times)
         self.tree.own()
         self.tree.remember()

@@ -33,6 +33,8 @@ class Tree(object):
         self.uncompiled = set()
         # Time of the latest change to a known file.
         self.latest = 0
+        # Time before which all that is built was built, in seconds since 1970.
+        self.built = time.clock_gettime(FILE_CLOCK)
         # Bytes on the disk in the known state.
         self.bytes = 0
         if not is_folder(root):
@@ -79,11 +81,26 @@ class Tree(object):
                 return
             time.sleep(0.001)
 
+    def let_second_pass(self):
+        """
+        Waits until a file that is changed now gets a later second than all that was built. The
+        distutils compare whole seconds, so they would take a change within the second of the last
+        build for one that is built already.
+        """
+        # At most as often as a second needs, since a clock may be set back.
+        for _ in range(1100):
+            if int(time.clock_gettime(FILE_CLOCK)) > int(self.built):
+                return
+            time.sleep(0.001)
+
     def own(self):
         """Gives the tests' user the files that a program wrote as another user."""
         for relative, info in self.walk():
             if (info.st_uid, info.st_gid) != (self.user, self.user):
                 os.lchown(self.path(relative), self.user, self.user)
+
+    def note_build(self):
+        self.built = time.clock_gettime(FILE_CLOCK)
 
     def touch(self, paths):
         """Gives regular files the time of now; returns their times before, by path."""
