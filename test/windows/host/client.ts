@@ -219,6 +219,8 @@ export const hands = {
   /** a key or chord in playwright's spelling, e.g. `Control+Shift+P`, `Escape` */
   press: (press: string) => post<null>('keyboard', { press }),
   type: (type: string) => post<null>('keyboard', { type }),
+  /** runs a command from the palette of another window, by its whole title */
+  commandInOtherWindow: (command: string) => post<null>('commandInOtherWindow', { command }),
   click: (target: Target & { double?: boolean; button?: 'left' | 'right'; modifiers?: string[] }) =>
     post<null>('click', target),
   /** the first text of a webview that contains `text`, or element of `selector` that does */
