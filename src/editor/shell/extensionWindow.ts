@@ -407,6 +407,7 @@ export class ExtensionWindow {
     this.agents.tell();
     if (instance.isBundled) await steps.tell(contextKeys.bundled);
     await this.showFirst(instance);
+    void this.shown(() => parts.restoreGoldenDiffs(instance));
     void readiness.check();
     void parts.warmUpInBackground(instance, reporter);
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor } from '../host/client';
+import { asOnDisk, hands, screenshot, visible, waitFor } from '../host/client';
 
 const folder = (): vscode.WorkspaceFolder => {
   const found = vscode.workspace.workspaceFolders?.[0];
@@ -18,6 +18,8 @@ async function show(
 ): Promise<{ editor: vscode.TextEditor; line: number }> {
   const document = await vscode.workspace.openTextDocument(fileUri(path));
   const editor = await vscode.window.showTextDocument(document, { preview: false });
+  // A candidate was written to the disk just now.
+  await asOnDisk(document);
   const line = document
     .getText()
     .split('\n')
