@@ -407,7 +407,9 @@ export class ExtensionWindow {
     this.agents.tell();
     if (instance.isBundled) await steps.tell(contextKeys.bundled);
     await this.showFirst(instance);
-    void this.shown(() => parts.restoreGoldenDiffs(instance));
+    void this.shown(async () => {
+      if (await parts.restoreGoldenDiffs(instance)) await steps.tell(contextKeys.coverageShown);
+    });
     void readiness.check();
     void parts.warmUpInBackground(instance, reporter);
   }

@@ -162,7 +162,7 @@ describe('the walkthrough', () => {
     await bringToFront();
     const titles = await done();
     assert.ok(titles.includes('Make it F→P'), titles.join());
-    assert.ok(!titles.includes('See which changed lines it covers'));
+    assert.ok(!titles.includes('See what it covers'));
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
     await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
     await hands.click({
