@@ -418,8 +418,7 @@ describe('@swt in the chat', () => {
       path: '/tallybook/money.py',
     });
     void vscode.commands.executeCommand('swt-bench.reveal');
-    await waitFor('the question', async () => (await visible.quickInput()) !== null);
-    await hands.press('Enter');
+    await inQuickInput.choose('Reveal golden');
     try {
       const document = await waitFor('the golden side', async () => {
         const opened = await vscode.workspace.openTextDocument(fixed);

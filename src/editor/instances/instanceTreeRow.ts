@@ -200,6 +200,7 @@ function repositoryRow(
     icon: { id: 'repo' },
     children: unfolded || groups.size === 1 ? 'unfolded' : 'folded',
     contextValue: 'repository',
+    spoken: [repo, plural(ids.length, 'instance'), ...told].join(', '),
   };
 }
 

@@ -104,8 +104,7 @@ describe('a reload of the window', () => {
       await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
       await vscode.commands.executeCommand('swt-bench.reproduce');
       const asked = vscode.commands.executeCommand('swt-bench.reveal');
-      await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
-      await inQuickInput.accept();
+      await inQuickInput.choose('Reveal golden');
       await asked;
       await vscode.commands.executeCommand('swt-bench.checkWithMutants');
       const mutants = await mutantsInVerdict();

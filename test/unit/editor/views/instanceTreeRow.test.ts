@@ -248,6 +248,7 @@ describe('the row of a repository', () => {
       icon: { id: 'repo' },
       children: 'folded',
       contextValue: 'repository',
+      spoken: 'octo/cat, 2 instances',
     });
   });
 
