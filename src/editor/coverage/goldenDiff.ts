@@ -167,8 +167,13 @@ async function showFile(open: InstanceSource, at: PlaceOnSide): Promise<void> {
 const isOf = ({ original, modified }: DiffOfFile, uri: vscode.Uri): boolean =>
   [original, modified].some((each) => each.toString() === uri.toString());
 
-const editorOf = (uri: vscode.Uri): vscode.TextEditor | undefined =>
-  vscode.window.visibleTextEditors.find((each) => each.document.uri.toString() === uri.toString());
+/** The editor of a document, preferably the one with the focus: a diff may have left another. */
+function editorOf(uri: vscode.Uri): vscode.TextEditor | undefined {
+  const { activeTextEditor, visibleTextEditors } = vscode.window;
+  return [activeTextEditor, ...visibleTextEditors].find(
+    (each) => each?.document.uri.toString() === uri.toString(),
+  );
+}
 
 /** The editor of a document that is about to appear; undefined when it does not. */
 const appearing = (uri: vscode.Uri): Promise<vscode.TextEditor | undefined> =>
