@@ -27,7 +27,7 @@
     }
     const button = target.closest('button[data-do]');
     const { do: does } = button?.dataset ?? {};
-    if (does === 'reveal' || does === 'environment') vscode.postMessage({ do: does });
+    if (['openInstance', 'reveal', 'environment'].includes(does)) vscode.postMessage({ do: does });
     if (button?.dataset.do === 'source') {
       state.source = !state.source;
       showSource();

@@ -6,7 +6,8 @@ import { element } from './elements';
 /** Sizes in CSS pixels, equal to those in the style sheet. */
 const rowHeight = 24;
 const idWidth = 260;
-const columnWidth = 132;
+const narrowestColumn = 132;
+const widestColumn = 280;
 /** Rows drawn beyond the visible ones, so that scrolling shows no blank rows. */
 const beyond = 8;
 
@@ -36,6 +37,7 @@ export class Matrix {
   private columns: readonly Column[] = [];
   private at: Position = { row: 0, column: 0 };
   private waiting = false;
+  private columnWidth = narrowestColumn;
   /** Whether all rows are in the document, and not only the visible ones. */
   private isPrinting = false;
 
@@ -71,7 +73,10 @@ export class Matrix {
       const position = this.positionOf(event.target);
       if (position !== undefined) this.mark(position);
     });
-    new ResizeObserver(() => this.drawSoon()).observe(this.root);
+    new ResizeObserver(() => {
+      this.fitColumns();
+      this.drawSoon();
+    }).observe(this.root);
     // Paper does not scroll.
     window.addEventListener('beforeprint', () => {
       this.isPrinting = true;
@@ -113,16 +118,27 @@ export class Matrix {
         ),
       ),
     );
-    const width = `${idWidth + columns.length * columnWidth}px`;
-    this.head.style.width = width;
-    this.body.style.width = width;
+    this.fitColumns();
     this.body.style.height = `${instances.length * rowHeight}px`;
+    // Few rows leave no empty box; one row more has room for a scroll bar.
+    this.root.style.setProperty('--matrix-rows', `${(instances.length + 2) * rowHeight}px`);
     this.root.setAttribute('aria-rowcount', String(instances.length + 1));
     this.root.setAttribute('aria-colcount', String(columns.length + 1));
     for (const each of this.rows.values()) each.remove();
     this.rows.clear();
     this.draw();
     if (focused) this.cellAt(this.at)?.focus();
+  }
+
+  /** Lets the columns share the room beside the ids, so that no word is cut beside empty room. */
+  private fitColumns(): void {
+    const { length } = this.columns;
+    const share = Math.floor((this.root.clientWidth - idWidth) / Math.max(length, 1));
+    this.columnWidth = Math.min(Math.max(share, narrowestColumn), widestColumn);
+    this.root.style.setProperty('--matrix-column', `${this.columnWidth}px`);
+    const width = `${idWidth + length * this.columnWidth}px`;
+    this.head.style.width = width;
+    this.body.style.width = width;
   }
 
   private drawSoon(): void {
@@ -238,6 +254,7 @@ export class Matrix {
       this.root.scrollTop = top + rowHeight - sight;
     }
     if (position.column > 0) {
+      const { columnWidth } = this;
       const left = (position.column - 1) * columnWidth;
       const wide = this.root.clientWidth - idWidth;
       if (left < this.root.scrollLeft) this.root.scrollLeft = left;

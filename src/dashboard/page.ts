@@ -21,6 +21,7 @@ import { Figures } from './figures';
 import { localFilter } from './localFilter';
 import { Matrix } from './matrix';
 import { number } from '../domain/study/numbers';
+import { studyOrigin } from '../domain/study/studyTitle';
 import { ProgressBars } from './progressBar';
 import { fromBytes, type ToHost, type ToPage } from './protocol';
 
@@ -138,6 +139,9 @@ export class Page {
       'header',
       {},
       element('h1', {}, 'Runs'),
+      // A file travels without its editor, so it says itself what it shows.
+      this.surroundings.tell === undefined &&
+        element('p', { class: 'quiet-text' }, studyOrigin(this.document)),
       element(
         'div',
         { class: 'controls' },

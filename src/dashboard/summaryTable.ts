@@ -75,16 +75,7 @@ export function drawSummaryTable(
           {},
           'In percent of all selected instances, with 95 % bootstrap intervals over the instances',
         ),
-        element(
-          'thead',
-          {},
-          element(
-            'tr',
-            {},
-            element('th', { scope: 'col' }, 'Method'),
-            ...heads.map(([text, title]) => element('th', { scope: 'col', title }, text)),
-          ),
-        ),
+        headOfMethods(heads),
         element(
           'tbody',
           {},
@@ -132,6 +123,19 @@ const mutantsHead: ColumnHead = [
 ];
 
 type ColumnHead = readonly [text: string, title: string];
+
+/** The head of a table with a row for each method. */
+const headOfMethods = (heads: readonly ColumnHead[]): HTMLElement =>
+  element(
+    'thead',
+    {},
+    element(
+      'tr',
+      {},
+      element('th', { scope: 'col' }, 'Method'),
+      ...heads.map(([text, title]) => element('th', { scope: 'col', title }, text)),
+    ),
+  );
 
 /** How many candidates of each method have findings; false where no run looked for any. */
 function findingsTable(summaries: readonly Summary[]): HTMLElement | false {
@@ -196,16 +200,7 @@ const countsTable = (
       'table',
       { class: 'summary findings' },
       captionOf(caption),
-      element(
-        'thead',
-        {},
-        element(
-          'tr',
-          {},
-          element('th', { scope: 'col' }, 'Method'),
-          ...heads.map(([text, title]) => element('th', { scope: 'col', title }, text)),
-        ),
-      ),
+      headOfMethods(heads),
       element(
         'tbody',
         {},

@@ -1,6 +1,7 @@
 import type { StudyDocument } from '../domain/study/document';
 import { withoutPaths } from '../domain/study/entry';
 import { pack } from '../domain/study/packed';
+import { studyTitle } from '../domain/study/studyTitle';
 import { pageHtml } from './pageHtml';
 
 /**
@@ -18,7 +19,7 @@ export async function dashboardHtml(document: StudyDocument, assets: string): Pr
   return pageHtml(
     {
       name: 'dashboard',
-      title: titleOf(document),
+      title: studyTitle(document),
       waiting: 'Reading the runs…',
       data: [pack(shared)],
       // Exporting a plot as PNG goes through an image that the page itself makes.
@@ -27,6 +28,3 @@ export async function dashboardHtml(document: StudyDocument, assets: string): Pr
     assets,
   );
 }
-
-const titleOf = (document: StudyDocument): string =>
-  document.runs.length === 1 ? (document.runs[0]?.label ?? '') : `${document.runs.length} runs`;

@@ -178,7 +178,7 @@ describe('@swt in the chat', () => {
     );
     const text = await answerWith('Apply');
     assert.match(text, /The parts add up to 20\.01, and the test says so\./);
-    assert.match(text, /On R 1 of 1 tests fail/);
+    assert.match(text, /The test fails on R/);
     assert.match(text, /test_parts_make_the_whole fails on R: AssertionError/);
     assert.match(text, /def test_parts_make_the_whole/);
     assert.doesNotMatch(text, /test_thirty_among_three/);
@@ -243,7 +243,7 @@ describe('@swt in the chat', () => {
     assert.match(second?.text ?? '', /does not apply/);
     assert.match(third?.text ?? '', /1 passed[^]*No test fails/);
     const text = await answerWith('Apply');
-    assert.match(text, /On R 1 of 1 tests fail/);
+    assert.match(text, /The test fails on R/);
     assert.match(text, /tests\/test_whole\.py::WholeTest::test_parts_make_the_whole fails on R/);
     assert.match(text, /Preview[^]*Apply/);
   });
@@ -418,8 +418,7 @@ describe('@swt in the chat', () => {
       path: '/tallybook/money.py',
     });
     void vscode.commands.executeCommand('swt-bench.reveal');
-    await waitFor('the question', async () => (await visible.quickInput()) !== null);
-    await hands.press('Enter');
+    await inQuickInput.choose('Reveal golden');
     try {
       const document = await waitFor('the golden side', async () => {
         const opened = await vscode.workspace.openTextDocument(fixed);
@@ -488,10 +487,10 @@ describe('@swt in the chat', () => {
       'Like this:\n\n```python\nassert parts',
     );
     await ask('@swt /reproduce');
-    assert.match(await answer(), /On R 1 of 1 tests fail/);
+    assert.match(await answer(), /The test fails on R/);
     assert.ok(
       (await visible.texts('.interactive-response .rendered-markdown p')).some((each) =>
-        each.includes('On R 1 of 1 tests fail'),
+        each.includes('The test fails on R'),
       ),
       'it is no code',
     );

@@ -110,7 +110,7 @@ describe('the Runs view and its dashboard', () => {
     await page('Open Instance');
     await hands.clickInWebview('Diff', 'button');
     await waitFor('the candidate', async () =>
-      (await visible.tabs()).find(({ label }) => label === 'model_patch.diff'),
+      (await visible.tabs()).find(({ label }) => label.startsWith('model_patch.diff')),
     );
     await closeAll();
 

@@ -23,6 +23,15 @@ const row = async (label: string): Promise<Row | undefined> =>
 const text = async (): Promise<string> =>
   (await visible.panes()).find((pane) => pane.title === 'Instances')?.text ?? '';
 
+interface WrittenTriage {
+  readonly instances: Readonly<
+    Record<string, { readonly tags?: string[]; readonly note?: string }>
+  >;
+}
+
+const triageFile = async (): Promise<WrittenTriage> =>
+  JSON.parse(await readFile(join(scratch, 'triage.json'), 'utf8')) as WrittenTriage;
+
 describe('the Instances view', () => {
   before(async () => {
     await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
@@ -124,13 +133,60 @@ describe('the Instances view', () => {
     await screenshot('instances-tag');
     await run('clearInstanceFilter');
     await run('editNote', 'octo__ledger-3', 'Says nothing of the currency');
-    const file = JSON.parse(await readFile(join(scratch, 'triage.json'), 'utf8')) as {
-      instances: Record<string, unknown>;
-    };
-    assert.deepEqual(file.instances['octo__ledger-3'], {
+    const { instances } = await triageFile();
+    assert.deepEqual(instances['octo__ledger-3'], {
       tags: ['to discuss'],
       note: 'Says nothing of the currency',
     });
+  });
+
+  it('takes several tags with commas between them', async () => {
+    const asked = run('editTags', 'octo__ledger-2');
+    await inQuickInput.type('later, to discuss');
+    await waitFor('the new tag on offer', async () =>
+      (await visible.quickInput())?.items.some(({ label }) => label === 'later'),
+    );
+    await inQuickInput.accept();
+    await asked;
+    const { instances } = await triageFile();
+    assert.deepEqual(instances['octo__ledger-2']?.tags, ['later', 'to discuss']);
+  });
+
+  it('judges one instance after the other, by a line for each', async () => {
+    const judged = run('judgeInstances', 'octo__ledger-6');
+    const about = (id: string): Promise<unknown> =>
+      waitFor(`the turn of ${id}`, async () => {
+        const input = await visible.quickInput();
+        return input?.title.includes(`${id} `) === true && input.value === '' ? input : undefined;
+      });
+    const first = async (): Promise<string> => (await visible.quickInput())?.items[0]?.label ?? '';
+    await about('octo__ledger-6');
+    await waitFor('the issue', async () =>
+      (await visible.webviews()).some((each) => each.includes('Ledger 6 does not balance')),
+    );
+    await hands.type('2 no currency, no date');
+    await waitFor('what Enter does', async () => (await first()).includes('#unsound'));
+    await screenshot('judge');
+    await hands.press('Enter');
+    await about('octo__ledger-7');
+    await hands.type('so');
+    await waitFor('what Enter does', async () => (await first()).includes('#sound'));
+    await hands.press('Enter');
+    await about('octo__ledger-8');
+    await hands.press('Enter');
+    await about('octo__ledger-9');
+    await waitFor('its issue alone', async () => {
+      const labels = (await visible.tabs()).map(({ label }) => label);
+      return labels.join() === 'Issue of octo__ledger-9';
+    });
+    await hands.press('Escape');
+    await judged;
+    const { instances } = await triageFile();
+    assert.deepEqual(
+      ['6', '7', '8'].map((number) => instances[`octo__ledger-${number}`]),
+      [{ tags: ['unsound'], note: 'no currency, no date' }, { tags: ['sound'] }, undefined],
+    );
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
   it('narrows the list to the ids of a filter list, and exports one', async () => {
@@ -241,6 +297,13 @@ describe('the Instances view', () => {
 
   it('opens an instance as a workspace whose title names it, with the issue beside', async () => {
     await run('filterInstances', 'repo:octo');
+    const sorted = run('sortInstances');
+    await inQuickInput.choose('Newest first');
+    await sorted;
+    await run('showIssue', 'octo__ledger-5');
+    await waitFor('a button that opens it', async () =>
+      (await visible.webviews()).some((each) => each.includes('Open Instance')),
+    );
     await run('openInstanceInNewWindow', 'octo__ledger-5');
     const opened = await waitFor(
       'the new window with the issue',
@@ -253,12 +316,18 @@ describe('the Instances view', () => {
       240_000,
     );
     assert.match(opened.text, /no verdict yet/);
-    // The list there is as narrow as here.
-    await waitFor('the filter', async () =>
-      (await visible.otherWindows()).find((each) => /of 32: repo:octo/.test(each.text)),
+    // The list there is as narrow as here, and in the same order.
+    await hands.commandInOtherWindow('SWT-Bench: Focus on Instances View');
+    await waitFor('filter and order', async () =>
+      (await visible.otherWindows()).find((each) =>
+        /of 32: repo:octo.*octo\/ledger.*ledger-30.*ledger-29/s.test(each.text),
+      ),
     );
     await screenshotOfOtherWindow('opened-instance');
     await closeOtherWindows();
+    const back = run('sortInstances');
+    await inQuickInput.choose('Id');
+    await back;
     await run('refreshInstances');
     await run('filterInstances', 'status:ready');
     await waitFor('its status', async () => (await text()).includes('1 of 32'));

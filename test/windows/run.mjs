@@ -80,6 +80,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+if (total.passed === 0) console.error('No test passed, so the step fails.');
 process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 
 /** Runs one suite in a separate window, shows its output in one piece, and adds its counts. */

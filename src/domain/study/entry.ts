@@ -4,6 +4,7 @@ import type { MutantFraction, Survivor } from './mutant';
 import type { Denominator } from './denominator';
 import type { Grading } from './grading';
 import { markedAsOracle } from '../oracleMark';
+import { shortDatasetName } from './shortDatasetName';
 
 /** What studies keep of an instance: the row without its patches. */
 export interface InstanceFacts {
@@ -160,10 +161,10 @@ export interface RunData {
   readonly nodeSeconds?: Readonly<Record<string, number>>;
 }
 
-/** The run without paths of this machine, for a page. */
+/** The run without paths of this machine, for a page. A dataset keeps its last part. */
 export function withoutPaths(run: RunData): RunData {
-  const { folder: _folder, place: _place, trajectories: _trajectories, ...rest } = run;
-  return rest;
+  const { folder: _folder, place: _place, trajectories: _trajectories, dataset, ...rest } = run;
+  return dataset === undefined ? rest : { ...rest, dataset: shortDatasetName(dataset) };
 }
 
 /**

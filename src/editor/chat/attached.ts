@@ -17,6 +17,9 @@ export interface Attached {
   readonly leftOut: readonly string[];
 }
 
+/** Beginnings of the ids of attachments that no person made: the active editor, an index of prompts. */
+const ofVSCode = ['vscode.implicit', 'vscode.customizations'];
+
 /** Most characters of one attached file. */
 const most = 40_000;
 
@@ -33,8 +36,8 @@ export async function readAttached(
   const texts: string[] = [];
   const leftOut: string[] = [];
   for (const { id, value } of references) {
-    // VS Code attaches the file of the active editor by itself. Only the selection in it is meant.
-    const isImplicit = id.startsWith('vscode.implicit');
+    // VS Code attaches these by itself. Only the selection in the active editor is meant.
+    const isImplicit = ofVSCode.some((prefix) => id.startsWith(prefix));
     const uri = value instanceof vscode.Location ? value.uri : value;
     if (!(uri instanceof vscode.Uri)) {
       if (!isImplicit) {

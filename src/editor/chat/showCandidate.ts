@@ -51,7 +51,10 @@ function summaryOf({ applies, problem, tests }: RunOnR): string {
     return vscode.l10n.t('No test fails on R: they do not reproduce the issue{0}.', why);
   }
   const broken = failing.every((each) => unrelatedFailure(each) !== undefined);
-  const count = vscode.l10n.t('On R {0} of {1} tests fail{2}.', failing.length, tests.length, why);
+  const count =
+    tests.length === 1
+      ? vscode.l10n.t('The test fails on R{0}.', why)
+      : vscode.l10n.t('{0} of {1} tests fail on R{2}.', failing.length, tests.length, why);
   return broken
     ? `${count} ${vscode.l10n.t('The failure may be a fault of the tests themselves.')}`
     : count;

@@ -15,6 +15,8 @@ const titleOf = (open: InstanceSource): string =>
 const patience = 3000;
 /** Most milliseconds to wait for the focus, after a command that moves it. */
 const focusPatience = 500;
+/** Most milliseconds in which VS Code moves the cursor of a file that a diff reveals. */
+const revealPatience = 1000;
 
 /**
  * Opens the golden patch as one diff of all its files, R on the left and R∘X* on the right. The
@@ -46,20 +48,43 @@ export async function showInGoldenDiff(
     editor = await appearing(uri);
   }
   if (editor === undefined) return;
-  await focus(open, at);
-  editor = editorOf(uri) ?? editor;
-  const line = Math.min(at.line, editor.document.lineCount) - 1;
-  editor.selection = new vscode.Selection(line, 0, line, 0);
-  editor.revealRange(
-    new vscode.Range(line, 0, line, 0),
-    vscode.TextEditorRevealType.InCenterIfOutsideViewport,
-  );
+  const hadFocus = await isFocused(uri, 0);
+  if (!hadFocus) await focus(open, at);
+  const shown = editorOf(uri) ?? editor;
+  const line = Math.min(at.line, shown.document.lineCount) - 1;
+  putCursor(shown, line);
+  if (!hadFocus) await keepCursor(uri, line);
+}
+
+function putCursor(editor: vscode.TextEditor, line: number): void {
+  const range = new vscode.Range(line, 0, line, 0);
+  editor.selection = new vscode.Selection(range.start, range.end);
+  editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
+/** Fires when a cursor moves without a key or the mouse. */
+const onDidMoveByItself: vscode.Event<unknown> = (listener) =>
+  vscode.window.onDidChangeTextEditorSelection((event) => {
+    const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
+    if (event.kind !== Keyboard && event.kind !== Mouse) listener(event);
+  });
+
+/**
+ * Puts the cursor back if it is moved. VS Code puts it on the first change of a file that a diff
+ * reveals, once that change is computed.
+ */
+async function keepCursor(uri: vscode.Uri, line: number): Promise<void> {
+  const moved = (): vscode.TextEditor | undefined => {
+    const editor = editorOf(uri);
+    return editor?.selection.active.line === line ? undefined : editor;
+  };
+  const editor = await soon(moved, onDidMoveByItself, revealPatience);
+  if (editor !== undefined) putCursor(editor, line);
 }
 
 /** Moves the focus to the side of a visible diff. */
 async function focus(open: InstanceSource, at: PlaceOnSide): Promise<void> {
   const uri = sideUri(at.side, at.path);
-  if (await isFocused(uri, 0)) return;
   const active = vscode.window.activeTextEditor?.document.uri;
   const diff = (await diffsOf(open)).find((each) => isOf(each, uri));
   const isInDiff = active !== undefined && diff !== undefined && isOf(diff, active);
@@ -142,8 +167,13 @@ async function showFile(open: InstanceSource, at: PlaceOnSide): Promise<void> {
 const isOf = ({ original, modified }: DiffOfFile, uri: vscode.Uri): boolean =>
   [original, modified].some((each) => each.toString() === uri.toString());
 
-const editorOf = (uri: vscode.Uri): vscode.TextEditor | undefined =>
-  vscode.window.visibleTextEditors.find((each) => each.document.uri.toString() === uri.toString());
+/** The editor of a document, preferably the one with the focus: a diff may have left another. */
+function editorOf(uri: vscode.Uri): vscode.TextEditor | undefined {
+  const { activeTextEditor, visibleTextEditors } = vscode.window;
+  return [activeTextEditor, ...visibleTextEditors].find(
+    (each) => each?.document.uri.toString() === uri.toString(),
+  );
+}
 
 /** The editor of a document that is about to appear; undefined when it does not. */
 const appearing = (uri: vscode.Uri): Promise<vscode.TextEditor | undefined> =>
@@ -169,6 +199,36 @@ function soon<T>(
       if (found !== undefined) finish(found);
     });
   });
+}
+
+/**
+ * Shows golden diffs of the window before again. VS Code brings back their tabs before the
+ * extension can provide documents, and a diff that is in sight then has no files for good.
+ *
+ * @returns whether one is shown again
+ */
+export async function restoreGoldenDiffs(open: InstanceSource & Revealing): Promise<boolean> {
+  const { tabGroups } = vscode.window;
+  const title = titleOf(open);
+  const stale = tabGroups.all.filter(({ activeTab }) => activeTab?.label.startsWith(title));
+  if (stale.length === 0) return false;
+  const before = tabGroups.activeTabGroup;
+  await tabGroups.close(stale.flatMap(({ activeTab }) => activeTab ?? []));
+  if (!open.revealed) return false;
+  // A group goes with its last tab. Of the others, the first one shows the diff again.
+  const place = tabGroups.all.find(({ viewColumn }) => viewColumn === stale[0]?.viewColumn);
+  await focusGroup(place ?? before);
+  await showDiff(open, undefined);
+  if (before.viewColumn !== stale[0]?.viewColumn) await focusGroup(before);
+  return true;
+}
+
+const ordinals = ['First', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth', 'Seventh', 'Eighth'];
+
+async function focusGroup({ viewColumn }: vscode.TabGroup): Promise<void> {
+  const ordinal = ordinals[viewColumn - 1];
+  if (ordinal === undefined) return;
+  await vscode.commands.executeCommand(`workbench.action.focus${ordinal}EditorGroup`);
 }
 
 /** Closes the tabs that show X*. */

@@ -7,7 +7,7 @@ import { bounded } from '../../method/tools/tool';
 import type { StepOf } from '../../method/trace';
 import { coverageCell } from '../../results/resultTable';
 import { candidateCommandIds } from '../shell/names';
-import type { TreeRow } from '../shell/treeRow';
+import { spokenOf, type TreeRow } from '../shell/treeRow';
 import { transitionLook } from '../testing/transitionLook';
 import {
   firstLine,
@@ -107,14 +107,9 @@ export function candidateTreeRow(
   node: CandidateNode,
 ): TreeRow {
   const row = silentRow(l10n, shown, node);
-  const { label, description, tooltip } = row;
-  const [first = '', ...others] = tooltip?.split('\n') ?? [];
-  const isSaid = description?.endsWith(first) === true;
-  // A screen reader cannot read the icon.
-  const spoken = [label, description, ...(isSaid ? [] : [first]), ...others]
-    .filter((each) => each !== undefined && each !== '')
-    .join('. ');
-  return { ...row, spoken };
+  const { label, description = '' } = row;
+  // A row without a tooltip has its words, too, since a screen reader cannot read the icon.
+  return { ...row, spoken: spokenOf(row) ?? `${label}. ${description}` };
 }
 
 /** A row without the text for a screen reader. */

@@ -5,6 +5,7 @@ import type { Method } from '../../method/method';
 import { methodOf } from '../../method/methods';
 import { tokenCounter } from '../../method/tokens';
 import type { InstanceSource } from '../instance/instanceRoles';
+import { openSetting } from '../shell/settingNames/openSetting';
 import { askForTestsOfModels } from '../tools/testsOfModels';
 import type { ChoosableModels, ChosenModel } from './choosableModels';
 import { costInWords, estimatedCost, type EstimateParts, type Priced } from './estimatedCost';
@@ -102,9 +103,7 @@ async function chooseMethod(
     title: vscode.l10n.t('{0}: Which Method?', title),
     matchOnDescription: true,
   });
-  if (chosen?.setting !== undefined) {
-    await vscode.commands.executeCommand('workbench.action.openSettings', chosen.setting);
-  }
+  if (chosen?.setting !== undefined) await openSetting(chosen.setting);
   return chosen?.method;
 }
 

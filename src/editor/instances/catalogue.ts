@@ -22,6 +22,8 @@ import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
 /** Key of the filter of this workspace's list. */
 const listingKey = 'instances.listing';
+/** Key of the order of this workspace's list. */
+const orderKey = 'instances.order';
 /** Key of the filters that wait for the windows of folders. */
 const waitingKey = 'instances.waiting';
 
@@ -58,7 +60,7 @@ export class Catalogue implements vscode.Disposable {
     private readonly context: vscode.ExtensionContext,
     private readonly reporter: Reporter,
   ) {
-    this.order = context.workspaceState.get<SortOrder>('instances.order', {
+    this.order = context.workspaceState.get<SortOrder>(orderKey, {
       by: 'id',
       descending: false,
     });
@@ -76,13 +78,13 @@ export class Catalogue implements vscode.Disposable {
   }
 
   /**
-   * Hands the filter to the window that opens a folder. Otherwise the list would be whole again
-   * there, and a triager would have to narrow it for each instance.
+   * Hands filter and order to the window that opens a folder. Otherwise a triager would have to
+   * narrow and sort the list for each instance.
    */
   async handOver(folder: string): Promise<void> {
-    if (!this.isFiltered) return;
     const waiting = this.context.globalState.get<unknown>(waitingKey);
-    await this.context.globalState.update(waitingKey, withListing(waiting, folder, this.listing()));
+    const given = { ...this.listing(), order: this.order };
+    await this.context.globalState.update(waitingKey, withListing(waiting, folder, given));
   }
 
   private listing(): Listing {
@@ -90,7 +92,7 @@ export class Catalogue implements vscode.Disposable {
     return { dataset, filter, ...(list === undefined ? {} : { list: list.name }) };
   }
 
-  /** Takes the filter that another window handed over, or the one before a reload. */
+  /** Takes filter and order that another window handed over, or the filter before a reload. */
   private async restoreListing(): Promise<void> {
     const { globalState, workspaceState } = this.context;
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
@@ -98,6 +100,7 @@ export class Catalogue implements vscode.Disposable {
     if (mine !== undefined) await globalState.update(waitingKey, others);
     const kept = keptListing(mine ?? workspaceState.get<unknown>(listingKey), this.datasetName);
     if (kept === undefined) return;
+    if (kept.order !== undefined) await this.setSortOrder(kept.order);
     try {
       this.query = parseQuery(kept.filter);
       this.text = kept.filter;
@@ -305,7 +308,7 @@ export class Catalogue implements vscode.Disposable {
 
   async setSortOrder(order: SortOrder): Promise<void> {
     this.order = order;
-    await this.context.workspaceState.update('instances.order', order);
+    await this.context.workspaceState.update(orderKey, order);
     this.changed.fire();
   }
 

@@ -4,7 +4,7 @@ import type { Reporter } from '../../domain/reporter';
 import { gatherStatistics, statisticsText } from '../../evaluation/statistics';
 import { storageFolder } from '../shell/settings';
 import type { Catalogue } from './catalogue';
-import { shortName } from './instanceTreeRow';
+import { shortDatasetName } from '../../domain/study/shortDatasetName';
 import { statisticsUri } from './statisticsDocument';
 import { withNotification } from '../shell/withNotification';
 
@@ -44,7 +44,7 @@ export async function showStatistics(catalogue: Catalogue, reporter: Reporter): 
   if (text === undefined) return;
   const whole = `${heading(catalogue)}\n\n${text}`;
   // Nothing in it is to be edited or saved, so closing it asks nothing.
-  const uri = statisticsUri(whole, shortName(catalogue.datasetName));
+  const uri = statisticsUri(whole, shortDatasetName(catalogue.datasetName));
   await vscode.window.showTextDocument(uri, { preview: false });
 }
 

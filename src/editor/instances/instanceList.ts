@@ -38,6 +38,13 @@ export class InstanceList {
     this.view.message = message;
   }
 
+  /** The ids of all instances from the top of the list to its end, folded ones too. */
+  ids(): string[] {
+    return instanceNodes(vscode.l10n, this.shown).flatMap((node) =>
+      node.kind === 'repository' ? node.ids : [],
+    );
+  }
+
   getChildren(node?: ListNode): ListNode[] {
     return instanceNodes(vscode.l10n, this.shown, node);
   }

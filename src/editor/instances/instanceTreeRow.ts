@@ -3,6 +3,7 @@ import { plural } from '../../domain/plural';
 import { describeProblem } from '../../dataset/dataset';
 import type { InstanceEntry } from '../../domain/instance';
 import { asLabel } from '../../domain/label';
+import { shortDatasetName } from '../../domain/study/shortDatasetName';
 import {
   candidateOf,
   goldenOf,
@@ -79,7 +80,7 @@ export function headOfInstances(
   shown: ShownInstances,
 ): { readonly description: string; readonly message: string } {
   const { state, isFiltered, filter, filterList, datasetName } = shown.catalogue;
-  const description = state.kind === 'none' ? '' : shortName(datasetName);
+  const description = state.kind === 'none' ? '' : shortDatasetName(datasetName);
   if (state.kind === 'failed') return { description, message: state.why };
   if (state.kind !== 'loaded' || !isFiltered) return { description, message: '' };
   const all = state.dataset.entries.length;
@@ -199,6 +200,7 @@ function repositoryRow(
     icon: { id: 'repo' },
     children: unfolded || groups.size === 1 ? 'unfolded' : 'folded',
     contextValue: 'repository',
+    spoken: [repo, plural(ids.length, 'instance'), ...told].join(', '),
   };
 }
 
@@ -339,10 +341,4 @@ function statusIcon(status: InstanceStatus): NonNullable<TreeRow['icon']> {
         ? { id: 'pass-filled', colour: 'testing.iconPassed' }
         : { id: 'error', colour: 'testing.iconFailed' };
   }
-}
-
-/** The last part of a path or address, as people call a dataset. */
-export function shortName(dataset: string): string {
-  const parts = dataset.split(/[\\/]/).filter((part) => part !== '');
-  return /^(https?:\/\/|~?[\\/]|[A-Za-z]:)/.test(dataset) ? (parts.at(-1) ?? dataset) : dataset;
 }

@@ -16,6 +16,7 @@ import { askWhichInstances } from './askWhichInstances';
 import { InstanceList } from './instanceList';
 import { instancesOfCommand } from './instancesOfCommand';
 import type { ListNode } from './instanceTreeRow';
+import { judgeInstances } from './judgeInstances';
 import {
   chooseDataset,
   chooseFilterList,
@@ -104,6 +105,9 @@ export class Instances implements vscode.Disposable {
         return this.open(await this.oneId(args), false);
       case listCommandIds.openInNewWindow:
         return this.open(await this.oneId(args), true);
+      case listCommandIds.judge:
+        await this.loaded();
+        return judgeInstances(catalogue, this.idsToJudge(args));
       case listCommandIds.copyId:
         return this.copyIds(args);
       case listCommandIds.validate:
@@ -141,6 +145,26 @@ export class Instances implements vscode.Disposable {
       case listCommandIds.classify:
         return classify(catalogue, ids);
     }
+  }
+
+  /**
+   * The clicked rows, or the selected ones. A single instance is where a person begins: all that
+   * follow it in the list come after it.
+   */
+  private idsToJudge([row, rows]: readonly unknown[]): readonly string[] {
+    const listed = this.list.ids();
+    if (typeof row === 'string') return from(row, listed);
+    const { ids } = instancesOfCommand({
+      clicked: (Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row]).filter(
+        isNode,
+      ),
+      selected: this.view.selection,
+      open: undefined,
+    });
+    const [chosen = []] = ids;
+    const [only] = chosen;
+    if (only === undefined) return listed;
+    return chosen.length === 1 ? from(only, listed) : chosen;
   }
 
   private async copyIds(args: readonly unknown[]): Promise<void> {
@@ -287,6 +311,10 @@ function isNode(value: unknown): value is ListNode {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
   return value.kind === 'instance' || value.kind === 'repository';
 }
+
+/** An instance and all that follow it in a list. */
+const from = (id: string, listed: readonly string[]): readonly string[] =>
+  listed.includes(id) ? listed.slice(listed.indexOf(id)) : [id];
 
 const texts = (value: unknown): string[] | undefined =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : undefined;

@@ -1,18 +1,27 @@
 import { z } from 'zod';
+import { sortKeys, type SortOrder } from '../../dataset/query/sortOrder';
 
-/** How a person narrowed the Instances view. */
+/** How a person narrowed and sorted the Instances view. */
 export interface Listing {
   /** The dataset that it is about, as in the setting. */
   readonly dataset: string;
   readonly filter: string;
   /** Name of the filter list, if one is in use. */
   readonly list?: string;
+  /** Absent where a window keeps its own order. */
+  readonly order?: SortOrder;
 }
 
 const listing = z.object({
   dataset: z.string(),
   filter: z.string(),
   list: z.string().exactOptional(),
+  order: z
+    .object({
+      by: z.enum(Object.keys(sortKeys) as SortOrder['by'][]),
+      descending: z.boolean(),
+    })
+    .exactOptional(),
 });
 
 /** A stored listing, if it is one and is about the dataset that the view shows. */

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { updateTriage } from '../../dataset/triage/triage';
+import { emptyTriageEntry, updateTriage } from '../../dataset/triage/triage';
 import {
   descriptionQualities,
   locationsGiven,
@@ -11,10 +11,10 @@ import {
 import { throwIfAborted } from '../../domain/humanError';
 import { afterAWhile } from '../shell/afterAWhile';
 import type { Catalogue } from './catalogue';
+import { typedAfterTicking, typedTags } from './judgement';
 
-const nothing: TriageEntry = { tags: [], note: '', classification: {} };
-
-async function change(
+/** Changes what a person noted of instances, and draws it. @throws HumanError, Cancelled */
+export async function changeTriage(
   catalogue: Catalogue,
   ids: readonly string[],
   edit: (entry: TriageEntry) => TriageEntry,
@@ -25,7 +25,7 @@ async function change(
       async (signal) => {
         for (const id of ids) {
           throwIfAborted(signal);
-          await updateTriage(catalogue.triagePath, id, (entry) => edit(entry ?? nothing));
+          await updateTriage(catalogue.triagePath, id, (entry) => edit(entry ?? emptyTriageEntry));
         }
       },
     );
@@ -49,7 +49,7 @@ export async function editTags(
     ids.length === 1 && only !== undefined ? catalogue.triageOf(only)?.tags : undefined;
   const chosen = given ?? (await pickTags(catalogue.tags, before ?? [], title(ids, 'Tags')));
   if (chosen === undefined) return;
-  await change(catalogue, ids, (entry) => ({
+  await changeTriage(catalogue, ids, (entry) => ({
     ...entry,
     tags: ids.length === 1 ? [...chosen] : [...new Set([...entry.tags, ...chosen])],
   }));
@@ -62,33 +62,48 @@ function pickTags(
 ): Promise<string[] | undefined> {
   const box = vscode.window.createQuickPick();
   box.title = heading;
-  box.placeholder = vscode.l10n.t('Tick tags, or type a new one');
+  box.placeholder = vscode.l10n.t('Tick tags, or type new ones with commas between them');
   box.canSelectMany = true;
   const all = new Set([...known, ...before]);
   const draw = (): void => {
-    const typed = box.value.trim();
     const picked = new Set(box.selectedItems.map((item) => item.label));
-    const labels = typed === '' || all.has(typed) ? [...all] : [typed, ...all];
-    box.items = labels.map((label) => ({
-      label,
-      ...(all.has(label) ? {} : { description: vscode.l10n.t('new tag') }),
-    }));
+    const typed = typedTags(box.value);
+    // A row of its own, since only an input box can show what is wrong with its text.
+    if ('problem' in typed) {
+      box.items = [{ label: `$(warning) ${typed.problem}`, alwaysShow: true }];
+      return;
+    }
+    const fresh = typed.filter((tag) => !all.has(tag));
+    box.items = [
+      ...fresh.map((label) => ({
+        label,
+        description: vscode.l10n.t('new tag'),
+        alwaysShow: true,
+      })),
+      ...[...all].map((label) => ({ label, alwaysShow: typed.includes(label) })),
+    ];
     box.selectedItems = box.items.filter((item) => picked.has(item.label));
   };
   box.items = [...all].map((label) => ({ label }));
   box.selectedItems = box.items.filter((item) => before.includes(item.label));
+  let ticked = box.selectedItems.map((item) => item.label);
   return new Promise((resolve) => {
     let answer: string[] | undefined;
     box.onDidChangeValue(draw);
     box.onDidChangeSelection((items) => {
-      for (const { label } of items) all.add(label);
+      if ('problem' in typedTags(box.value)) return;
+      const added = items.map(({ label }) => label).filter((label) => !ticked.includes(label));
+      ticked = items.map(({ label }) => label);
+      for (const label of ticked) all.add(label);
+      if (added.length === 0 || box.value === '') return;
+      box.value = typedAfterTicking(box.value, added);
+      draw();
     });
     box.onDidAccept(() => {
-      const typed = box.value.trim();
-      const picked = box.selectedItems.map((item) => item.label);
-      // Typed text that no list contains is a new tag, ticked or not.
-      const isNew = typed !== '' && !all.has(typed);
-      answer = [...new Set([...picked, ...(isNew ? [typed] : [])])];
+      const typed = typedTags(box.value);
+      if ('problem' in typed) return;
+      // What is typed counts, ticked or not.
+      answer = [...new Set([...ticked, ...typed])];
       box.hide();
     });
     box.onDidHide(() => {
@@ -114,7 +129,7 @@ export async function editNote(
       prompt: vscode.l10n.t('Leave empty to delete the note'),
       ignoreFocusOut: true,
     }));
-  if (note !== undefined) await change(catalogue, [id], (entry) => ({ ...entry, note }));
+  if (note !== undefined) await changeTriage(catalogue, [id], (entry) => ({ ...entry, note }));
 }
 
 /**
@@ -166,7 +181,7 @@ export async function classify(catalogue: Catalogue, ids: readonly string[]): Pr
     if (chosen === undefined) break;
     take(chosen.key);
   }
-  await change(catalogue, [id], (entry) => ({ ...entry, classification: made }));
+  await changeTriage(catalogue, [id], (entry) => ({ ...entry, classification: made }));
 }
 
 /** A copy with the value at the key, or without the key when there is no value. */

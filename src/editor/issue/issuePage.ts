@@ -27,6 +27,8 @@ export interface IssuePage {
   readonly revealed: { readonly hints: string } | undefined;
   /** Whether an environment can be made: the instance is open. */
   readonly canMakeEnvironment: boolean;
+  /** Whether it can be opened as a workspace: it is not open. */
+  readonly canOpen: boolean;
 }
 
 export interface PageResources {
@@ -50,6 +52,7 @@ export interface PageTexts {
   readonly asOf: (requirements: string, day: string) => string;
   readonly ofProject: string;
   readonly makeEnvironment: string;
+  readonly openInstance: string;
   readonly baseCommit: (commit: string) => string;
   readonly words: (count: number) => string;
   readonly pullRequest: (number: string) => string;
@@ -73,8 +76,8 @@ export function issueDocument(page: IssuePage, resources: PageResources): string
 <h1>${inlineCode(title === '' ? instance.id : title)}</h1>
 ${facts(instance, texts)}
 ${remarks(instance)}<p class="actions">
-<button type="button" class="quiet" data-do="source" aria-pressed="false">${escapeHtml(texts.plainText)}</button>
-${page.canMakeEnvironment ? `<button type="button" class="quiet" data-do="environment">${escapeHtml(texts.makeEnvironment)}</button>\n` : ''}${revealed === undefined ? '' : linkToGitHub(instance, texts)}</p>
+${page.canOpen ? button('openInstance', texts.openInstance) : ''}<button type="button" class="quiet" data-do="source" aria-pressed="false">${escapeHtml(texts.plainText)}</button>
+${page.canMakeEnvironment ? button('environment', texts.makeEnvironment) : ''}${revealed === undefined ? '' : linkToGitHub(instance, texts)}</p>
 </header>
 <main>
 <article class="text rendered">${page.body}</article>
@@ -84,6 +87,9 @@ ${revealed === undefined ? hiddenNote(texts) : revealedSections(instance, reveal
     resources,
   );
 }
+
+const button = (does: string, text: string): string =>
+  `<button type="button" class="quiet" data-do="${does}">${escapeHtml(text)}</button>\n`;
 
 /** A page that says why there is no issue, or that it is loading. */
 export function messageDocument(id: string, message: string, resources: PageResources): string {

@@ -24,6 +24,8 @@ export interface IssueSource {
   resolver(): Promise<ResolveReference | undefined>;
   /** Shows a place of R in `column`, which is another column than the panel's. */
   openReference(place: ReferenceTarget, column: vscode.ViewColumn): Promise<void>;
+  /** Opens the instance as a workspace; absent if it is open. */
+  readonly openInstance?: (() => Promise<void>) | undefined;
   /** Makes the environment of the instance; absent unless it is open. */
   readonly makeEnvironment?: (() => Promise<void>) | undefined;
   /** Shows the error of handling a message of the page. */
@@ -35,6 +37,7 @@ const message = z.discriminatedUnion('do', [
   z.object({ do: z.literal('open'), reference: z.number().int().nonnegative() }),
   z.object({ do: z.literal('reveal') }),
   z.object({ do: z.literal('environment') }),
+  z.object({ do: z.literal('openInstance') }),
 ]);
 
 /** The part of the page's state that `restore` reads. The page adds keys of its own. */
@@ -44,21 +47,45 @@ const state = z.object({ id: z.string().min(1).max(500) });
 export class IssuePanel implements vscode.Disposable {
   private static readonly panels = new Map<string, IssuePanel>();
 
-  /** Shows the issue, in its existing panel or in a new one. */
-  static show(source: IssueSource, column: vscode.ViewColumn): IssuePanel {
+  /**
+   * Shows the issue, in its existing panel or in a new one.
+   *
+   * @param inPassing the keyboard stays where it is, and the next issue in passing takes the place
+   *   of this one
+   */
+  static show(source: IssueSource, column: vscode.ViewColumn, inPassing = false): IssuePanel {
     const known = IssuePanel.panels.get(source.id);
+    const passing = [...IssuePanel.panels.values()].filter((each) => each.inPassing);
+    const shown = known ?? IssuePanel.openPanel(source, column, inPassing);
     if (known !== undefined) {
-      known.panel.reveal();
+      known.panel.reveal(undefined, inPassing);
       known.update();
-      return known;
     }
+    if (inPassing) {
+      for (const each of passing) if (each !== shown) each.dispose();
+    } else {
+      shown.inPassing = false;
+    }
+    return shown;
+  }
+
+  private static openPanel(
+    source: IssueSource,
+    column: vscode.ViewColumn,
+    inPassing: boolean,
+  ): IssuePanel {
     const panel = vscode.window.createWebviewPanel(
       issueViewType,
       titleOf(source.id),
-      { viewColumn: column, preserveFocus: column === vscode.ViewColumn.Beside },
+      {
+        viewColumn: column,
+        preserveFocus: inPassing || column === vscode.ViewColumn.Beside,
+      },
       { enableFindWidget: true },
     );
-    return new IssuePanel(panel, source);
+    const opened = new IssuePanel(panel, source);
+    opened.inPassing = inPassing;
+    return opened;
   }
 
   /**
@@ -93,6 +120,7 @@ export class IssuePanel implements vscode.Disposable {
   private drawing = 0;
   private drawn = false;
   private disposed = false;
+  private inPassing = false;
 
   private constructor(
     private readonly panel: vscode.WebviewPanel,
@@ -151,8 +179,9 @@ export class IssuePanel implements vscode.Disposable {
       ? { hints: await renderIssue(await markdown(instance.hints), resolve, places) }
       : undefined;
     const canMakeEnvironment = this.source.makeEnvironment !== undefined;
+    const canOpen = this.source.openInstance !== undefined;
     return issueDocument(
-      { instance, body: rendered, source, revealed, canMakeEnvironment },
+      { instance, body: rendered, source, revealed, canMakeEnvironment, canOpen },
       resources,
     );
   }
@@ -181,6 +210,10 @@ export class IssuePanel implements vscode.Disposable {
       if (data.do === 'reveal') {
         await this.source.reveal();
         this.update();
+        return;
+      }
+      if (data.do === 'openInstance') {
+        await this.source.openInstance?.();
         return;
       }
       if (data.do === 'environment') {

@@ -13,6 +13,7 @@ export function pageTexts(): PageTexts {
     requirements: vscode.l10n.t('Requirements'),
     asOf: (requirements, day) => vscode.l10n.t('{0}, as of {1}', requirements, day),
     ofProject: vscode.l10n.t('those of the project'),
+    openInstance: vscode.l10n.t('Open Instance'),
     makeEnvironment: vscode.l10n.t('Make Environment'),
     baseCommit: (commit) => vscode.l10n.t('Base commit {0}', commit),
     words: (count) =>

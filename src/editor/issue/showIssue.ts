@@ -6,7 +6,7 @@ import type { Instances } from '../instances/instances';
 import type { OpenInstance } from '../instance/openInstance';
 import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 import type { Revealed } from '../instance/revealed';
-import { commandIds } from '../shell/names';
+import { commandIds, listCommandIds } from '../shell/names';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
@@ -21,10 +21,12 @@ export interface IssueParts {
 
 /**
  * Shows the issue of an instance: beside the code if the instance is open, else in the editor area.
+ *
+ * @param inPassing whether the next issue shown in passing may take its place
  */
-export async function showIssue(parts: IssueParts): Promise<void> {
+export async function showIssue(parts: IssueParts, inPassing = false): Promise<void> {
   const column = parts.opened === undefined ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside;
-  IssuePanel.show(issueSource(parts), column);
+  IssuePanel.show(issueSource(parts), column, inPassing);
 }
 
 /** Fills a panel that VS Code brings back after a reload. */
@@ -75,6 +77,10 @@ function issueSource({ context, revealed, listed, opened, id }: IssueParts): Iss
       const selection = new vscode.Range(at, 0, at, 0);
       await vscode.window.showTextDocument(document, { viewColumn, selection });
     },
+    openInstance:
+      opened === undefined
+        ? async () => vscode.commands.executeCommand(listCommandIds.open, id)
+        : undefined,
     makeEnvironment:
       opened === undefined
         ? undefined

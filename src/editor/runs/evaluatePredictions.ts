@@ -20,7 +20,7 @@ import { withTrajectoryFindings } from '../../trajectory/scan/withTrajectoryFind
 import { distOf } from '../instance/warmSession';
 import { afterAWhile } from '../shell/afterAWhile';
 import type { Catalogue } from '../instances/catalogue';
-import { shortName } from '../instances/instanceTreeRow';
+import { shortDatasetName } from '../../domain/study/shortDatasetName';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import {
   denominatorChoices,
@@ -125,7 +125,7 @@ async function askForPredictions(
     title,
     placeHolder: vscode.l10n.t(
       'Predictions for instances of {0}',
-      shortName(catalogue.datasetName),
+      shortDatasetName(catalogue.datasetName),
     ),
     ignoreFocusOut: true,
   });
@@ -161,7 +161,7 @@ function predicted(files: readonly string[], dataset: Dataset): Promise<readonly
 
 function nameOf(predictions: readonly string[], dataset: string): string {
   const [first] = predictions.map((each) => basename(each).replace(/\.(json|jsonl)(\.gz)?$/, ''));
-  return `${first ?? ''}-${shortName(dataset).replace(/\.(json|jsonl|parquet)(\.gz)?$/, '')}`;
+  return `${first ?? ''}-${shortDatasetName(dataset).replace(/\.(json|jsonl|parquet)(\.gz)?$/, '')}`;
 }
 
 /**

@@ -176,11 +176,11 @@ export class ExtensionWindow {
         await openBundledInstance(context, reporter);
       },
       [commandIds.firstSteps]: () => steps.show(),
-      [commandIds.showIssue]: async (row) => {
+      [commandIds.showIssue]: async (row, how) => {
         const { id, opened } = await this.instanceOf(row);
         const { showIssue } = await import('./parts');
         const listed = await this.instances.loaded();
-        await showIssue({ context, revealed, listed, opened, id });
+        await showIssue({ context, revealed, listed, opened, id }, isInPassing(how));
         await steps.tell(contextKeys.issueShown);
       },
       [commandIds.reveal]: async (row) => {
@@ -407,6 +407,9 @@ export class ExtensionWindow {
     this.agents.tell();
     if (instance.isBundled) await steps.tell(contextKeys.bundled);
     await this.showFirst(instance);
+    void this.shown(async () => {
+      if (await parts.restoreGoldenDiffs(instance)) await steps.tell(contextKeys.coverageShown);
+    });
     void readiness.check();
     void parts.warmUpInBackground(instance, reporter);
   }
@@ -435,6 +438,9 @@ export class ExtensionWindow {
     }
   }
 }
+
+const isInPassing = (how: unknown): boolean =>
+  typeof how === 'object' && how !== null && 'inPassing' in how && how.inPassing === true;
 
 /** One handler for each command of a group; it receives the id of the command. */
 function handlers<Id extends string>(

@@ -198,8 +198,9 @@ export class TestRuns {
     const run = this.controller.createTestRun(request, name);
     let items = this.items.requested(request);
     const underWay = this.underWay.begin(this.ownIds(items));
+    let outdated: readonly vscode.TestItem[] = [];
     try {
-      items.forEach((item) => run.enqueued(item));
+      if (!leavesStates) items.forEach((item) => run.enqueued(item));
       if (saves) {
         await vscode.workspace.saveAll(false);
         // `saveAll` does not wait for an autosave in progress; `saveEdits` does.
@@ -211,9 +212,31 @@ export class TestRuns {
       await work({ run, items, underWay, signal: abortSignalOf(token, run.token) });
     } catch (error) {
       this.failed(run, leavesStates ? [] : items, error);
+      if (error instanceof Cancelled && !leavesStates) outdated = await this.reportLast(run);
     } finally {
       underWay.end();
       run.end();
+      if (outdated.length > 0) this.controller.invalidateTestResults([...outdated]);
+    }
+  }
+
+  /**
+   * Gives all tests the states of the last verdict again, since VS Code calls a test skipped that
+   * began and got none.
+   *
+   * @returns those whose states are about a text before the last edit
+   */
+  private async reportLast(run: vscode.TestRun): Promise<readonly vscode.TestItem[]> {
+    const { last } = this.open;
+    if (last === undefined) return [];
+    try {
+      const shown = await goldenRedactionOf(this.open);
+      const items = this.items.requested({ include: undefined, exclude: undefined });
+      for (const item of items) this.reportTest(run, item, last, shown);
+      return (await this.open.isCurrent()) ? [] : items;
+    } catch (error) {
+      this.reporter.log(problemText(error));
+      return [];
     }
   }
 
@@ -246,8 +269,9 @@ export class TestRuns {
   private async report(
     { run, items: requested }: RunningTests,
     items: readonly vscode.TestItem[],
-    { result }: Evaluated,
+    evaluated: Evaluated,
   ): Promise<void> {
+    const { result } = evaluated;
     const { strict } = result;
     const shown = await goldenRedactionOf(this.open);
     const expected = new Set([...requested.map(({ id }) => id), ...this.ownIds(items)]);
@@ -257,23 +281,33 @@ export class TestRuns {
         ? vscode.l10n.t('Did not run: edited since')
         : vscode.l10n.t('Did not run: {0}', strict.explanation);
     for (const item of items) {
-      const cases = casesOf(result, functionOf(item.id));
-      const isCase = functionOf(item.id) !== item.id;
-      const mine = isCase ? cases.filter((each) => each.test === item.id) : cases;
-      this.reportCases(run, item, mine, { strict, shown });
-      if (cases.length === 0 && expected.has(item.id)) {
-        run.errored(item, new vscode.TestMessage(why));
-      }
-      // These rows were made from this result.
-      item.children.forEach((row) =>
-        this.reportCases(
-          run,
-          row,
-          cases.filter((each) => each.test === row.id),
-          { strict, shown },
-        ),
-      );
+      const isKnown = this.reportTest(run, item, evaluated, shown);
+      if (!isKnown && expected.has(item.id)) run.errored(item, new vscode.TestMessage(why));
     }
+  }
+
+  /** Reports a test and its cases. @returns whether the result has the test */
+  private reportTest(
+    run: vscode.TestRun,
+    item: vscode.TestItem,
+    { result }: Evaluated,
+    shown: GoldenRedaction,
+  ): boolean {
+    const { strict } = result;
+    const cases = casesOf(result, functionOf(item.id));
+    const isCase = functionOf(item.id) !== item.id;
+    const mine = isCase ? cases.filter((each) => each.test === item.id) : cases;
+    this.reportCases(run, item, mine, { strict, shown });
+    // These rows were made from this result.
+    item.children.forEach((row) =>
+      this.reportCases(
+        run,
+        row,
+        cases.filter((each) => each.test === row.id),
+        { strict, shown },
+      ),
+    );
+    return cases.length > 0;
   }
 
   private reportCases(
@@ -332,7 +366,6 @@ export class TestRuns {
   private failed(run: vscode.TestRun, items: readonly vscode.TestItem[], error: unknown): void {
     if (error instanceof Cancelled) {
       append(run, `${vscode.l10n.t('Cancelled.')}\n`);
-      // A test without a state in this run keeps that of the run before.
       return;
     }
     const text = problemText(error);

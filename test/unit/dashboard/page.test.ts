@@ -161,7 +161,7 @@ describe('the dashboard as a file', function () {
     await page.locator('[role=gridcell]').first().click();
     assert.equal(await page.locator('.explanation').textContent(), attack);
     assert.equal(await count('img'), 0);
-    assert.equal(await page.title(), `SWT-Bench: ${attack}`);
+    assert.equal(await page.title(), `SWT-Bench: ${attack} · 2026-11-21`);
   });
 
   it('marks findings, shows their evidence as text, counts them by method, and shows these alone', async () => {
@@ -303,24 +303,27 @@ describe('the dashboard as a file', function () {
     await page.waitForSelector('.published');
   });
 
-  it('shows the summary without scrolling sideways in 1,000 pixels', async () => {
+  it('shows the summary without scrolling sideways, with mutants in 1,000 pixels and in 760', async () => {
     const study = simulatedStudy({ instances: 2000, methods: 4 });
     const runs = study.runs.map((run, index) => ({
       ...run,
       entries: run.entries.map((entry) => ({
         ...entry,
         model: `zero-shot-plus/anthropic/some-model-${index}-20240620`,
+        mutants: { killed: 12, all: 34 },
       })),
     }));
-    await page.setViewportSize({ width: 1000, height: 900 });
     try {
-      await open({ ...study, runs });
-      await page.waitForSelector('.summary .difference .interval');
-      const [needed, there] = await page.evaluate<[number, number]>(
-        "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.summary').parentElement)",
-      );
-      assert.ok(needed <= there, `${needed} pixels where there are ${there}`);
-      assert.ok(there > 900);
+      for (const width of [1000, 760]) {
+        await page.setViewportSize({ width, height: 900 });
+        await open({ ...study, runs });
+        await page.waitForSelector('.summary .difference .interval');
+        const [needed, there] = await page.evaluate<[number, number]>(
+          "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.summary').parentElement)",
+        );
+        assert.ok(needed <= there, `${needed} pixels where there are ${there}`);
+        assert.ok(there > width - 100);
+      }
     } finally {
       await page.setViewportSize({ width: 1200, height: 900 });
     }
@@ -362,6 +365,25 @@ describe('the dashboard as a file', function () {
     } finally {
       await page.setViewportSize({ width: 1200, height: 900 });
     }
+  });
+
+  it('gives the columns of the matrix the room that there is, and few rows no empty box', async () => {
+    await open(simulatedStudy({ instances: 3, methods: 2 }));
+    const sizes = await page.evaluate<{ box: number; cell: number; rows: number; height: number }>(
+      `(() => {
+        const box = document.querySelector('.matrix');
+        const cell = document.querySelector('.matrix-cell').getBoundingClientRect();
+        return {
+          box: box.clientWidth,
+          cell: cell.width,
+          rows: document.querySelector('.matrix-body').offsetHeight,
+          height: box.clientHeight,
+        };
+      })()`,
+    );
+    assert.equal(sizes.cell, 280, 'as wide as it gets, in a box with room');
+    assert.ok(sizes.box > 260 + 2 * 280);
+    assert.ok(sizes.height <= sizes.rows + 48, `${sizes.height} for ${sizes.rows}`);
   });
 
   it('begins with the filter that it was exported with, and shows all without it', async () => {

@@ -230,6 +230,7 @@ describe('the page of an issue', () => {
     asOf: (requirements: string, day: string) => `${requirements}, as of ${day}`,
     ofProject: 'its own',
     makeEnvironment: 'Make Environment',
+    openInstance: 'Open <it>',
     baseCommit: (commit: string) => `Base commit ${commit}`,
     words: (count: number) => `${count} words`,
     pullRequest: (number: string) => `Pull request #${number} on GitHub`,
@@ -245,7 +246,7 @@ describe('the page of an issue', () => {
     ...{ script: 's.js', style: 's.css', cspSource: 'https://w.v', nonce: 'n0nce' },
     texts,
   };
-  const page = (hints?: string, canMakeEnvironment = false): string =>
+  const page = (hints?: string, canMakeEnvironment = false, canOpen = false): string =>
     issueDocument(
       {
         instance,
@@ -253,6 +254,7 @@ describe('the page of an issue', () => {
         source: '',
         revealed: hints === undefined ? undefined : { hints },
         canMakeEnvironment,
+        canOpen,
       },
       resources,
     );
@@ -262,6 +264,11 @@ describe('the page of an issue', () => {
     assert.match(page(), /<dt>Requirements<\/dt> <dd>its own, as of 2023-01-02<\/dd>/);
     assert.doesNotMatch(page(), /data-do="environment"/);
     assert.match(page(undefined, true), /data-do="environment">Make Environment</);
+  });
+
+  it('offers to open an instance that is not open', () => {
+    assert.doesNotMatch(page(), /data-do="openInstance"/);
+    assert.match(page(undefined, false, true), /data-do="openInstance">Open &lt;it&gt;</);
   });
 
   it('shows title and facts, escaped, under a strict policy', () => {

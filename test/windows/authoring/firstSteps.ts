@@ -81,7 +81,7 @@ describe('what a view says when it has nothing to show', () => {
   it('is that there is no Python, and what to do, before anything has run', async () => {
     await set({ 'swt-bench.python': '/nowhere/bin/python' });
     const coverage = await welcome('No Python was found');
-    assert.deepEqual(coverage.buttons, ['Set Interpreter', 'Choose Engine', 'Look Again']);
+    assert.deepEqual(coverage.buttons, ['Select Python…', 'Choose Engine', 'Look Again']);
     const row = await waitFor('its row', async () =>
       (await visible.treeRows('Open Instance')).find((each) => each.label === 'No Python'),
     );
@@ -162,7 +162,7 @@ describe('the walkthrough', () => {
     await bringToFront();
     const titles = await done();
     assert.ok(titles.includes('Make it F→P'), titles.join());
-    assert.ok(!titles.includes('See which changed lines it covers'));
+    assert.ok(!titles.includes('See what it covers'));
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
     await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
     await hands.click({

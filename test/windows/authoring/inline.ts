@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor } from '../host/client';
+import { asOnDisk, hands, screenshot, visible, waitFor } from '../host/client';
 
 const folder = (): vscode.WorkspaceFolder => {
   const found = vscode.workspace.workspaceFolders?.[0];
@@ -18,6 +18,8 @@ async function show(
 ): Promise<{ editor: vscode.TextEditor; line: number }> {
   const document = await vscode.workspace.openTextDocument(fileUri(path));
   const editor = await vscode.window.showTextDocument(document, { preview: false });
+  // A candidate was written to the disk just now.
+  await asOnDisk(document);
   const line = document
     .getText()
     .split('\n')
@@ -35,12 +37,21 @@ const inline = async (test: string): Promise<string | undefined> =>
     .flatMap(({ lines }) => lines)
     .find(({ text, after }) => text.includes(`def ${test}(`) && after.length > 0)?.after[0];
 
+/**
+ * The number that stands beside the definition of a test. VS Code may leave the numbers of a text
+ * before until it scrolls, so they say only what is beside what.
+ */
+const numberOf = async (test: string): Promise<number | undefined> =>
+  (await visible.editors())
+    .flatMap(({ lines }) => lines)
+    .find(({ text }) => text.includes(`def ${test}(`))?.number ?? undefined;
+
 /** What the first lens above a test says: its verdict. */
-const verdictLens = async (line: number): Promise<string> =>
-  (await visible.codeLenses())
-    .find((each) => each.line === line + 1)
-    ?.text.split('|')[0]
-    ?.trim() ?? '';
+const verdictLens = async (test: string): Promise<string> => {
+  const number = await numberOf(test);
+  const lens = (await visible.codeLenses()).find((each) => each.line === number);
+  return lens?.text.split('|')[0]?.trim() ?? '';
+};
 
 /** Applies a candidate, runs it and waits for the lens above a test of it. */
 async function evaluated(
@@ -53,7 +64,7 @@ async function evaluated(
   await run('reproduce');
   const shown = await show(path, `def ${test}`);
   await waitFor(`the transition of ${test}`, async () => {
-    assert.match(await verdictLens(shown.line), wanted);
+    assert.match(await verdictLens(test), wanted);
     return true;
   });
   return shown;
@@ -224,15 +235,16 @@ describe('beside a test in the editor', () => {
 
   it('shows a failure at its line, with what was expected and what there was', async () => {
     const test = 'test_surplus_cent_is_taken_from_the_first';
-    const { line } = await evaluated('fails-on-both', money, test, /^✗ F→F$/);
+    await evaluated('fails-on-both', money, test, /^✗ F→F$/);
     assert.match((await inline(test)) ?? '', /^fails on both sides · on R: /);
     const [hint] = await waitFor('the hint', () => hintsOf(money));
     assert.match(hint?.message ?? '', /^Fails on both sides: it asks for something/);
-    const message = await waitFor('messages at the assertion', async () =>
-      (await visible.editors())
+    const message = await waitFor('messages at the assertion', async () => {
+      const definition = await numberOf(test);
+      return (await visible.editors())
         .flatMap((each) => each.testMessages)
-        .find((each) => each.line === line + 3),
-    );
+        .find((each) => each.line === (definition ?? 0) + 2);
+    });
     assert.match(message.text, /^on R: AssertionError: .*6\.67/);
     await screenshot('failure-at-its-line');
     await hands.click({ selector: '.test-error-content-widget' });
@@ -278,9 +290,9 @@ describe('beside a test in the editor', () => {
       edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'),
     );
     await waitFor('a stale mark', async () => (await inline(partsAddUp))?.startsWith('edited'));
-    assert.match(await verdictLens(line), /was ✓ F→P$/);
+    await waitFor('a stale lens', async () => /was ✓ F→P$/.test(await verdictLens(partsAddUp)));
     await hands.click({ selector: '.codelens-decoration a', text: 'Reproduce' });
-    await waitFor('the transition', async () => (await verdictLens(line)) === '✓ F→P');
+    await waitFor('the transition', async () => (await verdictLens(partsAddUp)) === '✓ F→P');
     await vscode.commands.executeCommand('workbench.view.testing.focus');
     await vscode.window.showTextDocument(editor.document);
     await hands.click({ selector: '.codelens-decoration a >> nth=2' });

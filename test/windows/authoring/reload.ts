@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { hands, inQuickInput, screenshot, visible, waitFor } from '../host/client';
 
+const diffNotes = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'diff-before-the-reload');
 const notes = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'before-the-reload.json');
 const test = 'test_parts_add_up_to_the_amount';
 
@@ -77,14 +78,33 @@ async function mutantsInVerdict(): Promise<string> {
   return label;
 }
 
+/** Reloads the window, which ends this extension host before it gets an answer. */
+async function reload(): Promise<never> {
+  // Errors of other extensions in it about closed channels do not matter here.
+  process.removeAllListeners('uncaughtException');
+  process.on('uncaughtException', () => undefined);
+  vscode.commands.executeCommand('workbench.action.reloadWindow').then(undefined, () => undefined);
+  return new Promise<never>(() => undefined);
+}
+
+/** The documents that a golden diff shows. */
+async function shownSides(): Promise<string[]> {
+  const editors = await visible.editors();
+  return editors.map(({ uri }) => uri).filter((uri) => /^swt-bench:.*money\.py/.test(uri));
+}
+
 describe('a reload of the window', () => {
-  it('keeps results, inline text, marks and mutants', async () => {
+  it('keeps results, inline text, marks, mutants and the golden diff', async () => {
+    if (existsSync(diffNotes)) {
+      await waitFor('both sides again', async () => (await shownSides()).length >= 2);
+      await screenshot('golden-diff-after-reload');
+      return;
+    }
     if (!existsSync(notes)) {
       await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
       await vscode.commands.executeCommand('swt-bench.reproduce');
       const asked = vscode.commands.executeCommand('swt-bench.reveal');
-      await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
-      await inQuickInput.accept();
+      await inQuickInput.choose('Reveal golden');
       await asked;
       await vscode.commands.executeCommand('swt-bench.checkWithMutants');
       const mutants = await mutantsInVerdict();
@@ -98,14 +118,7 @@ describe('a reload of the window', () => {
       });
       await screenshot('before-reload');
       writeFileSync(notes, JSON.stringify({ ...before, mutants }));
-      // This extension host ends before it gets the answer. Errors of other extensions in it about
-      // closed channels do not matter here.
-      process.removeAllListeners('uncaughtException');
-      process.on('uncaughtException', () => undefined);
-      vscode.commands
-        .executeCommand('workbench.action.reloadWindow')
-        .then(undefined, () => undefined);
-      await new Promise(() => undefined);
+      await reload();
     }
     const { mutants, ...before } = JSON.parse(readFileSync(notes, 'utf8')) as Seen & {
       readonly mutants: string;
@@ -119,5 +132,10 @@ describe('a reload of the window', () => {
     });
     await screenshot('after-reload');
     assert.equal(await mutantsInVerdict(), mutants);
+
+    await vscode.commands.executeCommand('swt-bench.showChangeCoverage');
+    await waitFor('both sides', async () => (await shownSides()).length >= 2);
+    writeFileSync(diffNotes, '');
+    await reload();
   });
 });

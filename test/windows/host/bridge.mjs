@@ -54,6 +54,16 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
       const current = async () => window;
       return screenshot({ page: current, resize, screenshots }, { name });
     },
+    commandInOtherWindow: async ({ command }) => {
+      const [window] = await others();
+      if (!window) throw new Error('no other window is open');
+      await window.keyboard.press('F1');
+      await window.keyboard.type(command, { delay: 10 });
+      await window
+        .locator('.quick-input-list .monaco-list-row.focused', { hasText: command })
+        .waitFor({ timeout: 60_000 });
+      await window.keyboard.press('Enter');
+    },
     closeWindows: async () => {
       for (const window of await others()) await window.close();
     },

@@ -4,7 +4,7 @@
  * rows.
  */
 import { readFile } from 'node:fs/promises';
-import { commands, type TextEditor, type TextEditorEdit } from 'vscode';
+import { commands, type TextDocument, type TextEditor, type TextEditorEdit } from 'vscode';
 
 /** A row of a tree or list. */
 export interface Row {
@@ -219,6 +219,8 @@ export const hands = {
   /** a key or chord in playwright's spelling, e.g. `Control+Shift+P`, `Escape` */
   press: (press: string) => post<null>('keyboard', { press }),
   type: (type: string) => post<null>('keyboard', { type }),
+  /** runs a command from the palette of another window, by its whole title */
+  commandInOtherWindow: (command: string) => post<null>('commandInOtherWindow', { command }),
   click: (target: Target & { double?: boolean; button?: 'left' | 'right'; modifiers?: string[] }) =>
     post<null>('click', target),
   /** the first text of a webview that contains `text`, or element of `selector` that does */
@@ -233,11 +235,7 @@ export const hands = {
    */
   edit: async (editor: TextEditor, change: (edit: TextEditorEdit) => void): Promise<void> => {
     const { document } = editor;
-    await waitFor(`the text of ${document.uri.path} that is on disk`, async () => {
-      if (document.uri.scheme !== 'file' || document.isDirty) return true;
-      const onDisk = await readFile(document.uri.fsPath, 'utf8');
-      return plain(onDisk) === plain(document.getText());
-    });
+    await asOnDisk(document);
     await waitFor(`an edit of ${document.uri.path}`, async () => editor.edit(change));
   },
 };
@@ -290,6 +288,15 @@ export const reportCounts = (counts: {
   failed: number;
   skipped: number;
 }): Promise<null> => post<null>('result', counts);
+
+/** Waits until VS Code has read what something else wrote to the file of a document. */
+export async function asOnDisk(document: TextDocument): Promise<void> {
+  await waitFor(`the text of ${document.uri.path} that is on disk`, async () => {
+    if (document.uri.scheme !== 'file' || document.isDirty) return true;
+    const onDisk = await readFile(document.uri.fsPath, 'utf8');
+    return plain(onDisk) === plain(document.getText());
+  });
+}
 
 /**
  * Repeats a probe until its result is neither false, undefined nor an empty list.

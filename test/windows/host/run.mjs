@@ -78,7 +78,7 @@ const TRUST_SETTINGS = {
  * Runs a bundled test suite in the extension host of a real VS Code.
  * @param {RunOptions} options
  * @returns {Promise<{ exitCode: number, counts: import('./bridge.mjs').Counts | null, version: string, kind: string }>}
- *   exitCode is 0 only when the suite's `run()` resolved and, if it reported counts, none failed.
+ *   exitCode is 0 only when the suite's `run()` resolved, and it reported that tests ran and none failed.
  *   Rejects when no VS Code can be had.
  */
 export async function runInVSCode(options) {
@@ -138,8 +138,15 @@ export async function runInVSCode(options) {
     print(`vscode: ${vscode.version} opened after ${seconds(started)}`);
     const exitCode = await withLimit(opened.exit, options.limit ?? 180_000);
     print(`vscode: ended with ${exitCode} after ${seconds(started)}`);
-    if (exitCode !== 0 && counts === null) await explain(print, opened.page, screenshots, log);
-    const passed = exitCode === 0 && !(counts?.failed > 0);
+    // A window that ends without a test, or without its counts, has shown nothing.
+    const ran = (counts?.passed ?? 0) + (counts?.failed ?? 0);
+    if (ran === 0) {
+      print(
+        `  ✗ no test ran: ${counts === null ? 'the window told no counts' : 'all are skipped'}`,
+      );
+      await explain(print, opened.page, screenshots, log);
+    }
+    const passed = exitCode === 0 && ran > 0 && counts.failed === 0;
     return {
       exitCode: passed ? 0 : exitCode || 1,
       counts,

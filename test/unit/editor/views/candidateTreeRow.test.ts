@@ -281,7 +281,8 @@ describe('rows of candidates', () => {
       assert.deepEqual(row.icon, { id: icon });
       const tokens = '1000 tokens in, 100 out';
       assert.equal(row.tooltip, [description, ...more, tokens].join('\n'));
-      assert.equal(row.spoken, ['Candidate 1', description, ...more, tokens].join('. '));
+      const unsaid = more.filter((line) => !description.includes(line));
+      assert.equal(row.spoken, ['Candidate 1', description, ...unsaid, tokens].join('. '));
     });
   }
 
@@ -375,8 +376,7 @@ describe('rows of tests', () => {
       description: 'failed on R in 0.25 s: ValueError: odd',
       tooltip: 'tests/a.py::A::test_a\nfailed on R in 0.25 s\nodd\nand more',
       icon: { id: 'error' },
-      spoken:
-        'A::test_a. failed on R in 0.25 s: ValueError: odd. tests/a.py::A::test_a. failed on R in 0.25 s. odd. and more',
+      spoken: 'A::test_a. failed on R in 0.25 s: ValueError: odd. tests/a.py::A::test_a. and more',
     });
     assert.deepEqual(below({ kind: 'test', result }), []);
   });
@@ -387,7 +387,7 @@ describe('rows of tests', () => {
       description: 'passed on R',
       tooltip: 'tests/a.py\npassed on R\nignored',
       icon: { id: 'circle-outline' },
-      spoken: 'tests/a.py. passed on R. tests/a.py. passed on R. ignored',
+      spoken: 'tests/a.py. passed on R. ignored',
     });
   });
 
@@ -432,7 +432,7 @@ describe('what only the developer may know', () => {
         title: 'Show Transition and ΔC of Candidate',
         arguments: [{ kind: 'candidate', generation: generation(), candidate: of }],
       },
-      spoken: `For the developer only. transition and ΔC: not shown. ${tooltip}`,
+      spoken: `For the developer only. transition and ΔC: not shown. ${tooltip.slice(0, -1)}`,
     });
     assert.deepEqual(known(hidden, of), []);
   });

@@ -5,6 +5,7 @@ import type { InstanceStatus } from '../../../../src/domain/status';
 import type { TriageEntry } from '../../../../src/domain/triage';
 import type { Validation } from '../../../../src/domain/validation';
 import type { CatalogueState } from '../../../../src/editor/instances/catalogue';
+import { shortDatasetName } from '../../../../src/domain/study/shortDatasetName';
 import {
   entriesByRepository,
   headOfInstances,
@@ -12,7 +13,6 @@ import {
   instanceTreeRow,
   paragraphsOn,
   parentOfInstance,
-  shortName,
   statusInWords,
   issueTitle,
   type ListNode,
@@ -248,6 +248,7 @@ describe('the row of a repository', () => {
       icon: { id: 'repo' },
       children: 'folded',
       contextValue: 'repository',
+      spoken: 'octo/cat, 2 instances',
     });
   });
 
@@ -379,11 +380,11 @@ describe('names in the Instances view', () => {
   });
 
   it('call a dataset by the last part of its path or address', () => {
-    assert.equal(shortName('/data/lite.jsonl'), 'lite.jsonl');
-    assert.equal(shortName('C:\\data\\lite.jsonl'), 'lite.jsonl');
-    assert.equal(shortName('~/data/'), 'data');
-    assert.equal(shortName('https://example.org/sets/lite'), 'lite');
-    assert.equal(shortName('nmuendler/SWT-bench_Lite'), 'nmuendler/SWT-bench_Lite');
-    assert.equal(shortName(''), '');
+    assert.equal(shortDatasetName('/data/lite.jsonl'), 'lite.jsonl');
+    assert.equal(shortDatasetName('C:\\data\\lite.jsonl'), 'lite.jsonl');
+    assert.equal(shortDatasetName('~/data/'), 'data');
+    assert.equal(shortDatasetName('https://example.org/sets/lite'), 'lite');
+    assert.equal(shortDatasetName('nmuendler/SWT-bench_Lite'), 'nmuendler/SWT-bench_Lite');
+    assert.equal(shortDatasetName(''), '');
   });
 });

@@ -1,0 +1,112 @@
+import * as vscode from 'vscode';
+import { commandIds } from '../shell/names';
+import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import type { Catalogue } from './catalogue';
+import { issueTitle } from './instanceTreeRow';
+import {
+  judgementRows,
+  lineOf,
+  numberedTags,
+  type Judgement,
+  type JudgementRow,
+} from './judgement';
+import { changeTriage } from './triageCommands';
+
+/**
+ * Lets a person judge one instance after the other: one box stays open, with a line of tags and
+ * reason for each, and the issue page shows the instance that the line is about.
+ *
+ * @param ids in the order of the list
+ */
+export function judgeInstances(catalogue: Catalogue, ids: readonly string[]): Promise<void> {
+  return new JudgementBox(catalogue, ids).ended;
+}
+
+class JudgementBox {
+  readonly ended: Promise<void>;
+  private readonly box = vscode.window.createQuickPick<vscode.QuickPickItem & JudgementRow>();
+  private readonly skip: vscode.QuickInputButton = {
+    iconPath: new vscode.ThemeIcon('debug-step-over'),
+    tooltip: vscode.l10n.t('Next Instance, Unchanged'),
+  };
+  private numbered: readonly string[];
+  private at = 0;
+  /** The line that stood in the box when the instance came. */
+  private before = '';
+
+  constructor(
+    private readonly catalogue: Catalogue,
+    private readonly ids: readonly string[],
+  ) {
+    const { box } = this;
+    this.numbered = numberedTags(catalogue.tags);
+    box.ignoreFocusOut = true;
+    box.placeholder = vscode.l10n.t('Number, first letters or a new tag, then the reason');
+    box.onDidChangeValue(() => this.draw());
+    box.onDidTriggerButton((button) => this.turn(button === this.skip ? 1 : -1));
+    box.onDidAccept(() => void this.accept());
+    this.ended = new Promise((resolve) => {
+      box.onDidHide(() => {
+        box.dispose();
+        resolve();
+      });
+    });
+    box.show();
+    this.turn(0);
+  }
+
+  /** Goes on by some instances; after the last one the box closes. */
+  private turn(by: number): void {
+    const { box, catalogue, ids } = this;
+    this.at = Math.max(this.at + by, 0);
+    const id = ids[this.at];
+    if (id === undefined) {
+      box.hide();
+      return;
+    }
+    const entry = catalogue.entry(id);
+    const title = entry === undefined ? '' : issueTitle(entry);
+    box.title = [id, title].filter((each) => each !== '').join(' · ');
+    box.step = this.at + 1;
+    box.totalSteps = ids.length;
+    box.buttons = [...(this.at > 0 ? [vscode.QuickInputButtons.Back] : []), this.skip];
+    this.before = lineOf(catalogue.triageOf(id));
+    box.value = this.before;
+    this.draw();
+    // The box keeps the keyboard.
+    void vscode.commands.executeCommand(commandIds.showIssue, id, { inPassing: true });
+  }
+
+  private draw(): void {
+    const { box, before, numbered } = this;
+    const rows = judgementRows(vscode.l10n, { text: box.value, before, numbered });
+    box.items = rows.map((row) => ({ ...row, alwaysShow: true }));
+    box.activeItems = box.items.slice(0, 1);
+  }
+
+  private async accept(): Promise<void> {
+    const { box, ids } = this;
+    const [row] = box.activeItems;
+    const id = ids[this.at];
+    if (row === undefined || id === undefined || !row.goesOn || box.busy) return;
+    if (row.says !== undefined && !(await this.keep(id, row.says))) return;
+    this.turn(1);
+  }
+
+  /** Writes a judgement. @returns whether it is written; otherwise the line stays as it is */
+  private async keep(id: string, { tags, reason }: Judgement): Promise<boolean> {
+    const { box, catalogue } = this;
+    box.busy = true;
+    try {
+      await changeTriage(catalogue, [id], (entry) => ({ ...entry, tags, note: reason }));
+      this.numbered = [...new Set([...this.numbered, ...tags])];
+      return true;
+    } catch (error) {
+      void vscode.window.showErrorMessage(withoutLinkMarkup(messageInEditor(error)));
+      return false;
+    } finally {
+      box.busy = false;
+    }
+  }
+}
