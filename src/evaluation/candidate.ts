@@ -198,7 +198,7 @@ async function gradedResult(
   const { session, request, read, golden, base, candidate, affected, hindrances } = runs;
   const evidence = strictEvidence(candidate, base, read.own);
   const { tests, ownFunctions: own } = evidence;
-  const strict = gradeStrict(evidence);
+  const strict = gradeStrict({ ...evidence, issue: session.instance.issue });
   const contradictions = evidence.contradictions ?? [];
   const hindered = whyNoHarnessGrade(records, base, runs.ofBase, contradictions);
   const partly = hindered !== undefined || affected !== undefined;

@@ -114,6 +114,7 @@ export class InstanceRuns {
       const patch = await this.parts.candidatePatch(work.signal);
       const session = await this.parts.session.withPair(work);
       const { known } = this.parts;
+      await known.readIssue();
       const first = this.showFirst(session, work);
       try {
         const { result, isWhole, endedAt } = await this.evaluateIn(

@@ -2,6 +2,7 @@ import type { MutantResults } from '../../domain/study/mutant';
 import type { TestTransition } from '../../domain/transition';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { FirstResult } from '../../evaluation/firstResult';
+import type { HintContext } from '../../evaluation/hints/testHints';
 
 /** The text of a test, and what it depends on in its file. */
 export interface TestSource {
@@ -47,6 +48,8 @@ export interface Preliminary {
 export interface KnownCases {
   readonly cases: readonly TestTransition[];
   readonly source: TestSource | undefined;
+  /** What a hint on the test heeds besides. */
+  readonly about?: HintContext | undefined;
 }
 
 /**

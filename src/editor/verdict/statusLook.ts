@@ -81,13 +81,14 @@ function unspokenLook(
 
 /** The item with a verdict: success or its reason, ΔC, and what calls for care. */
 export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): StatusLook {
-  const { strict, changeCoverage, difference, findings } = verdict.evaluated.result;
+  const { result } = verdict.evaluated;
+  const { strict, changeCoverage, difference, findings } = result;
   const coverage = coverageCell(changeCoverage)
     .trim()
     .replace(/\s{2,}/, ' ');
   const text =
     [
-      verdictInWords(strict),
+      verdictInWords(result),
       `ΔC ${coverage}`,
       ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings.length)]),
       ...(difference === undefined ? [] : [l10n.t('gradings differ')]),
@@ -109,7 +110,7 @@ const seen = (l10n: typeof vscode.l10n, revealed: boolean): string =>
 /** Text while tests run: what the candidate's own tests did, once that is known. */
 function runningText(l10n: typeof vscode.l10n, first: FirstResult | undefined): string {
   if (first?.strict === undefined) return l10n.t('SWT-Bench: running on R and R∘X*');
-  const verdict = verdictInWords(first.strict);
+  const verdict = verdictInWords({ ...first, strict: first.strict });
   return first.whole
     ? l10n.t('{0} · grading', verdict)
     : l10n.t('{0} · running the whole files', verdict);

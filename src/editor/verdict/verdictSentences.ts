@@ -66,14 +66,29 @@ export const verdictMarkdown = (l10n: typeof vscode.l10n, verdict: ShownVerdict)
 
 /**
  * A verdict in few words: the number of F→P tests, or the reason why the candidate is no success. A
- * candidate that breaks tests says how many, and does not hide its F→P.
+ * candidate that breaks tests says how many, and does not hide its F→P. A test of its own that fails
+ * on both sides is no broken test.
  */
-export function verdictInWords({ success, reason, failToPass, anyToFail }: Verdict): string {
+export function verdictInWords({
+  strict: { success, reason, failToPass, failToFail, anyToFail },
+  ownTests,
+}: {
+  readonly strict: Verdict;
+  readonly ownTests: readonly string[];
+}): string {
   const reproducing = `${failToPass.length} F→P`;
   if (success) return reproducing;
+  const onBothSides = new Set(failToFail.filter((test) => ownTests.includes(functionOf(test))));
+  const own = anyToFail.filter((test) => onBothSides.has(test)).length;
+  const ownInWords = `${own} of its own tests ${own === 1 ? 'fails' : 'fail'} on both sides`;
+  const more = failToPass.length === 0 ? [] : [reproducing];
+  if (reason === 'fails on both sides' && own > 0 && more.length > 0) {
+    return [ownInWords, ...more].join(' · ');
+  }
   if (reason !== 'breaks a test' || anyToFail.length === 0) return reason;
-  const breaks = anyToFail.length === 1 ? reason : `breaks ${anyToFail.length} tests`;
-  return failToPass.length === 0 ? breaks : `${breaks} · ${reproducing}`;
+  const broken = anyToFail.length - own;
+  const breaks = broken <= 1 ? reason : `breaks ${broken} tests`;
+  return [breaks, ...(own === 0 ? [] : [ownInWords]), ...more].join(' · ');
 }
 
 /** Number of findings of a verdict, in words. */
