@@ -4,6 +4,7 @@ import { coverageCell } from '../../results/resultTable';
 import { commandIds } from '../shell/names';
 import {
   findingsInWords,
+  timeOfDay,
   verdictInWords,
   verdictMarkdown,
   verdictSentences,
@@ -92,7 +93,7 @@ export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): 
       `ΔC ${coverage}`,
       ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings.length)]),
       ...(difference === undefined ? [] : [l10n.t('gradings differ')]),
-      ...(verdict.current ? [] : [l10n.t('edited since')]),
+      ...(verdict.current ? asBefore(l10n, verdict) : [l10n.t('edited since')]),
     ].join(' · ') + seen(l10n, verdict.revealed);
   // A verdict on an older state of the workspace does not count as passed.
   const icon = !verdict.current ? '$(history)' : strict.success ? '$(pass)' : '$(error)';
@@ -102,6 +103,13 @@ export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): 
     command: commandIds.showVerdict,
     label: [withoutIcons(text), ...verdictSentences(l10n, verdict)].join(' '),
   };
+}
+
+/** Whoever runs an unchanged test again sees that it ran. */
+function asBefore(l10n: typeof vscode.l10n, { evaluated, language }: ShownVerdict): string[] {
+  return evaluated.asBefore === true
+    ? [l10n.t('as before, {0}', timeOfDay(evaluated.evaluatedAt, language))]
+    : [];
 }
 
 const seen = (l10n: typeof vscode.l10n, revealed: boolean): string =>

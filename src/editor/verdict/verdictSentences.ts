@@ -91,6 +91,10 @@ export function verdictInWords({
   return [breaks, ...(own === 0 ? [] : [ownInWords]), ...more].join(' · ');
 }
 
+/** A time of day in the language of the window. */
+export const timeOfDay = (date: Date, language: string): string =>
+  date.toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' });
+
 /** Number of findings of a verdict, in words. */
 export const findingsInWords = (l10n: typeof vscode.l10n, count: number): string =>
   count === 1 ? l10n.t('⚠ 1 finding') : l10n.t('⚠ {0} findings', count);
@@ -181,20 +185,21 @@ function transitions(l10n: typeof vscode.l10n, { result }: Evaluated): string {
 
 function time(
   l10n: typeof vscode.l10n,
-  { result, evaluatedAt, milliseconds, keptFrom, restored }: Evaluated,
+  { result, evaluatedAt, milliseconds, keptFrom, restored, asBefore }: Evaluated,
   language: string,
 ): string[] {
-  const clock = (date: Date): string =>
-    date.toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' });
+  const clock = (date: Date): string => timeOfDay(date, language);
   const seconds = (milliseconds / 1000).toFixed(1);
+  const same = asBefore === true ? [l10n.t('The same as the run before: nothing changed.')] : [];
   const took =
     restored === true
       ? l10n.t('Took {0} s, before the reload, at {1}.', seconds, clock(evaluatedAt))
       : l10n.t('Took {0} s, at {1}.', seconds, clock(evaluatedAt));
-  if (result.affected === undefined) return [took];
+  if (result.affected === undefined) return [took, ...same];
   const { ran, kept } = result.affected;
   return [
     took,
+    ...same,
     keptFrom === undefined
       ? l10n.t('Tests run now: {0}; kept from the run before: {1}.', ran, kept)
       : l10n.t('Tests run now: {0}; kept from the run at {1}: {2}.', ran, clock(keptFrom), kept),
