@@ -36,7 +36,7 @@ import {
   type ReadCandidate,
   type RefusedCandidate,
 } from './prepareCandidate';
-import { tookAllItsTime, whyNotRunnable } from './results';
+import { endingOf, tookAllItsTime, whyNotRunnable } from './results';
 import { testRun } from './testRun';
 import type { BothSides, InstanceSession } from './session';
 
@@ -314,8 +314,10 @@ function whyNoHarnessGrade(
   if (couldRun || (base.records !== undefined && isLate(base.records))) {
     return hindrancesInWords(hindrances);
   }
-  // In the harness, a run that exceeds its time leaves no log, whatever it printed until then.
-  return isLate(candidate) ? 'the candidate exceeded the time limit' : undefined;
+  // In the harness, a run that exceeds its time leaves no log, whatever it printed until then. One
+  // that reaches another limit first goes on there until its time is up.
+  const late = sides.find((side) => tookAllItsTime(candidate[side]));
+  return late && `on ${sideName[late]} the candidate was ${endingOf(candidate[late])}`;
 }
 
 const isLate = ({ base, fixed }: BothSides): boolean =>
