@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Dataset } from '../dataset/dataset';
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
-import type { Validation } from '../domain/validation';
+import { soundnessOf, type Soundness, type Validation } from '../domain/validation';
 import { environmentReport } from '../results/report';
 import { withEngine } from '../engine/openEngine';
 import { createPythonParser } from '../python/parser';
@@ -61,7 +61,7 @@ export const registerValidate: RegisterCommand = (program, context, finish) => {
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExit status: 0 all are sound, 1 some are not, 2 wrong usage or input, 130 interrupted (what is finished is kept).',
+      '\nExit status: 0 all are sound, 1 some are not or could not be judged, 2 wrong usage or input, 130 interrupted (what is finished is kept).',
     )
     .action(async (ids: string[], options: ValidateCommandOptions) =>
       finish(await validateCommand(ids, options, context)),
@@ -110,7 +110,9 @@ async function validateCommand(
     };
     context.stdout(`${JSON.stringify(document, null, 2)}\n`);
   } else if (entries.length > 1) {
-    context.stdout(`${entries.filter(isSound).length} of ${entries.length} sound\n`);
+    const unjudged = entries.filter((each) => soundnessIn(each) === 'not judged').length;
+    const rest = unjudged === 0 ? '' : `, ${unjudged} not judged`;
+    context.stdout(`${entries.filter(isSound).length} of ${entries.length} sound${rest}\n`);
   }
   const unread = options.all === true && problems.length > 0;
   return entries.every(isSound) && !unread ? EXIT.done : EXIT.negative;
@@ -147,12 +149,15 @@ async function readInstances(
   return { instances, problems: dataset.problems };
 }
 
-const isSound = (entry: ValidationEntry): boolean =>
-  'validation' in entry && entry.validation.reasons.length === 0;
+const soundnessIn = (entry: ValidationEntry): Soundness =>
+  'validation' in entry ? soundnessOf(entry.validation) : 'not judged';
+
+const isSound = (entry: ValidationEntry): boolean => soundnessIn(entry) === 'sound';
 
 /** One line, followed by the reasons and further remarks. */
 function describeEntry(entry: ValidationEntry): string[] {
   if (!('validation' in entry)) return [`${entry.id}  ✗ not validated: ${oneLine(entry.failure)}`];
+  if (soundnessOf(entry.validation) === 'not judged') return describeUnjudged(entry.validation);
   const { id, reasons, repetitions, seconds, golden, flaky, disagreement, source, remarks } =
     entry.validation;
   const counts = Object.entries(golden).map(([transition, count]) => `${count} ${transition}`);
@@ -176,6 +181,12 @@ function describeEntry(entry: ValidationEntry): string[] {
   return [`${id}  ${parts.join('  ·  ')}`, ...notes.map((note) => `    ${withoutControl(note)}`)];
 }
 
+/** Nothing ran, so that there is neither a count nor a time to show. */
+const describeUnjudged = ({ id, reasons }: Validation): string[] => [
+  `${id}  ? not judged: ${reasons.map(({ kind }) => kind).join(', ')}`,
+  ...reasons.map(({ explanation }) => `    ${withoutControl(explanation)}`),
+];
+
 function describeDisagreement({
   listedOnly,
   seenOnly,
@@ -195,7 +206,7 @@ function toRow(entry: ValidationEntry): Record<string, unknown> {
   const { validation, environment } = entry;
   return {
     id: validation.id,
-    sound: validation.reasons.length === 0,
+    sound: soundnessIn(entry) === 'not judged' ? null : isSound(entry),
     reasons: validation.reasons,
     repetitions: validation.repetitions,
     date: validation.date,

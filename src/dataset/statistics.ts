@@ -51,6 +51,7 @@ function testsRan(validation: Validation | undefined): validation is Validation 
       ({ kind }) =>
         kind !== 'golden patch does not apply' &&
         kind !== 'environment failed' &&
+        kind !== 'source not available' &&
         kind !== 'timed out',
     ) === true
   );

@@ -1,7 +1,9 @@
 /** What `validate` found: whether the golden tests make the instance sound. */
 export type GoldenStatus =
   | { readonly kind: 'golden valid' }
-  | { readonly kind: 'golden invalid'; readonly reason: string };
+  | { readonly kind: 'golden invalid'; readonly reason: string }
+  /** The instance could not be tried, such as without a source of R. */
+  | { readonly kind: 'not judged'; readonly reason: string };
 
 /** The last graded candidate: whether it succeeded, and its reason in the words of strict grading. */
 export interface CandidateStatus {
@@ -24,16 +26,21 @@ export type InstanceStatus =
 /** What is known of the soundness of an instance; undefined if it was never validated. */
 export function goldenOf(status: InstanceStatus): GoldenStatus | undefined {
   if (status.kind === 'candidate') return status.golden;
-  return status.kind === 'golden valid' || status.kind === 'golden invalid' ? status : undefined;
+  return isGolden(status) ? status : undefined;
 }
 
 /** What is known of the last candidate; undefined if none was graded. */
 export function candidateOf(status: InstanceStatus): CandidateStatus | undefined {
   if (status.kind === 'candidate') return status;
-  return status.kind === 'golden valid' || status.kind === 'golden invalid'
-    ? status.candidate
-    : undefined;
+  return isGolden(status) ? status.candidate : undefined;
 }
+
+const isGolden = (
+  status: InstanceStatus,
+): status is GoldenStatus & { readonly candidate?: CandidateStatus } =>
+  status.kind === 'golden valid' ||
+  status.kind === 'golden invalid' ||
+  status.kind === 'not judged';
 
 /** The values of `status:` in a filter, each with a test for the statuses that it keeps. */
 export const statusWords = {
@@ -41,6 +48,7 @@ export const statusWords = {
   ready: (status: InstanceStatus) => status.kind === 'environment ready',
   valid: (status: InstanceStatus) => goldenOf(status)?.kind === 'golden valid',
   invalid: (status: InstanceStatus) => goldenOf(status)?.kind === 'golden invalid',
+  'not-judged': (status: InstanceStatus) => goldenOf(status)?.kind === 'not judged',
   candidate: (status: InstanceStatus) => candidateOf(status) !== undefined,
   success: (status: InstanceStatus) => candidateOf(status)?.success === true,
   failure: (status: InstanceStatus) => candidateOf(status)?.success === false,

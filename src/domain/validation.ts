@@ -12,8 +12,12 @@ export const unsoundKinds = [
 ] as const;
 export type UnsoundKind = (typeof unsoundKinds)[number];
 
+/** Why an instance was not judged at all. It says nothing about its soundness. */
+export const unjudgedKinds = ['source not available'] as const;
+export type UnjudgedKind = (typeof unjudgedKinds)[number];
+
 export interface UnsoundReason {
-  readonly kind: UnsoundKind;
+  readonly kind: UnsoundKind | UnjudgedKind;
   /** One sentence for a person. */
   readonly explanation: string;
   /** The tests concerned; empty when the reason concerns the whole instance. */
@@ -40,7 +44,7 @@ export interface ListDisagreement {
   readonly seenOnly: readonly string[];
 }
 
-/** The stored result of `validate` for an instance. An instance without reasons is sound. */
+/** The stored result of `validate` for an instance; see {@link soundnessOf}. */
 export interface Validation {
   readonly id: string;
   readonly reasons: readonly UnsoundReason[];
@@ -74,4 +78,13 @@ export interface Validation {
   readonly remarks?: readonly string[];
   /** Seconds of all repetitions together. */
   readonly seconds: number;
+}
+
+/** What a validation says of its instance. */
+export type Soundness = 'sound' | 'not sound' | 'not judged';
+
+/** An instance without reasons is sound. One whose R could not be had is not judged. */
+export function soundnessOf({ reasons }: Pick<Validation, 'reasons'>): Soundness {
+  if (reasons.length === 0) return 'sound';
+  return reasons.some(({ kind }) => kind === 'source not available') ? 'not judged' : 'not sound';
 }

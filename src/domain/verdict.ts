@@ -1,3 +1,4 @@
+import { isNamedByIssue } from './namedByIssue';
 import { functionOf, standing, unrelatedReason } from './outcome';
 import type { Limit, VerdictReason } from './reason';
 import type { TestTransition } from './transition';
@@ -32,6 +33,8 @@ export interface StrictEvidence {
   readonly base: readonly TestTransition[];
   /** Functions (ids without parameters) that the candidate adds or changes. */
   readonly ownFunctions: ReadonlySet<string>;
+  /** Text of the issue: a failure that it names never looks unrelated to it. */
+  readonly issue?: string | undefined;
   /** Set if a run of the candidate was stopped, so that its results are incomplete. */
   readonly stopped?: {
     readonly reason: Limit;
@@ -66,7 +69,8 @@ export function gradeStrict(evidence: StrictEvidence): Verdict {
   );
   const passToPass = evidence.candidate.filter((each) => own(each) && each.transition === 'P→P');
 
-  const lists = { failToPassing, anyToFailing, failToAny, passToPass };
+  const ownFailing = anyToFailing.filter((each) => each.transition === 'F→F' && own(each));
+  const lists = { ownFailing, failToPassing, anyToFailing, failToAny, passToPass };
   const { reason, explanation } = reasonOf(evidence, lists);
   return {
     success: reason === 'success',
@@ -84,14 +88,18 @@ export function gradeStrict(evidence: StrictEvidence): Verdict {
 
 /** The first reason that holds. */
 function reasonOf(
-  { stopped, contradictions = [] }: StrictEvidence,
+  { stopped, contradictions = [], issue }: StrictEvidence,
   {
+    ownFailing,
     failToPassing,
     anyToFailing,
     failToAny,
     passToPass,
   }: Readonly<
-    Record<'failToPassing' | 'anyToFailing' | 'failToAny' | 'passToPass', readonly TestTransition[]>
+    Record<
+      'ownFailing' | 'failToPassing' | 'anyToFailing' | 'failToAny' | 'passToPass',
+      readonly TestTransition[]
+    >
   >,
 ): Pick<Verdict, 'reason' | 'explanation'> {
   const [broken] = anyToFailing;
@@ -105,12 +113,17 @@ function reasonOf(
     const explanation = `${plural(failToPassing.length, 'test')} F→P and none fails after the fix`;
     return { reason: 'success', explanation };
   }
+  if (failToPassing.length > 0 && ownFailing.length === anyToFailing.length) {
+    const explanation = whatFails(ownFailing, failToPassing.length);
+    return { reason: 'fails on both sides', explanation };
+  }
   if (broken !== undefined && (failToPassing.length > 0 || broken.transition !== 'F→F')) {
     return { reason: 'breaks a test', explanation: whatBreaks(anyToFailing, failToPassing.length) };
   }
   if (broken !== undefined) {
     const unrelated = unrelatedReason(broken.base);
-    if (unrelated !== undefined) {
+    const isNamed = issue !== undefined && isNamedByIssue(issue, broken.base);
+    if (unrelated !== undefined && !isNamed) {
       const explanation = `${broken.test} fails on both sides, and the cause (${unrelated}) looks unrelated to the issue`;
       return { reason: 'unrelated failure', explanation };
     }
@@ -132,17 +145,29 @@ function reasonOf(
 /** Most tests that an explanation names. */
 const mostNamed = 3;
 
+/** Names of tests, of many only the first. */
+function named(tests: readonly TestTransition[], name: (each: TestTransition) => string): string {
+  const more = tests.length - mostNamed;
+  const names = tests.slice(0, mostNamed).map(name).join(', ');
+  return more > 0 ? `${names} and ${more} more` : names;
+}
+
+/** The candidate's own tests that fail on both sides break nothing, and are no F→P either. */
+function whatFails(own: readonly TestTransition[], failToPass: number): string {
+  const fail = own.length === 1 ? 'fails' : 'fail';
+  const names = named(own, ({ test }) => test);
+  return `${own.length} of its own tests ${fail} on both sides: ${names}, beside ${plural(failToPass, 'test')} F→P`;
+}
+
 /**
  * Counts and names the tests that fail on R∘X*, and does not hide those that go F→P: `2 tests fail on
  * R∘X*: a (P→F), b (F→F), beside 1 test F→P`.
  */
 function whatBreaks(broken: readonly TestTransition[], failToPass: number): string {
-  const names = broken.slice(0, mostNamed).map((each) => `${each.test} (${each.transition})`);
-  const more = broken.length - names.length;
+  const names = named(broken, ({ test, transition }) => `${test} (${transition})`);
   const fail = broken.length === 1 ? 'fails' : 'fail';
   return [
-    `${plural(broken.length, 'test')} ${fail} on R∘X*: ${names.join(', ')}`,
-    ...(more > 0 ? [` and ${more} more`] : []),
+    `${plural(broken.length, 'test')} ${fail} on R∘X*: ${names}`,
     ...(failToPass > 0 ? [`, beside ${plural(failToPass, 'test')} F→P`] : []),
   ].join('');
 }

@@ -9,7 +9,8 @@ import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './a
 import { brokenRuns } from './brokenRuns';
 import type { CandidateResult } from './candidateResult';
 import { remarkOnDay } from '../engine/environments/leastDay';
-import { environmentProblem } from './environmentProblem';
+import { environmentProblem, howToMend } from './environmentProblem';
+import { hindrancesInWords } from './hindrancesInWords';
 import { explainDifference } from './difference';
 import {
   coverageOf,
@@ -35,7 +36,7 @@ import {
   type ReadCandidate,
   type RefusedCandidate,
 } from './prepareCandidate';
-import { tookAllItsTime, whyNotRunnable } from './results';
+import { endingOf, tookAllItsTime, whyNotRunnable } from './results';
 import { testRun } from './testRun';
 import type { BothSides, InstanceSession } from './session';
 
@@ -121,7 +122,9 @@ async function evaluated(
   };
   const { records } = candidate;
   if (records === undefined) {
-    const result = unrunnableResult(runs, candidate.notes.join('; '));
+    const { pytest } = await session.environment(options);
+    const next = pytest === undefined ? `: ${howToMend(session.engine.name)}` : '';
+    const result = unrunnableResult(runs, `${candidate.notes.join('; ')}${next}`);
     // Its tests need a runner that the environment lacks, so what they cover is not known.
     const isLacking = candidate.plan.notRun.length > 0;
     return {
@@ -162,15 +165,19 @@ interface CandidateRuns {
   readonly inCode: readonly Finding[];
 }
 
-function notesOn({ session, read, golden, candidate, hindrances }: CandidateRuns): string[] {
+/** @param why the reason why no test could run, which no note repeats */
+function notesOn(
+  { session, read, golden, candidate, hindrances }: CandidateRuns,
+  why?: string,
+): string[] {
   return [
     ...notesOfTrees(session),
     ...read.notes,
-    ...candidate.notes,
+    ...candidate.notes.filter((note) => why?.includes(note) !== true),
     ...remarksOf(candidate),
-    ...noteOn(hindrances),
+    ...noteOn(hindrances, why),
     ...(golden.failures === undefined ? [] : [golden.failures]),
-    ...noteOnFaults(candidate),
+    ...(why === undefined ? noteOnFaults(candidate) : []),
   ];
 }
 
@@ -182,7 +189,7 @@ function unrunnableResult(runs: CandidateRuns, why: string): CandidateResult {
   return {
     ...withoutRun(session, request, { ...read, verdict }, golden),
     ownTests: read.own.functions,
-    notes: notesOn(runs),
+    notes: notesOn(runs, why),
     findings: runs.inCode,
     ...withBroken(golden, base),
     ...(records === undefined ? {} : { runs: summariesOf(candidate.plan, records) }),
@@ -198,7 +205,7 @@ async function gradedResult(
   const { session, request, read, golden, base, candidate, affected, hindrances } = runs;
   const evidence = strictEvidence(candidate, base, read.own);
   const { tests, ownFunctions: own } = evidence;
-  const strict = gradeStrict(evidence);
+  const strict = gradeStrict({ ...evidence, issue: session.instance.issue });
   const contradictions = evidence.contradictions ?? [];
   const hindered = whyNoHarnessGrade(records, base, runs.ofBase, contradictions);
   const partly = hindered !== undefined || affected !== undefined;
@@ -305,10 +312,12 @@ function whyNoHarnessGrade(
     Object.keys(base.faults).length > 0 ||
     (base.records !== undefined && cannotRun(base.records));
   if (couldRun || (base.records !== undefined && isLate(base.records))) {
-    return hindrances.join('; ');
+    return hindrancesInWords(hindrances);
   }
-  // In the harness, a run that exceeds its time leaves no log, whatever it printed until then.
-  return isLate(candidate) ? 'the candidate exceeded the time limit' : undefined;
+  // In the harness, a run that exceeds its time leaves no log, whatever it printed until then. One
+  // that reaches another limit first goes on there until its time is up.
+  const late = sides.find((side) => tookAllItsTime(candidate[side]));
+  return late && `on ${sideName[late]} the candidate was ${endingOf(candidate[late])}`;
 }
 
 const isLate = ({ base, fixed }: BothSides): boolean =>
@@ -323,10 +332,12 @@ const harnessUngraded: HarnessReport = {
   patch_successfully_applied: true,
 };
 
-function noteOn(hindrances: readonly string[]): string[] {
+function noteOn(hindrances: readonly string[], told = ''): string[] {
   return hindrances.length === 0
     ? []
-    : [`ΔC, and the coverage of harness grading, are not known: ${hindrances.join('; ')}`];
+    : [
+        `ΔC, and the coverage of harness grading, are not known: ${hindrancesInWords(hindrances, told)}`,
+      ];
 }
 
 /**

@@ -1,9 +1,15 @@
 import { sides } from '../domain/outcome';
-import { runsInContainers, type EngineWork } from '../engine/engine';
+import { runsInContainers, type EngineName, type EngineWork } from '../engine/engine';
 import { parseUnified } from '../patch/unified/parseUnified';
 import type { EnvironmentFault } from './environmentFault';
 import type { InstanceSession } from './session';
 import type { SetRun } from './testSetRuns';
+
+/** What a person does about an environment that lacks something. */
+export const howToMend = (engine: EngineName): string =>
+  runsInContainers(engine)
+    ? 'choose an image that has it'
+    : 'install what R requires there, or make an environment for this instance, with auto as the Python';
 
 /**
  * Why a candidate's tests cannot run because of the environment, for a person: which module, in
@@ -30,9 +36,7 @@ export async function environmentProblem(
       : `the environment lacks ${module.slice(0, 100)}, or has a version that does not fit (${says.slice(0, 300)})`;
   const who = byR ? `, which ${fault.importedBy} of R needs` : '';
   const { description, interpreter } = await session.environment(work);
-  const next = runsInContainers(session.engine.name)
-    ? 'choose an image that has it'
-    : 'install what R requires there, or make an environment for this instance, with auto as the Python';
+  const next = howToMend(session.engine.name);
   return `${what}${who}; tests ran with ${description}, ${interpreter}: ${next}`;
 }
 

@@ -178,6 +178,7 @@ function judge(
             candidate: tests,
             base: [],
             ownFunctions: functions,
+            issue: session.instance.issue,
             ...stoppedBy(records),
             contradictions,
           }),

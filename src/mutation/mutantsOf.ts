@@ -2,6 +2,7 @@ import type { Mutant } from '../domain/study/mutant';
 import { turnsOf } from '../domain/turns';
 import { sha256OfJson } from '../files/sha256';
 import { makeUnified } from '../patch/unified/makeUnified';
+import { hindrancesInWords } from '../evaluation/hindrancesInWords';
 import { readWithin, type InstanceSession } from '../evaluation/session';
 import { goldenEvidence, type EvidenceOptions } from '../evaluation/testSetRuns';
 import { mutantsIn, type MadeMutant, type MutableLines } from './mutantsIn';
@@ -38,7 +39,7 @@ export async function mutantsOf(
   options: EvidenceOptions,
 ): Promise<MutantsOfInstance | { readonly failure: string }> {
   const { coverage, hindrances } = await goldenEvidence(session, options);
-  if (coverage === undefined) return { failure: hindrances.join('; ') };
+  if (coverage === undefined) return { failure: hindrancesInWords(hindrances) };
   const added = coverage.lines
     .filter(({ change, path }) => change === 'added' && path.endsWith('.py'))
     .map(({ path, line, state }) => ({ path, line, isExecutable: state !== 'not executable' }));

@@ -9,7 +9,7 @@ import { HumanError } from '../domain/humanError';
 import { silent, type Reporter } from '../domain/reporter';
 import type { CandidateStatus, GoldenStatus, InstanceStatus } from '../domain/status';
 import { transitions } from '../domain/transition';
-import { unsoundKinds, type Validation } from '../domain/validation';
+import { soundnessOf, unjudgedKinds, unsoundKinds, type Validation } from '../domain/validation';
 import { withLock } from './lock';
 import { noSpace } from './space';
 import { instanceFolder, instancesFolder, treesFolder } from './storage';
@@ -52,7 +52,7 @@ const validationSchema = z.object({
   id: z.string(),
   reasons: z.array(
     z.object({
-      kind: z.enum(unsoundKinds),
+      kind: z.enum([...unsoundKinds, ...unjudgedKinds]),
       explanation: z.string(),
       tests: texts,
     }),
@@ -180,10 +180,17 @@ export function statusOf(state: InstanceState | undefined): InstanceStatus {
   return { kind: ready ? 'environment ready' : 'not opened' };
 }
 
-const goldenStatus = ({ reasons }: Validation): GoldenStatus =>
-  reasons.length === 0
-    ? { kind: 'golden valid' }
-    : { kind: 'golden invalid', reason: reasons.map(({ kind }) => kind).join(', ') };
+function goldenStatus(validation: Validation): GoldenStatus {
+  const reason = validation.reasons.map(({ kind }) => kind).join(', ');
+  switch (soundnessOf(validation)) {
+    case 'sound':
+      return { kind: 'golden valid' };
+    case 'not judged':
+      return { kind: 'not judged', reason };
+    case 'not sound':
+      return { kind: 'golden invalid', reason };
+  }
+}
 
 const candidateStatus = ({ success, reason }: KeptVerdict): CandidateStatus => ({
   kind: 'candidate',

@@ -45,7 +45,7 @@ export async function sourceOf(instance: Instance, sources: Sources): Promise<Tr
     return { kind: 'commit', from: `https://github.com/${instance.repo}.git` };
   if (isUrl(where)) {
     if (/\.(tar|tgz|tar\.gz|zip)$/i.test(where)) {
-      throw new HumanError(
+      throw new SourceUnusable(
         `The source ${withoutPassword(where)} of ${instance.repo} is an archive on a server`,
         'Download it and name the file, or give the address of a git repository',
       );
@@ -55,14 +55,14 @@ export async function sourceOf(instance: Instance, sources: Sources): Promise<Tr
   const path = resolve(where);
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) {
-    throw new HumanError(
+    throw new SourceUnusable(
       `The source ${where} of ${instance.repo} does not exist`,
       'Give a git repository, a folder, a .tar.gz archive, or an address',
     );
   }
   if (found.isFile()) {
     if (!/\.(tar|tgz|tar\.gz)$/.test(path)) {
-      throw new HumanError(
+      throw new SourceUnusable(
         `The source ${where} is a file but not a .tar or .tar.gz archive`,
         'Unpack it and name the folder',
       );
@@ -125,7 +125,7 @@ async function copySnapshot(
     const code = systemCode(error) ?? '';
     // The cause is something that is neither file, folder nor link, such as a pipe.
     if (!code.startsWith('ERR_FS_CP_')) throw error;
-    throw new HumanError(
+    throw new SourceUnusable(
       `The snapshot ${from} cannot be copied (${messageOf(error)})`,
       'Remove everything that is no file, folder or link, or name another snapshot with --source',
     );
@@ -158,7 +158,7 @@ async function unpack(
     if (error instanceof Cancelled) throw error;
     const full = noSpace(error, out);
     if (full !== undefined) throw full;
-    throw new HumanError(
+    throw new SourceUnusable(
       `The archive ${archive} cannot be unpacked (${messageOf(error)})`,
       'Download it again, or unpack it and name the folder',
     );

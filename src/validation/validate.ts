@@ -5,7 +5,13 @@ import { sideName, sides, standing, type Outcome, type Side } from '../domain/ou
 import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { TestTransition } from '../domain/transition';
-import type { FlakyTest, ListDisagreement, UnsoundReason, Validation } from '../domain/validation';
+import {
+  soundnessOf,
+  type FlakyTest,
+  type ListDisagreement,
+  type UnsoundReason,
+  type Validation,
+} from '../domain/validation';
 import { isLimit } from '../domain/reason';
 import type { StrictEvidence } from '../domain/verdict';
 import type { Engine, Environment } from '../engine/engine';
@@ -60,11 +66,14 @@ interface ValidateRequest extends ValidateOptions {
 export interface Validated {
   readonly validation: Validation;
   readonly environment?: Environment | undefined;
+  /** Why R could not be had; nothing was judged then. */
+  readonly sourceProblem?: Error | undefined;
 }
 
 /**
  * Determines whether an instance is sound, and stores the result in its state. What prevents this
- * (R is not available, T* does not apply, an image cannot be built) is a result too.
+ * (R is not available, T* does not apply, an image cannot be built) is a result too. An attempt
+ * that judged nothing does not replace the result of one that did.
  *
  * @throws Cancelled, and then nothing is stored; HumanError when the result cannot be stored
  */
@@ -73,10 +82,16 @@ export async function validateOne(request: ValidateRequest): Promise<Validated> 
   const validated = await prepareAndValidate(request);
   const { validation } = validated;
   throwIfAborted(signal);
-  await updateState(storage, instance.id, (kept) => ({ ...kept, validation }), {
-    signal,
-    reporter,
-  });
+  const isJudged = (each: Validation): boolean => soundnessOf(each) !== 'not judged';
+  await updateState(
+    storage,
+    instance.id,
+    (kept) =>
+      !isJudged(validation) && kept.validation !== undefined && isJudged(kept.validation)
+        ? kept
+        : { ...kept, validation },
+    { signal, reporter },
+  );
   return validated;
 }
 
@@ -84,18 +99,19 @@ async function prepareAndValidate(request: ValidateRequest): Promise<Validated> 
   const { instance, engine, python, storage, signal, reporter } = request;
   const started = performance.now();
   let session: InstanceSession | undefined;
+  let hasTrees = false;
   try {
     reporter.progress(`${instance.id}: preparing R and R∘X*`);
     const source = await sourceOf(instance, request.sources);
     const trees = await prepareTrees(instance, source, storage, { signal, reporter });
+    hasTrees = true;
     const store = runStore(storage);
     session = await openSession({ instance, trees, engine, python, store });
     return await validateInstance(session, request);
   } catch (error) {
     if (error instanceof Cancelled || signal?.aborted === true) throw new Cancelled();
     if (!(error instanceof HumanError) && !(error instanceof GitError)) throw error;
-    const kind =
-      error instanceof GoldenPatchUnfit ? 'golden patch does not apply' : 'environment failed';
+    const kind = whyNothingRan(error, hasTrees);
     const validation: Validation = {
       ...unknownYet,
       id: instance.id,
@@ -105,10 +121,20 @@ async function prepareAndValidate(request: ValidateRequest): Promise<Validated> 
       environment: engine.environment?.description ?? engine.description,
       seconds: secondsSince(started),
     };
-    return { validation, environment: engine.environment };
+    const isSource = kind === 'source not available';
+    return {
+      validation,
+      environment: engine.environment,
+      ...(isSource ? { sourceProblem: error } : {}),
+    };
   } finally {
     await session?.dispose();
   }
+}
+
+function whyNothingRan(error: Error, hasTrees: boolean): UnsoundReason['kind'] {
+  if (error instanceof GoldenPatchUnfit) return 'golden patch does not apply';
+  return hasTrees ? 'environment failed' : 'source not available';
 }
 
 /**

@@ -206,6 +206,10 @@ describe('bad input to the command line', () => {
     const result = json.results[0];
     assert.equal(result?.strict?.reason, 'timed out');
     assert.equal(result?.runs?.base?.ending, 'timed out');
+    assert.match(
+      result?.notes?.join('\n') ?? '',
+      /on R the candidate was stopped by the time limit/,
+    );
     const second = result?.strict?.tests.find((each) => each.test.endsWith('test_second'));
     assert.equal(second?.base.outcome, 'error');
     assert.match(second?.base.message ?? '', /time limit/);

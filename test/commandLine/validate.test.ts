@@ -16,7 +16,7 @@ interface Document {
 
 interface Result {
   readonly id: string;
-  readonly sound: boolean;
+  readonly sound: boolean | null;
   readonly reasons: readonly {
     readonly kind: string;
     readonly explanation: string;
@@ -196,7 +196,7 @@ describe('validate @full', () => {
         ['octo__unfit-1', false, 'golden patch does not apply', 0],
         ['octo__unfit-2', false, 'golden patch does not apply', 0],
         ['octo__module-1', false, 'environment failed', 1],
-        ['octo__commit-1', false, 'environment failed', 0],
+        ['octo__commit-1', null, 'source not available', 0],
       ],
     );
 
@@ -232,6 +232,22 @@ describe('validate @full', () => {
       /No module named 'whiskers_that_nobody_has'/,
     );
     assert.match(of('octo__commit-1').reasons[0]?.explanation ?? '', /^Commit 0123456789ab/);
+
+    // An attempt without R does not replace what was found with it.
+    const moved = await validate(
+      [
+        await cat.row(
+          'octo__sound-1',
+          { code: fix, tests: tests(isTwo) },
+          { base_commit: '0123456789abcdef0123456789abcdef01234567' },
+        ),
+      ],
+      'batch',
+    );
+    assert.deepEqual(
+      moved.document.results.map((each) => each.sound),
+      [null],
+    );
 
     const storage = join(folder.path, 'batch');
     const states = await readStates(storage);

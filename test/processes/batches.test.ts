@@ -204,6 +204,23 @@ describe('a batch', function () {
     assert.equal(second.reused, 1);
   });
 
+  it('names the limit that a candidate reached where harness grading is not available', async () => {
+    const at: SimulatedOptions['at'] = (step, { side, patch }) =>
+      step === 'run' && side === 'fixed' && patch === testFile('m')
+        ? runRecord({ ending: 'too many processes', exitCode: undefined, seconds: 3 })
+        : undefined;
+    const notes: string[] = [];
+    const batch = runBatch(await request(two.slice(0, 1), { at }), {
+      onEntry: (_entry, report) => void notes.push(...(report.notes ?? [])),
+    });
+    const { entries } = await batch.done;
+    assert.equal(entries[0]?.reason, 'too many processes');
+    assert.match(
+      notes.join('\n'),
+      /harness grading is not available: on R∘X\* the candidate was stopped after 3 s because it reached the limit of processes/,
+    );
+  });
+
   it('leaves the output of golden and base tests that were stopped, and of what could not run', async () => {
     const patch = (file: string): string =>
       `--- a/tests/test_cat.py\n+++ b/tests/test_cat.py\n@@ -1,2 +1,4 @@\n def test_purr():\n     pass\n+def test_${file}():\n+    pass\n`;

@@ -14,6 +14,7 @@ import { openSession, type InstanceSession } from '../../src/evaluation/session'
 import type { Trees } from '../../src/repository/trees';
 import { loadParser } from '../unit/python/loadParser';
 import { runRecord } from '../unit/evaluation/examples';
+import { environment } from '../environments';
 import { useExample, type Example } from './exampleRepository';
 import { startAdapter } from './debugAdapter';
 
@@ -157,9 +158,12 @@ describe('tests handed to a debugger', function () {
     }
   });
 
-  it('stop at a breakpoint of the workspace under debugpy, and pass on', async function () {
-    const interpreter = process.env['SWT_BENCH_TEST_DEBUGPY'];
-    if (interpreter === undefined) return this.skip();
+  it('stop at a breakpoint of the workspace under debugpy, and pass on @full', async function () {
+    const interpreter = join(
+      await environment(this, 'python3', ['debugpy==1.8.14']),
+      'bin',
+      'python',
+    );
     const withDebugpy = await open(await localEngine({ storage, tracer, python: interpreter }));
     const workspace = join(storage, 'workspace');
     const changed = ['cat.py'];
@@ -178,7 +182,7 @@ describe('tests handed to a debugger', function () {
                 workspace,
                 changed,
                 shown: undefined,
-                inherited: ['SWT_BENCH_TEST_DEBUGPY'],
+                inherited: [],
               }),
               { path: join(workspace, file), line: 5 },
               (stop) => stops.push(stop),

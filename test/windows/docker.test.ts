@@ -98,9 +98,7 @@ describe('an instance in containers', () => {
     assert.match(item.text, /1 F→P · ΔC \d+ %/);
     const line = document.getText().split('\n').indexOf('    def test_parts_add_up(self):');
     const [after] = await waitFor('text after the definition', async () =>
-      (await visible.decorationsAfter()).filter((each) =>
-        each.text.includes('reproduces the issue'),
-      ),
+      (await visible.decorationsAfter()).filter((each) => each.text.startsWith('on R: ')),
     );
     assert.equal(after?.line, line + 1);
     assert.match(after?.text ?? '', /on R: AssertionError/);

@@ -30,6 +30,11 @@ def test_allocates(ways):
     assert sum(part.cents for part in parts) == 2000
 `;
 
+/** What the view of the open instance says of the environment. */
+const environmentRow = async (): Promise<string> =>
+  (await visible.treeRows('Open Instance')).find(({ label }) => label === 'Environment')
+    ?.description ?? '';
+
 describe('the environment of an instance', () => {
   const bare = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'bare');
   const python = join(bare, 'bin', 'python');
@@ -70,6 +75,10 @@ describe('the environment of an instance', () => {
         ({ message }) => message.includes('pytest not installed') && message.includes(python),
       ),
     );
+    await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
+    await waitFor('the same in the view', async () =>
+      /pytest not installed/.test(await environmentRow()),
+    );
     await screenshot('environment-found');
   });
 
@@ -108,10 +117,15 @@ describe('the environment of an instance', () => {
   it('is made from the page of the issue, with which the tests then run', async () => {
     await vscode.commands.executeCommand('swt-bench.showIssue');
     await screenshot('environment-issue');
+    const making = vscode.commands.executeCommand('swt-bench.makeEnvironment');
+    await waitFor('how far it is', async () => /^being made: /.test(await environmentRow()));
     await vscode.commands.executeCommand('swt-bench.makeEnvironment');
+    await making;
     const made = setting().get<string>('python') ?? '';
     assert.match(made, /virtualenvs[\\/]tallybook-tallybook-0-7-\w+[\\/]bin[\\/]python$/);
     assert.equal((await api()).getActiveEnvironmentPath().path, made);
+    await waitFor('what came of it', async () => (await environmentRow()).includes(made));
+    assert.match(await environmentRow(), /^Made at /);
     await screenshot('environment-made');
     await vscode.commands.executeCommand('swt-bench.reproduce');
     await waitFor('the verdict', async () => /F→P/.test(await statusText()));

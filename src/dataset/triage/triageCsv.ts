@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { InstanceEntry } from '../../domain/instance';
 import { candidateOf, type InstanceStatus } from '../../domain/status';
 import type { TriageEntry } from '../../domain/triage';
-import type { Validation } from '../../domain/validation';
+import { soundnessOf, type Validation } from '../../domain/validation';
 
 /** The data of one instance. */
 interface TriageCsvRow {
@@ -53,7 +53,7 @@ export function triageCsv(rows: readonly TriageCsvRow[]): string {
       location?.line ?? '',
       location?.function ?? '',
       location?.file ?? '',
-      validation === undefined ? '' : validation.reasons.length === 0 ? 'sound' : 'not sound',
+      validation === undefined ? '' : soundnessOf(validation),
       (validation?.reasons ?? []).map((reason) => reason.kind).join(', '),
       validation?.date ?? '',
       last === undefined ? '' : last.success ? 'success' : last.reason,

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ChangeCoverage, LineState } from '../../domain/changeCoverage';
+import type { ChangeCoverage, CoveredLine, LineState } from '../../domain/changeCoverage';
 import { stateIcon } from './changeCoverageGutters';
 import {
   changedFileNodes,
@@ -7,6 +7,8 @@ import {
   changeCoverageNodesBelow,
   changeCoverageState,
   changeCoverageTreeRow,
+  nodeOfLine,
+  parentOfNode,
   type ChangeCoverageNode,
 } from './changeCoverageTreeRow';
 import { goldenFilesOf } from './goldenFiles';
@@ -53,6 +55,13 @@ export class ChangeCoveragePanel
     await this.describe();
   }
 
+  /** Selects the row of a changed line. The view does not open for it, and takes no focus. */
+  async select(line: CoveredLine): Promise<void> {
+    const node = this.view.visible ? nodeOfLine(await this.top(), line) : undefined;
+    if (node === undefined) return;
+    await this.view.reveal(node, { select: true, focus: false });
+  }
+
   private async refresh(): Promise<void> {
     const coverage = shownCoverage(this.open);
     const state = changeCoverageState(this.open);
@@ -80,7 +89,14 @@ export class ChangeCoveragePanel
   }
 
   async getChildren(node?: ChangeCoverageNode): Promise<ChangeCoverageNode[]> {
-    if (node !== undefined) return changeCoverageNodesBelow(node);
+    return node === undefined ? this.top() : changeCoverageNodesBelow(node);
+  }
+
+  async getParent(node: ChangeCoverageNode): Promise<ChangeCoverageNode | undefined> {
+    return parentOfNode(await this.top(), node);
+  }
+
+  private async top(): Promise<ChangeCoverageNode[]> {
     const { coverage } = this;
     if (coverage === undefined) return [];
     const files = await goldenFilesOf(this.open).catch(() => []);

@@ -115,6 +115,46 @@ export function changeCoverageNodesBelow(node: ChangeCoverageNode): ChangeCovera
   }
 }
 
+/** The row of a changed line; undefined where the rows leave it out. */
+export function nodeOfLine(
+  top: readonly ChangeCoverageNode[],
+  line: Pick<CoveredLine, 'change' | 'path' | 'line'>,
+): ChangeCoverageNode | undefined {
+  return everyNode(top).find(
+    (node) =>
+      node.kind === 'line' &&
+      node.line.change === line.change &&
+      node.line.path === line.path &&
+      node.line.line === line.line,
+  );
+}
+
+/** The row above a row; undefined for a row at the top. Rows made anew count as the same. */
+export function parentOfNode(
+  top: readonly ChangeCoverageNode[],
+  node: ChangeCoverageNode,
+): ChangeCoverageNode | undefined {
+  const id = idOfNode(node);
+  return everyNode(top).find((each) =>
+    changeCoverageNodesBelow(each).some((below) => idOfNode(below) === id),
+  );
+}
+
+const everyNode = (nodes: readonly ChangeCoverageNode[]): ChangeCoverageNode[] =>
+  nodes.flatMap((node) => [node, ...everyNode(changeCoverageNodesBelow(node))]);
+
+/** VS Code knows a row by it. */
+function idOfNode(node: ChangeCoverageNode): string {
+  switch (node.kind) {
+    case 'file':
+      return node.path;
+    case 'state':
+      return `${node.file.path}\n${node.state}`;
+    case 'line':
+      return `${node.line.change} ${node.line.line} ${node.line.path}`;
+  }
+}
+
 /** A row of the view. */
 export interface ChangeCoverageTreeRow extends TreeRow {
   /** The state whose mark in the gutter is the icon of the row. */
@@ -141,9 +181,10 @@ export function changeCoverageTreeRow(
 
 function fileRow(
   l10n: typeof vscode.l10n,
-  { path, lines }: FileNode,
+  node: FileNode,
   missedOnly: boolean,
 ): ChangeCoverageTreeRow {
+  const { path, lines } = node;
   const { covered, executable } = changeCoverageOf(lines);
   const inWords = missedOnly
     ? lines.length === 1
@@ -152,7 +193,7 @@ function fileRow(
     : l10n.t('{0} of {1} executable lines newly covered', covered, executable);
   return {
     label: path,
-    id: path,
+    id: idOfNode(node),
     // Short, since the text follows a path.
     description: missedOnly ? `${lines.length}` : `${covered}/${executable}`,
     tooltip: `${path}\n${inWords}`,
@@ -162,14 +203,12 @@ function fileRow(
   };
 }
 
-function stateRow(
-  l10n: typeof vscode.l10n,
-  { file, state, lines }: StateNode,
-): ChangeCoverageTreeRow {
+function stateRow(l10n: typeof vscode.l10n, node: StateNode): ChangeCoverageTreeRow {
+  const { state, lines } = node;
   const name = stateName(l10n, state);
   return {
     label: name,
-    id: `${file.path}\n${state}`,
+    id: idOfNode(node),
     description: `${lines.length}`,
     state,
     children: state === 'not executable' ? 'folded' : 'unfolded',
@@ -180,11 +219,12 @@ function stateRow(
   };
 }
 
-function lineRow(l10n: typeof vscode.l10n, { line }: LineNode): ChangeCoverageTreeRow {
+function lineRow(l10n: typeof vscode.l10n, node: LineNode): ChangeCoverageTreeRow {
+  const { line } = node;
   const code = line.text.trim();
   return {
     label: lineName(line),
-    id: `${line.change} ${line.line} ${line.path}`,
+    id: idOfNode(node),
     description: code,
     hover: coverageHoverParts(l10n, line),
     state: line.state,

@@ -122,6 +122,7 @@ export class ChangeCoverageViews implements vscode.Disposable {
       return;
     }
     await this.show(line);
+    await this.panel.select(line);
   }
 
   private async show(line: CoveredLine): Promise<void> {

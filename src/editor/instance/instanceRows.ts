@@ -9,7 +9,7 @@ import type { EngineProblem } from '../shell/engineReadiness';
 import { commandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import { successInWords } from '../testing/transitionTexts';
-import { findingsInWords } from '../verdict/verdictSentences';
+import { findingsInWords, verdictInWords } from '../verdict/verdictSentences';
 
 /** What the view of the open instance shows. */
 export interface InstanceAtAGlance {
@@ -18,6 +18,18 @@ export interface InstanceAtAGlance {
   /** What prevents tests from running. */
   readonly problem: EngineProblem | undefined;
   readonly isRunning: boolean;
+  /** What is prepared before the tests run; undefined once they run. */
+  readonly step: string | undefined;
+  readonly environment: {
+    /** Engine and environment of the tests; undefined before their first use. */
+    readonly runsWith: string | undefined;
+    /** Whether tests run in containers, each of which brings its Python. */
+    readonly isContainer: boolean;
+    /** How far its making is; undefined while none is made. */
+    readonly step: string | undefined;
+    /** What came of it last, with the time. */
+    readonly last: string | undefined;
+  };
   /** The last verdict, if any. */
   readonly result: CandidateResult | undefined;
   /** Whether the last verdict, if any, is about the current workspace. */
@@ -31,7 +43,10 @@ type Glance = Required<Pick<TreeRow, 'label' | 'description' | 'tooltip' | 'icon
   readonly runs: string;
 };
 
-/** The open instance at a glance: the problem, issue, candidate, change coverage, golden patch. */
+/**
+ * The open instance at a glance: the problem, issue, candidate, change coverage, golden patch,
+ * environment.
+ */
 export function instanceRows(l10n: typeof vscode.l10n, about: InstanceAtAGlance): TreeRow[] {
   return [
     ...(about.problem === undefined ? [] : [hindrance(l10n, about.problem)]),
@@ -39,6 +54,7 @@ export function instanceRows(l10n: typeof vscode.l10n, about: InstanceAtAGlance)
     candidateRow(l10n, about),
     coverageRow(l10n, about),
     goldenRow(l10n, about.revealed),
+    environmentRow(l10n, about.environment),
   ].map(({ runs, ...row }) => ({
     ...row,
     command: { command: runs, title: row.label },
@@ -76,14 +92,15 @@ const outdated = (
 
 function candidateRow(
   l10n: typeof vscode.l10n,
-  { isRunning, result, current }: InstanceAtAGlance,
+  { isRunning, step, result, current }: InstanceAtAGlance,
 ): Glance {
   const row = { label: l10n.t('Candidate'), runs: commandIds.reproduce };
   const strict = result?.strict;
   if (isRunning) {
     return {
       ...row,
-      description: l10n.t('running on R and R∘X*'),
+      description:
+        step === undefined ? l10n.t('running on R and R∘X*') : l10n.t('preparing: {0}', step),
       tooltip: (current ? strict?.explanation : undefined) ?? l10n.t('The verdict follows'),
       icon: { id: 'sync~spin' },
     };
@@ -98,12 +115,13 @@ function candidateRow(
   }
   if (!current) return { ...row, ...outdated(l10n, strict.explanation) };
   const findings = findingsToShow(result ?? { findings: [] });
+  const { ownTests = [] } = result ?? {};
   return {
     ...row,
     description: [
       // At the front, since the view is narrow.
       ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings.length)]),
-      strict.success ? successInWords(l10n) : strict.reason,
+      strict.success ? successInWords(l10n) : verdictInWords({ strict, ownTests }),
     ].join(' · '),
     tooltip: [strict.explanation, ...findings.map(({ says }) => `⚠ ${says}`)].join('\n'),
     icon: strict.success
@@ -147,4 +165,22 @@ const goldenRow = (l10n: typeof vscode.l10n, revealed: boolean): Glance => ({
     : l10n.t('Reveal it, with the golden tests and later hints'),
   icon: { id: revealed ? 'eye' : 'eye-closed' },
   runs: revealed ? commandIds.hideGolden : commandIds.reveal,
+});
+
+/** Notifications go away; this row keeps what came of making the environment or looking again. */
+const environmentRow = (
+  l10n: typeof vscode.l10n,
+  { runsWith, isContainer, step, last }: InstanceAtAGlance['environment'],
+): Glance => ({
+  label: l10n.t('Environment'),
+  description:
+    step === undefined
+      ? (runsWith ?? last ?? l10n.t('known after a run'))
+      : l10n.t('being made: {0}', step),
+  tooltip: [
+    ...(last === undefined ? [] : [last]),
+    isContainer ? l10n.t('Look for it again') : l10n.t('Choose the Python of the tests'),
+  ].join('\n'),
+  icon: { id: step === undefined ? 'server-environment' : 'sync~spin' },
+  runs: isContainer ? commandIds.checkEngine : commandIds.selectPython,
 });

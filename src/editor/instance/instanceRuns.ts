@@ -17,7 +17,7 @@ import { testOnRepairs, type StandingsOnRepair } from '../../repair/testOnRepair
 import { testsOnR, testsOnRepair } from '../../repair/testRepair';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { textsOfTests } from '../testing/textsOfTests';
-import type { Evaluated } from '../verdict/evaluated';
+import { isAsBefore, type Evaluated } from '../verdict/evaluated';
 import type { KnownResults } from '../verdict/knownResults';
 import { patchDigest } from './edits';
 import { RunQueue } from './runQueue';
@@ -114,6 +114,7 @@ export class InstanceRuns {
       const patch = await this.parts.candidatePatch(work.signal);
       const session = await this.parts.session.withPair(work);
       const { known } = this.parts;
+      await known.readIssue();
       const first = this.showFirst(session, work);
       try {
         const { result, isWhole, endedAt } = await this.evaluateIn(
@@ -124,9 +125,11 @@ export class InstanceRuns {
         );
         const texts = await textsOfTests(session, result.patch);
         throwIfAborted(work.signal);
+        const digest = patchDigest(patch);
         const evaluated: Evaluated = {
           result,
-          digest: patchDigest(patch),
+          digest,
+          asBefore: isAsBefore(known.last, { digest, result }),
           texts,
           evaluatedAt: new Date(),
           milliseconds: performance.now() - askedAt,

@@ -1,14 +1,23 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+import { engineNames, runsInContainers, type EngineName } from '../../engine/engine';
 import type { EngineReadiness } from '../shell/engineReadiness';
-import { contextKeys } from '../shell/names';
+import { contextKeys, settingKeys } from '../shell/names';
 import { treeItemOf } from '../shell/treeItem';
 import type { TreeRow } from '../shell/treeRow';
 import { instanceRows } from './instanceRows';
 import type { OpenInstance } from './openInstance';
 import type { InstanceSource } from './instanceRoles';
 import { hasUnsaved } from './saveEdits';
+
+/** As set; an invalid name is reported when tests run. */
+const engineNameOf = ({ folder }: InstanceSource): EngineName => {
+  const set: unknown = vscode.workspace
+    .getConfiguration(undefined, folder.uri)
+    .get(settingKeys.engine);
+  return engineNames.find((name) => name === set) ?? 'local';
+};
 
 /** The open instance at a glance: the problem, issue, candidate, change coverage, golden patch. */
 export class InstanceTree implements vscode.TreeDataProvider<TreeRow>, vscode.Disposable {
@@ -48,6 +57,13 @@ export class InstanceTree implements vscode.TreeDataProvider<TreeRow>, vscode.Di
       issue,
       problem: this.readiness?.problem,
       isRunning: open.isRunning,
+      step: open.step,
+      environment: {
+        runsWith: open.environment,
+        isContainer: runsInContainers(engineNameOf(open)),
+        step: open.environmentNotes.step,
+        last: open.environmentNotes.last,
+      },
       result: open.last?.result,
       current,
       revealed: open.revealed,

@@ -5,7 +5,9 @@ import { runsInContainers } from '../../engine/engine';
 import { instanceEnvironment } from '../../engine/local/instanceEnvironment';
 import { commandIds, settingKeys } from '../shell/names';
 import { engineSettings, storageFolder } from '../shell/settings';
+import { stepBeside } from '../shell/stepBeside';
 import { withNotification } from '../shell/withNotification';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from './openInstance';
 import { setPython } from './selectPython';
 
@@ -22,25 +24,46 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
       vscode.l10n.t('Set {0} to local to use one', settingKeys.engine),
     );
   }
-  const made = await withNotification(
-    vscode.l10n.t('Environment of {0}', open.marker.id),
-    reporter,
-    async (shown, signal) =>
+  const notes = open.environmentNotes;
+  const { step } = notes;
+  if (step !== undefined) {
+    // A second one would only wait for the first, so this is its end too.
+    const said = vscode.l10n.t('The environment is being made already: {0}', step);
+    void vscode.window.showInformationMessage(withoutLinkMarkup(said));
+    return notes.settled();
+  }
+  const title = vscode.l10n.t('Environment of {0}', open.marker.id);
+  const made = await notes.during(title, (tell) =>
+    withNotification(title, reporter, async (shown, signal) =>
       instanceEnvironment(
         {
           instance: await open.instance(),
           tree: (await open.trees()).base,
           storage: storageFolder(),
         },
-        { reporter: shown, signal },
+        { reporter: tellingBoth(shown, (each) => tell(stepBeside(title, each))), signal },
       ),
+    ),
   );
   if (made === undefined) return;
   const python = made.interpreter;
   await setPython(python, open, reporter);
+  await notes.keep(vscode.l10n.t('Made at {0}: {1}', now(), python));
   const reproduce = vscode.l10n.t('Reproduce');
   const said = vscode.l10n.t('Tests of this instance now run with {0}', python);
   void vscode.window.showInformationMessage(said, reproduce).then((chosen) => {
     if (chosen === reproduce) void vscode.commands.executeCommand(commandIds.reproduce);
   });
 }
+
+const tellingBoth = (reporter: Reporter, tell: (step: string) => void): Reporter => ({
+  log: (line) => reporter.log(line),
+  progress: (step) => {
+    reporter.progress(step);
+    tell(step);
+  },
+});
+
+/** Date and time of a result that stays. */
+export const now = (): string =>
+  new Date().toLocaleString(vscode.env.language, { dateStyle: 'short', timeStyle: 'short' });

@@ -19,6 +19,7 @@ import { instanceFolder } from '../../repository/storage';
 import type { WorkspaceMarker } from '../../repository/marker';
 import { patchDigest, Edits } from './edits';
 import type { Evaluated, KnownCases, Preliminary } from '../verdict/evaluated';
+import { EnvironmentNotes } from './environmentNotes';
 import { InstanceOrigin } from './instanceOrigin';
 import type {
   FilesOfR,
@@ -51,6 +52,7 @@ export class OpenInstance
   private readonly origin: InstanceOrigin;
   private readonly session: WarmSession;
   readonly runs: InstanceRuns;
+  readonly environmentNotes: EnvironmentNotes;
   private readonly view = new InstanceView(this);
   private readonly repository: WorkspaceRepository;
   private readonly known: KnownResults;
@@ -76,6 +78,9 @@ export class OpenInstance
     // Outside the workspace, and kept for later windows of it.
     const own = context.storageUri?.fsPath ?? instanceFolder(storageFolder(), marker.id);
     this.repository = new WorkspaceRepository(folder.uri.fsPath, join(own, 'workspace'));
+    this.environmentNotes = new EnvironmentNotes(context.workspaceState, reporter, () =>
+      this.changed.fire(),
+    );
     this.known = new KnownResults(context, marker.id, reporter, () => this.instance());
     this.origin = new InstanceOrigin(context, marker, this.repository, reporter);
     this.session = new WarmSession({

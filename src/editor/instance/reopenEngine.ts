@@ -3,6 +3,7 @@ import { HumanError, orCancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { EngineReadiness } from '../shell/engineReadiness';
 import { withNotification } from '../shell/withNotification';
+import { now } from './makeEnvironment';
 import type { OpenInstance } from './openInstance';
 
 /**
@@ -11,7 +12,7 @@ import type { OpenInstance } from './openInstance';
  * @throws HumanError when the engine is not available
  */
 export async function reopenEngine(
-  { runs }: OpenInstance,
+  { runs, environmentNotes }: OpenInstance,
   readiness: EngineReadiness,
   reporter: Reporter,
 ): Promise<void> {
@@ -26,5 +27,6 @@ export async function reopenEngine(
     },
   );
   if (found === undefined) return;
+  await environmentNotes.keep(vscode.l10n.t('Looked again at {0}: {1}', now(), found));
   void vscode.window.showInformationMessage(vscode.l10n.t('Tests run with: {0}', found));
 }

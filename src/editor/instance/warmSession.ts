@@ -53,9 +53,21 @@ export class WarmSession {
     return this.preparingStep;
   }
 
-  /** The engine and the environment of the tests; undefined before its first use. */
+  /**
+   * The engine and the environment of the tests; undefined before its first use, and once the
+   * settings ask for another.
+   */
   get environment(): string | undefined {
-    return this.environmentText;
+    return this.opening?.settings === this.asked() ? this.environmentText : undefined;
+  }
+
+  /** What the settings ask for, as a text; undefined where they are invalid. */
+  private asked(): string | undefined {
+    try {
+      return keyOf(engineSettings(this.parts.scope));
+    } catch {
+      return undefined;
+    }
   }
 
   /** Digest of the environment of the run under way; undefined before the first. */
@@ -71,7 +83,7 @@ export class WarmSession {
   async session(): Promise<InstanceSession> {
     if (this.disposed) throw new Error('the window closes');
     const settings = engineSettings(this.parts.scope);
-    const key = JSON.stringify([settings, storageFolder()]);
+    const key = keyOf(settings);
     let { opening } = this;
     if (opening?.settings !== key) {
       this.close();
@@ -180,6 +192,8 @@ export class WarmSession {
     await this.closing;
   }
 }
+
+const keyOf = (settings: EngineSettings): string => JSON.stringify([settings, storageFolder()]);
 
 interface Opened {
   readonly engine: Engine;

@@ -11,6 +11,8 @@ import {
   type GoldenStatus,
   type InstanceStatus,
 } from '../../domain/status';
+import { soundnessOf } from '../../domain/validation';
+import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
 import { commandIds, listCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import type { Catalogue } from './catalogue';
@@ -260,9 +262,13 @@ export function paragraphsOn(
     ...(validation === undefined
       ? []
       : [
-          `Validated ${validation.date.slice(0, 10)}, ${plural(validation.repetitions, 'time')}, ` +
-            `${validation.engine}, ${validation.environment}`,
-          ...validation.reasons.map((reason) => `${reason.kind}: ${reason.explanation}`),
+          soundnessOf(validation) === 'not judged'
+            ? `Tried to validate on ${validation.date.slice(0, 10)}`
+            : `Validated ${validation.date.slice(0, 10)}, ${plural(validation.repetitions, 'time')}, ` +
+              `${validation.engine}, ${validation.environment}`,
+          ...validation.reasons.map((reason) =>
+            inTermsOfSettings(`${reason.kind}: ${reason.explanation}`),
+          ),
         ]),
     ...(triage === undefined || triage.tags.length === 0
       ? []
@@ -296,6 +302,7 @@ export function statusInWords(
       return all ? l10n.t('environment ready') : '';
     case 'golden valid':
     case 'golden invalid':
+    case 'not judged':
     case 'candidate': {
       const [golden, candidate] = [goldenOf(status), candidateOf(status)];
       const words = [
@@ -308,10 +315,16 @@ export function statusInWords(
   }
 }
 
-const goldenInWords = (l10n: typeof vscode.l10n, golden: GoldenStatus): string =>
-  golden.kind === 'golden valid'
-    ? l10n.t('golden valid')
-    : l10n.t('golden invalid: {0}', golden.reason);
+function goldenInWords(l10n: typeof vscode.l10n, golden: GoldenStatus): string {
+  switch (golden.kind) {
+    case 'golden valid':
+      return l10n.t('golden valid');
+    case 'golden invalid':
+      return l10n.t('golden invalid: {0}', golden.reason);
+    case 'not judged':
+      return l10n.t('not judged: {0}', golden.reason);
+  }
+}
 
 const candidateInWords = (l10n: typeof vscode.l10n, candidate: CandidateStatus): string =>
   candidate.success ? l10n.t('candidate: success') : l10n.t('candidate: {0}', candidate.reason);
@@ -321,7 +334,7 @@ function countedWords(status: InstanceStatus): string[] {
   if (status.kind === 'environment ready') return ['ready'];
   const [golden, candidate] = [goldenOf(status), candidateOf(status)];
   return [
-    ...(golden === undefined ? [] : [golden.kind === 'golden valid' ? 'valid' : 'invalid']),
+    ...(golden === undefined ? [] : [golden.kind.replace(/^golden /, '')]),
     ...(candidate === undefined ? [] : [candidate.success ? 'success' : 'no success']),
   ];
 }
@@ -336,6 +349,8 @@ function statusIcon(status: InstanceStatus): NonNullable<TreeRow['icon']> {
       return { id: 'verified', colour: 'testing.iconPassed' };
     case 'golden invalid':
       return { id: 'warning', colour: 'list.warningForeground' };
+    case 'not judged':
+      return { id: 'question' };
     case 'candidate':
       return status.success
         ? { id: 'pass-filled', colour: 'testing.iconPassed' }

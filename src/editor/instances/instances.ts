@@ -136,7 +136,7 @@ export class Instances implements vscode.Disposable {
         return validateInstances(catalogue, ids, {
           context: this.context,
           reporter: this.reporter,
-          sources: this.sources(),
+          sources: () => this.sources(),
         });
       case listCommandIds.editTags:
         return editTags(catalogue, ids, texts(given));

@@ -1,75 +1,113 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { HumanError } from '../../domain/humanError';
+import type { Instance } from '../../domain/instance';
 import type { Reporter } from '../../domain/reporter';
 import { withEngine } from '../../engine/openEngine';
-import { validateOne } from '../../validation/validate';
+import { validateOne, type Validated } from '../../validation/validate';
 import { createPythonParser } from '../../python/parser';
+import { SourceUnusable } from '../../repository/git/unreachable';
 import { parseSources } from '../../repository/source';
 import { listCommandIds, settingKeys } from '../shell/names';
-import { showEngineProblem } from '../shell/problems';
+import { showEngineProblem, showProblem } from '../shell/problems';
 import { distOf } from '../instance/warmSession';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import type { Catalogue } from './catalogue';
+import { chooseRepositoryFolder } from './chooseRepositoryFolder';
+import { notJudged, validationLine, validationSummary } from './validationTexts';
 import { withNotification } from '../shell/withNotification';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
-/** Validates instances one at a time. Stores and lists each result as soon as it is known. */
+/** What a validation needs besides the dataset. */
+interface ValidationParts {
+  readonly context: vscode.ExtensionContext;
+  readonly reporter: Reporter;
+  /** Read for each attempt, since the person may name another source in between. */
+  readonly sources: () => readonly string[];
+}
+
+/**
+ * Validates instances one at a time. Stores and lists each result as soon as it is known. Where R
+ * cannot be had, the person may choose a folder that has it, and those instances are tried again.
+ */
 export async function validateInstances(
   catalogue: Catalogue,
   ids: readonly string[],
-  parts: {
-    readonly context: vscode.ExtensionContext;
-    readonly reporter: Reporter;
-    readonly sources: readonly string[];
-  },
+  parts: ValidationParts,
 ): Promise<void> {
+  const { reporter } = parts;
+  const results = await withTitle(catalogue, ids, parts).catch((error: unknown) => {
+    showEngineProblem(error, reporter);
+    return undefined;
+  });
+  if (results === undefined) return;
+  const summary = validationSummary(
+    vscode.l10n,
+    results.map(({ validation }) => validation),
+  );
+  if (summary !== undefined) tell(summary);
+  const unjudged = results.filter(({ sourceProblem }) => sourceProblem !== undefined);
+  const [first] = unjudged;
+  if (first === undefined) return;
+  const said = new HumanError(
+    notJudged(vscode.l10n, first.id, first.repo),
+    first.sourceProblem?.message,
+  );
+  if (!(first.sourceProblem instanceof SourceUnusable)) return showProblem(said, reporter);
+  if (await chooseRepositoryFolder(first.repo, said, reporter)) {
+    const again = unjudged.map(({ id }) => id);
+    return validateInstances(catalogue, again, parts);
+  }
+}
+
+type Result = Validated & Pick<Instance, 'id' | 'repo'>;
+
+/** Undefined when the person cancelled. */
+function withTitle(
+  catalogue: Catalogue,
+  ids: readonly string[],
+  { context, reporter, sources }: ValidationParts,
+): Promise<readonly Result[] | undefined> {
   const { dataset } = catalogue;
-  if (dataset === undefined) return;
   const storage = storageFolder();
-  const assets = distOf(parts.context.extensionPath);
-  const unsound: string[] = [];
+  const assets = distOf(context.extensionPath);
   const title =
     ids.length === 1
       ? vscode.l10n.t('Validating {0}', ids[0] ?? '')
       : vscode.l10n.t('Validating {0} instances', ids.length);
-  const validating = withNotification(title, parts.reporter, async (reporter, signal) => {
-    const parser = await createPythonParser((name) => join(assets, name));
+  return withNotification(title, reporter, async (reporter, signal) => {
+    const python = await createPythonParser((name) => join(assets, name));
+    const shared = {
+      python,
+      sources: parseSources(sources()),
+      storage,
+      repetitions: repetitions(),
+      timeoutSeconds: timeoutSeconds(),
+      signal,
+      reporter,
+    };
     return withEngine({ ...engineSettings(), storage, assets, signal }, async (engine) => {
-      for (const instance of await dataset.read(ids)) {
-        const { validation } = await validateOne({
-          instance,
-          engine,
-          python: parser,
-          sources: parseSources(parts.sources),
-          storage,
-          repetitions: repetitions(),
-          timeoutSeconds: timeoutSeconds(),
-          signal,
-          reporter,
-        });
-        const [reason] = validation.reasons;
-        if (reason !== undefined) unsound.push(`${instance.id}: ${reason.explanation}`);
+      const results: Result[] = [];
+      for (const instance of (await dataset?.read(ids)) ?? []) {
+        const validated = await validateOne({ ...shared, instance, engine });
+        results.push({ ...validated, id: instance.id, repo: instance.repo });
+        // The message of the end goes away; the log keeps each result.
+        reporter.log(validationLine(vscode.l10n, validated.validation));
         await catalogue.refreshStates();
       }
-      return true;
+      return results;
     });
   });
-  const done = await validating.catch((error: unknown) => {
-    showEngineProblem(error, parts.reporter);
-    return undefined;
-  });
-  if (done !== true) return;
-  const text =
-    unsound.length === 0
-      ? vscode.l10n.t('Sound: {0}', ids.length === 1 ? (ids[0] ?? '') : `${ids.length} instances`)
-      : vscode.l10n.t('{0} of {1} not sound. {2}', unsound.length, ids.length, unsound[0] ?? '');
-  const show = unsound.length === 0 ? undefined : vscode.l10n.t('Show Them');
+}
+
+function tell({ text, isSound }: NonNullable<ReturnType<typeof validationSummary>>): void {
+  const show = vscode.l10n.t('Show Them');
   const answer = vscode.window.showInformationMessage(
     withoutLinkMarkup(text),
-    ...(show === undefined ? [] : [show]),
+    ...(isSound ? [] : [show]),
   );
   void answer.then((chosen) => {
-    if (chosen !== undefined) {
+    if (chosen === show) {
       void vscode.commands.executeCommand(listCommandIds.filter, 'status:invalid');
     }
   });

@@ -6,6 +6,7 @@ import { HumanError, messageOf } from '../../domain/humanError';
 import type { ReferenceTarget, ResolveReference } from '../../python/resolveReferences';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { issueDocument, messageDocument, splitIssue, type PageResources } from './issuePage';
+import { literalDunders } from './literalDunders';
 import { pageTexts } from './pageTexts';
 import { renderIssue } from './renderIssue';
 import { escapeHtml } from './sanitise';
@@ -255,7 +256,10 @@ const plain = (text: string): string => `<pre>${escapeHtml(text)}</pre>`;
  */
 async function markdown(text: string): Promise<string> {
   try {
-    const html: unknown = await vscode.commands.executeCommand('markdown.api.render', text);
+    const html: unknown = await vscode.commands.executeCommand(
+      'markdown.api.render',
+      literalDunders(text),
+    );
     return typeof html === 'string' ? html : plain(text);
   } catch {
     return plain(text); // The built-in extension is disabled.

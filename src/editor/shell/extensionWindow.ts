@@ -389,7 +389,7 @@ export class ExtensionWindow {
     await instance.restore();
     const readiness = new parts.EngineReadiness(folder.uri, context.extensionPath, reporter);
     const tests = new parts.CandidateTests(instance);
-    const underWay = new parts.TestsUnderWay((test) => instance.hasSoFar(test));
+    const underWay = new parts.TestsUnderWay(instance);
     const testing = new parts.CandidateTesting(instance, tests, underWay, reporter);
     const inline = new parts.Inline(instance, tests, underWay, testing, (uri) =>
       this.documentChanged.fire(uri),

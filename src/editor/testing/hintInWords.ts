@@ -80,11 +80,11 @@ function missingOnRInWords(
       );
     case 'syntax error':
       return l10n.t(
-        'Fails on R with a syntax error, which looks unrelated to the issue. Correct the file so that Python can read it on R.',
+        'Fails on R with a syntax error. Keep the test only if the issue is about that; otherwise correct the file so that Python can read it on R.',
       );
     case 'fixture error':
       return l10n.t(
-        'Fails on R before the test begins, which looks unrelated to the issue: {0} is missing or cannot be set up. Move what shows the issue into the test.',
+        'Fails on R before the test begins: {0} is missing or cannot be set up. Keep the test only if the issue is about that; otherwise move what shows the issue into the test.',
         what,
       );
   }

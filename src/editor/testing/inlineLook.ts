@@ -4,7 +4,7 @@ import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';
 import { hasLenses } from './lensLooks';
 import { toneOfCase, type Tone } from './transitionLook';
-import { causeText, inlineText, staleText, tellingCase } from './transitionTexts';
+import { causeText, inlineText, markText, staleText, tellingCase } from './transitionTexts';
 import { underWayText, type TestUnderWay } from './underWay/testUnderWay';
 
 /** The text after the definition of a test. */
@@ -20,7 +20,19 @@ interface KnownOfTest {
   readonly strict: Verdict | undefined;
   readonly underWay: TestUnderWay | undefined;
   readonly lensesAreShown: boolean;
+  /** Characters of the line that the text follows. */
+  readonly column: number;
 }
+
+/** Columns that an editor shows beside a side bar, or in a wide window beside the issue. */
+const usualColumns = 88;
+
+/** Characters that the text may have, so that neither the minimap nor the edge hides its end. */
+const roomAfter = (column: number): number =>
+  Math.min(72, Math.max(34, usualColumns - marginBefore - column));
+
+/** The margin before the text, in characters. */
+const marginBefore = 4;
 
 /**
  * What a test did, or that it runs. Where its lens says so first, only the cause is left to say. A
@@ -29,7 +41,7 @@ interface KnownOfTest {
 export function inlineLook(
   l10n: typeof vscode.l10n,
   test: Pick<ListedTest, 'id' | 'status' | 'text' | 'basis'>,
-  { known, strict, underWay, lensesAreShown }: KnownOfTest,
+  { known, strict, underWay, lensesAreShown, column }: KnownOfTest,
 ): InlineLook | undefined {
   const hasLens = lensesAreShown && hasLenses(test);
   if (underWay !== undefined) {
@@ -37,11 +49,13 @@ export function inlineLook(
   }
   const { cases } = known;
   const telling = tellingCase(cases);
-  const whole = inlineText(l10n, cases);
-  if (telling === undefined || whole === undefined) return undefined;
+  const mark = markText(cases);
+  if (telling === undefined || mark === undefined) return undefined;
   const tone = toneOfCase(telling, test.status, strict);
   const isSilent = telling.transition === 'P→P' || tone === 'neutral';
   if (test.status === 'kept' && isSilent) return undefined;
-  if (!isFresh(known, test)) return { text: staleText(l10n, whole), tone: 'stale' };
-  return { text: (hasLens ? causeText(l10n, cases) : undefined) ?? whole, tone };
+  // The lens and the hover have the cause, which may be none any more.
+  if (!isFresh(known, test)) return { text: staleText(l10n, mark), tone: 'stale' };
+  const saying = hasLens ? causeText : inlineText;
+  return { text: saying(l10n, cases, known.about, roomAfter(column)) ?? mark, tone };
 }

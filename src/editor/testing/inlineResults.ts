@@ -71,23 +71,30 @@ export class InlineResults implements vscode.Disposable {
     };
     const hasLens = lensesAreOn(file.uri);
     for (const test of file.tests) {
-      const found = this.lookOf(test, hasLens);
-      if (found === undefined || test.defLine > document.lineCount) continue;
+      if (test.defLine > document.lineCount) continue;
+      const { range } = document.lineAt(test.defLine - 1);
+      const found = this.lookOf(test, hasLens, range.end.character);
+      if (found === undefined) continue;
       drawn[found.tone].push({
-        range: document.lineAt(test.defLine - 1).range,
+        range,
         renderOptions: { after: { contentText: found.text } },
       });
     }
     return drawn;
   }
 
-  private lookOf(test: ListedTest, lensesAreShown: boolean): InlineLook | undefined {
+  private lookOf(
+    test: ListedTest,
+    lensesAreShown: boolean,
+    column: number,
+  ): InlineLook | undefined {
     const { soFar, last } = this.open;
     return inlineLook(vscode.l10n, test, {
       known: this.open.casesOf(test.id),
       strict: soFar === undefined ? last?.result.strict : soFar.first.strict,
       underWay: this.underWay.of(test.id),
       lensesAreShown,
+      column,
     });
   }
 

@@ -72,7 +72,7 @@ function stateLens(
   }
   const known = casesOf(test.id);
   const mark = markText(known.cases);
-  const text = inlineText(l10n, known.cases);
+  const text = inlineText(l10n, known.cases, known.about);
   if (mark === undefined || text === undefined) return undefined;
   const fresh = isFresh(known, test);
   const says = fresh ? text : staleText(l10n, text);

@@ -44,7 +44,7 @@ export function testHoverParts(
   if (telling === undefined || label === undefined) return undefined;
   const { transition } = telling;
   const ordered = [telling, ...cases.filter((each) => each !== telling)];
-  const hint = test.status === 'kept' || isStale ? undefined : hintOn(cases);
+  const hint = test.status === 'kept' || isStale ? undefined : hintOn(cases, known.about);
   const stale = l10n.t('Edited since: this is about the earlier text.');
   const parts: TestHoverPart[] = [];
   if (isStale) parts.push({ plain: stale }, { between: 'paragraphs' });

@@ -39,7 +39,7 @@ export function testProblemLooks(
   return tests.flatMap((test) => {
     if (test.status === 'kept') return [];
     const known = casesOf(test.id);
-    const hint = isFresh(known, test) ? hintOn(known.cases) : undefined;
+    const hint = isFresh(known, test) ? hintOn(known.cases, known.about) : undefined;
     if (hint === undefined) return [];
     const telling = tellingCase(known.cases);
     const place = telling === undefined ? undefined : failureFrameInCode(telling.base);

@@ -115,17 +115,9 @@ export class TestRuns {
           onFirst: (first) => this.reportFirst(run, items, first),
           onlyAffected: afterSave !== undefined,
         });
-        const { strict } = evaluated.result;
         underWay.end();
         await this.report(running, items, evaluated);
-        append(run, `${strict.success ? '✓' : '✗'} ${strict.explanation}\n`);
-        for (const { says, evidence } of findingsToShow(evaluated.result)) {
-          append(run, `  ${vscode.l10n.t('⚠ Finding: {0}', says)}\n`);
-          for (const sentence of evidence) append(run, `    ${sentence}\n`);
-        }
-        for (const note of notesToShow(evaluated.result, this.open.revealed)) {
-          append(run, `  ${note}\n`);
-        }
+        this.appendVerdict(run, evaluated);
         onVerdict?.(run, evaluated);
       } finally {
         const shown = await goldenRedactionOf(this.open);
@@ -135,6 +127,19 @@ export class TestRuns {
         }
       }
     });
+  }
+
+  private appendVerdict(run: vscode.TestRun, { result, asBefore }: Evaluated): void {
+    const { success, explanation } = result.strict;
+    append(run, `${success ? '✓' : '✗'} ${explanation}\n`);
+    if (asBefore === true) {
+      append(run, `  ${vscode.l10n.t('The same as the run before: nothing changed.')}\n`);
+    }
+    for (const { says, evidence } of findingsToShow(result)) {
+      append(run, `  ${vscode.l10n.t('⚠ Finding: {0}', says)}\n`);
+      for (const sentence of evidence) append(run, `    ${sentence}\n`);
+    }
+    for (const note of notesToShow(result, this.open.revealed)) append(run, `  ${note}\n`);
   }
 
   /** Runs only the requested tests on one side, without a grade. */

@@ -2,7 +2,7 @@ import type * as vscode from 'vscode';
 import type { LineState } from '../../domain/changeCoverage';
 import { functionOf, sideName, type Side, type TestResult } from '../../domain/outcome';
 import type { TestTransition, Transition } from '../../domain/transition';
-import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
+import { hintOn, tellingCase, type HintContext } from '../../evaluation/hints/testHints';
 import { transitionLook } from './transitionLook';
 
 export { tellingCase } from '../../evaluation/hints/testHints';
@@ -50,31 +50,64 @@ export function markText(cases: readonly TestTransition[]): string | undefined {
     : `${transitionLook[telling.transition].symbol} ${label}`;
 }
 
-/** One line of text after a test's definition: symbol, letters, words, and how it failed on R. */
+/**
+ * One line of text after a test's definition: symbol, letters, how it failed on R, and words.
+ *
+ * @param room in characters; a longer text is cut
+ */
 export function inlineText(
   l10n: typeof vscode.l10n,
   cases: readonly TestTransition[],
+  about: HintContext = {},
+  room = Infinity,
 ): string | undefined {
   const mark = markText(cases);
-  return mark === undefined ? undefined : `${mark}  ${causeText(l10n, cases)}`;
+  if (mark === undefined) return undefined;
+  return `${mark}  ${causeText(l10n, cases, about, room - mark.length - 2)}`;
 }
 
-/** The same without symbol and letters, below a lens that begins with them. */
+/** Fewer characters of a cause say nothing. */
+const leastCause = 24;
+const between = ' · ';
+
+/**
+ * The same without symbol and letters, below a lens that begins with them. The cause is first and is
+ * cut where room is short. Words that the letters say too are left out then.
+ */
 export function causeText(
   l10n: typeof vscode.l10n,
   cases: readonly TestTransition[],
+  about: HintContext = {},
+  room = Infinity,
 ): string | undefined {
   const telling = tellingCase(cases);
   if (telling === undefined) return undefined;
-  const onR = firstLine(telling.base);
-  const onFixed = onR === undefined ? firstLine(telling.fixed) : undefined;
-  const isUnrelated = hintOn(cases)?.kind === 'unrelated failure';
-  return [
-    inFewWords(l10n, telling.transition),
-    ...(isUnrelated ? [l10n.t('looks unrelated')] : []),
-    ...(onR === undefined ? [] : [sidePrefixed(l10n, 'base', onR)]),
-    ...(onFixed === undefined ? [] : [sidePrefixed(l10n, 'fixed', onFixed)]),
-  ].join(' · ');
+  const { transition } = telling;
+  // A test that reproduces the issue fails for a reason that is related to it.
+  const isUnrelated = transition !== 'F→P' && hintOn(cases, about)?.kind === 'unrelated failure';
+  const doubt = isUnrelated ? `${between}${l10n.t('looks unrelated')}` : '';
+  const words = inFewWords(l10n, transition);
+  const cause = causeOf(l10n, telling);
+  if (cause === undefined) return `${words}${doubt}`;
+  const said = `${cut(cause, Math.max(leastCause, room - doubt.length))}${doubt}`;
+  const whole = `${said}${between}${words}`;
+  return whole.length <= room ? whole : said;
+}
+
+function causeOf(l10n: typeof vscode.l10n, { base, fixed }: TestTransition): string | undefined {
+  const onR = firstLine(base);
+  if (onR !== undefined) return sidePrefixed(l10n, 'base', onR);
+  const onFixed = firstLine(fixed);
+  return onFixed === undefined ? undefined : sidePrefixed(l10n, 'fixed', onFixed);
+}
+
+/** Cuts between characters, never within a pair of surrogates. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text
+    .slice(0, most - 1)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .trimEnd()}…`;
 }
 
 /**
@@ -153,7 +186,7 @@ export function firstLine(result: TestResult): string | undefined {
     result.exception === undefined || text.startsWith(result.exception)
       ? text.trim()
       : `${result.exception}: ${text.trim()}`;
-  return named.length > 90 ? `${named.slice(0, 89)}…` : named;
+  return cut(named, 90);
 }
 
 /** An outcome in words: `failed on R in 0.01 s`. */

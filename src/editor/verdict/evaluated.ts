@@ -2,6 +2,7 @@ import type { MutantResults } from '../../domain/study/mutant';
 import type { TestTransition } from '../../domain/transition';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { FirstResult } from '../../evaluation/firstResult';
+import type { HintContext } from '../../evaluation/hints/testHints';
 
 /** The text of a test, and what it depends on in its file. */
 export interface TestSource {
@@ -33,8 +34,25 @@ export interface Evaluated {
   readonly environment?: string | undefined;
   /** What the candidate does with mutants; absent until that is asked for. */
   readonly mutants?: MutantResults | undefined;
+  /** Whether a run of the same candidate before it had the same results. */
+  readonly asBefore?: boolean | undefined;
   /** Whether it was read back after a reload: today's environment may be another. */
   readonly restored?: boolean | undefined;
+}
+
+/** Whether the later of two runs shows nothing new: the same candidate, outcomes and coverage. */
+export function isAsBefore(
+  before: Pick<Evaluated, 'digest' | 'result'> | undefined,
+  after: Pick<Evaluated, 'digest' | 'result'>,
+): boolean {
+  if (before?.digest !== after.digest) return false;
+  const shown = ({ strict, tests, changeCoverage }: CandidateResult): string =>
+    JSON.stringify([
+      strict.reason,
+      tests.map(({ test, base, fixed }) => `${test} ${base.outcome} ${fixed.outcome}`).toSorted(),
+      changeCoverage?.lines.map(({ state }) => state),
+    ]);
+  return shown(before.result) === shown(after.result);
 }
 
 /** What the candidate's own tests did, before the whole files have run and the grade is known. */
@@ -47,6 +65,8 @@ export interface Preliminary {
 export interface KnownCases {
   readonly cases: readonly TestTransition[];
   readonly source: TestSource | undefined;
+  /** What a hint on the test heeds besides. */
+  readonly about?: HintContext | undefined;
 }
 
 /**

@@ -199,6 +199,8 @@ async function tell(
   const text = isReproduction(reproduction.result)
     ? vscode.l10n.t('Exported the reference reproduction to {0}', folder)
     : vscode.l10n.t('Exported the candidate, which is not a reproduction, to {0}', folder);
+  // The message goes away; the log keeps where the export is.
+  reporter.log(text);
   const chosen = await vscode.window.showInformationMessage(
     withoutLinkMarkup(text),
     openNote,

@@ -26,6 +26,8 @@ export class KnownResults {
   private keeping: Promise<void> = Promise.resolve();
   private listed: readonly PythonTest[] = [];
   private renames: ReadonlyMap<string, string> | undefined;
+  /** Text of the issue, once the instance is read. */
+  private issue: string | undefined;
   /** Results of the run under way; undefined when none runs, or nothing is known yet. */
   soFar: Preliminary | undefined;
 
@@ -55,7 +57,9 @@ export class KnownResults {
     if (restored === undefined || this.evaluated !== undefined) return;
     this.become(restored.evaluated);
     const check = async (): Promise<void> => {
-      if (rowDigest(await this.row()) === restored.row) return;
+      const row = await this.row();
+      this.issue = row.issue;
+      if (rowDigest(row) === restored.row) return;
       if (this.evaluated !== restored.evaluated) return;
       this.become(undefined);
       dropped();
@@ -95,8 +99,19 @@ export class KnownResults {
     return this.soFar !== undefined && casesOf(this.soFar.first, test).length > 0;
   }
 
+  /** Reads the issue, which hints heed. Call it where the instance is read anyway. */
+  async readIssue(): Promise<void> {
+    this.issue = (await this.row()).issue;
+  }
+
   /** See `OpenInstance.casesOf`. */
   casesOf(test: string): KnownCases {
+    const { soFar, evaluated, issue } = this;
+    const strict = soFar === undefined ? evaluated?.result.strict : soFar.first.strict;
+    return { ...this.knownCases(test), about: { issue, success: strict?.success } };
+  }
+
+  private knownCases(test: string): KnownCases {
     const { soFar, evaluated: last } = this;
     const fresh = soFar === undefined ? [] : casesOf(soFar.first, test);
     if (fresh.length > 0) return { cases: fresh, source: soFar?.texts.get(test) };

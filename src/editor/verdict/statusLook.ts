@@ -4,6 +4,7 @@ import { coverageCell } from '../../results/resultTable';
 import { commandIds } from '../shell/names';
 import {
   findingsInWords,
+  timeOfDay,
   verdictInWords,
   verdictMarkdown,
   verdictSentences,
@@ -81,17 +82,18 @@ function unspokenLook(
 
 /** The item with a verdict: success or its reason, ΔC, and what calls for care. */
 export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): StatusLook {
-  const { strict, changeCoverage, difference, findings } = verdict.evaluated.result;
+  const { result } = verdict.evaluated;
+  const { strict, changeCoverage, difference, findings } = result;
   const coverage = coverageCell(changeCoverage)
     .trim()
     .replace(/\s{2,}/, ' ');
   const text =
     [
-      verdictInWords(strict),
+      verdictInWords(result),
       `ΔC ${coverage}`,
       ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings.length)]),
       ...(difference === undefined ? [] : [l10n.t('gradings differ')]),
-      ...(verdict.current ? [] : [l10n.t('edited since')]),
+      ...(verdict.current ? asBefore(l10n, verdict) : [l10n.t('edited since')]),
     ].join(' · ') + seen(l10n, verdict.revealed);
   // A verdict on an older state of the workspace does not count as passed.
   const icon = !verdict.current ? '$(history)' : strict.success ? '$(pass)' : '$(error)';
@@ -103,13 +105,20 @@ export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): 
   };
 }
 
+/** Whoever runs an unchanged test again sees that it ran. */
+function asBefore(l10n: typeof vscode.l10n, { evaluated, language }: ShownVerdict): string[] {
+  return evaluated.asBefore === true
+    ? [l10n.t('as before, {0}', timeOfDay(evaluated.evaluatedAt, language))]
+    : [];
+}
+
 const seen = (l10n: typeof vscode.l10n, revealed: boolean): string =>
   revealed ? ` · $(eye) ${l10n.t('revealed')}` : '';
 
 /** Text while tests run: what the candidate's own tests did, once that is known. */
 function runningText(l10n: typeof vscode.l10n, first: FirstResult | undefined): string {
   if (first?.strict === undefined) return l10n.t('SWT-Bench: running on R and R∘X*');
-  const verdict = verdictInWords(first.strict);
+  const verdict = verdictInWords({ ...first, strict: first.strict });
   return first.whole
     ? l10n.t('{0} · grading', verdict)
     : l10n.t('{0} · running the whole files', verdict);

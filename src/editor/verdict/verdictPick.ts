@@ -23,12 +23,12 @@ interface VerdictChoice {
 
 /** The list for a verdict. */
 export function verdictPick(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictPick {
-  const { strict } = verdict.evaluated.result;
+  const { result } = verdict.evaluated;
   return {
     title: verdict.current
-      ? l10n.t('Verdict: {0}', verdictInWords(strict))
-      : l10n.t('Verdict: {0}, edited since', verdictInWords(strict)),
-    placeHolder: strict.explanation,
+      ? l10n.t('Verdict: {0}', verdictInWords(result))
+      : l10n.t('Verdict: {0}, edited since', verdictInWords(result)),
+    placeHolder: result.strict.explanation,
     entries: [
       { heading: l10n.t('Next') },
       ...steps(l10n, verdict),

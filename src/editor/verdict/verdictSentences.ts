@@ -66,15 +66,34 @@ export const verdictMarkdown = (l10n: typeof vscode.l10n, verdict: ShownVerdict)
 
 /**
  * A verdict in few words: the number of F→P tests, or the reason why the candidate is no success. A
- * candidate that breaks tests says how many, and does not hide its F→P.
+ * candidate that breaks tests says how many, and does not hide its F→P. A test of its own that fails
+ * on both sides is no broken test.
  */
-export function verdictInWords({ success, reason, failToPass, anyToFail }: Verdict): string {
+export function verdictInWords({
+  strict: { success, reason, failToPass, failToFail, anyToFail },
+  ownTests,
+}: {
+  readonly strict: Verdict;
+  readonly ownTests: readonly string[];
+}): string {
   const reproducing = `${failToPass.length} F→P`;
   if (success) return reproducing;
+  const onBothSides = new Set(failToFail.filter((test) => ownTests.includes(functionOf(test))));
+  const own = anyToFail.filter((test) => onBothSides.has(test)).length;
+  const ownInWords = `${own} of its own tests ${own === 1 ? 'fails' : 'fail'} on both sides`;
+  const more = failToPass.length === 0 ? [] : [reproducing];
+  if (reason === 'fails on both sides' && own > 0 && more.length > 0) {
+    return [ownInWords, ...more].join(' · ');
+  }
   if (reason !== 'breaks a test' || anyToFail.length === 0) return reason;
-  const breaks = anyToFail.length === 1 ? reason : `breaks ${anyToFail.length} tests`;
-  return failToPass.length === 0 ? breaks : `${breaks} · ${reproducing}`;
+  const broken = anyToFail.length - own;
+  const breaks = broken <= 1 ? reason : `breaks ${broken} tests`;
+  return [breaks, ...(own === 0 ? [] : [ownInWords]), ...more].join(' · ');
 }
+
+/** A time of day in the language of the window. */
+export const timeOfDay = (date: Date, language: string): string =>
+  date.toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' });
 
 /** Number of findings of a verdict, in words. */
 export const findingsInWords = (l10n: typeof vscode.l10n, count: number): string =>
@@ -166,20 +185,21 @@ function transitions(l10n: typeof vscode.l10n, { result }: Evaluated): string {
 
 function time(
   l10n: typeof vscode.l10n,
-  { result, evaluatedAt, milliseconds, keptFrom, restored }: Evaluated,
+  { result, evaluatedAt, milliseconds, keptFrom, restored, asBefore }: Evaluated,
   language: string,
 ): string[] {
-  const clock = (date: Date): string =>
-    date.toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' });
+  const clock = (date: Date): string => timeOfDay(date, language);
   const seconds = (milliseconds / 1000).toFixed(1);
+  const same = asBefore === true ? [l10n.t('The same as the run before: nothing changed.')] : [];
   const took =
     restored === true
       ? l10n.t('Took {0} s, before the reload, at {1}.', seconds, clock(evaluatedAt))
       : l10n.t('Took {0} s, at {1}.', seconds, clock(evaluatedAt));
-  if (result.affected === undefined) return [took];
+  if (result.affected === undefined) return [took, ...same];
   const { ran, kept } = result.affected;
   return [
     took,
+    ...same,
     keptFrom === undefined
       ? l10n.t('Tests run now: {0}; kept from the run before: {1}.', ran, kept)
       : l10n.t('Tests run now: {0}; kept from the run at {1}: {2}.', ran, clock(keptFrom), kept),

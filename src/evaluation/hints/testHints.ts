@@ -1,3 +1,4 @@
+import { isNamedByIssue } from '../../domain/namedByIssue';
 import type { TestTransition } from '../../domain/transition';
 import { unrelatedFailure, type UnrelatedFailure } from './unrelatedFailure';
 
@@ -17,6 +18,14 @@ export type TestHint =
       readonly both: boolean;
     };
 
+/** What a hint heeds besides the results of its test. */
+export interface HintContext {
+  /** Text of the issue; undefined while it is not read. */
+  readonly issue?: string | undefined;
+  /** Whether the candidate is a success, so that none of its failures needs an excuse. */
+  readonly success?: boolean | undefined;
+}
+
 /** The most informative case of a test: a failure after the fix, else one that reproduces. */
 export function tellingCase(cases: readonly TestTransition[]): TestTransition | undefined {
   return (
@@ -30,16 +39,18 @@ export function tellingCase(cases: readonly TestTransition[]): TestTransition | 
  * The hint for an author on a test of the candidate.
  *
  * @param cases of one test function
+ * @param about a failure that the issue names never looks unrelated to it
  * @returns undefined when the test appears to reproduce the issue, or did not run on a side
  */
-export function hintOn(cases: readonly TestTransition[]): TestHint | undefined {
+export function hintOn(
+  cases: readonly TestTransition[],
+  about: HintContext = {},
+): TestHint | undefined {
   const telling = tellingCase(cases);
   if (telling === undefined) return undefined;
   const both = telling.transition === 'F→F';
-  const failure = unrelatedFailure(telling.base);
-  // On R∘X* it may fail for another reason, which then matters more.
-  const isSame = !both || unrelatedFailure(telling.fixed)?.reason === failure?.reason;
-  if (failure !== undefined && isSame) return { kind: 'unrelated failure', failure, both };
+  const failure = unrelatedTo(about, telling);
+  if (failure !== undefined) return { kind: 'unrelated failure', failure, both };
   switch (telling.transition) {
     case 'P→P':
       return { kind: 'passes on R' };
@@ -55,4 +66,21 @@ export function hintOn(cases: readonly TestTransition[]): TestHint | undefined {
     case '-→-':
       return undefined;
   }
+}
+
+/** How a test fails on R, if that looks unrelated to the issue. */
+function unrelatedTo(
+  { issue, success }: HintContext,
+  { transition, base, fixed }: TestTransition,
+): UnrelatedFailure | undefined {
+  const failure = unrelatedFailure(base);
+  if (failure === undefined) return undefined;
+  if (issue !== undefined && isNamedByIssue(issue, base)) return undefined;
+  // On R∘X* it may fail for another reason, which then matters more.
+  if (transition === 'F→F') {
+    return unrelatedFailure(fixed)?.reason === failure.reason ? failure : undefined;
+  }
+  // What R lacks and the issue does not name may be a guess at the fix, also in a success.
+  const isGuess = failure.reason === 'import error' || failure.reason === 'undefined name';
+  return success === true && !isGuess ? undefined : failure;
 }

@@ -1,3 +1,4 @@
+import { missingAttribute, missingName, unexpectedArgument } from '../../domain/missingName';
 import {
   fileOf,
   functionOf,
@@ -34,7 +35,7 @@ export function unrelatedFailure(result: TestResult): UnrelatedFailure | undefin
   const text = result.message ?? '';
   const reason = unrelatedReason(result) ?? reasonOf(result, text);
   if (reason === undefined) return undefined;
-  const missing = missingIn(text);
+  const missing = missingName(text);
   const importedBy = reason === 'import error' ? importerOf(result) : undefined;
   return {
     reason,
@@ -55,7 +56,7 @@ function reasonOf(result: TestResult, text: string): UnrelatedReason | undefined
   if (name === 'TypeError' && lacksArgumentsOf(result, text)) return 'fixture error';
   if (name === 'NameError') return 'undefined name';
   if (name === 'ImportError' || name === 'ModuleNotFoundError') return 'import error';
-  if (name === 'AttributeError' && attribute(text) !== undefined) return 'undefined name';
+  if (name === 'AttributeError' && missingAttribute(text) !== undefined) return 'undefined name';
   if (name === 'TypeError' && unexpectedArgument.test(text)) return 'undefined name';
   // A set-up that asserts something may well show the issue.
   if (result.phase === 'setup' && name !== 'AssertionError') return 'fixture error';
@@ -81,39 +82,4 @@ function lacksArgumentsOf({ test }: TestResult, text: string): boolean {
     text,
   );
   return called?.[1] === name;
-}
-
-const unexpectedArgument = /(?:^|\s)([\w.<>]+)\(\) got an unexpected keyword argument '([^']+)'/;
-
-/** `Class.name` of a missing attribute; undefined for any other text, and for None. */
-function attribute(text: string): string | undefined {
-  const [, module, type, object, name] =
-    /^(?:(?:partially initialized )?module '([^']+)'|type object '([^']+)'|'([^']+)' object) has no attribute '([^']+)'/.exec(
-      text,
-    ) ?? [];
-  const owner = module ?? type ?? object;
-  // Many issues are about a value that is None by mistake.
-  if (owner === undefined || name === undefined || owner === 'NoneType') return undefined;
-  return `${owner}.${name}`;
-}
-
-function missingIn(text: string): string | undefined {
-  const imported =
-    /cannot import name '?([\w.]+)'?(?: from (?:partially initialized module )?'([^']+)')?/.exec(
-      text,
-    );
-  if (imported !== null) {
-    return imported[2] === undefined ? imported[1] : `${imported[2]}.${imported[1]}`;
-  }
-  const argument = unexpectedArgument.exec(text);
-  if (argument !== null) return `${argument[1]}(${argument[2]}=…)`;
-  return (
-    /No module named '?([\w.]+)'?/.exec(text)?.[1] ??
-    /fixture '([^']*)' not found/.exec(text)?.[1] ??
-    /\bname '([^']+)' is not defined/.exec(text)?.[1] ??
-    /\(\) missing \d+ required positional arguments?: (.+)$/m
-      .exec(text)?.[1]
-      ?.replaceAll("'", '') ??
-    attribute(text)
-  );
 }

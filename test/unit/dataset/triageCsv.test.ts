@@ -57,8 +57,12 @@ describe('triage as CSV', () => {
       },
       { entry: { id: 'a__b-3' }, status: { kind: 'candidate', success: true, reason: '' } },
       { entry: { id: 'a__b-4' }, status: { kind: 'golden valid' } },
+      {
+        entry: { id: 'a__b-5' },
+        validation: { date: '2026-01-04', reasons: [{ kind: 'source not available', ...reason }] },
+      },
     ]);
-    const [head, first, second, third, fourth] = parseCsv(csv);
+    const [head, first, second, third, fourth, fifth] = parseCsv(csv);
     assert.deepEqual(head, [...triageCsvColumns]);
     assert.deepEqual(first, [
       ...['a__b-1', 'a/b', '2021-01-01T00:00:00Z', 'x, y', 'says "no",\ntwice'],
@@ -69,6 +73,7 @@ describe('triage as CSV', () => {
     assert.deepEqual(second, ['a__b-2', ...nothing, 'sound', '', '2026-01-03', 'success']);
     assert.deepEqual(third?.at(-1), 'success');
     assert.deepEqual(fourth, ['a__b-4', ...nothing, '', '', '', '']);
+    assert.deepEqual(fifth?.slice(-4, -2), ['not judged', 'source not available']);
   });
 
   it('is whole for any note, and none is a formula', () => {

@@ -87,7 +87,13 @@ describe('strict grading: success is at least one F→P and no ×→F', () => {
 
   it('one F→F beside an F→P forbids success', () => {
     const verdict = grade({ [own]: fp, 't.py::test_two': ff }, {}, [own, 't.py::test_two']);
-    assert.equal(verdict.reason, 'breaks a test');
+    assert.equal(verdict.success, false);
+    // It is the candidate's own test, so nothing is broken.
+    assert.equal(verdict.reason, 'fails on both sides');
+    assert.equal(
+      verdict.explanation,
+      '1 of its own tests fails on both sides: t.py::test_two, beside 1 test F→P',
+    );
     assert.deepEqual(verdict.failToFail, ['t.py::test_two']);
     assert.deepEqual(verdict.failToAny, [own, 't.py::test_two']);
   });
@@ -137,7 +143,7 @@ describe('strict grading: what the candidate answers for', () => {
     assert.deepEqual(grade(cases).failToPass, [`${own}[1]`]);
     assert.deepEqual(grade(cases).passToPass, [`${own}[2]`]);
     assert.equal(grade(cases).success, true);
-    assert.equal(grade({ ...cases, [`${own}[3]`]: ff }).reason, 'breaks a test');
+    assert.equal(grade({ ...cases, [`${own}[3]`]: ff }).reason, 'fails on both sides');
   });
 
   it('for a file or class that stands for its tests in an error', () => {
@@ -170,7 +176,9 @@ describe('strict grading: the reason is the first that holds', () => {
     assert.equal(verdict.wellFormed, true);
   });
 
-  it('breaks a test: P→F, or any failure after the fix beside an F→P', () => {
+  it('breaks a test: P→F, or a test of R that failed on neither side before', () => {
+    const spoiled = grade({ [own]: fp, [other]: ff }, { [other]: pp });
+    assert.equal(spoiled.reason, 'breaks a test');
     assert.equal(grade({ [own]: pf }).reason, 'breaks a test');
     assert.equal(grade({ [own]: pf }).explanation, '1 test fails on R∘X*: t.py::test_own (P→F)');
     assert.equal(grade({ [own]: ['skipped', 'failed'] }).reason, 'breaks a test');
@@ -200,6 +208,24 @@ describe('strict grading: the reason is the first that holds', () => {
     assert.equal(verdict.reason, 'unrelated failure');
     assert.match(verdict.explanation, /import error/);
     assert.equal(grade({ [own]: ff }).reason, 'fails on both sides');
+  });
+
+  it('fails on both sides, if the issue names what is missing or the parameter', () => {
+    const message = "cannot import name 'purr' from 'cats'";
+    const of = (test: string) =>
+      ({ test, outcome: 'error', exception: 'ImportError', message }) as const;
+    const reason = (issue: string | undefined, test = own): string =>
+      gradeStrict({
+        candidate: pairResults([of(test)], [of(test)]),
+        base: [],
+        ownFunctions: new Set([own]),
+        issue,
+      }).reason;
+    assert.equal(reason(undefined), 'unrelated failure');
+    assert.equal(reason('The cats purred.'), 'unrelated failure');
+    assert.equal(reason('cats.purr() is silent'), 'fails on both sides');
+    assert.equal(reason('A name with a.dot fails', `${own}[a.dot-1]`), 'fails on both sides');
+    assert.equal(reason('1 or None fails', `${own}[1-None]`), 'unrelated failure');
   });
 
   it('fails on both sides before passes on R before no test ran', () => {

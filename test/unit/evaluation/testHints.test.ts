@@ -58,6 +58,17 @@ describe('the hint on a test of the candidate', () => {
       failure,
       both: false,
     });
+    // The issue names what is missing, or nothing needs an excuse any more.
+    assert.equal(
+      hintOn([on(failing, failing)], { issue: 'Add later()' })?.kind,
+      'fails on both sides',
+    );
+    assert.equal(hintOn([on(failing, result('passed'))], { issue: 'Add later()' }), undefined);
+    const guess = hintOn([on(failing, result('passed'))], { issue: 'Add it', success: true });
+    assert.equal(guess?.kind, 'unrelated failure');
+    const unread = result('error', { phase: 'collect', exception: 'SyntaxError' });
+    assert.equal(hintOn([on(unread, result('passed'))], { success: true }), undefined);
+    assert.equal(hintOn([on(unread, result('passed'))])?.kind, 'unrelated failure');
     assert.equal(hintOn([on(failing, result('skipped'))])?.kind, 'unrelated failure');
     // R∘X* has what R lacks, and the test is wrong about something else.
     assert.equal(hintOn([on(failing, result('failed', asserts))])?.kind, 'fails on both sides');

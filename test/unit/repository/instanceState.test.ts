@@ -182,6 +182,17 @@ describe('the status of an instance', () => {
     });
   });
 
+  it('is neither valid nor invalid where R could not be had', () => {
+    const kind = 'source not available';
+    const reasons = [{ kind, explanation: 'no such commit', tests: [] }] as const;
+    const unjudged = status({ treesReady: false, validation: { ...validation, reasons } });
+    assert.deepEqual(unjudged, { kind: 'not judged', reason: kind });
+    assert.deepEqual(
+      (['valid', 'invalid', 'not-judged'] as const).map((word) => statusWords[word](unjudged)),
+      [false, false, true],
+    );
+  });
+
   it('is that of the later of validation and verdict, and keeps the other', () => {
     const candidate = { kind: 'candidate', success: false, reason: 'passes on R' };
     const golden = { kind: 'golden valid' };

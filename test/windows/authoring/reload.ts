@@ -43,7 +43,7 @@ async function seen(): Promise<Seen> {
 }
 
 function assertWhole({ inline, status, gutter, tests }: Seen): void {
-  assert.match(inline, /^reproduces the issue/);
+  assert.match(inline, /^on R: /);
   assert.match(status, /1 F→P · ΔC 71 % 12\/17[^]*revealed/);
   assert.ok(gutter.some((mark) => mark.includes('newly-covered')));
   assert.ok(

@@ -257,7 +257,7 @@ describe('runs of the candidate', () => {
     const after = await waitFor('its transition', async () =>
       (await visible.decorationsAfter()).find((each) => each.line === line + 1),
     );
-    assert.match(after.text, /^reproduces the issue/);
+    assert.match(after.text, /^on R: /);
     assert.doesNotMatch(after.text, /edited since/);
     assert.match((await rowOf('test_parts_make_the_amount')).label, /^F→P/);
     await hands.edit(editor, (edit) =>
@@ -265,7 +265,7 @@ describe('runs of the candidate', () => {
     );
     await waitFor('no result of a test that is another now', async () =>
       (await visible.decorationsAfter()).every(
-        (each) => each.line !== line + 1 || !each.text.startsWith('reproduces the issue'),
+        (each) => each.line !== line + 1 || !each.text.startsWith('on R: '),
       ),
     );
     await hands.edit(editor, (edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));

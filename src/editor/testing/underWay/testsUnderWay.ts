@@ -14,6 +14,14 @@ export interface RunUnderWay {
   end(): void;
 }
 
+/** What is known of the run under way. */
+interface RunNow {
+  /** What is made before it can run; undefined once it runs. */
+  readonly step: string | undefined;
+  /** Whether it has the results of a test already, which say more. */
+  hasSoFar(test: string): boolean;
+}
+
 /** The tests that wait or run, which say so where they are written. */
 export class TestsUnderWay implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -21,8 +29,7 @@ export class TestsUnderWay implements vscode.Disposable {
   /** The tests of each run, in the order of the requests. */
   private readonly runs = new Set<Map<string, TestUnderWay>>();
 
-  /** @param isKnown whether the run under way has the results of a test already, which say more */
-  constructor(private readonly isKnown: (test: string) => boolean) {}
+  constructor(private readonly now: RunNow) {}
 
   /** @param tests ids of functions; they wait at first */
   begin(tests: readonly string[]): RunUnderWay {
@@ -54,10 +61,10 @@ export class TestsUnderWay implements vscode.Disposable {
 
   /** A test of any run; the run that began first is the one that runs now. */
   of(test: string): TestUnderWay | undefined {
-    if (this.isKnown(test)) return undefined;
+    if (this.now.hasSoFar(test)) return undefined;
     for (const run of this.runs) {
       const found = run.get(test);
-      if (found !== undefined) return found;
+      if (found !== undefined) return { ...found, preparing: this.now.step };
     }
     return undefined;
   }

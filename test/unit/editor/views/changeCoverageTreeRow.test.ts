@@ -12,6 +12,8 @@ import {
   changeCoverageState,
   changeCoverageTreeRow,
   lineOfRow,
+  nodeOfLine,
+  parentOfNode,
   type ChangeCoverageNode,
 } from '../../../../src/editor/coverage/changeCoverageTreeRow';
 import { coverageHoverParts } from '../../../../src/editor/coverage/coverageText';
@@ -194,6 +196,19 @@ describe('a row of the Change Coverage view', () => {
     const ids = all.map((node) => changeCoverageTreeRow(english, node, false).id);
     assert.equal(ids.length, 2 + 5 + 5);
     assert.equal(new Set(ids).size, ids.length);
+  });
+
+  it('is found for a line, with the rows above it', () => {
+    const node = nodeOfLine(top(), two);
+    assert.deepEqual(node, { kind: 'line', line: two });
+    const state = parentOfNode(top(), node);
+    assert.equal(state?.kind === 'state' && state.state, 'missed');
+    const above = state === undefined ? undefined : parentOfNode(top(), state);
+    assert.equal(above?.kind === 'file' && above.path, 'zoo.py');
+    assert.equal(above === undefined ? above : parentOfNode(top(), above), undefined);
+    // Of a renamed file, whose removed lines have its old name.
+    assert.deepEqual(nodeOfLine(top(), purred), { kind: 'line', line: purred });
+    assert.equal(nodeOfLine(top(true), purred), undefined, 'only missed lines are listed');
   });
 
   it('leads a command to its line', () => {

@@ -63,11 +63,11 @@ describe('hints on tests', () => {
     assert.equal(unrelated('undefined name', false, 'purr'), guessed);
     assert.equal(
       unrelated('syntax error', false),
-      'Fails on R with a syntax error, which looks unrelated to the issue. Correct the file so that Python can read it on R.',
+      'Fails on R with a syntax error. Keep the test only if the issue is about that; otherwise correct the file so that Python can read it on R.',
     );
     assert.equal(
       unrelated('fixture error', false),
-      'Fails on R before the test begins, which looks unrelated to the issue: what it names is missing or cannot be set up. Move what shows the issue into the test.',
+      'Fails on R before the test begins: what it names is missing or cannot be set up. Keep the test only if the issue is about that; otherwise move what shows the issue into the test.',
     );
   });
 

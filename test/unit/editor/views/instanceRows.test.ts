@@ -11,6 +11,8 @@ const fresh: InstanceAtAGlance = {
   issue: 'Shares do not add up',
   problem: undefined,
   isRunning: false,
+  step: undefined,
+  environment: { runsWith: undefined, isContainer: false, step: undefined, last: undefined },
   result: undefined,
   current: true,
   revealed: false,
@@ -41,7 +43,7 @@ const complete = (
 });
 
 describe('the view of the open instance', () => {
-  it('has a row for issue, candidate, change coverage and golden patch, in this order', () => {
+  it('has a row for issue, candidate, coverage, golden patch and environment, in this order', () => {
     assert.deepEqual(rows(), [
       complete(
         {
@@ -79,6 +81,47 @@ describe('the view of the open instance', () => {
         },
         commandIds.reveal,
       ),
+      complete(
+        {
+          label: 'Environment',
+          description: 'known after a run',
+          tooltip: 'Choose the Python of the tests',
+          icon: { id: 'server-environment' },
+        },
+        commandIds.selectPython,
+      ),
+    ]);
+  });
+
+  it('keeps what came of the environment last, and says how far its making is', () => {
+    const shows = (more: Partial<InstanceAtAGlance['environment']>) => {
+      const { description, tooltip, icon, command } = row('Environment', {
+        environment: { ...fresh.environment, ...more },
+      });
+      return [description, tooltip, icon, command?.command];
+    };
+    const last = 'Made at noon: /x/bin/python';
+    const icon = { id: 'server-environment' };
+    assert.deepEqual(shows({ last }), [
+      last,
+      `${last}\nChoose the Python of the tests`,
+      icon,
+      commandIds.selectPython,
+    ]);
+    assert.equal(
+      shows({ last, runsWith: 'local engine, CPython 3.9' })[0],
+      'local engine, CPython 3.9',
+    );
+    assert.deepEqual(shows({ runsWith: 'docker', isContainer: true }), [
+      'docker',
+      'Look for it again',
+      icon,
+      commandIds.checkEngine,
+    ]);
+    assert.deepEqual(shows({ step: 'installing', last }).slice(0, 3), [
+      'being made: installing',
+      `${last}\nChoose the Python of the tests`,
+      { id: 'sync~spin' },
     ]);
   });
 
@@ -95,7 +138,7 @@ describe('the view of the open instance', () => {
   ] as const) {
     it(`says at the top what keeps tests from running: ${missing}`, () => {
       const all = rows({ problem: { missing, text: 'looked everywhere' } });
-      assert.equal(all.length, 5);
+      assert.equal(all.length, 6);
       assert.deepEqual(
         all[0],
         complete(

@@ -101,6 +101,12 @@ const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['i
     { id: 'warning', colour: 'list.warningForeground' },
   ],
   [
+    { kind: 'not judged', reason: 'source not available' },
+    'not judged: source not available',
+    'not judged: source not available',
+    { id: 'question' },
+  ],
+  [
     { kind: 'candidate', success: true, reason: 'success' },
     'candidate: success',
     'candidate: success',
@@ -259,7 +265,7 @@ describe('the row of a repository', () => {
     );
     assert.equal(
       row({ ...catNode, ids: [...ids, ...ids.slice(2, 3)] }, shown({ status })).description,
-      '9 · 1 ready · 3 valid · 2 invalid · 3 success · 1 no success',
+      '10 · 1 ready · 3 valid · 2 invalid · 1 not judged · 3 success · 1 no success',
     );
   });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { commandIds, inlineCommandIds } from '../../../../src/editor/shell/names';
 import { inlineLook } from '../../../../src/editor/testing/inlineLook';
 import { lensLooks } from '../../../../src/editor/testing/lensLooks';
@@ -57,7 +58,7 @@ describe('lenses above tests', () => {
         ...at,
         title: '✓ F→P',
         tooltip:
-          '✓ F→P  reproduces the issue · on R: AssertionError: 1 != 2\nClick to compare the outputs of both sides',
+          '✓ F→P  on R: AssertionError: 1 != 2 · reproduces the issue\nClick to compare the outputs of both sides',
         command: inlineCommandIds.showOutputs,
       },
       ...actions,
@@ -100,22 +101,58 @@ describe('the text after the definition of a test', () => {
       strict = strictGrade({ failToPass: [id] }),
       underWay,
       lensesAreShown = true,
+      column = 40,
     }: {
       readonly of?: typeof purr;
       readonly strict?: ReturnType<typeof strictGrade>;
       readonly underWay?: TestUnderWay;
       readonly lensesAreShown?: boolean;
+      readonly column?: number;
     } = {},
-  ) => inlineLook(english, of, { known: cases, strict, underWay, lensesAreShown });
+  ) => inlineLook(english, of, { known: cases, strict, underWay, lensesAreShown, column });
   const reproduces = known(purr.text, testCase(failed, {}));
 
   it('is the cause alone below a lens that has the mark, and both without lenses', () => {
-    const cause = 'reproduces the issue · on R: AssertionError: 1 != 2';
-    assert.deepEqual(look(reproduces), { text: cause, tone: 'good' });
-    assert.deepEqual(look(reproduces, { lensesAreShown: false }), {
-      text: `✓ F→P  ${cause}`,
+    const cause = 'on R: AssertionError: 1 != 2';
+    const whole = `${cause} · reproduces the issue`;
+    assert.deepEqual(look(reproduces, { column: 30 }), { text: whole, tone: 'good' });
+    assert.deepEqual(look(reproduces, { column: 20, lensesAreShown: false }), {
+      text: `✓ F→P  ${whole}`,
       tone: 'good',
     });
+  });
+
+  it('fits where the line leaves little room: words go first, then the cause is cut', () => {
+    assert.equal(look(reproduces, { column: 50 })?.text, 'on R: AssertionError: 1 != 2');
+    const message = 'the sum of the parts differs from the whole by one cent, which nobody wants';
+    const long = known(purr.text, testCase({ ...failed, message }, {}));
+    assert.equal(look(long, { column: 44 })?.text, 'on R: AssertionError: the sum of the pa…');
+    fc.assert(
+      fc.property(fc.string(), fc.nat(200), fc.boolean(), (said, column, lensesAreShown) => {
+        const cases = known(purr.text, testCase({ ...failed, message: said }, {}));
+        const { text = '' } = look(cases, { column, lensesAreShown }) ?? {};
+        assert.ok(text.length <= Math.max(34, Math.min(72, 84 - column)), text);
+      }),
+    );
+  });
+
+  it('says what is prepared before the test runs', () => {
+    const preparing = 'installing werkzeug';
+    const underWay: TestUnderWay = { on: 'R', preparing, seen: {} };
+    assert.equal(
+      look(reproduces, { underWay, lensesAreShown: false })?.text,
+      'preparing: installing werkzeug',
+    );
+    const waits: TestUnderWay = { on: undefined, preparing, seen: {} };
+    assert.equal(
+      look(reproduces, { underWay: waits, lensesAreShown: false })?.text,
+      'waits for its run',
+    );
+    const long: TestUnderWay = { on: 'R', preparing: 'x'.repeat(99), seen: {} };
+    assert.equal(
+      look(reproduces, { underWay: long, lensesAreShown: false })?.text,
+      `preparing: ${'x'.repeat(59)}…`,
+    );
   });
 
   it('is not there before the test ran', () => {
@@ -140,7 +177,7 @@ describe('the text after the definition of a test', () => {
 
   it('is stale after an edit, with the mark', () => {
     assert.deepEqual(look(known('x', testCase({}, {}))), {
-      text: 'edited since, run again · was ○ P→P  passes on R: does not reproduce',
+      text: 'edited since, run again · was ○ P→P',
       tone: 'stale',
     });
   });
@@ -152,7 +189,7 @@ describe('the text after the definition of a test', () => {
     assert.equal(look(known(kept.text, testCase({}, {})), { of: kept }), undefined);
     const strict = strictGrade({ success: false, anyToFail: [id] });
     assert.deepEqual(look(fails, { of: kept, strict }), {
-      text: '✗ F→F  fails on both sides · on R: AssertionError: 1 != 2',
+      text: '✗ F→F  on R: AssertionError: 1 != 2',
       tone: 'bad',
     });
   });

@@ -128,6 +128,14 @@ describe('the status-bar item with a verdict', () => {
     assert.equal(command, commandIds.showVerdict);
   });
 
+  it('says that a run has shown nothing new, and when', () => {
+    const evaluated = { asBefore: true };
+    const look = (current: boolean): string =>
+      lookOfVerdict(english, shown({}, { current, evaluated })).text;
+    assert.equal(look(true), '$(pass) 1 F→P · ΔC 50 % 1/2 · as before, 14:30');
+    assert.equal(look(false), '$(history) 1 F→P · ΔC 50 % 1/2 · edited since');
+  });
+
   it('shows the reason of what is no success', () => {
     const strict = strictGrade({ success: false, reason: 'fails on both sides' });
     assert.equal(withVerdict({ strict }).text, '$(error) fails on both sides · ΔC 50 % 1/2');

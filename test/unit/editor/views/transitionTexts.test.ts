@@ -57,11 +57,11 @@ describe('the line of text after a test', () => {
   const bare: Partial<TestResult> = { outcome: 'failed' };
   for (const [text, base, fixed] of [
     ['✓ F→P  reproduces the issue', bare, {}],
-    ['✓ F→P  reproduces the issue · on R: AssertionError: 1 != 2', failed, {}],
-    ['✗ F→F  fails on both sides · on R: AssertionError: 1 != 2', failed, failed],
-    ['✗ F→F  fails on both sides · on R∘X*: AssertionError: 1 != 2', bare, failed],
+    ['✓ F→P  on R: AssertionError: 1 != 2 · reproduces the issue', failed, {}],
+    ['✗ F→F  on R: AssertionError: 1 != 2 · fails on both sides', failed, failed],
+    ['✗ F→F  on R∘X*: AssertionError: 1 != 2 · fails on both sides', bare, failed],
     ['○ P→P  passes on R: does not reproduce', {}, {}],
-    ['✗ P→F  fails on R∘X* only · on R∘X*: AssertionError: 1 != 2', {}, failed],
+    ['✗ P→F  on R∘X*: AssertionError: 1 != 2 · fails on R∘X* only', {}, failed],
     ['✗ F→-  fails on R, did not run on R∘X*', bare, missing],
     ['– P→-  passes on R, did not run on R∘X*', {}, missing],
     ['– -→P  did not run on R, passes on R∘X*', missing, {}],
@@ -83,8 +83,27 @@ describe('the line of text after a test', () => {
     };
     assert.equal(
       inline(testCase(broken, broken)),
-      '✗ F→F  fails on both sides · looks unrelated · on R: ImportError: no cat',
+      '✗ F→F  on R: ImportError: no cat · looks unrelated · fails on both sides',
     );
+    const short = inlineText(
+      english,
+      [testCase({ ...broken, message: 'no cat here' }, broken)],
+      {},
+      40,
+    );
+    assert.equal(short, '✗ F→F  on R: ImportError: no c… · looks unrelated');
+  });
+
+  it('never says that of a test that reproduces the issue, or of what the issue names', () => {
+    const message = "cannot import name 'purr' from 'cats'";
+    const broken: Partial<TestResult> = { outcome: 'error', exception: 'ImportError', message };
+    const fails = { success: false };
+    const line = (fixed: Partial<TestResult>, issue?: string): string =>
+      inlineText(english, [testCase(broken, fixed)], { issue, ...fails }) ?? '';
+    assert.match(line({}), /^✓ F→P {2}on R: .* · reproduces the issue$/);
+    assert.match(line(broken), /looks unrelated/);
+    assert.match(line(broken, 'cats cannot miaow'), /looks unrelated/);
+    assert.doesNotMatch(line(broken, 'Add purr() to cats'), /looks unrelated/);
   });
 
   it('counts the cases of a parametrised test, and tells of the one that says most', () => {
@@ -93,11 +112,11 @@ describe('the line of text after a test', () => {
     const third = testCase({}, failed, 'a.py::t[3]');
     assert.equal(
       inline(first, second),
-      '✓ 1 P→P, 1 F→P  reproduces the issue · on R: AssertionError: 1 != 2',
+      '✓ 1 P→P, 1 F→P  on R: AssertionError: 1 != 2 · reproduces the issue',
     );
     assert.equal(
       inline(first, second, third),
-      '✗ 1 P→P, 1 F→P, 1 P→F  fails on R∘X* only · on R∘X*: AssertionError: 1 != 2',
+      '✗ 1 P→P, 1 F→P, 1 P→F  on R∘X*: AssertionError: 1 != 2 · fails on R∘X* only',
     );
     assert.equal(transitionLabel([second, second]), 'F→P');
   });

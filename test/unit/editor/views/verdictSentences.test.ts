@@ -194,14 +194,24 @@ describe('the hover of a verdict', () => {
 
 describe('a verdict in few words', () => {
   it('is the number of tests that reproduce, or the reason', () => {
-    assert.equal(verdictInWords(strictGrade({ failToPass: ['a', 'b'] })), '2 F→P');
-    assert.equal(verdictInWords(strictGrade({ success: false, reason: 'unsound' })), 'unsound');
+    const say = (more: Parameters<typeof strictGrade>[0], ...ownTests: string[]): string =>
+      verdictInWords({ strict: strictGrade(more), ownTests });
+    assert.equal(say({ failToPass: ['a', 'b'] }), '2 F→P');
+    assert.equal(say({ success: false, reason: 'unsound' }), 'unsound');
     const breaks = { success: false, reason: 'breaks a test' } as const;
     const words = (failToPass: string[], anyToFail: string[]): string =>
-      verdictInWords(strictGrade({ ...breaks, failToPass, anyToFail }));
+      say({ ...breaks, failToPass, anyToFail });
     assert.equal(words([], ['a']), 'breaks a test');
     assert.equal(words(['b', 'c'], ['a']), 'breaks a test · 2 F→P');
     assert.equal(words(['b'], ['a', 'd', 'e']), 'breaks 3 tests · 1 F→P');
+    const own = { failToFail: ['t::a[1]', 't::c'], anyToFail: ['t::a[1]'], failToPass: ['t::b'] };
+    const both = { ...own, success: false, reason: 'fails on both sides' } as const;
+    assert.equal(say(both, 't::a', 't::b'), '1 of its own tests fails on both sides · 1 F→P');
+    assert.equal(say({ ...both, failToPass: [] }, 't::a'), 'fails on both sides');
+    assert.equal(
+      say({ ...own, ...breaks, anyToFail: ['t::a[1]', 't::c'] }, 't::a', 't::b'),
+      'breaks a test · 1 of its own tests fails on both sides · 1 F→P',
+    );
   });
 
   it('has its findings counted', () => {

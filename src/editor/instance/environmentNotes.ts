@@ -1,0 +1,64 @@
+import type { Memento } from 'vscode';
+import type { Reporter } from '../../domain/reporter';
+
+const key = 'environment.lastNote';
+
+/**
+ * What is being done about the environment of the open instance, and what came of it last.
+ * Notifications go away, so a row of the view and the log keep it. The workspace remembers it.
+ */
+export class EnvironmentNotes {
+  private running: { readonly step: string; readonly done: Promise<void> } | undefined;
+
+  /** @param changed called when anything here changes */
+  constructor(
+    private readonly memento: Pick<Memento, 'get' | 'update'>,
+    private readonly reporter: Reporter,
+    private readonly changed: () => void,
+  ) {}
+
+  /** The last result, with its time; undefined before the first. */
+  get last(): string | undefined {
+    const kept: unknown = this.memento.get(key);
+    return typeof kept === 'string' ? kept : undefined;
+  }
+
+  /** What is done now; undefined when nothing is under way. */
+  get step(): string | undefined {
+    return this.running?.step;
+  }
+
+  /** Resolves when what is under way has ended, however it ends. */
+  async settled(): Promise<void> {
+    await this.running?.done;
+  }
+
+  /**
+   * Does work whose steps views show meanwhile. One at a time: ask `step` first.
+   *
+   * @throws what the work throws
+   */
+  async during<T>(title: string, work: (tell: (step: string) => void) => Promise<T>): Promise<T> {
+    let release = (): void => {};
+    const done = new Promise<void>((resolve) => (release = resolve));
+    const tell = (step: string): void => {
+      this.running = { step, done };
+      this.changed();
+    };
+    tell(title);
+    try {
+      return await work(tell);
+    } finally {
+      this.running = undefined;
+      release();
+      this.changed();
+    }
+  }
+
+  /** Keeps a result for a person: one sentence, with its time. */
+  async keep(text: string): Promise<void> {
+    this.reporter.log(text);
+    await this.memento.update(key, text);
+    this.changed();
+  }
+}

@@ -1,0 +1,50 @@
+import type * as vscode from 'vscode';
+import { soundnessOf, type Validation } from '../../domain/validation';
+import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
+
+/** One validation in a line, as the log keeps it. */
+export function validationLine(l10n: typeof vscode.l10n, validation: Validation): string {
+  const { id, reasons, repetitions, seconds } = validation;
+  const why = inTermsOfSettings(
+    reasons.map(({ kind, explanation }) => `${kind}: ${explanation}`).join('; '),
+  );
+  switch (soundnessOf(validation)) {
+    case 'sound':
+      return l10n.t(
+        'Validated {0}: sound, {1} times in {2} s',
+        id,
+        repetitions,
+        seconds.toFixed(1),
+      );
+    case 'not sound':
+      return l10n.t('Validated {0}: not sound. {1}', id, why);
+    case 'not judged':
+      return l10n.t('Could not validate {0}: not judged. {1}', id, why);
+  }
+}
+
+/** The end of a validation in words, without the instances that were not judged. */
+export function validationSummary(
+  l10n: typeof vscode.l10n,
+  validations: readonly Validation[],
+): { readonly text: string; readonly isSound: boolean } | undefined {
+  const judged = validations.filter((each) => soundnessOf(each) !== 'not judged');
+  const unsound = judged.filter((each) => soundnessOf(each) === 'not sound');
+  const [first] = judged;
+  if (first === undefined) return undefined;
+  const [bad] = unsound;
+  if (bad === undefined) {
+    const what = judged.length === 1 ? first.id : l10n.t('{0} instances', judged.length);
+    return { text: l10n.t('Sound: {0}', what), isSound: true };
+  }
+  const why = inTermsOfSettings(bad.reasons[0]?.explanation ?? '');
+  const text =
+    judged.length === 1
+      ? l10n.t('Not sound: {0}: {1}', bad.id, why)
+      : l10n.t('{0} of {1} not sound. {2}', unsound.length, judged.length, `${bad.id}: ${why}`);
+  return { text, isSound: false };
+}
+
+/** What a message says first of an instance whose R could not be had. */
+export const notJudged = (l10n: typeof vscode.l10n, id: string, repo: string): string =>
+  l10n.t('{0} is not judged: the source of {1} could not be had', id, repo);

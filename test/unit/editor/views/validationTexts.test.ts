@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import {
+  soundnessOf,
+  type UnsoundReason,
+  type Validation,
+} from '../../../../src/domain/validation';
+import {
+  notJudged,
+  validationLine,
+  validationSummary,
+} from '../../../../src/editor/instances/validationTexts';
+import { english } from './english';
+
+const validation = (
+  id: string,
+  ...reasons: readonly Omit<UnsoundReason, 'tests'>[]
+): Validation => ({
+  ...{ id, repetitions: 5, date: '2024-03-01T10:00:00.000Z', engine: 'local' },
+  ...{ environment: 'CPython 3.11.7', flaky: [], golden: {}, base: {}, added: 0, removed: 0 },
+  reasons: reasons.map((each) => ({ ...each, tests: [] })),
+  seconds: 3.25,
+});
+
+const sound = validation('octo__cat-1');
+const flaky = validation('octo__cat-2', { kind: 'flaky', explanation: 'now and then' });
+const gone = validation('octo__cat-3', {
+  kind: 'source not available',
+  explanation: 'Nothing is there. Give --source octo/cat=PATH_OR_URL of a repository that has it',
+});
+
+describe('a validation in words', () => {
+  it('judges nothing where R could not be had', () => {
+    assert.deepEqual([sound, flaky, gone].map(soundnessOf), ['sound', 'not sound', 'not judged']);
+  });
+
+  it('is one line of the log, in terms of settings', () => {
+    assert.deepEqual(
+      [sound, flaky, gone].map((each) => validationLine(english, each)),
+      [
+        'Validated octo__cat-1: sound, 5 times in 3.3 s',
+        'Validated octo__cat-2: not sound. flaky: now and then',
+        'Could not validate octo__cat-3: not judged. source not available: Nothing is there. ' +
+          'Give octo/cat in the setting swt-bench.repositorySources the path or address of a repository that has it',
+      ],
+    );
+  });
+
+  it('counts as unsound only what was judged', () => {
+    const says = (...all: Validation[]) => validationSummary(english, all);
+    assert.equal(says(gone), undefined);
+    assert.deepEqual(says(sound, gone), { text: 'Sound: octo__cat-1', isSound: true });
+    assert.deepEqual(says(sound, sound), { text: 'Sound: 2 instances', isSound: true });
+    assert.deepEqual(says(flaky), {
+      text: 'Not sound: octo__cat-2: now and then',
+      isSound: false,
+    });
+    assert.deepEqual(says(sound, flaky, gone), {
+      text: '1 of 2 not sound. octo__cat-2: now and then',
+      isSound: false,
+    });
+    assert.equal(
+      notJudged(english, 'octo__cat-3', 'octo/cat'),
+      'octo__cat-3 is not judged: the source of octo/cat could not be had',
+    );
+  });
+});
