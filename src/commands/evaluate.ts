@@ -18,7 +18,8 @@ import { workersFor } from '../batch/workersFor';
 import { markdownLine } from '../evaluation/markdown';
 import { environmentReport, ratesByModel, readReport, reasonsOf } from '../results/report';
 import type { Report } from '../results/reportSchema';
-import { keepingNodeSeconds } from './evaluating/keepingNodeSeconds';
+import { keepingNodeSeconds } from '../results/keepingNodeSeconds';
+import { nodesOfRun } from '../results/nodeSeconds';
 import { reportPath, runFolder } from '../results/runFolder';
 import { runStore } from '../evaluation/runStore';
 import { ratesText, resultLine, resultTable, type ResultLine } from '../results/resultTable';
@@ -126,8 +127,8 @@ export async function evaluateCommand(
       { ...request, ...(out === undefined ? {} : { results: { out, ...place } }) },
       { ...hooks, onEntry: (_entry, report, place) => gathered.add(report, place) },
     );
-    const used = out === undefined ? undefined : runFolder(out, runId);
-    const outcome = await keepingNodeSeconds(engine, used, { reporter, work: done });
+    const used = out === undefined ? undefined : nodesOfRun(runFolder(out, runId));
+    const outcome = await keepingNodeSeconds(engine, used, { reporter, work: () => done });
     return { outcome, engine, runId };
   });
   reporter.clear();

@@ -21,6 +21,7 @@ import {
   terminalReporter,
   type CommandContext,
 } from './context';
+import { keepingNodeSeconds } from '../results/keepingNodeSeconds';
 import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
 import { positive } from './options/optionValues';
 import {
@@ -114,13 +115,15 @@ async function filterRepairsCommand(
       runId: run,
       text: (filtered: FilteredBatch) => jsonText(documentOf(filtered)),
     };
-    const filtered = await filterRepairBatch(
-      { ...request, ...(out === undefined ? {} : { results: { out, ...results } }) },
-      {
-        onProgress: hooks.onProgress,
-        onPlan: (counts) => reporter.log(planned(counts, means)),
-      },
-    );
+    const work = (): Promise<FilteredBatch> =>
+      filterRepairBatch(
+        { ...request, ...(out === undefined ? {} : { results: { out, ...results } }) },
+        {
+          onProgress: hooks.onProgress,
+          onPlan: (counts) => reporter.log(planned(counts, means)),
+        },
+      );
+    const filtered = await keepingNodeSeconds(engine, undefined, { reporter, work });
     return { document: documentOf(filtered), written: filtered.written };
   });
   reporter.clear();

@@ -30,6 +30,8 @@ import { selectedInstances } from './options/selectingOptions';
 import { sha256, sha256OfJson } from '../files/sha256';
 import { removeAbandonedBeside } from '../repository/abandoned';
 import { withLock } from '../repository/lock';
+import { keepingNodeSeconds } from '../results/keepingNodeSeconds';
+import { nodesOfPredictions } from '../results/nodeSeconds';
 import { generate, type GenerationEntry, type LiveParts } from '../method/generation';
 import { shownTitle, usesAnswer, type Method } from '../method/method';
 import { methodOf, methods } from '../method/methods';
@@ -94,16 +96,9 @@ export async function generatePredictions(
     try {
       const { memoryMb } = asked.docker;
       const width = generationWidth({ ...options, concurrency }, method, memoryMb, await machine());
-      return await run({
-        options,
-        context,
-        method,
-        instances,
-        out,
-        trace,
-        engine,
-        width,
-        memoryMb,
+      const parts = { options, context, method, instances, out, trace, engine, width, memoryMb };
+      return await keepingNodeSeconds(engine, nodesOfPredictions(out), {
+        ...{ reporter, work: () => run(parts) },
       });
     } finally {
       await trace.close();
@@ -405,7 +400,7 @@ const rankedRows = ({ choice }: Done, row: PredictionRow): PredictionRow[] =>
       ...ranking,
     }));
 
-interface LazyEngine {
+interface LazyEngine extends Pick<Engine, 'nodeSeconds'> {
   readonly open: () => Promise<Engine>;
   readonly dispose: () => Promise<void>;
 }
@@ -419,8 +414,10 @@ function lazily<Opened>(open: () => Promise<Opened>): { readonly open: () => Pro
 /** An engine that opens on first use. */
 function lazyEngine(request: EngineRequest): LazyEngine {
   let opened: Promise<Engine> | undefined;
+  let engine: Engine | undefined;
   return {
-    open: () => (opened ??= openEngine(request)),
+    open: () => (opened ??= openEngine(request).then((made) => (engine = made))),
+    nodeSeconds: () => engine?.nodeSeconds?.() ?? {},
     dispose: async () => (await opened?.catch(() => undefined))?.dispose(),
   };
 }

@@ -4,6 +4,7 @@ import type { Dataset } from '../dataset/dataset';
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
 import { soundnessOf, type Soundness, type Validation } from '../domain/validation';
+import { keepingNodeSeconds } from '../results/keepingNodeSeconds';
 import { environmentReport } from '../results/report';
 import { withEngine } from '../engine/openEngine';
 import { createPythonParser } from '../python/parser';
@@ -86,20 +87,22 @@ async function validateCommand(
     reporter.log(
       `${plural(instances.length, 'instance')}, ${plural(repeat, 'repetition')}, ${engine.description}`,
     );
-    const entries = await validateBatch(
-      {
-        ...{ instances, engine, python, sources, storage, reporter },
-        repetitions: repeat,
-        timeoutSeconds: options.timeout,
-        workers: options.workers,
-        signal: context.signal,
-      },
-      (entry) => {
-        reporter.clear();
-        // A batch takes hours, so each result is printed as it comes.
-        if (options.json !== true) context.stdout(`${describeEntry(entry).join('\n')}\n`);
-      },
-    );
+    const work = () =>
+      validateBatch(
+        {
+          ...{ instances, engine, python, sources, storage, reporter },
+          repetitions: repeat,
+          timeoutSeconds: options.timeout,
+          workers: options.workers,
+          signal: context.signal,
+        },
+        (entry) => {
+          reporter.clear();
+          // A batch takes hours, so each result is printed as it comes.
+          if (options.json !== true) context.stdout(`${describeEntry(entry).join('\n')}\n`);
+        },
+      );
+    const entries = await keepingNodeSeconds(engine, undefined, { reporter, work });
     return { entries, engine };
   });
   if (options.json === true) {

@@ -5,9 +5,8 @@ import { z } from 'zod';
 import { openLineJournal, wholeLines, type LineJournal } from '../files/lineJournal';
 import { writeWholeFile } from '../files/wholeFile';
 import { systemCode } from '../domain/humanError';
-
-/** Seconds that sandboxes ran, by node. */
-export type NodeSeconds = Readonly<Record<string, number>>;
+import type { MadeOnNodes } from '../domain/study/entry';
+import type { NodeSeconds } from '../domain/study/nodeUse';
 
 /** What one command used so far. */
 const usedLine = z.object({
@@ -18,15 +17,19 @@ const usedLine = z.object({
   nodes: z.record(z.string(), z.number().nonnegative()),
 });
 
-const usedPath = (folder: string): string => join(folder, 'nodes.jsonl');
+/** Path of the record of making a predictions file, beside it. */
+export const nodesOfPredictions = (file: string): string => `${file}.nodes.jsonl`;
+
+/** Path of the record of a run, whose folder this is. */
+export const nodesOfRun = (folder: string): string => join(folder, 'nodes.jsonl');
 
 /** Milliseconds between two records; a killed command loses what its sandboxes used since. */
 const usualInterval = 10_000;
 
 /**
- * Records what the sandboxes of one command use, beside the journal of its run, until `end`.
+ * Records what the sandboxes of one command use, until `end`.
  *
- * @param folder of the run, `DIR/runs/<run>`; nothing is written until it exists
+ * @param path of the record; nothing is written until its folder exists
  * @param nodeSeconds what they used so far
  */
 export class NodeSecondsJournal {
@@ -38,7 +41,7 @@ export class NodeSecondsJournal {
   private isWriting = false;
 
   constructor(
-    private readonly folder: string,
+    private readonly path: string,
     private readonly nodeSeconds: () => NodeSeconds,
     interval = usualInterval,
   ) {
@@ -73,7 +76,7 @@ export class NodeSecondsJournal {
   private async writeNow(): Promise<void> {
     const nodes = JSON.stringify(this.nodeSeconds());
     if (nodes === this.last) return;
-    this.journal ??= await openLineJournal(usedPath(this.folder));
+    this.journal ??= await openLineJournal(this.path);
     const line = { ended: new Date().toISOString(), command: this.command };
     await this.journal.append(JSON.stringify({ ...line, nodes: JSON.parse(nodes) as unknown }));
     this.last = nodes;
@@ -81,14 +84,14 @@ export class NodeSecondsJournal {
 }
 
 /**
- * What all commands of a run used together; undefined where none used nodes. Damaged lines are left
- * out.
+ * What all commands used together that recorded it in a file; undefined where none used nodes.
+ * Damaged lines are left out.
  *
  * @throws what the system says
  */
-export async function readNodeSeconds(folder: string): Promise<NodeSeconds | undefined> {
+export async function readNodeSeconds(path: string): Promise<NodeSeconds | undefined> {
   const commands = new Map<string, NodeSeconds>();
-  for (const [at, line] of (await linesIn(folder)).entries()) {
+  for (const [at, line] of (await linesIn(path)).entries()) {
     const { command, nodes } = usedOf(line);
     commands.set(command ?? `line ${at}`, nodes);
   }
@@ -100,20 +103,37 @@ export async function readNodeSeconds(folder: string): Promise<NodeSeconds | und
 }
 
 /**
- * Puts together what shards used. A shard that is given twice counts once.
+ * What the making of predictions used of nodes, as far as records lie beside their files.
+ *
+ * @param predictions files as they were named for a run
+ * @throws what the system says
+ */
+export async function readMadeOnNodes(
+  predictions: readonly { readonly from: string }[],
+): Promise<{ made?: readonly MadeOnNodes[] }> {
+  const made: MadeOnNodes[] = [];
+  for (const { from } of predictions) {
+    const seconds = await readNodeSeconds(nodesOfPredictions(from));
+    if (seconds !== undefined) made.push({ from, seconds });
+  }
+  return made.length === 0 ? {} : { made };
+}
+
+/**
+ * Puts the records of shards together. A shard that is given twice counts once.
  *
  * @throws what the system says
  */
-export async function mergeNodeSeconds(shards: readonly string[], folder: string): Promise<void> {
+export async function mergeNodeSeconds(shards: readonly string[], path: string): Promise<void> {
   // The lines of one command stay in their order.
-  const lines = new Set((await Promise.all([folder, ...shards].map(linesIn))).flat());
+  const lines = new Set((await Promise.all([path, ...shards].map(linesIn))).flat());
   if (lines.size === 0) return;
-  await writeWholeFile(usedPath(folder), [...lines].map((line) => `${line}\n`).join(''));
+  await writeWholeFile(path, [...lines].map((line) => `${line}\n`).join(''));
 }
 
-async function linesIn(folder: string): Promise<string[]> {
+async function linesIn(path: string): Promise<string[]> {
   try {
-    const text = await readFile(usedPath(folder), 'utf8');
+    const text = await readFile(path, 'utf8');
     return wholeLines(text).map(({ line }) => line);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return [];

@@ -8,7 +8,7 @@ import { readJournal } from './journal';
 import { judgedFolderName } from './judged/judgedRepairSchema';
 import { isJudgedFolder } from './judged/readJudgedRuns';
 import { readManifest, type RunManifest } from './manifest';
-import { readNodeSeconds } from './nodeSeconds';
+import { nodesOfRun, readMadeOnNodes, readNodeSeconds } from './nodeSeconds';
 import { listReadable } from './published/listedFolder';
 import { publishedFolder } from './published/publishedFolder';
 import { hasGrades, readPublished, withFilesBeside } from './published/readPublished';
@@ -182,7 +182,7 @@ async function ourRun({ folder, results }: Place): Promise<RunsRead> {
     const { lines, problems } = await readJournal(folder);
     const selected = new Set(manifest.instances.map((instance) => instance.id));
     const { candidates, models } = manifest;
-    const nodeSeconds = await readNodeSeconds(folder);
+    const nodeSeconds = await readNodeSeconds(nodesOfRun(folder));
     const most = models.length * selected.size;
     const entries = lines.map(({ key: _key, finished: _finished, ...entry }): RunEntry => entry);
     const foreign = lines.filter((line) => !selected.has(line.instance)).length;
@@ -198,6 +198,7 @@ async function ourRun({ folder, results }: Place): Promise<RunsRead> {
       created: manifest.created,
       dataset: manifest.dataset,
       ...(nodeSeconds === undefined ? {} : { nodeSeconds }),
+      ...(await readMadeOnNodes(manifest.predictions)),
     };
     return {
       runs: [run],

@@ -1,3 +1,4 @@
+import { nodePurposes } from '../domain/study/nodeUse';
 import { z } from 'zod';
 import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
 import { entryReasons } from '../domain/reason';
@@ -153,6 +154,16 @@ export const studyReportSchema = z.object({
         .exactOptional(),
     }),
   ),
+  nodes: z
+    .array(
+      z.object({
+        purpose: z.enum(nodePurposes),
+        name: z.string().describe('Label of the run, or the predictions file as it was named'),
+        seconds: z.record(z.string(), z.number()),
+      }),
+    )
+    .exactOptional()
+    .describe('Seconds that sandboxes ran for runs, and for making what they grade'),
   methods: z.array(summary).describe('Tables 2 and 3 of the SWT-Bench paper'),
   comparisons: z.array(comparison).describe('Every other method against the first of `methods`'),
   byRepository: z.array(group).describe('Figure 9'),

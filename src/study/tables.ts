@@ -560,13 +560,15 @@ function costsTable({ costs, published }: StudyReport): StudyTable {
 }
 
 /** How long sandboxes ran on each node, since nodes are paid by time. */
-const nodesTable = ({ runs }: StudyReport): StudyTable => ({
+const nodesTable = ({ nodes = [] }: StudyReport): StudyTable => ({
   title: 'Nodes',
   rows: [
-    ['Run', 'Node', 'Seconds of sandboxes'],
-    ...runs.flatMap(({ label, nodeSeconds = {} }) =>
-      Object.entries(nodeSeconds).map(([node, seconds]) => [label, node, seconds.toFixed(0)]),
+    ['For', 'Run or file', 'Node', 'Seconds of sandboxes'],
+    ...nodes.flatMap(({ purpose, name, seconds }) =>
+      Object.entries(seconds).map(([node, used]) => [purpose, name, node, used.toFixed(0)]),
     ),
   ],
-  notes: ['A sandbox counts from its start to its end. What a killed command used is not known.'],
+  notes: [
+    'A sandbox counts from its start to its end. A killed command loses the last ten seconds of that.',
+  ],
 });

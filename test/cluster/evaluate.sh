@@ -384,7 +384,8 @@ step_job() {
 # The tests that every engine passes, with the image of the bundled instance.
 step_contract() {
   step='the contract of engines'
-  mocha contract "SWT_BENCH_CLUSTER_IMAGE=$image" -- --timeout 1800000 -g 'kubernetes engine' 'test/contract/*.test.ts'
+  mocha contract "SWT_BENCH_CLUSTER_IMAGE=$image" -- --timeout 1800000 -g 'kubernetes engine' \
+    'test/contract/*.test.ts' test/containers/warmPair.test.ts
 }
 
 # mocha NAME ENVIRONMENT… -- ARGUMENT…: runs tests of the project, with their output in a log.
@@ -402,6 +403,21 @@ mocha() {
 step_agents() {
   step='agents, generation, MCP'
   mocha agents "SWT_BENCH_CLUSTER_IMAGE=$image" -- --timeout 1800000 -g 'kubernetes engine' test/containers/{acpAgents,neverTheAnswer}.test.ts
+}
+
+# What nodes were used for, as `report` shows it.
+step_nodes() {
+  step='seconds of nodes'
+  mocha nodes "SWT_BENCH_CLUSTER_IMAGE=$image" -- --timeout 1800000 test/cluster/nodeUse.test.ts
+}
+
+# A window of VS Code on the bundled instance, which opens while the nodes have no room.
+step_editor() {
+  step='a window of VS Code'
+  fill 512
+  (cd "$root" && SWT_BENCH_CLUSTER_IMAGE=$image node test/windows/run.mjs kubernetes) > "$work/editor.log" 2>&1 ||
+    fail "$(grep -E '✗|passed' "$work/editor.log" | tail -3 | tr '\n' ' ')"
+  ok "$(grep -oE '[0-9]+ passed.*' "$work/editor.log" | tail -1)"
 }
 
 # Not one of the steps by default: it writes a file of the project.
@@ -488,7 +504,7 @@ trap finish EXIT
 "$cluster" import "$folder" "$archive" > "$work/import.log"
 material
 result=0
-for name in ${@:-equal killed_node frozen_node evicted killed_coordinator orphans small_nodes shards slurm pairs quota placement memory network registry job validate contract agents real}; do
+for name in ${@:-equal killed_node frozen_node evicted killed_coordinator orphans small_nodes shards slurm pairs quota placement memory network registry job validate contract agents nodes editor real}; do
   began=$SECONDS
   # In the background, where a failed command still ends the step.
   (

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nodesOfPredictions, readNodeSeconds } from '../../src/results/nodeSeconds';
 import { cli, sample, scratch, type Answer } from './cli';
 import { fakeModels, type FakeModels } from './fakeModels';
 import { sameFilesBelow } from './runFolders';
@@ -150,6 +151,9 @@ describe('shards of a run', () => {
       for (const number of [1, 2]) {
         const answer = await generate(`answers-${number}`, '--shard', `${number}/2`);
         assert.equal(answer.status, 0, answer.stderr);
+        // As an engine of a cluster leaves it.
+        const used = { ended: '2025-01-01T00:00:00Z', command: `c${number}`, nodes: { a: number } };
+        await writeFile(at(`answers-${number}/answers.jsonl.nodes.jsonl`), JSON.stringify(used));
       }
       const path = join(at('answers'), 'answers.jsonl');
       const part = await merge('answers', 'answers-2');
@@ -162,6 +166,7 @@ describe('shards of a run', () => {
         lines.map((line) => (JSON.parse(line) as { instance_id: string }).instance_id),
         ids,
       );
+      assert.deepEqual(await readNodeSeconds(nodesOfPredictions(path)), { a: 3 });
       const asked = requests;
       const again = await generate('answers');
       assert.equal(again.status, 0, again.stderr);

@@ -4,7 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import {
+  getDefaultEnvironment,
+  StdioClientTransport,
+} from '@modelcontextprotocol/sdk/client/stdio.js';
 import { cli, root, sample } from '../commandLine/cli';
 import {
   bundledRow,
@@ -82,6 +85,8 @@ function declareOn(platform: Platform): void {
         command: process.execPath,
         args: [join(root, 'dist', 'cli.js'), 'mcp', '--id', id, ...args],
         cwd: root,
+        // The client passes few variables on, and without this one there is no cluster.
+        env: { ...getDefaultEnvironment(), ...platform.environment },
         stderr: 'ignore',
       });
       const client = new Client({ name: 'test', version: '1' });

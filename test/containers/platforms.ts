@@ -19,6 +19,8 @@ export interface Platform {
   readonly row: object;
   /** Options of the command line. */
   readonly options: readonly string[];
+  /** Variables by which the command line finds the platform, besides those of every program. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Names of the sandboxes of an instance. */
   sandboxes(instance: string): Promise<string[]>;
   /** Names of what is kept of programs of agents beside sandboxes. */
@@ -29,11 +31,17 @@ export interface Platform {
   clean(instance: string): Promise<void>;
 }
 
+const variables = (name: string): Record<string, string> => {
+  const value = process.env[name];
+  return value === undefined ? {} : { [name]: value };
+};
+
 const docker: Platform = {
   name: 'docker',
   need: (suite) => needDocker(suite),
   row: {},
   options: ['--base-image', baseImage],
+  environment: variables('DOCKER_HOST'),
   sandboxes: (instance) => containersOf(instance),
   async volumes() {
     const { Volumes } = await plainDocker.listVolumes({
@@ -59,6 +67,7 @@ const kubernetes = (image: string): Platform => ({
   need: () => Promise.resolve(),
   row: { image },
   options: ['--cpus', '0.5', '--pending-minutes', '10'],
+  environment: variables('KUBECONFIG'),
   sandboxes: podsOf,
   volumes: () => Promise.resolve([]),
   async kill(instance, program) {

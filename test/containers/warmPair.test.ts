@@ -7,23 +7,24 @@ import { SandboxUnusable, type Pair } from '../../src/engine/engine';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession } from '../../src/evaluation/session';
 import { runCode } from '../contract/run';
-import { candidate, onEngine } from '../contract/subjects';
+import { candidate, onEachInContainers, onEngine } from '../contract/subjects';
 import { loadParser } from '../unit/python/loadParser';
 
 const work = { reporter: silent };
 
-onEngine(
-  'docker',
+onEachInContainers(
   'a pair that nobody uses',
   (subject) => {
     it('is stopped, says why, and the next run opens another', async function () {
       const pair = await subject().place.openPair(work);
       while ((await subject().sandboxes()).length > 0) await sleep(100);
-      await assert.rejects(
-        pair.base.load(''),
-        (error: unknown) =>
-          error instanceof SandboxUnusable && /stopped after 0\.03 minutes/.test(error.message),
-      );
+      for (const sandbox of [pair.base, pair.fixed]) {
+        await assert.rejects(
+          sandbox.load(''),
+          (error: unknown) =>
+            error instanceof SandboxUnusable && /stopped after 0\.03 minutes/.test(error.message),
+        );
+      }
       await pair.dispose();
 
       const session = await openSession({

@@ -5,6 +5,7 @@ import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/reporter';
 import {
   engineNames,
+  runsInContainers,
   type Engine,
   type EngineName,
   type Pair,
@@ -83,6 +84,15 @@ const enginesHere = engineNames.filter(
  */
 export function onEachEngine(title: string, body: (subject: () => Subject) => void): void {
   for (const name of enginesHere) onEngine(name, title, body);
+}
+
+/** As `onEachEngine`, for the engines that run tests in containers. */
+export function onEachInContainers(
+  title: string,
+  body: (subject: () => Subject) => void,
+  settings: Partial<DockerSettings> = {},
+): void {
+  for (const name of enginesHere.filter(runsInContainers)) onEngine(name, title, body, settings);
 }
 
 /** Declares tests for one engine; `settings` are those of the docker engine. */

@@ -27,8 +27,8 @@ const withOwnCopy = [
 ];
 /** Id of the instance of the docker suite. */
 const inContainers = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
-// The docker suite needs an engine and base images from the caller, so it runs only when it is
-// named.
+// The docker suite needs an engine and base images from the caller, and the kubernetes suite a
+// cluster whose nodes have no room (test/cluster). They run only when they are named.
 const named = process.argv.slice(2);
 // The longest first, so that the two windows end at about the same time. The tests of a suite
 // follow one another in one window, so a suite runs completely or not at all.
@@ -155,6 +155,10 @@ function workspaceOf(name) {
     return folder;
   }
   if (name === 'docker') return instanceWorkspace(inContainers, datasetInContainers());
+  if (name === 'kubernetes') {
+    const image = process.env.SWT_BENCH_CLUSTER_IMAGE;
+    return instanceWorkspace(inContainers, datasetInContainers({ image }));
+  }
   if (name === 'large') {
     const { id, dataset, source } = makeLargeChange(sample, scratch);
     return instanceWorkspace(id, dataset, name, source);
@@ -192,6 +196,13 @@ function settingsOf(name) {
       'swt-bench.runModelTestsLocally': true,
     };
   }
+  if (name === 'kubernetes') {
+    return {
+      'swt-bench.engine': 'kubernetes',
+      'swt-bench.docker.memory': 1024,
+      'swt-bench.docker.cpus': 0.5,
+    };
+  }
   if (name !== 'docker') return {};
   return {
     'swt-bench.engine': 'docker',
@@ -205,10 +216,10 @@ function settingsOf(name) {
  * The bundled instance under a unique name, so that its containers are distinguishable from all
  * others.
  */
-function datasetInContainers() {
+function datasetInContainers(more = {}) {
   const row = JSON.parse(readFileSync(join(sample, 'instance.jsonl'), 'utf8').split('\n')[0]);
   const dataset = join(scratch, 'in-containers.jsonl');
-  writeFileSync(dataset, `${JSON.stringify({ ...row, instance_id: inContainers })}\n`);
+  writeFileSync(dataset, `${JSON.stringify({ ...row, ...more, instance_id: inContainers })}\n`);
   return dataset;
 }
 

@@ -10,7 +10,11 @@ import { judgeRepairs } from '../../repair/judging/judgeRepairs';
 import { judgedDocument, type JudgedDocument } from '../../repair/judging/judgedRepairsSchema';
 import { usualJudgedRun } from '../../repair/judging/judgedRun';
 import type { JudgedBatch } from '../../repair/judging/judgeRequest';
+import type { RepairHooks } from '../../repair/repairPool';
+import { judgedFolder } from '../../results/judged/judgedRepairSchema';
+import { keepingNodeSeconds } from '../../results/keepingNodeSeconds';
 import { factsOf } from '../../results/manifest';
+import { nodesOfRun } from '../../results/nodeSeconds';
 import { batchProgressHooks } from '../batchProgress';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
 import { engineRequest } from '../options/engineOptions';
@@ -58,17 +62,16 @@ export async function evaluateRepairs(
       judgedDocument(batch, {
         ...{ run, problems, engine: engine.description, instances: instances.map(factsOf) },
       });
-    const batch = await judgeRepairs(
-      { ...request, ...(out === undefined ? {} : { results: { ...results, out } }) },
-      (judged) => jsonText(documentOf(judged)),
-      {
-        onProgress: hooks.onProgress,
-        onPlan: ({ candidates, instances: count }) =>
-          reporter.log(
-            `${plural(candidates, 'prediction')} on ${plural(count, 'instance')}; ${means}`,
-          ),
-      },
-    );
+    const onPlan: RepairHooks['onPlan'] = ({ candidates, instances: count }) =>
+      reporter.log(`${plural(candidates, 'prediction')} on ${plural(count, 'instance')}; ${means}`);
+    const work = (): Promise<JudgedBatch> =>
+      judgeRepairs(
+        { ...request, ...(out === undefined ? {} : { results: { ...results, out } }) },
+        (judged) => jsonText(documentOf(judged)),
+        { onProgress: hooks.onProgress, onPlan },
+      );
+    const used = out === undefined ? undefined : nodesOfRun(judgedFolder(out, run));
+    const batch = await keepingNodeSeconds(engine, used, { reporter, work });
     return { document: documentOf(batch), written: batch.written };
   });
   reporter.clear();

@@ -11,6 +11,9 @@ import type { BatchRequest } from '../../batch/batchRequest';
 import type { AskedFormat } from '../../patch/toUnified';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
+import { keepingNodeSeconds } from '../../results/keepingNodeSeconds';
+import { nodesOfRun } from '../../results/nodeSeconds';
+import { runFolder } from '../../results/runFolder';
 import type { Report } from '../../results/reportSchema';
 import {
   EXIT,
@@ -120,7 +123,8 @@ async function mutantsCommand(
       { ...request, ...results },
       { onEntry: (_entry, report, place) => void reports.set(place, report) },
     );
-    await done;
+    const used = out === undefined ? undefined : nodesOfRun(runFolder(out, runId));
+    await keepingNodeSeconds(engine, used, { reporter, work: () => done });
     return engine.name;
   });
   reporter.clear();

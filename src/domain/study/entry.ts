@@ -1,3 +1,4 @@
+import type { NodeSeconds } from './nodeUse';
 import type { Finding, TrajectoryFinding } from '../finding';
 import type { EntryReason } from '../reason';
 import type { MutantFraction, Survivor } from './mutant';
@@ -158,12 +159,22 @@ export interface RunData {
   /** The dataset as it was named for the run. */
   readonly dataset?: string;
   /** Seconds that sandboxes ran, by node of a cluster; absent where tests ran elsewhere. */
-  readonly nodeSeconds?: Readonly<Record<string, number>>;
+  readonly nodeSeconds?: NodeSeconds;
+  /** What making its predictions used of nodes; absent where that is unknown. */
+  readonly made?: readonly MadeOnNodes[];
+}
+
+/** What the making of a predictions file used of the nodes of a cluster. */
+export interface MadeOnNodes {
+  /** The file, as it was named for the run. */
+  readonly from: string;
+  readonly seconds: NodeSeconds;
 }
 
 /** The run without paths of this machine, for a page. A dataset keeps its last part. */
 export function withoutPaths(run: RunData): RunData {
-  const { folder: _folder, place: _place, trajectories: _trajectories, dataset, ...rest } = run;
+  const { folder: _folder, place: _place, trajectories: _trajectories, made: _made, ...told } = run;
+  const { dataset, ...rest } = told;
   return dataset === undefined ? rest : { ...rest, dataset: shortDatasetName(dataset) };
 }
 

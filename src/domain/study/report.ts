@@ -17,6 +17,7 @@ import {
   type Group,
 } from './groups';
 import { methodsOf, type EvaluatedMethod } from './methods';
+import { nodeUses, type NodeSeconds, type NodeUse } from './nodeUse';
 import { overlapOf, overlapWithRepairs, type Overlap, type RepairOverlap } from './overlap';
 import { passAtK, type PassAtK } from './passAtK';
 import { agentlessAblations, type AgentlessAblation } from './resolution/agentlessAblation';
@@ -64,8 +65,10 @@ export interface StudyReport {
     /** `harness` if strict figures were not saved. */
     readonly grading: Grading;
     /** Seconds that sandboxes ran, by node of a cluster. */
-    readonly nodeSeconds?: Readonly<Record<string, number>>;
+    readonly nodeSeconds?: NodeSeconds;
   }[];
+  /** What the runs used of the nodes of a cluster; absent where none did. */
+  readonly nodes?: readonly NodeUse[];
   /** Tables 2 and 3, with intervals and counts of reasons. */
   readonly methods: readonly Summary[];
   /**
@@ -144,6 +147,7 @@ export function studyReport(
     product: document.product,
     resampling: usualResampling,
     runs: document.runs.map(runReport),
+    ...nodesReport(document),
     methods: methods.map((method) => summariseMethod(method, { ...graded, intervals: {} })),
     comparisons:
       baseline === undefined ? [] : compareWith(baseline, others, { ...graded, intervals: true }),
@@ -181,6 +185,11 @@ const runReport = (run: StudyDocument['runs'][number]): StudyReport['runs'][numb
   grading: run.grading ?? 'strict',
   ...(run.nodeSeconds === undefined ? {} : { nodeSeconds: run.nodeSeconds }),
 });
+
+function nodesReport(document: StudyDocument): Pick<StudyReport, 'nodes'> {
+  const nodes = nodeUses(document);
+  return nodes.length === 0 ? {} : { nodes };
+}
 
 function repairReport(
   runs: StudyDocument['repairRuns'],

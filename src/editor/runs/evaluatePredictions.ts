@@ -12,6 +12,8 @@ import { openEngine, type EngineRequest } from '../../engine/openEngine';
 import { planText } from '../../batch/progressText';
 import { runBatch } from '../../batch/runBatch';
 import { workersFor } from '../../batch/workersFor';
+import { keepingNodeSeconds } from '../../results/keepingNodeSeconds';
+import { nodesOfRun } from '../../results/nodeSeconds';
 import { runFolder } from '../../results/runFolder';
 import { runStore } from '../../evaluation/runStore';
 import { createPythonParser } from '../../python/parser';
@@ -224,7 +226,9 @@ export async function evaluatePredictions(
         onProgress: () => library.tell(place),
       },
     );
-    await library.follow(place, batch);
+    await keepingNodeSeconds(engine, nodesOfRun(place), {
+      ...{ reporter, work: () => library.follow(place, batch) },
+    });
     return place;
   } catch (error) {
     if (error instanceof Cancelled) return undefined;

@@ -7,6 +7,7 @@ import { distOf } from '../instance/warmSession';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { allowsLocally } from './testsOfModels';
+import { engineVariables } from './engineVariables';
 import { mcpArguments } from './mcpArguments';
 
 /** The instance that a server serves. */
@@ -81,7 +82,10 @@ export async function copyMcpConfiguration(
       vscode.l10n.t('Open the workspace where the dataset is'),
     );
   }
-  const { command, args, env } = server;
+  const { command, args } = server;
+  const { name } = engineSettings(open.folder.uri);
+  // Other agents start a server with few variables.
+  const env = { ...server.env, ...engineVariables(name, process.env) };
   const configuration = { mcpServers: { 'swt-bench': { command, args, env } } };
   await vscode.env.clipboard.writeText(`${JSON.stringify(configuration, null, 2)}\n`);
   const text = vscode.l10n.t(

@@ -15,6 +15,9 @@ export const containerName = 'sandbox';
 /** Name of the container that takes the program of an agent, and ends before the sandbox starts. */
 export const programContainer = 'program';
 
+/** Name of the machine that tests see, since the pod's own name differs between the sides. */
+export const hostName = 'sandbox';
+
 /** Settings of pods: limits are those of the docker engine. */
 export interface PodSettings {
   readonly kubernetes: KubernetesSettings;
@@ -128,8 +131,7 @@ export function podSpec(request: PodRequest): V1Pod {
     },
     spec: {
       restartPolicy: 'Never',
-      // The node's name and the pod's differ between the sides.
-      hostname: 'sandbox',
+      hostname: hostName,
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       activeDeadlineSeconds: longestSeconds,

@@ -10,7 +10,7 @@ import type { Loss } from '../sandbox/agent';
 import { programBytes } from '../sandbox/programArchive';
 import type { AvoidedNodes } from './avoidedNodes';
 import type { Cluster } from './cluster';
-import { mirrored, podSpec, withPython, type PodRequest } from './podSpec';
+import { hostName, mirrored, podSpec, withPython, type PodRequest } from './podSpec';
 import { attachInPod } from './podStream';
 import type { AwaitedPod, PodWatch } from './podWatch';
 import { sendProgram } from './sendProgram';
@@ -86,6 +86,12 @@ for path, (content, time) in json.loads(read(int(sys.argv[1])).decode("ascii")).
 for folder in sorted(folders - set(["/"]), reverse=True):
     os.utime(folder, (${earliestTime}, ${earliestTime}))
 os.chmod("/tmp", 0o1777)
+try:
+    # The kubelet's file has the address of the pod, by which the two sides would differ.
+    with open("/etc/hosts", "w") as file:
+        file.write("127.0.0.1 localhost ${hostName}\\n::1 localhost ip6-localhost ip6-loopback\\n")
+except OSError:
+    pass
 os.execv(sys.executable, [sys.executable, "-W", "ignore", "-I", "-B"] + sys.argv[2:])
 `;
 

@@ -74,6 +74,11 @@ export class Agent {
     );
   }
 
+  /** What the platform says of the loss of a sandbox that nobody here has ended. */
+  private async whyLost(): Promise<Loss | undefined> {
+    return this.isThere ? this.parts.whyLost?.() : undefined;
+  }
+
   private lost(loss?: Loss): SandboxUnusable {
     if (loss !== undefined) {
       return this.unusable('why' in loss ? loss.why : 'its memory was used up');
@@ -176,7 +181,7 @@ export class Agent {
       this.close('it did not end a run in time');
       return done(stopped === 'cancelled' ? stopped : (reached ?? stopped));
     }
-    const loss = await this.parts.whyLost?.();
+    const loss = await this.whyLost();
     // The kernel may kill all that is in a container for memory, the agent included.
     if (loss === undefined || !('ending' in loss) || !isRun) throw this.lost(loss);
     this.close('its memory was used up');
@@ -196,7 +201,7 @@ export class Agent {
     }, settlingTime);
     try {
       const frame = await this.parts.wire.receive();
-      if (frame === undefined) throw this.lost(await this.parts.whyLost?.());
+      if (frame === undefined) throw this.lost(await this.whyLost());
       const { header } = frame;
       if (header.kind === 'settled') return header;
       throw this.unusable(

@@ -144,12 +144,26 @@ async function mergeFiles(
     await writeWholeFile(`${path}.ranked.jsonl`, inOrder(ranked));
     written.push(`${path}.ranked.jsonl`);
   }
+  await mergeNodes(sources, path, signal);
   await writeWholeFile(path, inOrder(rows));
   return {
     ...{ path, count, written, problems },
     missing: Array.from({ length: count }, (_, at) => at + 1).filter((each) => !given.has(each)),
     ...{ instances: instances.length, predicted: rows.rows.size, repeated: rows.repeated },
   };
+}
+
+/** Puts together what making the predictions of shards used of a cluster's nodes, if any. */
+async function mergeNodes(
+  sources: readonly { readonly path: string }[],
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const ending = '.nodes.jsonl';
+  const files = sources.map((source) => `${source.path}${ending}`);
+  const lines: string[] = [];
+  for await (const line of linesOnce(files, signal)) lines.push(line);
+  if (lines.length > 0) await writeWholeFile(`${path}${ending}`, lines.join(''));
 }
 
 interface RowsOfInstances {

@@ -4,6 +4,7 @@ import { messageOf } from '../../domain/humanError';
 import type { RepairRun } from '../../domain/study/resolution/judgedRepair';
 import { readJournalLines } from '../journal';
 import { readManifest } from '../manifest';
+import { nodesOfRun, readMadeOnNodes, readNodeSeconds } from '../nodeSeconds';
 import { judgedFolderName, judgedLineSchema } from './judgedRepairSchema';
 
 interface JudgedRunsRead {
@@ -29,6 +30,7 @@ export async function readJudgedRuns(dirs: readonly string[]): Promise<JudgedRun
       if (manifest === undefined) continue;
       const read = await readJournalLines(folder, judgedLineSchema);
       problems.push(...read.problems);
+      const nodeSeconds = await readNodeSeconds(nodesOfRun(folder));
       const times = (taken.get(manifest.run) ?? 0) + 1;
       taken.set(manifest.run, times);
       runs.push({
@@ -38,6 +40,8 @@ export async function readJudgedRuns(dirs: readonly string[]): Promise<JudgedRun
         ...(read.lines.length < manifest.candidates ? { unfinished: true as const } : {}),
         created: manifest.created,
         dataset: manifest.dataset,
+        ...(nodeSeconds === undefined ? {} : { nodeSeconds }),
+        ...(await readMadeOnNodes(manifest.predictions)),
       });
     } catch (error) {
       problems.push(messageOf(error));

@@ -16,7 +16,7 @@ import {
   withLockedRunFolder,
 } from '../lockedRunFolder';
 import { manifestVersion, readManifest, writeManifest, type RunManifest } from '../manifest';
-import { mergeNodeSeconds } from '../nodeSeconds';
+import { mergeNodeSeconds, nodesOfRun } from '../nodeSeconds';
 import { modelFolderName } from '../runFolder';
 
 /** What every line of a journal has. */
@@ -211,8 +211,8 @@ async function mergeRun<Line extends MergedLine>(
         lines.set(candidateKey(line), line);
       }
       await mergeNodeSeconds(
-        shards.map(({ dir }) => join(dir, kind.parent, modelFolderName(runId))),
-        folder,
+        shards.map(({ dir }) => nodesOfRun(join(dir, kind.parent, modelFolderName(runId)))),
+        nodesOfRun(folder),
       );
       const all = [...lines.values()];
       return {

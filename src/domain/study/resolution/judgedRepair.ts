@@ -1,4 +1,5 @@
-import { sampleName, type InstanceFacts, type MakingCost } from '../entry';
+import { sampleName, type InstanceFacts, type MadeOnNodes, type MakingCost } from '../entry';
+import type { NodeSeconds } from '../nodeUse';
 import type { NotEvaluatedReason } from '../../reason';
 import type { CorrectLocation } from './correctLocation';
 import type { InfraFailure } from './infraFailure';
@@ -75,6 +76,10 @@ export interface RepairRun {
   readonly created?: string;
   /** The dataset as it was named for the run. */
   readonly dataset?: string;
+  /** Seconds that sandboxes ran, by node of a cluster; absent where tests ran elsewhere. */
+  readonly nodeSeconds?: NodeSeconds;
+  /** What making its code patches used of nodes; absent where that is unknown. */
+  readonly made?: readonly MadeOnNodes[];
 }
 
 /** Why SWE-bench's judgement and the strict one differ; undefined where they agree. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   mergeNodeSeconds,
   NodeSecondsJournal,
+  nodesOfRun,
   readNodeSeconds,
 } from '../../../../src/results/nodeSeconds';
 
@@ -21,47 +22,47 @@ describe('seconds of nodes', () => {
   after(() => rm(folder, { recursive: true }));
 
   const add = (to: string, nodes: Readonly<Record<string, number>>): Promise<void> =>
-    new NodeSecondsJournal(to, () => nodes).end();
+    new NodeSecondsJournal(nodesOfRun(to), () => nodes).end();
 
   it('adds up the commands of a run, without damaged lines', async () => {
     const run = await below('run');
-    assert.equal(await readNodeSeconds(run), undefined);
+    assert.equal(await readNodeSeconds(nodesOfRun(run)), undefined);
     await add(run, {});
-    assert.equal(await readNodeSeconds(run), undefined);
+    assert.equal(await readNodeSeconds(nodesOfRun(run)), undefined);
     await add(run, { a: 1.5, b: 2 });
     await appendFile(join(run, 'nodes.jsonl'), '{"nodes": {"a": -1}}\nno JSON\n{"to');
     await add(run, { a: 1 });
     // As a version wrote that recorded only the end of a command.
     const old = '{"ended":"2025-01-01T00:00:00Z","nodes":{"a":4}}\n';
     await appendFile(join(run, 'nodes.jsonl'), `${old}${old}`);
-    assert.deepEqual(await readNodeSeconds(run), { a: 10.5, b: 2 });
+    assert.deepEqual(await readNodeSeconds(nodesOfRun(run)), { a: 10.5, b: 2 });
   });
 
   it('has what a killed command used, once the folder of its run is there', async () => {
     const run = join(folder, 'killed');
     let a = 0;
-    const journal = new NodeSecondsJournal(run, () => ({ a: (a += 1) }), 1);
+    const journal = new NodeSecondsJournal(nodesOfRun(run), () => ({ a: (a += 1) }), 1);
     const until = async (holds: () => Promise<boolean>): Promise<void> => {
       while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 2));
     };
     await until(() => Promise.resolve(a >= 3));
     await below('killed');
-    const kept = async (): Promise<number> => (await readNodeSeconds(run))?.['a'] ?? 0;
+    const kept = async (): Promise<number> => (await readNodeSeconds(nodesOfRun(run)))?.['a'] ?? 0;
     // The command has not ended, as one that is killed never does.
     await until(async () => (await kept()) > 4);
     const first = await kept();
     await until(async () => (await kept()) > first);
     assert.ok((await kept()) <= a, 'the records of one command are not added up');
     await journal.end();
-    assert.equal(await readNodeSeconds(run).then((all) => all?.['a']), a);
+    assert.equal(await readNodeSeconds(nodesOfRun(run)).then((all) => all?.['a']), a);
   });
 
   it('counts a shard once, however often it is merged', async () => {
     const [one, two, whole] = [await below('1'), await below('2'), await below('whole')];
     await add(one, { a: 1 });
     await add(two, { a: 2, b: 3 });
-    await mergeNodeSeconds([one, two, two], whole);
-    await mergeNodeSeconds([one, two], whole);
-    assert.deepEqual(await readNodeSeconds(whole), { a: 3, b: 3 });
+    await mergeNodeSeconds([one, two, two].map(nodesOfRun), nodesOfRun(whole));
+    await mergeNodeSeconds([one, two].map(nodesOfRun), nodesOfRun(whole));
+    assert.deepEqual(await readNodeSeconds(nodesOfRun(whole)), { a: 3, b: 3 });
   });
 });
