@@ -18,6 +18,13 @@ const run = promisify(execFile);
  */
 const packages: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = table;
 
+/** What the harness installs for a version of a project; undefined where that is not known. */
+export const harnessPackages = ({
+  repo,
+  version,
+}: Pick<Instance, 'repo' | 'version'>): readonly string[] | undefined =>
+  Object.entries(packages[repo] ?? {}).find(([range]) => isInVersionRange(version, range))?.[1];
+
 /**
  * The environment of a row with the packages of the harness in place of those of the row's day.
  *
@@ -26,12 +33,12 @@ const packages: Readonly<Record<string, Readonly<Record<string, readonly string[
  * @returns undefined where the harness' packages are not known, or do not fit
  */
 export async function harnessPython(
-  { repo, version }: Pick<Instance, 'repo' | 'version'>,
+  instance: Pick<Instance, 'repo' | 'version'>,
   interpreter: string,
   { storage, scratch }: { readonly storage: string; readonly scratch: string },
+  findUv: typeof uvOf = uvOf,
 ): Promise<{ readonly python: string; readonly what: string } | undefined> {
-  const ranges = Object.entries(packages[repo] ?? {});
-  const wanted = ranges.find(([range]) => isInVersionRange(version, range))?.[1];
+  const wanted = harnessPackages(instance);
   if (wanted === undefined) return undefined;
   const own = dirname(dirname(interpreter));
   const key = createHash('sha256')
@@ -41,7 +48,7 @@ export async function harnessPython(
   const what = `the packages of the harness (${wanted.join(', ')})`;
   const python = join(made, 'bin', 'python');
   if (await exists(made)) return { python, what };
-  const uv = await uvOf(storage, interpreter, { reporter: silent });
+  const uv = await findUv(storage, interpreter, { reporter: silent });
   const beside = `${made}.${process.pid}`;
   await mkdir(dirname(made), { recursive: true });
   try {
