@@ -110,6 +110,28 @@ describe('the environment that is made for an instance @full', function () {
     assert.deepEqual(await make(), made, 'the kept environment has its day too');
   });
 
+  it('builds packages that are older than what setuptools lost with one that has it', async function () {
+    await pythonOfVersion('3.9', 'octo/cat').catch(() => this.skip());
+    const { origin, base } = example;
+    plain(origin, 'checkout', '-q', base);
+    // MarkupSafe 1.0 has no wheel, and its set-up program needs setuptools.Feature.
+    const setup =
+      'from setuptools import setup\nsetup(name="cat", py_modules=["cat"], install_requires=["markupsafe==1.0"])\n';
+    await write(origin, { 'setup.py': setup });
+    plain(origin, 'add', 'setup.py');
+    plain(origin, 'commit', '-qm', 'an old requirement');
+    const baseCommit = plain(origin, 'rev-parse', 'HEAD');
+    const about = { baseCommit, createdAt: '2023-07-01T00:00:00Z' };
+    const storage = await example.storage();
+    const trees = await example.prepare({ kind: 'commit', from: origin }, storage, about);
+    const request = { instance: example.instance(about), tree: trees.base, storage };
+    const made = await orSkip(this, 'packages', () =>
+      instanceEnvironment(request, { reporter: silent }),
+    );
+    const list = execFileSync(made.interpreter, ['-m', 'pip', 'list', '--format', 'freeze']);
+    assert.match(list.toString(), /^MarkupSafe==1\.0$/m);
+  });
+
   it('is the default where R does not fit the interpreter at hand, which is used otherwise', async function () {
     await pythonOfVersion('3.9', 'octo/cat').catch(() => this.skip());
     const python = join(bareEnvironment(example.folder), 'bin', 'python');

@@ -15,6 +15,7 @@ import type { EngineWork } from '../engine';
 import { asOfLeastDay, NoSolution, saysNoSolution, type MovedDay } from '../environments/leastDay';
 import { asOf, dayOf } from '../environments/packageDay';
 import { projectNeeds, type ProjectNeeds } from '../environments/projectNeeds';
+import { olderSetuptools } from '../environments/olderSetuptools';
 import { packageOf, plainName, projectVersion, scmName } from '../environments/projectVersion';
 import { recipeOf, type Recipe } from '../environments/recipes';
 import { runProcess } from '../process';
@@ -177,7 +178,7 @@ async function resolved(making: Making): Promise<string[]> {
   const constraints = await file('constraints.txt', needs.constraints);
   const lock = join(scratch, 'lock.txt');
   const project = needs.project === undefined ? [] : [join(copy, needs.project)];
-  await runUv(making, `resolve the requirements of ${title}`, [
+  const command = [
     ...['pip', 'compile', '--python', python, '--constraint', constraints],
     ...['--build-constraint', constraints, ...asOf(day, needs.requirements)],
     ...['--override', await file('overrides.txt', needs.overrides)],
@@ -187,7 +188,8 @@ async function resolved(making: Making): Promise<string[]> {
     await file('requirements.in', needs.requirements),
     await file('build.in', needs.build),
     ...project,
-  ]);
+  ];
+  await runUv(making, `resolve the requirements of ${title}`, command, true);
   return (await readFile(lock, 'utf8'))
     .split('\n')
     .map((line) => line.trim())
@@ -208,7 +210,7 @@ async function install(making: Making, made: string, lock: readonly string[]): P
   const exact = join(scratch, 'exact.txt');
   await writeFile(exact, `${lock.join('\n')}\n`);
   const into = ['pip', 'install', '--quiet', '--python', interpreterIn(made), '--no-deps'];
-  await runUv(making, doing, [...into, ...asOf(day, lock), '-r', exact]);
+  await runUv(making, doing, [...into, ...asOf(day, lock), '-r', exact], true);
   await compilePackages(making, made);
   for (const site of await siteFolders(made)) await writeFile(join(site, treeLink), linkLine);
   if (recipe.install !== 'editable' || needs.project === undefined) return;
@@ -230,20 +232,12 @@ async function install(making: Making, made: string, lock: readonly string[]): P
  * Compiles the packages, as pip does when it installs them. Otherwise each run would compile them,
  * and where warnings are errors, a package with an invalid escape could not be imported.
  */
-async function compilePackages({ work, env }: Making, made: string): Promise<void> {
+async function compilePackages(making: Making, made: string): Promise<void> {
   const python = interpreterIn(made);
-  const ended = await runProcess({
-    // Without -q, as much is printed as there are files. uv cannot compile with Python 3.6.
-    argv: [python, '-W', 'ignore', '-m', 'compileall', '-q', ...(await siteFolders(made))],
-    cwd: made,
-    env,
-    timeoutSeconds,
-    outputLimit: 16 << 20,
-    signal: work.signal,
-    keeper: python,
-  });
-  if (ended.ending === 'cancelled') throw new Cancelled();
+  // Without -q, as much is printed as there are files. uv cannot compile with Python 3.6.
+  const words = ['-W', 'ignore', '-m', 'compileall', '-q', ...(await siteFolders(made))];
   // Packages contain files that are meant for another Python, which do not compile.
+  await start(making, [python, ...words], { cwd: made, keeper: python });
 }
 
 /**
@@ -344,21 +338,40 @@ function toolEnvironment(): Record<string, string> {
 /** An hour, since packages without a wheel are compiled. */
 const timeoutSeconds = 3600;
 
+/** Runs a program of the build to its end, whatever its exit status. */
+async function start(
+  { env, work }: Making,
+  argv: readonly string[],
+  place: { readonly cwd: string; readonly keeper: string },
+): Promise<Awaited<ReturnType<typeof runProcess>>> {
+  const limits = { timeoutSeconds, outputLimit: 16 << 20, signal: work.signal };
+  const ended = await runProcess({ ...limits, argv, env, ...place });
+  if (ended.ending === 'cancelled') throw new Cancelled();
+  return ended;
+}
+
+/**
+ * Runs uv, which has to succeed. A build that needs a setuptools of before it lost something is
+ * repeated with that.
+ *
+ * @param building whether the command may build packages
+ * @throws NoSolution, HumanError in uv's own words
+ */
 async function runUv(
-  { uv, python, copy, env, work }: Making,
+  making: Making,
   doing: string,
   args: readonly string[],
+  building = false,
 ): Promise<void> {
-  const ended = await runProcess({
-    argv: [uv, ...args],
-    cwd: dirname(copy),
-    env,
-    timeoutSeconds,
-    outputLimit: 16 << 20,
-    signal: work.signal,
-    keeper: python,
-  });
-  if (ended.ending === 'cancelled') throw new Cancelled();
+  const { uv, python, copy, scratch, work } = making;
+  const place = { cwd: dirname(copy), keeper: python };
+  let ended = await start(making, [uv, ...args], place);
+  const older = building && ended.exitCode !== 0 ? olderSetuptools(ended.output) : undefined;
+  if (older !== undefined) {
+    const constraint = join(scratch, 'older.txt');
+    await writeFile(constraint, `${older}\n`);
+    ended = await start(making, [uv, ...args, '--build-constraint', constraint], place);
+  }
   if (ended.output.trim() !== '') work.reporter.log(ended.output.trimEnd());
   if (ended.exitCode === 0) return;
   const said = (ended.startError ?? ended.output).trim().slice(-1500);

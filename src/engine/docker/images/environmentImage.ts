@@ -1,7 +1,9 @@
-import { posix } from 'node:path';
+import { access } from 'node:fs/promises';
+import { join, posix } from 'node:path';
 import { plural } from '../../../domain/plural';
 import type { Instance } from '../../../domain/instance';
 import { HumanError } from '../../../domain/humanError';
+import { writeWholeFile } from '../../../files/wholeFile';
 import { builtPython, environmentFolder } from '../../containerImage';
 import { asOfLeastDay, type MovedDay } from '../../environments/leastDay';
 import { asOf, dayOf } from '../../environments/packageDay';
@@ -44,7 +46,7 @@ export const builder = 5;
 /** Repository part of the names of environments that are built here. */
 export const environmentRepository = 'swt-bench/environment';
 
-interface EnvironmentImage {
+export interface EnvironmentImage {
   readonly id: string;
   readonly name: string;
   /** Digest of everything that it was made from: equal keys mean equal environments. */
@@ -53,6 +55,25 @@ interface EnvironmentImage {
   readonly base: string;
   /** Absent where its packages are as of the instance's day. */
   readonly moved?: MovedDay | undefined;
+}
+
+/**
+ * An image of the same repository and version in which most of R lies already. To resolve the
+ * requirements in a container of it takes only what differs.
+ */
+export interface TreeAtHand {
+  /** Id of the image. */
+  readonly image: string;
+  /** Id of the base image below it. */
+  readonly base: string;
+  /** Folder of R. */
+  readonly folder: string;
+  /**
+   * Makes the folder equal to R, with its repository of one commit.
+   *
+   * @returns the interpreter of the base image
+   */
+  put(container: BuildContainer): Promise<string>;
 }
 
 interface EnvironmentRequest {
@@ -66,6 +87,7 @@ interface EnvironmentRequest {
   readonly network: BuildNetwork;
   /** Debian packages in addition to those of the recipe. */
   readonly system?: readonly string[];
+  readonly atHand?: TreeAtHand | undefined;
 }
 
 const madeFolder = posix.dirname(environmentFolder);
@@ -98,6 +120,7 @@ export async function environmentImage(
   const needs = await projectNeeds(request.tree, instance.repo, recipe);
   const base = await baseIdOf(request, place);
   const day = dayOf(instance.createdAt, recipe);
+  const atHand = request.atHand?.base === base ? request.atHand : undefined;
   const wanted = [
     ...new Set([...recipe.system, ...(request.system ?? []), ...compilersFor(needs)]),
   ].sort();
@@ -108,8 +131,8 @@ export async function environmentImage(
     await requirementsDigest(request.tree, work.signal),
   );
   const known = await knownRequirements(storage, askedFor);
-  const atHand = known === undefined ? undefined : await builtBefore(request, known, base, place);
-  if (atHand !== undefined) return atHand;
+  const present = known === undefined ? undefined : await builtBefore(request, known, base, place);
+  if (present !== undefined) return present;
 
   work.reporter.progress(`${instance.id}: looking at ${baseImage}`);
   const system = await systemImage(base, wanted, request, place);
@@ -124,7 +147,7 @@ export async function environmentImage(
   try {
     const ground = { packages, system, title };
     const record = known ?? {
-      ...(await resolvedAsOfLeastDay({ ...request, needs, day }, ground, place)),
+      ...(await resolvedAsOfLeastDay({ ...request, needs, day, atHand }, ground, place)),
       packages: [...system.packages],
     };
     const { lock, moved } = record;
@@ -235,23 +258,39 @@ function resolved(
 ): Promise<string[]> {
   const { instance, recipe, needs, day } = request;
   const { work } = place;
-  const asked = { image: system.id, purpose: purposeOf(instance), runs: 'foreign' } as const;
+  const tree = request.atHand;
+  const image = tree?.image ?? system.id;
+  const asked = { image, purpose: purposeOf(instance), runs: 'foreign' } as const;
   return inContainer(place, asked, async (container) => {
-    const { executable: python } = await rightPython(container, request);
     work.reporter.progress(`${instance.id}: resolving the requirements of ${title}`);
-    container.superviseWith(python);
-    await container.put(await treeArchive(request.tree, scratchTree.slice(1), work.signal));
+    const python = await (tree?.put(container) ?? putWholeTree(container, request, work.signal));
     const env = {
       ...(await packages.enter(container, python)),
+      // Without the environment of the version, which an image with a tree has on its path.
+      PATH: system.path,
       [`SETUPTOOLS_SCM_PRETEND_VERSION_FOR_${scmName(needs.name)}`]: projectVersion(
         instance,
         recipe,
       ),
     };
     const { extras } = recipe;
-    const lock = await resolve(container, { python, needs, extras, day, env, what: title });
+    const folder = tree?.folder ?? scratchTree;
+    const resolving = { python, needs, extras, day, env, folder, what: title };
+    const lock = await resolve(container, resolving);
     return lock.filter((line) => packageOf(line) !== plainName(needs.name));
   });
+}
+
+/** Puts R into {@link scratchTree} of a container. Returns the interpreter of the base image. */
+async function putWholeTree(
+  container: BuildContainer,
+  request: EnvironmentRequest,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const { executable } = await rightPython(container, request);
+  container.superviseWith(executable);
+  await container.put(await treeArchive(request.tree, scratchTree.slice(1), signal));
+  return executable;
 }
 
 /** Makes the image from a lock, in a container that never contains R. */
@@ -413,8 +452,10 @@ async function systemImage(
     await noteUse(storage, { name, id: present.id, kind: 'environment', bytes: present.bytes });
     return { id: present.id, packages: [...wanted, ...extras], path: present.path };
   }
+  const { path = '' } = (await inspectImage(connection, base)) ?? {};
+  const enough = { id: base, packages: [], path };
+  if (await isEnough(storage, key)) return enough;
   return inContainer(place, { image: base, purpose: {}, runs: 'system' }, async (container) => {
-    const { path = '' } = (await inspectImage(connection, base)) ?? {};
     const missing: string[] = [];
     const interpreters = interpretersOf(recipe);
     for (const one of wanted) {
@@ -422,7 +463,10 @@ async function systemImage(
     }
     if ((await container.attempt(['git', '--version'])).code !== 0) missing.push('git');
     const more = await missingExtras(container, recipe);
-    if (missing.length === 0 && more.length === 0) return { id: base, packages: [], path };
+    if (missing.length === 0 && more.length === 0) {
+      await noteEnough(storage, key);
+      return enough;
+    }
     const all = [...missing, ...more.flatMap((each) => each.packages)].join(', ');
     work.reporter.progress(`Installing Debian packages: ${all}`);
     const env = { ...network.env, DEBIAN_FRONTEND: 'noninteractive' };
@@ -453,6 +497,22 @@ async function systemImage(
     return { id, packages: [...wanted, ...extras], path };
   });
 }
+
+const enoughPath = (storage: string, key: string): string => join(storage, 'images', 'enough', key);
+
+/**
+ * Whether a container of this base image was found to lack nothing. An image never changes, so it
+ * is not asked again.
+ */
+const isEnough = (storage: string, key: string): Promise<boolean> =>
+  access(enoughPath(storage, key)).then(
+    () => true,
+    () => false,
+  );
+
+/** Never fails: without the record, the image is asked again. */
+const noteEnough = (storage: string, key: string): Promise<void> =>
+  writeWholeFile(enoughPath(storage, key), '').catch(() => undefined);
 
 /** Debian packages that tests may need, and the environment does not. */
 interface Extra {

@@ -3,11 +3,11 @@ import { Cancelled, HumanError, messageOf } from '../../../domain/humanError';
 import { withLock } from '../../../repository/lock';
 import { lockPath } from '../../../repository/storage';
 import type { Trees } from '../../../repository/trees';
-import { prebuiltName } from '../../containerImage';
+import { prebuiltName, usualFolder } from '../../containerImage';
 import type { EngineWork } from '../../engine';
 import { recipeOf, type Recipe } from '../../environments/recipes';
 import { enforceImageBudget } from './imageBudget';
-import { openBuildLog } from './build/buildLog';
+import { holdLog, openBuildLog } from './build/buildLog';
 import { CommandFailed, type BuildPlace } from './build/buildContainer';
 import { buildNetwork } from './build/buildNetwork';
 import { engineProblem, type DockerConnection } from '../connection/connect';
@@ -15,10 +15,13 @@ import {
   builder,
   compilerPackages,
   environmentImage,
+  type EnvironmentImage,
+  type TreeAtHand,
   familyLabel,
   familyOf,
 } from './environmentImage';
 import { inspectImage, type PresentImage } from './inspectImage';
+import { likelyEnvironment, noteEnvironment } from './likelyEnvironment';
 import { parseImageName } from './imageName';
 import { noteMissing, noteUse, wasMissing } from './imageRecords';
 import {
@@ -32,6 +35,7 @@ import { pullImage } from './pull/pullImage';
 import { ImageMissing, RegistryUnreachable } from './pull/pullProblem';
 import { scratch } from './resolve';
 import type { DockerSettings } from '../dockerSettings';
+import { treeAtHand } from './versionImage';
 
 interface ImageRequest {
   readonly connection: DockerConnection;
@@ -251,30 +255,23 @@ async function build(
   network: Network,
   place: BuildPlace,
 ): Promise<InstanceImage> {
-  const { instance, trees, storage } = request;
-  const { work } = place;
+  const { connection, instance, trees, storage } = request;
+  const family = familyOf(instance, recipe, baseImageOf(request, recipe));
+  const layerOn = (environment: EnvironmentImage): InstanceLayerRequest => ({
+    ...{ instance, trees, storage, recipe, source: builtSource(environment) },
+    named: namedOn(request, { from: 'built', name: '' }),
+  });
   const attempt = async (system: readonly string[]): Promise<InstanceImage> => {
-    const lock = `${instance.repo}-${instance.version}`.replace(/[^A-Za-z0-9_.-]+/g, '__');
-    const options = { ...work, what: `builds the environment of ${instance.repo}` };
-    const environment = await withLock(lockPath(storage, 'environment', lock), options, (signal) =>
-      environmentImage(
-        {
-          ...{ instance, recipe, storage, network, system },
-          tree: trees.base,
-          baseImage: baseImageOf(request, recipe),
-        },
-        { ...place, work: { ...work, signal } },
-      ),
-    );
-    const layer: InstanceLayerRequest = {
-      ...{ instance, trees, storage, recipe },
-      named: namedOn(request, { from: 'built', name: '' }),
-      source: {
-        ...{ image: environment.id, name: environment.name, from: 'built' },
-        ...{ digest: environment.key, base: environment.base, moved: environment.moved },
-      },
-    };
-    return makeInstanceLayer(layer, place);
+    const likely = await likelyEnvironment(connection, storage, family);
+    const folder = instance.environment?.folder ?? usualFolder;
+    const atHand =
+      likely && (await treeAtHand({ instance, trees, folder, source: builtSource(likely) }, place));
+    const certain = environmentOf(request, { recipe, network, system, atHand }, place);
+    const made = await (likely === undefined
+      ? makeInstanceLayer(layerOn(await certain), place)
+      : makeEarly(layerOn, likely, certain, place));
+    await noteEnvironment(storage, family, await certain);
+    return made;
   };
   try {
     return await attempt([]);
@@ -284,4 +281,65 @@ async function build(
     place.log.line('there is something to compile: again with a compiler');
     return attempt(compilerPackages);
   }
+}
+
+const builtSource = ({
+  id,
+  name,
+  key,
+  base,
+  moved,
+}: EnvironmentImage): InstanceLayerRequest['source'] => ({
+  ...{ image: id, name, from: 'built', digest: key, base, moved },
+});
+
+/** Finds or builds the environment of an instance, once at a time for each repository and version. */
+function environmentOf(
+  request: ImageRequest,
+  asked: {
+    readonly recipe: Recipe;
+    readonly network: Network;
+    readonly system: readonly string[];
+    readonly atHand: TreeAtHand | undefined;
+  },
+  place: BuildPlace,
+): Promise<EnvironmentImage> {
+  const { instance, trees, storage } = request;
+  const { work } = place;
+  const lock = `${instance.repo}-${instance.version}`.replace(/[^A-Za-z0-9_.-]+/g, '__');
+  const options = { ...work, what: `builds the environment of ${instance.repo}` };
+  const baseImage = baseImageOf(request, asked.recipe);
+  return withLock(lockPath(storage, 'environment', lock), options, (signal) =>
+    environmentImage(
+      { ...asked, instance, storage, baseImage, tree: trees.base },
+      { ...place, work: { ...work, signal } },
+    ),
+  );
+}
+
+/**
+ * Makes the image on the environment that is likely while requirements are resolved, which takes as
+ * long. If another environment turns out to be right, the image is made on that one.
+ */
+async function makeEarly(
+  layerOn: (environment: EnvironmentImage) => InstanceLayerRequest,
+  likely: EnvironmentImage,
+  certain: Promise<EnvironmentImage>,
+  place: BuildPlace,
+): Promise<InstanceImage> {
+  const log = holdLog(place.log);
+  const early = { ...layerOn(likely), certain: certain.then(builtSource) };
+  // A layer that fails before it asks leaves this promise to nobody.
+  early.certain.catch(() => undefined);
+  const [made, environment] = await Promise.allSettled([
+    makeInstanceLayer(early, { ...place, log }),
+    certain,
+  ]);
+  log.line(`R was put into ${likely.name} while the requirements were resolved`);
+  log.release();
+  if (environment.status === 'rejected') throw environment.reason;
+  if (made.status === 'fulfilled') return made.value;
+  if (environment.value.key === likely.key) throw made.reason;
+  place.log.line(`${environment.value.name} is needed instead`);
+  return makeInstanceLayer(layerOn(environment.value), place);
 }

@@ -176,14 +176,25 @@ export interface InstanceLayerRequest {
     readonly base?: string;
     readonly moved?: MovedDay | undefined;
   };
+  /**
+   * The environment that turns out to be right, where `source` is only likely. The image is kept
+   * once both have the same digest.
+   */
+  readonly certain?: Promise<InstanceLayerRequest['source']>;
   readonly storage: string;
+}
+
+/** The environment that was likely is not the one that the instance needs. */
+export class OtherEnvironment extends Error {
+  override readonly name = 'OtherEnvironment';
 }
 
 /**
  * Makes the image of an instance: its environment with R, installed, compiled, and owned by the
  * user that tests run as.
  *
- * @throws HumanError when R cannot be installed or the image has no usable Python; Cancelled
+ * @throws HumanError when R cannot be installed or the image has no usable Python; OtherEnvironment,
+ * what `certain` throws, Cancelled
  */
 export async function makeInstanceLayer(
   request: InstanceLayerRequest,
@@ -202,6 +213,8 @@ export async function makeInstanceLayer(
     const filling = { container, request, place, folder, inherited };
     const ready = await (source.from === 'built' ? layOnVersion(filling) : fillFound(filling));
     const { after, user, install } = ready;
+    const certain = (await request.certain) ?? source;
+    if (certain.digest !== source.digest) throw new OtherEnvironment(certain.name);
     const digest = identityDigest(
       layout,
       source.digest,
@@ -225,8 +238,8 @@ export async function makeInstanceLayer(
         [ownLabels.tox]: after.tox ?? '',
         [ownLabels.user]: String(user),
         [ownLabels.install]: install.join(' '),
-        [ownLabels.wantedDay]: source.moved?.wanted ?? '',
-        [ownLabels.takenDay]: source.moved?.taken ?? '',
+        [ownLabels.wantedDay]: certain.moved?.wanted ?? '',
+        [ownLabels.takenDay]: certain.moved?.taken ?? '',
         [ownLabels.digest]: digest,
       }),
       ...plainStart,

@@ -7,7 +7,7 @@ import type { BuildContainer, Command, Ended } from './build/buildContainer';
 
 /** Folder for everything that a build writes. It is removed before an image is made. */
 export const scratch = '/swt-build';
-/** Folder of R while an environment is resolved. */
+/** Folder of R while an environment is resolved, where R is put there as a whole. */
 export const scratchTree = `${scratch}/tree`;
 /** Path of uv, where foreign code cannot write. */
 export const uvPath = '/swt-tools/uv';
@@ -41,13 +41,14 @@ interface Resolving {
   /** Day as of which packages are taken. */
   readonly day: string | undefined;
   readonly env: Readonly<Record<string, string>>;
+  /** Folder of R in the container. */
+  readonly folder: string;
   /** Title for people, such as `sympy/sympy 1.7`. */
   readonly what: string;
 }
 
 /**
- * Resolves the requirements of R and its recipe to exact versions as of a day. R is in {@link
- * scratchTree}. Runs R's set-up program, and those of its requirements that have no wheel.
+ * Resolves the requirements of R and its recipe to exact versions as of a day. Runs R's set-up program, and those of its requirements that have no wheel.
  *
  * @returns lines of a requirement file, sorted
  * @throws NoSolution when there is none, HumanError when metadata cannot be read, in uv's own words
@@ -55,7 +56,7 @@ interface Resolving {
 export async function resolve(container: BuildContainer, resolving: Resolving): Promise<string[]> {
   const { needs, day, what, env } = resolving;
   const doing = `resolve the requirements of ${what}${day === undefined ? '' : ` as of ${day}`}`;
-  const command = { cwd: scratchTree, env, isForeign: true, doing };
+  const command = { cwd: resolving.folder, env, isForeign: true, doing };
   await putInputs(container, needs);
   const isolated = ['--build-constraint', ...inputPaths('constraints.txt')];
   let ended = await container.attempt(compileCommand(resolving, isolated), command);

@@ -9,6 +9,7 @@ import { builtFolder, builtPython } from '../../containerImage';
 import type { Recipe } from '../../environments/recipes';
 import { asciiJson } from '../../sandbox/agentProtocol';
 import { tarOf } from '../../sandbox/archive';
+import { repositoryArchive } from '../../sandbox/treeArchive';
 import { imageLabels } from '../labels';
 import { interpreterAnswer, needInterpreter, type Interpreter } from './askInterpreter';
 import {
@@ -21,7 +22,12 @@ import { CompiledFiles } from './build/compiledFiles';
 import { foreignUser } from './build/confinement';
 import { layTree } from './build/layTree';
 import { closeImage } from './closeImage';
-import { environmentRepository, environmentTag, plainStart } from './environmentImage';
+import {
+  environmentRepository,
+  environmentTag,
+  plainStart,
+  type TreeAtHand,
+} from './environmentImage';
 import { identityDigest, noteUse } from './imageRecords';
 import { inspectImage } from './inspectImage';
 
@@ -78,12 +84,10 @@ const layout = 1;
  * @throws HumanError when it cannot be made, Cancelled
  */
 export async function versionImage(request: VersionRequest, place: BuildPlace): Promise<string> {
-  const { instance, source, storage, folder } = request;
+  const { instance, storage } = request;
   const { work } = place;
   const { repo, version } = instance;
-  const key = identityDigest('version', layout, repo, version, source.digest, folder);
-  const tag = environmentTag(instance, `tree-${key}`);
-  const name = `${environmentRepository}:${tag}`;
+  const { key, tag, name } = versionName(request);
   const present = async (): Promise<string | undefined> => {
     const found = await inspectImage(place.connection, name);
     if (found === undefined) return undefined;
@@ -101,6 +105,40 @@ export async function versionImage(request: VersionRequest, place: BuildPlace): 
     if (id === undefined) throw new Error(`${name} disappeared as soon as it was made`);
     return id;
   });
+}
+
+function versionName({
+  instance,
+  source,
+  folder,
+}: Pick<VersionRequest, 'instance' | 'source' | 'folder'>): Record<'key' | 'tag' | 'name', string> {
+  const { repo, version } = instance;
+  const key = identityDigest('version', layout, repo, version, source.digest, folder);
+  const tag = environmentTag(instance, `tree-${key}`);
+  return { key, tag, name: `${environmentRepository}:${tag}` };
+}
+
+/** The tree in the image of a version that was made before; undefined when there is none. */
+export async function treeAtHand(
+  { trees, source, ...request }: Omit<VersionRequest, 'recipe' | 'storage'>,
+  { connection, work: { signal } }: Pick<BuildPlace, 'connection' | 'work'>,
+): Promise<TreeAtHand | undefined> {
+  const { folder, instance } = request;
+  const { base } = source;
+  const found = await inspectImage(connection, versionName({ source, ...request }).name);
+  if (found === undefined || base === undefined) return undefined;
+  return {
+    ...{ image: found.id, base, folder },
+    async put(container) {
+      const { base: python, files } = await versionRecord(container);
+      container.superviseWith(python);
+      const doing = `put R of ${instance.id} beside ${source.name}`;
+      await layTree(container, { tree: trees.base, present: files, folder, python, doing, signal });
+      // Set-up programs ask git for files and versions.
+      await container.put(repositoryArchive(trees.base, folder.slice(1), foreignUser, signal));
+      return python;
+    },
+  };
 }
 
 async function make(

@@ -17,7 +17,8 @@ interface Laying {
   readonly folder: string;
   /** Interpreter of the base image. */
   readonly python: string;
-  readonly compiled: CompiledFiles;
+  /** Absent where nothing of R needs to be compiled. */
+  readonly compiled?: CompiledFiles;
   /** Purpose, as in "could not …". */
   readonly doing: string;
   readonly signal?: AbortSignal | undefined;
@@ -42,9 +43,10 @@ export async function layTree(container: BuildContainer, laying: Laying): Promis
   const entries = await treeEntries(tree, signal);
   const plan = planOf(present, entries);
   if (plan.files.length === 0 && plan.remove.length === 0) return;
-  const kept = await compiled.find(plan.sources);
+  const kept = (await compiled?.find(plan.sources)) ?? new Map<string, CompiledFile>();
   throwIfAborted(signal);
-  const compile = [...plan.sources.keys()].filter((path) => !kept.has(path));
+  const sources = [...plan.sources.keys(), ...plan.links];
+  const compile = compiled === undefined ? [] : sources.filter((path) => !kept.has(path));
   const placed = [...kept.values()].filter(({ path }) => isSafe(path, entries));
   await container.put(Readable.from(staged(tree, { ...plan, compile }, placed, signal)));
   const said = await container.run(
@@ -55,7 +57,7 @@ export async function layTree(container: BuildContainer, laying: Laying): Promis
   if (!(Number.parseInt(said.trim().split('\n').at(-1) ?? '', 10) > 0)) return;
   const archive = await container.take(packed, limit);
   await container.run(['rm', '-f', packed], 'remove what only the build needed');
-  await compiled.keep(
+  await compiled?.keep(
     (await filesInTar(archive)).flatMap(({ path, content }): CompiledFile[] => {
       const source = sourceOf(path);
       const id = source === undefined ? undefined : plan.sources.get(source);
@@ -157,7 +159,7 @@ async function* staged(
   }
   const { remove, compile, links, own } = plan;
   const stale = [...plan.sources.keys(), ...links];
-  const text = asciiJson({ remove, stale, own, places, compile: [...compile, ...links] });
+  const text = asciiJson({ remove, stale, own, places, compile });
   yield await tarEntry({ ...common, path: below('plan.json') }, Buffer.from(text));
   yield tarEnd;
 }
