@@ -108,9 +108,10 @@ async function unpackedReleases(archives: string, scratch: string): Promise<Unpa
   return releases;
 }
 
+/** Backwards first: a patch that is in a release may apply to it once more, at another place. */
 async function standingOf(patch: string, folder: string): Promise<Standing> {
-  if (await applies(patch, folder, ['--check'])) return 'applies';
-  return (await applies(patch, folder, ['--check', '--reverse'])) ? 'is in it' : 'neither';
+  if (await applies(patch, folder, ['--check', '--reverse'])) return 'is in it';
+  return (await applies(patch, folder, ['--check'])) ? 'applies' : 'neither';
 }
 
 /** `git apply` outside of any repository, so that paths are those of the folder. */

@@ -18,6 +18,8 @@ describe('the release that stands for the base commit of a row', () => {
     await release('cat-1.0', '2020-01-01', { 'cat.py': 'old', 'tests.py': 'old' });
     await release('cat-1.1', '2020-03-01', { 'cat.py': 'new', 'tests.py': 'new' });
     await release('cat-1.2', '2020-05-01', { 'cat.py': 'new', 'tests.py': 'other' });
+    const twice = 'start\nsame\nadded\nend\nother\nsame\nend\nrest';
+    await release('cat-1.3', '2020-07-01', { 'twice.py': twice, 'tests.py': 'last' });
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
@@ -65,6 +67,22 @@ describe('the release that stands for the base commit of a row', () => {
     assert.equal(await readFile(unpacked, 'utf8'), 'new\n', 'the release itself stays');
   });
 
+  it('has a patch taken out that would apply once more', async () => {
+    // The context is there twice, once with the added line.
+    const code = '@@ -2,2 +2,3 @@\n same\n+added\n end\n';
+    const goldenPatch = `diff --git a/twice.py b/twice.py\n--- a/twice.py\n+++ b/twice.py\n${code}`;
+    const found = await find('2020-07-01T00:00:00Z', {
+      code: goldenPatch,
+      tests: patch('tests.py', 'last', 'later'),
+    });
+    assert.ok('path' in found);
+    assert.deepEqual([found.release, found.takenOut], ['cat-1.3', ['X*']]);
+    assert.equal(
+      await readFile(join(found.path, 'twice.py'), 'utf8'),
+      'start\nsame\nend\nother\nsame\nend\nrest\n',
+    );
+  });
+
   it('is not one that only X* fits, nor one that is passed over', async () => {
     const found = await find('2020-05-20T00:00:00Z');
     assert.equal('release' in found && found.release, 'cat-1.1');
@@ -75,9 +93,9 @@ describe('the release that stands for the base commit of a row', () => {
   it('is none where neither patch fits, and says how far each does', async () => {
     const code = await find('2020-01-01T00:00:00Z', { code: patch('cat.py', 'x', 'y') });
     assert.ok('none' in code);
-    assert.match(code.none, /^no source at hand fits X\* and T\*: of 3 releases X\* fits 0/);
+    assert.match(code.none, /^no source at hand fits X\* and T\*: of 4 releases X\* fits 0/);
     const tests = await find('2020-01-01T00:00:00Z', { tests: patch('tests.py', 'x', 'y') });
     assert.ok('none' in tests);
-    assert.match(tests.none, /of 3 releases X\* fits 3, and T\* none of these$/);
+    assert.match(tests.none, /of 4 releases X\* fits 3, and T\* none of these$/);
   });
 });
