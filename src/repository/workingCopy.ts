@@ -78,6 +78,13 @@ export const treeTime = Date.UTC(2000, 0, 1) / 1000;
  */
 const patchTime = treeTime + 2;
 
+/** What a working copy has beside the files of its tree. */
+export interface AddedFiles {
+  readonly compiled?: CompiledFiles | undefined;
+  /** Files that installing in place writes into the tree: their origins by path in the tree. */
+  readonly installed?: ReadonlyMap<string, string> | undefined;
+}
+
 /** What belongs at a path of the tree. Paths are in Latin-1, with one character for each byte. */
 type Entry =
   | { readonly kind: 'folder'; readonly mode: number; readonly names: Set<string> }
@@ -89,7 +96,12 @@ type Entry =
       stamp: FileStamp | undefined;
     }
   | { readonly kind: 'link'; readonly target: Buffer; stamp: FileStamp | undefined }
-  | { readonly kind: 'compiled'; readonly from: string; stamp: FileStamp | undefined };
+  | {
+      /** A file that the pristine tree does not have: compiled, or written by an installation. */
+      readonly kind: 'added';
+      readonly from: string;
+      stamp: FileStamp | undefined;
+    };
 
 const cacheFolder = '__pycache__';
 
@@ -102,14 +114,14 @@ const cacheFolder = '__pycache__';
  * modification time is trusted.
  *
  * @param gitFolder outside `tree`, on the same disk, not existing yet
- * @param compiled compiled files to have in the tree; none when absent
+ * @param added files to have in the tree beside its own; a file of the tree is never replaced
  */
 export async function openWorkingCopy(
   from: string,
   tree: string,
   gitFolder: string,
   signal?: AbortSignal,
-  compiled?: CompiledFiles,
+  { compiled, installed = new Map<string, string>() }: AddedFiles = {},
 ): Promise<WorkingCopy> {
   await copyTree(from, tree, signal);
   await mkdir(dirname(gitFolder), { recursive: true });
@@ -117,6 +129,7 @@ export async function openWorkingCopy(
   const entries = await readEntries(tree, from);
   const index = new GitIndex(await readFile(join(gitFolder, 'index')));
   const modules = pythonModules(tree, from, index, entries);
+  for (const [path, origin] of installed) addFile(entries, path, origin);
   const published = await repositoryFiles(gitFolder);
   const repository = await stampsBelow(gitFolder);
   const parts = { from, tree, gitFolder, entries, index, published, compiled };
@@ -205,16 +218,8 @@ class TrackedCopy implements WorkingCopy {
     for (const [path, module] of this.modules) {
       const made = compiled.find(module);
       if (made === undefined) continue;
-      const cache = inner(parentOf(path), cacheFolder);
       const name = nameOf(path).replace(/\.py$/, compiled.suffix);
-      if (entries.has(inner(cache, name))) continue;
-      const folder = entries.get(cache);
-      if (folder === undefined) {
-        entries.set(cache, { kind: 'folder', mode: 0o755, names: new Set([name]) });
-        namesOf(entries, parentOf(cache)).add(cacheFolder);
-      } else if (folder.kind === 'folder') folder.names.add(name);
-      else continue;
-      entries.set(inner(cache, name), { kind: 'compiled', from: made, stamp: undefined });
+      addFile(entries, inner(inner(parentOf(path), cacheFolder), name), made);
     }
   }
 
@@ -253,6 +258,23 @@ const namesOf = (entries: ReadonlyMap<string, Entry>, folder: string): Set<strin
   if (entry?.kind !== 'folder') throw new Error(`${folder} is no folder of the tree`);
   return entry.names;
 };
+
+/** Adds a file, and the folders around it, where the tree has nothing at its path. */
+function addFile(entries: Map<string, Entry>, path: string, from: string): void {
+  if (entries.has(path) || !makeFolderEntry(entries, parentOf(path))) return;
+  namesOf(entries, parentOf(path)).add(nameOf(path));
+  entries.set(path, { kind: 'added', from, stamp: undefined });
+}
+
+/** Whether a path is a folder, after adding it where there was nothing. */
+function makeFolderEntry(entries: Map<string, Entry>, path: string): boolean {
+  const there = entries.get(path);
+  if (there !== undefined) return there.kind === 'folder';
+  if (!makeFolderEntry(entries, parentOf(path))) return false;
+  namesOf(entries, parentOf(path)).add(nameOf(path));
+  entries.set(path, { kind: 'folder', mode: 0o755, names: new Set() });
+  return true;
+}
 
 const infoAt = (path: Buffer): BigIntStats | undefined =>
   lstatSync(path, { bigint: true, throwIfNoEntry: false });
@@ -349,7 +371,7 @@ async function restore(
     const now = infoAt(place(tree, below));
     if (now !== undefined && child.stamp === stampOf(now)) continue;
     await writeEntry(tree, from, below, child);
-    if (child.kind !== 'compiled') written.push(below);
+    if (child.kind !== 'added') written.push(below);
   }
   const after = infoAt(at);
   if (after === undefined || after.mtimeNs !== BigInt(treeTime) * 1_000_000_000n) {
@@ -370,7 +392,7 @@ async function writeEntry(
     await symlink(entry.target, at);
     await lutimes(at, treeTime, treeTime);
   } else {
-    const source = entry.kind === 'compiled' ? entry.from : place(from, path);
+    const source = entry.kind === 'added' ? entry.from : place(from, path);
     if (entry.kind === 'file' && stampAt(source) !== entry.pristine) {
       throw new Error(
         `something has changed ${source.toString()}, which is pristine and only SWT-Bench writes to`,
@@ -379,7 +401,7 @@ async function writeEntry(
     // A copy and never a link, so that writes to it reach neither the pristine tree nor the other
     // side.
     await copyFile(source, at, constants.COPYFILE_FICLONE);
-    await chmod(at, entry.kind === 'compiled' ? 0o644 : entry.mode);
+    await chmod(at, entry.kind === 'added' ? 0o644 : entry.mode);
     await utimes(at, treeTime, treeTime);
   }
   entry.stamp = stampAt(at);

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { givenOrFitting } from '../../src/engine/local/givenOrFitting';
-import { instanceEnvironment, treeVariable } from '../../src/engine/local/instanceEnvironment';
+import {
+  instanceEnvironment,
+  treeVariable,
+  writtenFolder,
+} from '../../src/engine/local/instanceEnvironment';
 import { pythonOfVersion } from '../../src/engine/local/pythonOfVersion';
 import { bareEnvironment, orSkip } from '../environments';
 import { plain, useExample, write, type Example, type Files } from './exampleRepository';
@@ -19,8 +23,10 @@ describe('the environment that is made for an instance @full', function () {
     const python = await pythonOfVersion('3.9', 'octo/cat').catch(() => this.skip());
     const { origin, base } = example;
     plain(origin, 'checkout', '-q', base);
+    // As setuptools-scm does: building writes a module that R does not have.
     const setup =
-      'from setuptools import setup\nsetup(name="cat", version="7", py_modules=["cat"], install_requires=["click"])\n';
+      'from setuptools import setup\nopen("_version.py", "w").write("version = 7\\n")\n' +
+      'setup(name="cat", version="7", py_modules=["cat", "_version"], install_requires=["click"])\n';
     await write(origin, { 'setup.py': setup });
     plain(origin, 'add', 'setup.py');
     plain(origin, 'commit', '-qm', 'a project');
@@ -52,6 +58,9 @@ describe('the environment that is made for an instance @full', function () {
     assert.equal(click.nlink, 1, "a link to uv's cache changes with other environments");
     const compiled = await readdir(join(site, 'click', '__pycache__'));
     assert.ok(compiled.some((name) => name.startsWith('core.') && name.endsWith('.pyc')));
+    const written = await readFile(join(site, writtenFolder, '_version.py'), 'utf8');
+    assert.equal(written, 'version = 7\n');
+    assert.deepEqual(await readdir(join(site, writtenFolder)), ['_version.py']);
     assert.ok(steps.some((step) => /installing \d+ packages/.test(step)));
     assert.equal(existsSync(join(trees.base, 'cat.egg-info')), false, 'R is as it was');
     steps.length = 0;

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { chmod, link, mkdir, rename, rm, symlink, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { git, GitError } from '../../src/repository/git/git';
@@ -147,7 +155,7 @@ describe('a copy in which tests run', function () {
   it('removes what a run has compiled, and tells which modules that was', async () => {
     const other = join(tree, '..', 'other');
     const compiled = { suffix: '.cpython-311.pyc', find: () => undefined, ready: async () => {} };
-    const own = await openWorkingCopy(trees.base, other, `${other}.git`, undefined, compiled);
+    const own = await openWorkingCopy(trees.base, other, `${other}.git`, undefined, { compiled });
     await own.reset();
     await write(other, {
       [compiledName]: 'x',
@@ -167,10 +175,29 @@ describe('a copy in which tests run', function () {
     }
   });
 
+  it('has the files that an installation writes into R, but never in place of its own', async () => {
+    const made = join(tree, '..', 'made.py');
+    writeFileSync(made, 'version = "7"\n');
+    const paths = ['_version.py', 'pkg/new/_version.py', 'cat.py'];
+    const installed = new Map(paths.map((path) => [path, made]));
+    const other = join(tree, '..', 'other');
+    const own = await openWorkingCopy(trees.base, other, `${other}.git`, undefined, { installed });
+    await own.reset();
+    for (const deed of [() => {}, () => rmSync(join(other, 'pkg'), { recursive: true })]) {
+      deed();
+      writeFileSync(join(other, '_version.py'), 'poisoned');
+      await own.reset();
+      for (const path of ['_version.py', 'pkg/new/_version.py']) {
+        assert.equal(readFileSync(join(other, path), 'utf8'), 'version = "7"\n', path);
+      }
+      assert.equal(readFileSync(join(other, 'cat.py'), 'utf8'), filesOfR['cat.py']);
+    }
+  });
+
   it('has the compiled files that were made from R, whatever a run does to them', async () => {
     const compiled = await compiledOfCat();
     const other = join(tree, '..', 'other');
-    const own = await openWorkingCopy(trees.base, other, `${other}.git`, undefined, compiled);
+    const own = await openWorkingCopy(trees.base, other, `${other}.git`, undefined, { compiled });
     const path = join(other, compiledName);
     for (const deed of [
       async () => {},

@@ -1,4 +1,4 @@
-import { access, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { access, copyFile, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -8,6 +8,7 @@ import { makeFolder } from '../../files/makeFolder';
 import { sha256OfJson } from '../../files/sha256';
 import { writeWholeFile } from '../../files/wholeFile';
 import { copyTree } from '../../repository/copyTree';
+import { git } from '../../repository/git/git';
 import { withLock } from '../../repository/lock';
 import { environmentsFolder, lockPath } from '../../repository/storage';
 import type { EngineWork } from '../engine';
@@ -30,7 +31,7 @@ interface EnvironmentRequest {
 }
 
 /** Raised when environments are made in another way. */
-const maker = 3;
+const maker = 4;
 
 /** Name of the variable with the folders of the tree under test, as PYTHONPATH has them. */
 export const treeVariable = 'SWT_BENCH_TREE';
@@ -44,6 +45,12 @@ export const treeLink = 'swt-bench-tree.pth';
 const linkLine =
   'import os, sys; sys.path.extend(each for each in ' +
   `os.environ.get("${treeVariable}", "").split(os.pathsep) if each and each not in sys.path)\n`;
+
+/**
+ * Folder beside the packages with the files that building R wrote into its tree, such as
+ * `_version.py`. An installation in place leaves them there, and code imports them.
+ */
+export const writtenFolder = 'swt-bench-written';
 
 /** A file of an environment that is complete. */
 const readyFile = 'swt-bench.json';
@@ -208,8 +215,12 @@ async function install(making: Making, made: string, lock: readonly string[]): P
   for (const site of await siteFolders(made)) await writeFile(join(site, treeLink), linkLine);
   if (recipe.install !== 'editable' || needs.project === undefined) return;
   try {
-    await runUv(making, doing, [...into, '--no-build-isolation', copy]);
+    // Releases of setuptools-scm before 2021 do not know the variable that names the project.
+    const version = { SETUPTOOLS_SCM_PRETEND_VERSION: projectVersion(instance, recipe) };
+    const env = { ...making.env, ...version };
+    await runUv({ ...making, env }, doing, [...into, '--no-build-isolation', copy]);
     await keepOnlyMetadata(made, needs.name);
+    for (const site of await siteFolders(made)) await keepWritten(copy, join(site, writtenFolder));
   } catch (error) {
     if (!(error instanceof HumanError)) throw error;
     // Most tests need no metadata of R.
@@ -254,6 +265,20 @@ async function keepOnlyMetadata(made: string, project: string): Promise<void> {
         await removeEmpty(dirname(join(site, path)), site);
       }
     }
+  }
+}
+
+/**
+ * Keeps the Python files that building wrote into a tree. Those in folders of the build itself are
+ * copies.
+ */
+async function keepWritten(tree: string, to: string): Promise<void> {
+  const listed = await git(['ls-files', '--others', '-z'], { cwd: tree });
+  const ofBuild = /^(build|dist|\.eggs)\/|(^|\/)[^/]*\.egg-info\/|(^|\/)__pycache__\//;
+  for (const path of listed.split('\0')) {
+    if (!path.endsWith('.py') || ofBuild.test(path)) continue;
+    await makeFolder(dirname(join(to, path)));
+    await copyFile(join(tree, path), join(to, path));
   }
 }
 

@@ -204,7 +204,10 @@ async function openBox(
 ): Promise<LocalSandbox> {
   const tree = join(folder, 'tree');
   await mkdir(folder);
-  const copy = await openWorkingCopy(from, tree, join(folder, 'git'), signal, parts.compiled);
+  const copy = await openWorkingCopy(from, tree, join(folder, 'git'), signal, {
+    compiled: parts.compiled,
+    installed: parts.watch.environment.written,
+  });
   // The name is short: a test may create a socket below it, and its path is limited to some hundred
   // characters.
   return { ...parts, tree, copy, scratch: join(folder, 'r') };

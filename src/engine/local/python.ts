@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { sha256 } from '../../files/sha256';
 import { HumanError } from '../../domain/humanError';
 import type { Environment } from '../engine';
-import { treeLink } from './instanceEnvironment';
+import { treeLink, writtenFolder } from './instanceEnvironment';
 import { readInstalled, type ImportFolders, type InstalledFiles } from './installedFiles';
 
 /**
@@ -109,6 +109,8 @@ export interface LocalEnvironment extends Environment {
   readonly folders: ImportFolders;
   /** Name of the interpreter's build. Compiled files of one build are of no use to another. */
   readonly build: string;
+  /** Files that installing R in place writes into its tree: their origins by path in the tree. */
+  readonly written: ReadonlyMap<string, string>;
   /** The ending of its compiled files after the name of the module, such as `.cpython-311.pyc`. */
   readonly compiledSuffix: string | undefined;
 }
@@ -170,6 +172,7 @@ export async function findPython(
       userBase: answer.userBase ?? undefined,
       folders,
       build: sha256(answer.build).slice(0, 16),
+      written: writtenIn(sites, installed),
       compiledSuffix: answer.cacheTag === null ? undefined : `.${answer.cacheTag}.pyc`,
       installed,
       digest: sha256(
@@ -185,6 +188,19 @@ export async function findPython(
       ? 'Install Python 3.8 or later, or name an interpreter with --python or the setting swt-bench.python'
       : 'Name the interpreter of an environment that has the dependencies of the repository',
   );
+}
+
+/** The files that a made environment keeps for the tree under test. */
+function writtenIn(
+  sites: readonly string[],
+  { files }: InstalledFiles,
+): ReadonlyMap<string, string> {
+  const roots = sites.map((site) => join(site, writtenFolder) + sep);
+  const found = [...files.keys()].flatMap((path) => {
+    const root = roots.find((each) => path.startsWith(each));
+    return root === undefined ? [] : [[path.slice(root.length), path] as const];
+  });
+  return new Map(found);
 }
 
 /**

@@ -4,8 +4,9 @@
 // `npm run build`. The same command goes on where it stopped: each row is a line of a journal, keyed
 // by what it depends on, and rows that did not run are tried again. A source is what `evaluate`
 // takes, or a folder of source releases (`NAME-VERSION.tar.gz`), of which the nearest that both
-// patches of the row fit is taken. `--from DIR` uses results that `evaluate --predictions gold --out
-// DIR` wrote, and `--quick` tells causes by logs alone, without further runs. `--table` runs nothing, and prints the journal as Markdown.
+// patches of the row fit is taken. `--quick` tells causes by logs alone, and a later call without it
+// makes further runs for what is left. Results are kept, and `--causes` tells all causes again from
+// them. `--table` runs nothing, and prints the journal as Markdown.
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -19,7 +20,15 @@ import { openLineJournal } from '../../../src/files/lineJournal';
 import { sha256OfJson } from '../../../src/files/sha256';
 import { parseSources, repositoryAt, type Sources } from '../../../src/repository/source';
 import byHand from './causesByHand.json';
-import { fidelityRowSchema, type FidelityRow } from './fidelityRow';
+import {
+  fidelityLine,
+  fidelityOrder,
+  forEachRow,
+  isSettled,
+  onReleases,
+  readFidelityJournal,
+} from './fidelityLoop';
+import type { FidelityRow } from './fidelityRow';
 import { fidelityTable } from './fidelityTable';
 import { releaseFor, type ReleaseSource } from './releaseFor';
 import { runRow, type RowOptions, type RowPlan } from './runRow';
@@ -36,7 +45,7 @@ const { values } = parseArgs({
     timeout: { type: 'string', default: '1800' },
     storage: { type: 'string' },
     fresh: { type: 'boolean', default: false },
-    from: { type: 'string' },
+    causes: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     table: { type: 'boolean', default: false },
   },
@@ -44,21 +53,7 @@ const { values } = parseArgs({
 const root = resolve(__dirname, '..', '..', '..');
 const storage =
   values.storage ?? process.env['SWT_BENCH_STORAGE'] ?? join(homedir(), '.cache', 'swt-bench');
-/** Version of the rules; raised when results of rows would be others. */
-const rules = 1;
-
 const day = (): string => new Date().toISOString().slice(0, 10);
-
-/** The last line of the journal about each row, by its id. */
-async function journalOf(path: string): Promise<Map<string, FidelityRow>> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  const rows = new Map<string, FidelityRow>();
-  for (const line of text.split('\n').slice(0, -1)) {
-    const row = fidelityRowSchema.safeParse(JSON.parse(line));
-    if (row.success) rows.set(row.data.id, row.data);
-  }
-  return rows;
-}
 
 /** Projects that compile something need a compiler and libraries, which images have. */
 function engineFor({ repo, version }: Instance): 'local' | 'docker' {
@@ -87,35 +82,19 @@ async function sourceFor(
   return 'none' in release ? release : { path: release.path, release };
 }
 
-/** Releases that are tried for a row: X* may fit one whose code lacks what X* uses. */
-const releasesTried = 3;
-
 interface Trying {
   readonly sources: Sources;
   readonly options: RowOptions;
+  /** Interpreters of environments in which rows ran, by repository and version. */
+  readonly environments: Map<string, string>;
 }
 
 /** Runs a row unless the journal has it, and gives its new line. */
-async function tryRow(
-  instance: Instance,
-  known: FidelityRow | undefined,
-  trying: Trying,
-): Promise<FidelityRow | undefined> {
-  const passedOver: string[] = [];
-  for (;;) {
-    const row = await tryOnce(instance, known, passedOver, trying);
-    const { release } = row?.source ?? {};
-    const isLast = passedOver.length + 1 >= releasesTried;
-    if (row?.notRun === undefined || release === undefined || isLast) return row;
-    passedOver.push(release);
-  }
-}
-
 async function tryOnce(
   instance: Instance,
   known: FidelityRow | undefined,
   passedOver: readonly string[],
-  { sources, options }: Trying,
+  { sources, options, environments }: Trying,
 ): Promise<FidelityRow | undefined> {
   const started = performance.now();
   const engine = engineFor(instance);
@@ -126,31 +105,28 @@ async function tryOnce(
       ? { kind: 'release', release: release.release, takenOut: [...release.takenOut] }
       : { kind: 'none' in found ? 'release' : 'commit' };
   const { id, repo, version } = instance;
-  const key = sha256OfJson([rules, instance, engine, sources.get(repo), recipeOf(repo, version)]);
-  if (known?.key === key && known.notRun === undefined && !values.fresh) return undefined;
+  const from = sources.get(repo);
+  const key = sha256OfJson([instance, engine, from, recipeOf(repo, version)]);
+  if (isSettled(known, key, values)) return undefined;
   const about = { key, id, repo, version, date: new Date().toISOString(), engine, source };
   const seconds = (): number => Math.round((performance.now() - started) / 100) / 10;
   if ('none' in found) return { ...about, notRun: found.none, seconds: seconds(), bytes: 0 };
-  const plan: RowPlan = { instance, engine, source: found.path, isRelease: release !== undefined };
+  const isRelease = release !== undefined;
+  const shared = engine === 'local' ? environments.get(`${repo} ${version}`) : undefined;
+  const plan: RowPlan = {
+    ...{ instance, engine, source: found.path, isRelease, shared },
+    key: sha256OfJson([instance, engine, from, source, recipeOf(repo, version)]),
+  };
   try {
     const result = await runRow(plan, options);
-    return { ...about, ...result, seconds: result.seconds ?? seconds() };
+    const { interpreter } = result;
+    if (interpreter !== undefined && result.notRun === undefined) {
+      environments.set(`${repo} ${version}`, interpreter);
+    }
+    return { ...about, ...result, seconds: seconds() };
   } catch (error) {
     return { ...about, notRun: messageOf(error), seconds: seconds(), bytes: 0 };
   }
-}
-
-/** One line about a row, for whoever watches. */
-function rowText(row: FidelityRow, left: number): string {
-  const differing = row.differing ?? [];
-  const causes = [...new Set(differing.map(({ cause }) => cause))].join(', ');
-  const said =
-    row.notRun !== undefined
-      ? `did not run: ${row.notRun.slice(0, 160)}`
-      : differing.length === 0
-        ? 'lists equal'
-        : `${differing.length} differ: ${causes}`;
-  return `${row.id}: ${said} (${Math.round(row.seconds)} s, ${left} left)`;
 }
 
 async function selectedRows(): Promise<Instance[]> {
@@ -162,14 +138,28 @@ async function selectedRows(): Promise<Instance[]> {
     .map(({ id }) => id)
     .filter((id) => ids === undefined || ids.includes(id));
   const rows = await dataset.read(chosen);
-  return rows.filter(({ repo }) => repos === undefined || repos.includes(repo));
+  return fidelityOrder(
+    rows.filter(({ repo }) => repos === undefined || repos.includes(repo)),
+    ids,
+  );
+}
+
+/** The environments in which rows of the journal ran, as far as they are still there. */
+async function environmentsOf(journal: ReadonlyMap<string, FidelityRow>) {
+  const found = new Map<string, string>();
+  for (const { repo, version, engine, interpreter, notRun } of journal.values()) {
+    if (engine !== 'local' || interpreter === undefined || notRun !== undefined) continue;
+    if (await stat(interpreter).catch(() => undefined))
+      found.set(`${repo} ${version}`, interpreter);
+  }
+  return found;
 }
 
 async function main(): Promise<void> {
   const scratch = join(storage, 'fidelity');
   await mkdir(scratch, { recursive: true });
   const path = join(scratch, 'journal.jsonl');
-  const journal = await journalOf(path);
+  const journal = readFidelityJournal(await readFile(path, 'utf8').catch(() => ''));
   const rows = await selectedRows();
   if (values.table) {
     const shown = rows.flatMap(({ id }) => journal.get(id) ?? []);
@@ -178,21 +168,20 @@ async function main(): Promise<void> {
   }
   const lines = await openLineJournal(path);
   const options: RowOptions = {
-    ...{ root, storage, scratch, dataset: values.dataset ?? '' },
-    ...{ timeoutSeconds: Number(values.timeout), from: values.from, isQuick: values.quick },
-    byHand,
+    ...{ root, storage, scratch, timeoutSeconds: Number(values.timeout), isQuick: values.quick },
+    ...{ isFresh: values.fresh, byHand },
   };
-  const sources = parseSources(values.source);
-  const left = [...rows];
-  const work = async (): Promise<void> => {
-    for (let row = left.shift(); row !== undefined; row = left.shift()) {
-      const line = await tryRow(row, journal.get(row.id), { sources, options });
-      if (line === undefined) continue;
-      await lines.append(JSON.stringify(line));
-      console.log(rowText(line, left.length));
-    }
-  };
-  await Promise.all(Array.from({ length: Number(values.workers) }, work));
+  const environments = await environmentsOf(journal);
+  const trying: Trying = { sources: parseSources(values.source), options, environments };
+  const ran = ({ id }: Instance): boolean => journal.get(id)?.resolved !== undefined;
+  const chosen = rows.filter((row) => !values.causes || ran(row));
+  await forEachRow(chosen, Number(values.workers), async (row, left) => {
+    const known = journal.get(row.id);
+    const line = await onReleases((passedOver) => tryOnce(row, known, passedOver, trying));
+    if (line === undefined) return;
+    await lines.append(JSON.stringify(line));
+    console.log(fidelityLine(line, left));
+  });
   await lines.close();
 }
 

@@ -12,6 +12,8 @@ export const fidelityRowSchema = z.object({
   date: z.string(),
   engine: z.string(),
   environment: z.string().optional(),
+  /** Interpreter of the environment, which other rows of the version share. */
+  interpreter: z.string().optional(),
   source: z.object({
     kind: z.enum(['commit', 'release']),
     release: z.string().optional(),

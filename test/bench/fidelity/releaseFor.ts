@@ -12,8 +12,9 @@ import {
 } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import * as tar from 'tar';
 import type { Instance } from '../../../src/domain/instance';
+import { silent } from '../../../src/domain/reporter';
+import { writeSnapshot } from '../../../src/repository/source';
 
 const run = promisify(execFile);
 
@@ -78,8 +79,8 @@ export async function releaseFor(
   }
   return {
     none:
-      `of ${nearest.length} releases, X* applies to or is in ${withCode}, ` +
-      'and T* applies to or is in none of these',
+      `no source at hand fits X* and T*: of ${nearest.length} releases X* fits ${withCode}` +
+      (withCode === 0 ? '' : ', and T* none of these'),
   };
 }
 
@@ -96,7 +97,8 @@ async function unpackedReleases(archives: string, scratch: string): Promise<Unpa
     if ((await stat(folder).catch(() => undefined)) === undefined) {
       await mkdir(join(scratch, 'releases'), { recursive: true });
       const beside = await mkdtemp(join(scratch, 'unpacking-'));
-      await tar.extract({ file: join(archives, name), cwd: beside, strip: 1 });
+      const archive = { kind: 'snapshot', from: join(archives, name) } as const;
+      await writeSnapshot(archive, beside, { reporter: silent });
       await rename(beside, folder);
     }
     const { mtime } = await stat(join(folder, 'PKG-INFO'));
@@ -106,9 +108,10 @@ async function unpackedReleases(archives: string, scratch: string): Promise<Unpa
   return releases;
 }
 
+/** Backwards first: a patch that is in a release may apply to it once more, at another place. */
 async function standingOf(patch: string, folder: string): Promise<Standing> {
-  if (await applies(patch, folder, ['--check'])) return 'applies';
-  return (await applies(patch, folder, ['--check', '--reverse'])) ? 'is in it' : 'neither';
+  if (await applies(patch, folder, ['--check', '--reverse'])) return 'is in it';
+  return (await applies(patch, folder, ['--check'])) ? 'applies' : 'neither';
 }
 
 /** `git apply` outside of any repository, so that paths are those of the folder. */

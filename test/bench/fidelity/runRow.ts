@@ -1,35 +1,31 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { harnessTransitions, type TransitionLists } from '../../../src/domain/harness';
 import type { Instance } from '../../../src/domain/instance';
-import { silent } from '../../../src/domain/reporter';
-import { withEngine } from '../../../src/engine/openEngine';
 import { sweBenchParserOf } from '../../../src/engine/runners/sweBenchParserOf';
-import { runStore } from '../../../src/evaluation/runStore';
-import { openSession, type InstanceSession } from '../../../src/evaluation/session';
-import { harnessRuns, runSet, type SetRun } from '../../../src/evaluation/testSetRuns';
-import { createPythonParser } from '../../../src/python/parser';
-import { parseSources, sourceOf } from '../../../src/repository/source';
+import { writeWholeFile } from '../../../src/files/wholeFile';
 import { instanceFolder } from '../../../src/repository/storage';
-import { prepareTrees } from '../../../src/repository/trees';
-import { reportSchema, type Report } from '../../../src/results/reportSchema';
+import {
+  goldenResult,
+  goldenResultSchema,
+  listsOf,
+  withGoldenSession,
+  type GoldenOptions,
+  type GoldenPlan,
+  type GoldenResult,
+} from './goldenResult';
 import { causeOf, differingTests, type ExplainedCause, type RowEvidence } from './fidelityCauses';
 import type { FidelityRow } from './fidelityRow';
 import { harnessPython } from './harnessPython';
 
 /** How rows are run, the same for all of them. */
-export interface RowOptions {
-  readonly root: string;
-  readonly dataset: string;
-  readonly storage: string;
+export interface RowOptions extends GoldenOptions {
   /** Folder for what the bench itself makes. */
   readonly scratch: string;
-  readonly timeoutSeconds: number;
-  /** Folder of `evaluate --predictions gold --out`, whose results are used where it has some. */
-  readonly from?: string | undefined;
+  /** Run also where a result is kept. */
+  readonly isFresh: boolean;
   /** Tell causes by logs alone, without further runs. */
   readonly isQuick: boolean;
   /** Causes found by hand, by row and test. */
@@ -37,218 +33,181 @@ export interface RowOptions {
 }
 
 /** What is decided about a row before it runs. */
-export interface RowPlan {
-  readonly instance: Instance;
-  readonly engine: 'local' | 'docker';
-  /** For `--source`. */
-  readonly source: string;
+export interface RowPlan extends Omit<GoldenPlan, 'python'> {
   readonly isRelease: boolean;
-  /** Interpreter of the environment that was made for it. */
-  readonly python?: string | undefined;
+  /** Digest of what the result of the golden tests depends on. */
+  readonly key: string;
+  /** An environment of the same version, which is tried before one is made for the row. */
+  readonly shared?: string | undefined;
 }
 
-type Result = Pick<
+/** What a row needs of the outside, so that tests can stand in for it. */
+export interface RowWork {
+  readonly goldenResult: typeof goldenResult;
+  readonly furtherRuns: typeof furtherRuns;
+}
+
+/** What is known of a row after it was tried. */
+export type RowResult = Pick<
   FidelityRow,
-  'notRun' | 'resolved' | 'strictSuccess' | 'differing' | 'tried' | 'environment' | 'packageDay'
-> & {
-  readonly bytes: number;
-  /** Of the evaluation, where it was not made now. */
-  readonly seconds?: number | undefined;
-};
+  | 'notRun'
+  | 'resolved'
+  | 'strictSuccess'
+  | 'differing'
+  | 'tried'
+  | 'environment'
+  | 'packageDay'
+  | 'interpreter'
+> & { readonly bytes: number };
 
-/** Evaluates the golden tests of a row with the command line, and tells why lists differ. */
-export async function runRow(plan: RowPlan, options: RowOptions): Promise<Result> {
-  const out = await mkdtemp(join(tmpdir(), 'swt-bench-fidelity-'));
-  try {
-    const known = await reportIn(plan.instance.id, options.from);
-    const report = known?.report ?? (await evaluated(plan, options, out));
-    const bytes = await bytesBelow(instanceFolder(options.storage, plan.instance.id));
-    const { environment, tests_gold: lists } = report;
-    const about = {
-      bytes,
-      ...(environment && { environment: environment.description }),
-      ...(environment?.package_day && { packageDay: environment.package_day }),
-    };
-    const notRun = whyNotRun(report);
-    if (lists === undefined || notRun !== undefined) {
-      return { ...about, notRun: notRun ?? report.explanation };
-    }
-    const python = environment?.interpreter;
-    const logs = await logsIn(known?.folder ?? out, plan.instance.id);
-    const { differing, tried } = await explained({ ...plan, python }, lists, options, logs);
-    const { resolved, strict } = report;
-    const { seconds } = report;
-    const ran = { resolved, strictSuccess: strict?.success ?? false, differing, tried };
-    return { ...about, ...ran, ...(known !== undefined && { seconds }) };
-  } finally {
-    await rm(out, { recursive: true, force: true });
-  }
-}
-
-const documentSchema = z.object({ results: z.array(reportSchema).min(1) });
-
-async function evaluated(plan: RowPlan, options: RowOptions, out: string): Promise<Report> {
-  const { instance, engine, source } = plan;
-  const { root, dataset, storage, timeoutSeconds } = options;
-  const args = [
-    ...[join(root, 'dist', 'cli.js'), 'evaluate', '--json', '--dataset', dataset],
-    ...['--ids', instance.id, '--predictions', 'gold', '--engine', engine, '--out', out],
-    ...(engine === 'local' ? ['--python', 'auto'] : []),
-    ...['--source', `${instance.repo}=${source}`, '--storage', storage, '--workers', '1'],
-    ...['--timeout', String(timeoutSeconds)],
-  ];
-  const { stdout, stderr } = await new Promise<{ stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, args, { maxBuffer: 1 << 30 }, (_error, stdout, stderr) =>
-      resolve({ stdout, stderr }),
-    );
-  });
-  try {
-    const [report] = documentSchema.parse(JSON.parse(stdout)).results;
-    if (report !== undefined) return report;
-    throw new Error('no result');
-  } catch (error) {
-    throw new Error(`evaluate did not answer about ${instance.id}: ${stderr.slice(-500)}`, {
-      cause: error,
-    });
-  }
-}
-
-/** Why nothing can be said about the lists of a row; undefined where its tests ran. */
-function whyNotRun({ error, reason, explanation, tests_gold: lists }: Report): string | undefined {
-  if (error !== undefined) return `${reason}: ${error}`;
-  if (lists === undefined) return `${reason}: ${explanation}`;
-  const ran = lists.FAIL_TO_PASS.length + lists.PASS_TO_PASS.length;
-  return ran === 0 ? `no test passes on R∘X*: ${explanation}` : undefined;
-}
-
-interface Explained {
-  readonly differing: NonNullable<FidelityRow['differing']>;
-  readonly tried: string[];
-}
-
-/** Finds the causes of differences. Runs the golden tests again only where the log is not enough. */
-async function explained(
+/**
+ * Runs the golden tests of a row, and tells why lists differ. The environment of another row of the
+ * version comes first, as in the harness. Where lists then differ in more than the log, or nothing
+ * runs, the row gets one of its own. Results are kept, so that other rules can tell causes again.
+ */
+export async function runRow(
   plan: RowPlan,
-  lists: TransitionLists,
   options: RowOptions,
-  logs: RowEvidence['logs'],
-): Promise<Explained> {
+  work: RowWork = { goldenResult, furtherRuns },
+): Promise<RowResult> {
   const { instance } = plan;
-  const { failToPass = [], passToPass = [] } = instance;
-  const row = { FAIL_TO_PASS: failToPass, PASS_TO_PASS: passToPass };
-  const differing = differingTests(row, lists);
-  if (differing.length === 0) return { differing: [], tried: [] };
-  const byHand = options.byHand[instance.id];
-  let evidence: RowEvidence = {
-    ...{ logs, bySweBench: bySweBench(instance, logs), isRelease: plan.isRelease, byHand },
-    ...{ again: [], otherSeeds: [] },
+  const folder = join(options.scratch, 'results', instance.id);
+  let result = await keptResult(folder, plan, options);
+  if (result === undefined) {
+    result = await newResult(plan, options, work);
+    await mkdir(folder, { recursive: true });
+    const kept = JSON.stringify({ key: plan.key, result });
+    await writeWholeFile(join(folder, 'result.json'), kept);
+  }
+  const { environment, packageDay, lists, logs, notRun } = result;
+  const about = {
+    bytes: await bytesBelow(instanceFolder(options.storage, instance.id)),
+    ...(environment && { environment: environment.description }),
+    ...(environment && { interpreter: environment.interpreter }),
+    ...(packageDay && { packageDay }),
   };
-  const told = () => differing.map((each) => ({ ...each, ...causeOf(each, evidence) }));
-  const tried: string[] = [];
-  if (options.isQuick) return { differing: told(), tried };
-  if (told().some(({ cause }) => cause === 'unexplained')) {
-    const runs = await runsWithSeeds(plan, options, [0, 1, 2]);
-    const [again, ...otherSeeds] = runs;
-    evidence = { ...evidence, again: again === undefined ? [] : [again], otherSeeds };
-    tried.push('the same seed again', 'PYTHONHASHSEED 1 and 2');
-  }
-  if (plan.engine === 'local' && told().some(({ cause }) => cause === 'unexplained')) {
-    const asHarness = await runAsHarness(plan, options);
-    tried.push(asHarness === undefined ? 'no packages of the harness known' : asHarness.what);
-    evidence = { ...evidence, asHarness };
-  }
-  return { differing: told(), tried };
+  if (lists === undefined || logs === undefined) return { ...about, notRun: notRun ?? 'no run' };
+  const { resolved, strictSuccess } = result;
+  const python = environment?.interpreter ?? 'auto';
+  const found = await explained({ ...plan, python }, { lists, logs }, options, work);
+  return { ...about, resolved, strictSuccess, ...found };
 }
 
-/** The result of a row in a folder of results; undefined where it has none. */
-async function reportIn(
-  id: string,
-  from: string | undefined,
-): Promise<{ readonly report: Report; readonly folder: string } | undefined> {
-  if (from === undefined) return undefined;
-  const runs = join(from, 'run_instance_swt_logs');
-  for (const run of await readdir(runs)) {
-    const text = await readFile(join(runs, run, 'gold', id, 'report.json'), 'utf8').catch(() => '');
-    if (text === '') continue;
-    const document = z.record(z.string(), reportSchema).parse(JSON.parse(text));
-    const report = document[id];
-    if (report !== undefined) return { report, folder: join(runs, run) };
-  }
-  return undefined;
+const keptSchema = z.object({ key: z.string(), result: goldenResultSchema });
+
+/** The kept result of a row, unless it is of something else or did not run. */
+async function keptResult(
+  folder: string,
+  { key }: RowPlan,
+  { isFresh }: RowOptions,
+): Promise<GoldenResult | undefined> {
+  if (isFresh) return undefined;
+  const text = await readFile(join(folder, 'result.json'), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const kept = keptSchema.parse(JSON.parse(text));
+  return kept.key === key && kept.result.lists !== undefined ? kept.result : undefined;
 }
 
-async function logsIn(out: string, id: string): Promise<RowEvidence['logs']> {
-  const files = (await readdir(out, { recursive: true })).filter(
-    (path) => path.endsWith('test_output.txt') && path.includes(id),
+async function newResult(plan: RowPlan, options: RowOptions, work: RowWork): Promise<GoldenResult> {
+  const { shared } = plan;
+  if (shared === undefined) return work.goldenResult({ ...plan, python: 'auto' }, options);
+  const result = await work
+    .goldenResult({ ...plan, python: shared }, options)
+    .catch(() => undefined);
+  if (result !== undefined && agreesButForLog(plan, result)) return result;
+  return work.goldenResult({ ...plan, python: 'auto' }, options);
+}
+
+/** Whether the lists are those of the row, or differ only as its log does. */
+function agreesButForLog({ instance }: RowPlan, { lists, logs }: GoldenResult): boolean {
+  if (lists === undefined || logs === undefined) return false;
+  const evidence = evidenceOf({ instance, isRelease: false }, logs);
+  return differingTests(listsOfRow(instance), lists).every(
+    (each) => causeOf(each, evidence).cause === "artefact of the dataset's log",
   );
-  const read = async (part: string): Promise<string> => {
-    const file = files.find((path) => path.includes(part));
-    return file === undefined ? '' : readFile(join(out, file), 'utf8');
-  };
-  return { base: await read('pred_pre__'), fixed: await read('pred_post__') };
 }
+
+const listsOfRow = ({ failToPass = [], passToPass = [] }: Instance) => ({
+  FAIL_TO_PASS: failToPass,
+  PASS_TO_PASS: passToPass,
+});
+
+const evidenceOf = (
+  { instance, isRelease }: Pick<RowPlan, 'instance' | 'isRelease'>,
+  logs: RowEvidence['logs'],
+): RowEvidence => ({
+  ...{ logs, bySweBench: bySweBench(instance, logs), isRelease },
+  ...{ again: [], otherSeeds: [] },
+});
 
 function bySweBench(instance: Instance, logs: RowEvidence['logs']): TransitionLists | undefined {
   const parse = sweBenchParserOf(instance);
   return parse && harnessTransitions(parse(logs.base), parse(logs.fixed));
 }
 
+/** Finds the causes of differences. Runs the golden tests again only where the log is not enough. */
+async function explained(
+  plan: RowPlan & GoldenPlan,
+  { lists, logs }: { readonly lists: TransitionLists; readonly logs: RowEvidence['logs'] },
+  options: RowOptions,
+  work: RowWork,
+): Promise<Pick<FidelityRow, 'differing' | 'tried'>> {
+  const { instance } = plan;
+  const differing = differingTests(listsOfRow(instance), lists);
+  const byHand = options.byHand[instance.id];
+  let evidence: RowEvidence = { ...evidenceOf(plan, logs), byHand };
+  const told = () => differing.map((each) => ({ ...each, ...causeOf(each, evidence) }));
+  const isToldAll = (): boolean => told().every(({ cause }) => cause !== 'unexplained');
+  const tried: string[] = [];
+  for (const further of options.isQuick ? [] : work.furtherRuns) {
+    if (isToldAll()) break;
+    const { shown, what } = await further(plan, options);
+    evidence = { ...evidence, ...shown };
+    tried.push(what);
+  }
+  return { differing: told(), tried };
+}
+
+/** Runs that show what the log does not, the cheapest first. */
+const furtherRuns: readonly ((
+  plan: GoldenPlan,
+  options: RowOptions,
+) => Promise<{ readonly shown: Partial<RowEvidence>; readonly what: string }>)[] = [
+  async (plan, options) => {
+    const [again, ...otherSeeds] = await runsWithSeeds(plan, options, [0, 1, 2]);
+    const what = 'the same seed again, PYTHONHASHSEED 1 and 2';
+    return { shown: { again: again === undefined ? [] : [again], otherSeeds }, what };
+  },
+  async (plan, options) => {
+    const asHarness = plan.engine === 'local' ? await runAsHarness(plan, options) : undefined;
+    return { shown: { asHarness }, what: asHarness?.what ?? 'no packages of the harness known' };
+  },
+];
+
 /** The lists of golden tests with other seeds, or the same one again; no kept run is used. */
 function runsWithSeeds(
-  plan: RowPlan,
+  plan: GoldenPlan,
   options: RowOptions,
   seeds: readonly number[],
 ): Promise<TransitionLists[]> {
-  return withGoldenRuns(plan, options, 'auto', async (session, golden) => {
+  return withGoldenSession(plan, options, async (session, golden) => {
     const lists: TransitionLists[] = [];
     for (const hashSeed of seeds) lists.push(listsOf(session, await golden(hashSeed)));
     return lists;
   });
 }
 
-async function runAsHarness(plan: RowPlan, options: RowOptions): Promise<RowEvidence['asHarness']> {
-  const { instance, python } = plan;
-  const made = python === undefined ? undefined : await harnessPython(instance, python, options);
+async function runAsHarness(
+  plan: GoldenPlan,
+  options: RowOptions,
+): Promise<RowEvidence['asHarness']> {
+  const made = await harnessPython(plan.instance, plan.python, options);
   if (made === undefined) return undefined;
-  const lists = await withGoldenRuns(plan, options, made.python, async (session, golden) =>
+  const { python, what } = made;
+  const lists = await withGoldenSession({ ...plan, python }, options, async (session, golden) =>
     listsOf(session, await golden(0)),
   );
-  return { lists, what: made.what };
-}
-
-const listsOf = (session: InstanceSession, run: SetRun): TransitionLists => {
-  const { pre, post } = harnessRuns(session, run);
-  return harnessTransitions(pre.statuses, post.statuses);
-};
-
-async function withGoldenRuns<T>(
-  { instance, engine: name, source }: RowPlan,
-  { root, storage, timeoutSeconds }: RowOptions,
-  python: string,
-  work: (session: InstanceSession, golden: (hashSeed: number) => Promise<SetRun>) => Promise<T>,
-): Promise<T> {
-  const assets = join(root, 'dist');
-  return withEngine({ name, storage, assets, python }, async (engine) => {
-    const sources = parseSources([`${instance.repo}=${source}`]);
-    const reporter = silent;
-    const trees = await prepareTrees(instance, await sourceOf(instance, sources), storage, {
-      reporter,
-    });
-    const parser = await createPythonParser((file) => join(root, 'dist', file));
-    const store = runStore(storage);
-    const session = await openSession({ instance, trees, engine, python: parser, store });
-    try {
-      return await work(session, (hashSeed) =>
-        runSet(
-          session,
-          { patch: instance.goldenTests, files: session.goldenFiles },
-          { timeoutSeconds, hashSeed, reuse: false, reporter },
-        ),
-      );
-    } finally {
-      await session.dispose();
-    }
-  });
+  return { lists, what };
 }
 
 /** Bytes of the files below a folder; 0 where there is none. */
