@@ -1,4 +1,4 @@
-import { isNamedByIssue } from './namedByIssue';
+import { isNamedByIssue } from './failure/namedByIssue';
 import { functionOf, standing, unrelatedReason } from './outcome';
 import type { Limit, VerdictReason } from './reason';
 import type { TestTransition } from './transition';

@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { openLineJournal, wholeLines, type LineJournal } from '../files/lineJournal';
 import { writeWholeFile } from '../files/wholeFile';
 import { systemCode } from '../domain/humanError';
-import type { MadeOnNodes } from '../domain/study/entry';
-import type { NodeSeconds } from '../domain/study/nodeUse';
+import type { MadeOnNodes, NodeSeconds } from '../domain/study/nodeUse';
 
 /** What one command used so far. */
 const usedLine = z.object({

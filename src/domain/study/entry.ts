@@ -1,4 +1,4 @@
-import type { NodeSeconds } from './nodeUse';
+import type { MadeOnNodes, NodeSeconds } from './nodeUse';
 import type { Finding, TrajectoryFinding } from '../finding';
 import type { EntryReason } from '../reason';
 import type { MutantFraction, Survivor } from './mutant';
@@ -162,13 +162,6 @@ export interface RunData {
   readonly nodeSeconds?: NodeSeconds;
   /** What making its predictions used of nodes; absent where that is unknown. */
   readonly made?: readonly MadeOnNodes[];
-}
-
-/** What the making of a predictions file used of the nodes of a cluster. */
-export interface MadeOnNodes {
-  /** The file, as it was named for the run. */
-  readonly from: string;
-  readonly seconds: NodeSeconds;
 }
 
 /** The run without paths of this machine, for a page. A dataset keeps its last part. */

@@ -1,5 +1,3 @@
-import type { StudyDocument } from './document';
-
 /** Seconds that sandboxes ran, by node of a cluster. */
 export type NodeSeconds = Readonly<Record<string, number>>;
 
@@ -14,11 +12,28 @@ export interface NodeUse {
   readonly seconds: NodeSeconds;
 }
 
+/** What the making of a predictions file used of the nodes of a cluster. */
+export interface MadeOnNodes {
+  /** The file, as it was named for the run. */
+  readonly from: string;
+  readonly seconds: NodeSeconds;
+}
+
+/** A run as far as nodes are concerned. */
+interface RunOnNodes {
+  readonly label: string;
+  readonly nodeSeconds?: NodeSeconds;
+  readonly made?: readonly MadeOnNodes[];
+}
+
 /** What the runs of a study used, and the making of what they grade, each once. */
 export function nodeUses({
   runs,
   repairRuns = [],
-}: Pick<StudyDocument, 'runs' | 'repairRuns'>): NodeUse[] {
+}: {
+  readonly runs: readonly RunOnNodes[];
+  readonly repairRuns?: readonly RunOnNodes[];
+}): NodeUse[] {
   const graded = [
     ...runs.map((run) => ({ ...run, purpose: 'tests' as const })),
     ...repairRuns.map((run) => ({ ...run, purpose: 'code patches' as const })),

@@ -1,4 +1,4 @@
-import { isNamedByIssue } from '../../domain/namedByIssue';
+import { isNamedByIssue } from '../../domain/failure/namedByIssue';
 import type { TestTransition } from '../../domain/transition';
 import { unrelatedFailure, type UnrelatedFailure } from './unrelatedFailure';
 

@@ -1,4 +1,8 @@
-import { missingAttribute, missingName, unexpectedArgument } from '../../domain/missingName';
+import {
+  missingAttribute,
+  missingName,
+  unexpectedArgument,
+} from '../../domain/failure/missingName';
 import {
   fileOf,
   functionOf,

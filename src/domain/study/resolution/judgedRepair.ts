@@ -1,5 +1,5 @@
-import { sampleName, type InstanceFacts, type MadeOnNodes, type MakingCost } from '../entry';
-import type { NodeSeconds } from '../nodeUse';
+import { sampleName, type InstanceFacts, type MakingCost } from '../entry';
+import type { MadeOnNodes, NodeSeconds } from '../nodeUse';
 import type { NotEvaluatedReason } from '../../reason';
 import type { CorrectLocation } from './correctLocation';
 import type { InfraFailure } from './infraFailure';

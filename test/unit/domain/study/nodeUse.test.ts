@@ -13,7 +13,7 @@ describe('what nodes were used for', () => {
           { ...run, label: 'again', made },
           { ...run, label: 'elsewhere' },
         ],
-        repairRuns: [{ label: 'fixes', instances: [], judged: [], nodeSeconds: { two: 3 } }],
+        repairRuns: [{ label: 'fixes', nodeSeconds: { two: 3 } }],
       }),
       [
         { purpose: 'predictions', name: 'a.jsonl', seconds: { one: 7 } },

@@ -1,5 +1,5 @@
 import { missingName } from './missingName';
-import { functionOf, type TestResult } from './outcome';
+import { functionOf, type TestResult } from '../outcome';
 
 /** Values that any text may have by chance. */
 const isTelling = (value: string): boolean =>
