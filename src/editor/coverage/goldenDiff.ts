@@ -16,7 +16,7 @@ const patience = 3000;
 /** Most milliseconds to wait for the focus, after a command that moves it. */
 const focusPatience = 500;
 /** Most milliseconds in which VS Code moves the cursor of a file that a diff reveals. */
-const revealPatience = 1000;
+const revealPatience = 10_000;
 
 /**
  * Opens the golden patch as one diff of all its files, R on the left and R∘X* on the right. The
@@ -37,8 +37,10 @@ export async function showInGoldenDiff(
   at: PlaceOnSide,
 ): Promise<void> {
   if (!(await open.reveal(vscode.l10n.t('Show Change Coverage')))) return;
+  stopKeeping();
   const uri = sideUri(at.side, at.path);
   let editor = editorOf(uri);
+  let isRevealed = editor === undefined;
   if (editor === undefined) {
     await showDiff(open, at);
     editor = await appearing(uri);
@@ -48,12 +50,11 @@ export async function showInGoldenDiff(
     editor = await appearing(uri);
   }
   if (editor === undefined) return;
-  const hadFocus = await isFocused(uri, 0);
-  if (!hadFocus) await focus(open, at);
+  if (!(await isFocused(uri, 0))) isRevealed = (await focus(open, at)) || isRevealed;
   const shown = editorOf(uri) ?? editor;
   const line = Math.min(at.line, shown.document.lineCount) - 1;
   putCursor(shown, line);
-  if (!hadFocus) await keepCursor(uri, line);
+  if (isRevealed) keepCursor(uri, line);
 }
 
 function putCursor(editor: vscode.TextEditor, line: number): void {
@@ -62,40 +63,52 @@ function putCursor(editor: vscode.TextEditor, line: number): void {
   editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
-/** Fires when a cursor moves without a key or the mouse. */
-const onDidMoveByItself: vscode.Event<unknown> = (listener) =>
-  vscode.window.onDidChangeTextEditorSelection((event) => {
-    const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
-    if (event.kind !== Keyboard && event.kind !== Mouse) listener(event);
-  });
+/** Ends the watch over the last cursor that was put. */
+let stopKeeping = (): void => {};
 
 /**
- * Puts the cursor back if it is moved. VS Code puts it on the first change of a file that a diff
- * reveals, once that change is computed.
+ * Puts the cursor back if VS Code moves it, for some seconds or until a person moves it. VS Code
+ * puts it on the first change of a file that a diff reveals, once that change is computed.
  */
-async function keepCursor(uri: vscode.Uri, line: number): Promise<void> {
-  const moved = (): vscode.TextEditor | undefined => {
-    const editor = editorOf(uri);
-    return editor?.selection.active.line === line ? undefined : editor;
+function keepCursor(uri: vscode.Uri, line: number): void {
+  const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
+  const subscription = vscode.window.onDidChangeTextEditorSelection(
+    ({ textEditor, kind, selections }) => {
+      if (textEditor.document.uri.toString() !== uri.toString()) return;
+      const isByPerson = kind === Keyboard || kind === Mouse;
+      if (!isByPerson && selections[0]?.active.line === line) return;
+      stop();
+      if (!isByPerson) putCursor(textEditor, line);
+    },
+  );
+  const timer = setTimeout(() => stop(), revealPatience);
+  const stop = (): void => {
+    clearTimeout(timer);
+    subscription.dispose();
   };
-  const editor = await soon(moved, onDidMoveByItself, revealPatience);
-  if (editor !== undefined) putCursor(editor, line);
+  stopKeeping = stop;
 }
 
-/** Moves the focus to the side of a visible diff. */
-async function focus(open: InstanceSource, at: PlaceOnSide): Promise<void> {
+/**
+ * Moves the focus to the side of a visible diff.
+ *
+ * @returns whether the diff was told to reveal the file
+ */
+async function focus(open: InstanceSource, at: PlaceOnSide): Promise<boolean> {
   const uri = sideUri(at.side, at.path);
   const active = vscode.window.activeTextEditor?.document.uri;
   const diff = (await diffsOf(open)).find((each) => isOf(each, uri));
   const isInDiff = active !== undefined && diff !== undefined && isOf(diff, active);
   const tab = vscode.window.tabGroups.activeTabGroup.activeTab?.label ?? '';
   // Of a diff of several files, VS Code focuses the one that was last asked for.
-  if (!isInDiff && tab.startsWith(titleOf(open))) await showDiff(open, at);
+  const isRevealed = !isInDiff && tab.startsWith(titleOf(open));
+  if (isRevealed) await showDiff(open, at);
   await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
   // It focuses R∘X*, or the side that had the focus before.
-  if (await isFocused(uri, focusPatience)) return;
+  if (await isFocused(uri, focusPatience)) return isRevealed;
   await vscode.commands.executeCommand('diffEditor.switchSide');
   await isFocused(uri, focusPatience);
+  return isRevealed;
 }
 
 /** Whether an editor of the document has the focus, now or within some milliseconds. */

@@ -443,15 +443,14 @@ describe('change coverage in VS Code', () => {
     );
     for (let i = 0; i < missed.length; i++) {
       await run('nextMissedLine');
-      const { document, selection } = await waitFor('the cursor on a missed line', () => {
+      // VS Code itself moves the cursor of a file that it reveals, once the change is computed.
+      await waitFor('the cursor on a missed line', () => {
         const active = vscode.window.activeTextEditor;
-        return active?.document.uri.scheme === 'swt-bench' ? active : undefined;
+        if (active?.document.uri.scheme !== 'swt-bench') return undefined;
+        const change = active.document.uri.authority === 'base' ? 'removed' : 'added';
+        const { line } = active.selection.active;
+        return missed.some((each) => each.change === change && each.line === line + 1);
       });
-      const change = document.uri.authority === 'base' ? 'removed' : 'added';
-      assert.ok(
-        missed.some((each) => each.change === change && each.line === selection.active.line + 1),
-        `${document.uri.toString()}:${selection.active.line + 1}`,
-      );
     }
     const wanted = missed
       .map(({ change, path, line }) => `${change === 'removed' ? 'base' : 'fixed'} ${path} ${line}`)
