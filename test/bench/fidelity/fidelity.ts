@@ -4,13 +4,14 @@
 // `npm run build`. The same command goes on where it stopped: each row is a line of a journal, keyed
 // by what it depends on, and rows that did not run are tried again. A source is what `evaluate`
 // takes, or a folder of source releases (`NAME-VERSION.tar.gz`), of which the nearest that both
-// patches of the row fit is taken. `--quick` tells causes by logs alone, and a later call without it
+// patches of the row fit is taken. `--base-image` and `--prebuilt` are those of `evaluate`. `--quick` tells causes by logs alone, and a later call without it
 // makes further runs for what is left. Results are kept, and `--causes` tells all causes again from
 // them. `--table` runs nothing, and prints the journal as Markdown.
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { dockerSettingsOf } from '../../../src/commands/options/engineOptions';
 import { openDataset } from '../../../src/dataset/dataset';
 import { messageOf } from '../../../src/domain/humanError';
 import type { Instance } from '../../../src/domain/instance';
@@ -44,6 +45,8 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '1' },
     timeout: { type: 'string', default: '1800' },
     storage: { type: 'string' },
+    'base-image': { type: 'string' },
+    prebuilt: { type: 'string' },
     fresh: { type: 'boolean', default: false },
     causes: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
@@ -162,14 +165,14 @@ async function main(): Promise<void> {
   const journal = readFidelityJournal(await readFile(path, 'utf8').catch(() => ''));
   const rows = await selectedRows();
   if (values.table) {
-    const shown = rows.flatMap(({ id }) => journal.get(id) ?? []);
-    console.log(fidelityTable(shown, rows.length, day()));
+    console.log(fidelityTable([...journal.values()], rows, day()));
     return;
   }
   const lines = await openLineJournal(path);
   const options: RowOptions = {
     ...{ root, storage, scratch, timeoutSeconds: Number(values.timeout), isQuick: values.quick },
     ...{ isFresh: values.fresh, byHand },
+    docker: dockerSettingsOf({ baseImage: values['base-image'], prebuilt: values.prebuilt }),
   };
   const environments = await environmentsOf(journal);
   const trying: Trying = { sources: parseSources(values.source), options, environments };

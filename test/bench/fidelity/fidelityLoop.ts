@@ -3,7 +3,8 @@ import { fidelityRowSchema, type FidelityRow } from './fidelityRow';
 
 /**
  * The state of a journal: about each row its last line, with the seconds of all its lines, since a
- * row may take several calls. A line that is no row is passed over.
+ * row may take several calls, and with the most bytes, since storage may be cleared between two
+ * calls. A line that is no row is passed over.
  *
  * @param text lines of JSON; one without an end is torn, and left out
  */
@@ -12,8 +13,10 @@ export function readFidelityJournal(text: string): Map<string, FidelityRow> {
   for (const line of text.split('\n').slice(0, -1)) {
     const { data: row } = fidelityRowSchema.safeParse(JSON.parse(line));
     if (row === undefined) continue;
-    const seconds = row.seconds + (rows.get(row.id)?.seconds ?? 0);
-    rows.set(row.id, { ...row, seconds });
+    const known = rows.get(row.id);
+    const seconds = row.seconds + (known?.seconds ?? 0);
+    const bytes = Math.max(row.bytes, known?.bytes ?? 0);
+    rows.set(row.id, { ...row, seconds, bytes });
   }
   return rows;
 }

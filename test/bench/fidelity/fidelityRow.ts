@@ -44,5 +44,7 @@ export const fidelityRowSchema = z.object({
   seconds: z.number(),
   /** Bytes of its trees and kept runs. */
   bytes: z.number(),
+  /** Bytes of the environment of `interpreter`, where the local engine made it. */
+  environmentBytes: z.number().optional(),
 });
 export type FidelityRow = z.infer<typeof fidelityRowSchema>;

@@ -1,3 +1,4 @@
+import type { Instance } from '../../../src/domain/instance';
 import { fidelityCauses } from './fidelityCauses';
 import type { FidelityRow } from './fidelityRow';
 
@@ -24,27 +25,31 @@ const size = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
 /**
  * The results as Markdown: a table by repository, differing tests by cause, the rows that differ or
- * did not run, each with its cause.
+ * did not run, each with its cause, and what became of each row.
  *
- * @param rows the last line of the journal about each row that was tried
- * @param selected number of rows, also of those that were not tried
+ * @param tried the last line of the journal about rows that were tried
+ * @param selected all rows, also those that were not tried
  * @param day `YYYY-MM-DD`
  */
-export function fidelityTable(rows: readonly FidelityRow[], selected: number, day: string): string {
-  const repos = [...new Set(rows.map(({ repo }) => repo))].sort();
-  const lines = repos.map((repo) =>
-    repositoryLine(
-      repo,
-      rows.filter((row) => row.repo === repo),
-    ),
-  );
+export function fidelityTable(
+  tried: readonly FidelityRow[],
+  selected: readonly Pick<Instance, 'id' | 'repo'>[],
+  day: string,
+): string {
+  const ofId = new Map(tried.map((row) => [row.id, row]));
+  const rows = selected.flatMap(({ id }) => ofId.get(id) ?? []);
+  const repos = [...new Set(selected.map(({ repo }) => repo))].sort();
+  const lines = repos.map((repo) => {
+    const isOf = (each: Pick<Instance, 'repo'>): boolean => each.repo === repo;
+    return repositoryLine(repo, count(selected, isOf), rows.filter(isOf));
+  });
   return [
-    `As of ${day}, ${rows.length} of ${selected} rows were tried.`,
+    `As of ${day}, ${rows.length} of ${selected.length} rows were tried.`,
     '',
-    '| repository | tried | ran | resolved | strict success | lists equal | but for the log | explained | time | disk |',
-    '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
+    '| repository | rows | tried | ran | resolved | strict success | lists equal | but for the log | explained | time | disk |',
+    '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
     ...lines,
-    repositoryLine('**all**', rows),
+    repositoryLine('**all**', selected.length, rows),
     '',
     '## Differing tests by cause',
     '',
@@ -58,12 +63,41 @@ export function fidelityTable(rows: readonly FidelityRow[], selected: number, da
     '',
     ...notRunLines(rows),
     '',
+    '## Each row',
+    '',
+    '| row | source | resolved | strict success | lists |',
+    '| --- | --- | --- | --- | --- |',
+    ...selected.map(({ id }) => rowLine(id, ofId.get(id))),
+    '',
   ].join('\n');
 }
 
-function repositoryLine(name: string, rows: readonly FidelityRow[]): string {
+function rowLine(id: string, row: FidelityRow | undefined): string {
+  if (row === undefined) return `| ${id} | | | | not tried |`;
+  const { notRun, resolved, strictSuccess, differing = [] } = row;
+  if (notRun !== undefined) return `| ${id} | ${sourceText(row)} | | | did not run |`;
+  const causes = fidelityCauses.flatMap((cause) => {
+    const tests = count(differing, (each) => each.cause === cause);
+    return tests === 0 ? [] : `${tests} ${cause}`;
+  });
+  const word = (is: boolean | undefined): string => (is === true ? 'yes' : 'no');
+  const lists = causes.length === 0 ? 'equal' : causes.join(', ');
+  return `| ${id} | ${sourceText(row)} | ${word(resolved)} | ${word(strictSuccess)} | ${lists} |`;
+}
+
+/** Bytes of trees and kept runs, and of environments, which rows of a version share. */
+function bytesOf(rows: readonly FidelityRow[]): number {
+  const environments = new Map(
+    rows.map(({ interpreter, environmentBytes = 0 }) => [interpreter, environmentBytes]),
+  );
+  const all = [...rows.map(({ bytes }) => bytes), ...environments.values()];
+  return all.reduce((sum, each) => sum + each, 0);
+}
+
+function repositoryLine(name: string, selected: number, rows: readonly FidelityRow[]): string {
   const cells = [
     name,
+    selected,
     rows.length,
     count(rows, ({ notRun }) => notRun === undefined),
     count(rows, ({ resolved }) => resolved === true),
@@ -72,7 +106,7 @@ function repositoryLine(name: string, rows: readonly FidelityRow[]): string {
     count(rows, isEqualButForLog),
     count(rows, isExplained),
     duration(rows.reduce((sum, { seconds }) => sum + seconds, 0)),
-    size(rows.reduce((sum, { bytes }) => sum + bytes, 0)),
+    size(bytesOf(rows)),
   ];
   return `| ${cells.join(' | ')} |`;
 }
@@ -107,12 +141,17 @@ function differingLines(rows: readonly FidelityRow[]): string[] {
       return [...shown].map((key) => {
         const [cause = '', detail = ''] = JSON.parse(key) as string[];
         const tests = count(all, (test) => test.cause === cause && test.detail === detail);
-        const cells = [row.id, sourceText(row), tests, cause, asCell(detail)];
+        const tried = cause === 'unexplained' ? triedText(row) : '';
+        const cells = [row.id, sourceText(row), tests, cause, asCell(detail) + tried];
         return `| ${cells.join(' | ')} |`;
       });
     }),
   ];
 }
+
+/** What was run to find a cause, in vain. */
+const triedText = ({ tried = [] }: FidelityRow): string =>
+  tried.length === 0 ? '; nothing more was run' : `; also run: ${asCell(tried.join('; '))}`;
 
 function notRunLines(rows: readonly FidelityRow[]): string[] {
   const notRun = rows.filter((row) => row.notRun !== undefined);

@@ -4,6 +4,7 @@ import { harnessResolution, harnessTransitions } from '../../../src/domain/harne
 import type { Instance } from '../../../src/domain/instance';
 import { silent } from '../../../src/domain/reporter';
 import { gradeStrict } from '../../../src/domain/verdict';
+import type { DockerSettings } from '../../../src/engine/docker/dockerSettings';
 import type { Environment } from '../../../src/engine/engine';
 import { withEngine } from '../../../src/engine/openEngine';
 import { environmentProblem } from '../../../src/evaluation/environmentProblem';
@@ -28,6 +29,8 @@ export interface GoldenOptions {
   readonly root: string;
   readonly storage: string;
   readonly timeoutSeconds: number;
+  /** Settings of the docker engine. */
+  readonly docker: DockerSettings;
 }
 
 /** Where the golden tests of a row run. */
@@ -136,11 +139,11 @@ export type RunGolden = (hashSeed: number, reuse?: boolean) => Promise<SetRun>;
 /** Opens a session of a row for some work, and ends it after that. */
 export async function withGoldenSession<T>(
   { instance, engine: name, source, python }: GoldenPlan,
-  { root, storage, timeoutSeconds }: GoldenOptions,
+  { root, storage, timeoutSeconds, docker }: GoldenOptions,
   work: (session: InstanceSession, golden: RunGolden) => Promise<T>,
 ): Promise<T> {
   const assets = join(root, 'dist');
-  return withEngine({ name, storage, assets, python }, async (engine) => {
+  return withEngine({ name, storage, assets, python, docker }, async (engine) => {
     const sources = parseSources([`${instance.repo}=${source}`]);
     const reporter = silent;
     const from = await sourceOf(instance, sources);

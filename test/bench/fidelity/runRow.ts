@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { harnessTransitions, type TransitionLists } from '../../../src/domain/harness';
 import type { Instance } from '../../../src/domain/instance';
@@ -58,6 +58,7 @@ export type RowResult = Pick<
   | 'environment'
   | 'packageDay'
   | 'interpreter'
+  | 'environmentBytes'
 > & { readonly bytes: number };
 
 /**
@@ -84,6 +85,10 @@ export async function runRow(
     bytes: await bytesBelow(instanceFolder(options.storage, instance.id)),
     ...(environment && { environment: environment.description }),
     ...(environment && { interpreter: environment.interpreter }),
+    ...(environment &&
+      plan.engine === 'local' && {
+        environmentBytes: await bytesBelow(dirname(dirname(environment.interpreter))),
+      }),
     ...(packageDay && { packageDay }),
   };
   if (lists === undefined || logs === undefined) return { ...about, notRun: notRun ?? 'no run' };

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Instance } from '../../../src/domain/instance';
+import { dockerSettings } from '../../../src/engine/docker/dockerSettings';
 import type { GoldenPlan, GoldenResult } from '../../bench/fidelity/goldenResult';
 import { runRow, type RowOptions, type RowPlan, type RowWork } from '../../bench/fidelity/runRow';
 
@@ -31,6 +32,7 @@ describe('a row of the fidelity bench', () => {
 
   const options = (more: Partial<RowOptions> = {}): RowOptions => ({
     ...{ root: scratch, storage: scratch, scratch, timeoutSeconds: 1 },
+    docker: dockerSettings.parse({}),
     ...{ isFresh: false, isQuick: false, byHand: {}, ...more },
   });
   const plan = (more: Partial<RowPlan> = {}): RowPlan => ({
