@@ -29,7 +29,7 @@ import {
   onReleases,
   readFidelityJournal,
 } from './fidelityLoop';
-import type { FidelityRow } from './fidelityRow';
+import { causesByHandSchema, type FidelityRow } from './fidelityRow';
 import { fidelityTable } from './fidelityTable';
 import { releaseFor, type ReleaseSource } from './releaseFor';
 import { runRow, type RowOptions, type RowPlan } from './runRow';
@@ -171,7 +171,7 @@ async function main(): Promise<void> {
   const lines = await openLineJournal(path);
   const options: RowOptions = {
     ...{ root, storage, scratch, timeoutSeconds: Number(values.timeout), isQuick: values.quick },
-    ...{ isFresh: values.fresh, byHand },
+    ...{ isFresh: values.fresh, byHand: causesByHandSchema.parse(byHand) },
     docker: dockerSettingsOf({ baseImage: values['base-image'], prebuilt: values.prebuilt }),
   };
   const environments = await environmentsOf(journal);

@@ -114,6 +114,7 @@ const rules: readonly Rule[] = [
       ? { cause: 'hash seed', detail: 'a run with another PYTHONHASHSEED has another outcome' }
       : undefined,
   byFailureText,
+  byFreeType,
   (differing, { asHarness }) =>
     asHarness !== undefined && agrees(differing, asHarness.lists)
       ? { cause: "environment other than the harness'", detail: `agrees with ${asHarness.what}` }
@@ -148,6 +149,18 @@ function byFailureText(
   if (program === null) return undefined;
   const named = program.slice(1).find((each) => each !== undefined) ?? '';
   return { cause: 'needs a program of the system', detail: `its failure names ${named}` };
+}
+
+/** Matplotlib compares images with those of one release of FreeType, and says if it has another. */
+function byFreeType({ test }: DifferingTest, { logs }: RowEvidence): ExplainedCause | undefined {
+  const found = /Expected freetype version ([\d.]*\d)\. +Found freetype version ([\d.]*\d)/.exec(
+    logs.fixed,
+  );
+  const isOfImage = /ImageComparisonFailure/.test(failureText(test, logs.fixed) ?? '');
+  if (found === null || !isOfImage) return undefined;
+  const [, expected, here] = found;
+  const detail = `its image is drawn with FreeType ${here}, and compared with one of FreeType ${expected}`;
+  return { cause: "environment other than the harness'", detail };
 }
 
 function byLog(

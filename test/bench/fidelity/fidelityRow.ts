@@ -48,3 +48,9 @@ export const fidelityRowSchema = z.object({
   environmentBytes: z.number().optional(),
 });
 export type FidelityRow = z.infer<typeof fidelityRowSchema>;
+
+/** Causes found by hand, by row and test; `*` stands for all tests that are left. */
+export const causesByHandSchema = z.record(
+  z.string(),
+  z.record(z.string(), z.object({ cause: z.enum(fidelityCauses), detail: z.string() })),
+);

@@ -1,6 +1,10 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { harnessResolution, harnessTransitions } from '../../../src/domain/harness';
+import {
+  harnessResolution,
+  harnessTransitions,
+  type TransitionLists,
+} from '../../../src/domain/harness';
 import type { Instance } from '../../../src/domain/instance';
 import { silent } from '../../../src/domain/reporter';
 import { gradeStrict } from '../../../src/domain/verdict';
@@ -89,7 +93,7 @@ export function goldenResult(plan: GoldenPlan, options: GoldenOptions): Promise<
     const lists = listsOf(session, golden);
     const graded = await gradeOf(session, golden, options);
     if (lists.FAIL_TO_PASS.length + lists.PASS_TO_PASS.length === 0) {
-      return { ...about, logs, notRun: `no test passes on R∘X*: ${graded.explanation}` };
+      return { ...about, logs, notRun: whyEmpty(lists, graded.explanation) };
     }
     const { resolved, strictSuccess } = graded;
     return { ...about, logs, lists, resolved, strictSuccess };
@@ -107,6 +111,13 @@ function aboutEnvironment(environment: Environment): GoldenResult {
 function whyNothingRan({ records, notes }: SetRun): string | undefined {
   if (records === undefined) return `could not run: ${notes.join('; ')}`;
   return whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed);
+}
+
+/** Releases of pytest before 4 leave passed tests out of their summary, which the harness reads. */
+function whyEmpty({ FAIL_TO_FAIL, PASS_TO_FAIL }: TransitionLists, explanation: string): string {
+  return FAIL_TO_FAIL.length + PASS_TO_FAIL.length > 0
+    ? `no test passes on R∘X*: ${explanation}`
+    : `the summary of the log, which the harness reads, names no test; by other lines of it: ${explanation}`;
 }
 
 async function gradeOf(

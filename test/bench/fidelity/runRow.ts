@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { z } from 'zod';
 import { harnessTransitions, type TransitionLists } from '../../../src/domain/harness';
 import type { Instance } from '../../../src/domain/instance';
@@ -81,14 +81,12 @@ export async function runRow(
     await writeWholeFile(join(folder, 'result.json'), kept);
   }
   const { environment, packageDay, lists, logs, notRun } = result;
+  const made = environment && madeFolder(environment.interpreter, options.storage);
   const about = {
     bytes: await bytesBelow(instanceFolder(options.storage, instance.id)),
     ...(environment && { environment: environment.description }),
     ...(environment && { interpreter: environment.interpreter }),
-    ...(environment &&
-      plan.engine === 'local' && {
-        environmentBytes: await bytesBelow(dirname(dirname(environment.interpreter))),
-      }),
+    ...(made !== undefined && { environmentBytes: await bytesBelow(made) }),
     ...(packageDay && { packageDay }),
   };
   if (lists === undefined || logs === undefined) return { ...about, notRun: notRun ?? 'no run' };
@@ -213,6 +211,12 @@ async function runAsHarness(
     listsOf(session, await golden(0)),
   );
   return { lists, what };
+}
+
+/** The folder of an environment that the local engine made; undefined for any other interpreter. */
+function madeFolder(interpreter: string, storage: string): string | undefined {
+  const folder = dirname(dirname(interpreter));
+  return folder.startsWith(join(storage, 'virtualenvs') + sep) ? folder : undefined;
 }
 
 /** Bytes of the files below a folder; 0 where there is none. */

@@ -55,6 +55,18 @@ describe('causes of differences from the lists of a row', () => {
     ]);
   });
 
+  it('know an image that another FreeType drew', () => {
+    const test = 'lib/t.py::test_bar[png]';
+    const heading = 'Expected freetype version 2.6.1.  Found freetype version 2.10.4.';
+    const failure = (text: string) => `${heading}\n______ test_bar[png] ______\nE   ${text}\n`;
+    const causeIn = (fixed: string) =>
+      causeOf(failing(test), evidence({ logs: { base: '', fixed } }));
+    const { cause, detail } = causeIn(failure('ImageComparisonFailure: images not close'));
+    assert.equal(cause, "environment other than the harness'");
+    assert.match(detail, /FreeType 2\.10\.4, and compared with one of FreeType 2\.6\.1$/);
+    assert.equal(causeIn(failure('AssertionError: 1')).cause, 'unexplained');
+  });
+
   it("know the last test of a file of SymPy, which SWE-bench's parser does not read", () => {
     const log = (f: string) =>
       `sympy/core/tests/test_a.py[3] \ntest_one ok\ntest_two ${f}\ntest_last ok          [OK]\n`;

@@ -26,16 +26,16 @@ const unexplained = {
 describe('the loop over the rows of a dataset', () => {
   it('reads of a journal the last line about each row, with the time of all', () => {
     const lines = [
-      row('a', { notRun: 'no wheel', seconds: 5 }),
+      row('a', { notRun: 'no wheel', seconds: 5, bytes: 9 }),
       row('b'),
       row('a', { resolved: true, seconds: 7 }),
     ].map((each) => JSON.stringify(each));
     const journal = readFidelityJournal([...lines, '{"id":"c"}', '{"id":"b","torn'].join('\n'));
     assert.deepEqual([...journal.keys()], ['a', 'b']);
-    const { notRun, resolved, seconds } = journal.get('a') ?? {};
+    const { notRun, resolved, seconds, bytes } = journal.get('a') ?? {};
     assert.deepEqual(
-      { notRun, resolved, seconds },
-      { notRun: undefined, resolved: true, seconds: 12 },
+      { notRun, resolved, seconds, bytes },
+      { notRun: undefined, resolved: true, seconds: 12, bytes: 9 },
     );
   });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Instance } from '../../../src/domain/instance';
@@ -68,6 +68,18 @@ describe('a row of the fidelity bench', () => {
       { resolved, strictSuccess, differing, tried, interpreter },
       { resolved: true, strictSuccess: true, differing: [], tried: [], interpreter: '/own/python' },
     );
+  });
+
+  it('counts the bytes of an environment that was made for rows, and of no other', async () => {
+    const folder = join(scratch, 'virtualenvs', 'octo-cat-1');
+    await mkdir(join(folder, 'bin'), { recursive: true });
+    await writeFile(join(folder, 'library'), 'x'.repeat(2 ** 16));
+    const python = join(folder, 'bin', 'python');
+    const made = await runRow(plan(), options(), answering({ auto: result(asListed, python) }));
+    assert.ok((made.environmentBytes ?? 0) >= 2 ** 16);
+    const other = plan({ key: 'other' });
+    const own = await runRow(other, options(), answering({ auto: result(asListed) }));
+    assert.equal(own.environmentBytes, undefined);
   });
 
   it('makes further runs, the cheapest first, until all differences are explained', async () => {
