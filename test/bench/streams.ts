@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process';
-import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
-import { KubeConfig } from '@kubernetes/client-node';
 import { asciiJson, openAgentProtocol } from '../../src/engine/sandbox/agentProtocol';
 import { Agent } from '../../src/engine/sandbox/agent';
-import type { Cluster } from '../../src/engine/kubernetes/cluster';
 import { attachInPod } from '../../src/engine/kubernetes/podStream';
+import {
+  channelMessage,
+  clusterAt,
+  servePodStreams,
+} from '../unit/engine/kubernetes/podStreamServer';
 
 /**
  * Memory and processor time of a coordinator with the streams of many pairs open: `npm run bench --
@@ -20,52 +20,32 @@ const logBytes = 64 << 10;
 const recordBytes = 1 << 20;
 const patch = Buffer.alloc(8 << 10, 'x');
 
-interface Peer {
-  send(data: Buffer): void;
-  on(event: 'message', listener: (data: Buffer) => void): void;
-}
-
 /** Answers every request of the agent's protocol, and sends a sign of life every 10 s. */
 async function simulate(): Promise<void> {
-  const { WebSocketServer } = createRequire(__filename)('ws') as {
-    WebSocketServer: new (options: object) => {
-      on(event: 'connection', listener: (peer: Peer) => void): void;
-    };
+  const frame = (header: object, payload = Buffer.alloc(0)): Buffer => {
+    const line = `${asciiJson({ ...header, bytes: payload.length })}\n`;
+    return channelMessage(1, Buffer.concat([Buffer.from(line), payload]));
   };
-  const frame = (header: object, payload = Buffer.alloc(0)): Buffer =>
-    Buffer.concat([
-      Buffer.from([1]),
-      Buffer.from(`${asciiJson({ ...header, bytes: payload.length })}\n`),
-      payload,
-    ]);
-  const server = createServer();
-  new WebSocketServer({ server, handleProtocols: () => 'v5.channel.k8s.io' }).on(
-    'connection',
-    (peer) => {
-      setInterval(() => peer.send(frame({ kind: 'beat' })), 10_000);
-      peer.on('message', (data) => {
-        const text = data.toString('latin1', 1);
-        if (text.startsWith('{"kind":"load"')) peer.send(frame({ kind: 'done' }));
-        if (!text.startsWith('{"kind":"run"')) return;
-        peer.send(frame({ kind: 'output' }, Buffer.alloc(logBytes, '.')));
-        peer.send(frame({ kind: 'done', ending: 'ended' }, Buffer.alloc(recordBytes, '1')));
-        peer.send(frame({ kind: 'settled', altered: [] }));
-      });
-    },
-  );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  process.send?.((server.address() as AddressInfo).port);
+  const { address } = await servePodStreams((peer) => {
+    setInterval(() => peer.send(frame({ kind: 'beat' })), 10_000);
+    peer.on('message', (data) => {
+      const text = data.toString('latin1', 1);
+      if (text.startsWith('{"kind":"load"')) peer.send(frame({ kind: 'done' }));
+      if (!text.startsWith('{"kind":"run"')) return;
+      peer.send(frame({ kind: 'output' }, Buffer.alloc(logBytes, '.')));
+      peer.send(frame({ kind: 'done', ending: 'ended' }, Buffer.alloc(recordBytes, '1')));
+      peer.send(frame({ kind: 'settled', altered: [] }));
+    });
+  });
+  process.send?.(address);
 }
 
 async function measure(): Promise<void> {
   const child = fork(__filename, ['simulate', 'simulate'], { execArgv: ['--import', 'tsx'] });
-  const port = await new Promise<number>((resolve) =>
-    child.once('message', (said) => resolve(Number(said))),
-  );
-  const config = new KubeConfig();
-  const where = `http://127.0.0.1:${port}`;
-  config.loadFromClusterAndUser({ name: 'c', server: where, skipTLSVerify: true }, { name: 'u' });
-  const cluster = { config, namespace: 'n', where } as unknown as Cluster;
+  const where = await new Promise<string>((resolve) => {
+    child.once('message', (said) => typeof said === 'string' && resolve(said));
+  });
+  const cluster = clusterAt(where);
   let peak = process.memoryUsage.rss();
   const watching = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 50);
   const before = { rss: process.memoryUsage.rss(), cpu: process.cpuUsage() };

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, STATUS_CODES, type Server } from 'node:http';
-import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HumanError } from '../../../../src/domain/humanError';
@@ -11,6 +9,7 @@ import { openCluster, type Cluster } from '../../../../src/engine/kubernetes/clu
 import { QuotaUsed } from '../../../../src/engine/kubernetes/clusterProblem';
 import { podState, type PodState } from '../../../../src/engine/kubernetes/podState';
 import { attachInPod } from '../../../../src/engine/kubernetes/podStream';
+import { channelMessage, listening, podStreams } from './podStreamServer';
 
 /** An answer to a request for a stream: refused, or messages and the status of the end. */
 interface RecordedStream {
@@ -25,22 +24,6 @@ const recorded = JSON.parse(readFileSync(join(__dirname, 'recordedApi.json'), 'u
   readonly pods: object;
   readonly refusals: Readonly<Record<string, { readonly status: number; readonly body: object }>>;
   readonly streams: Readonly<Record<string, RecordedStream>>;
-};
-
-interface Peer {
-  send(data: Buffer): void;
-  close(code: number): void;
-}
-/** The package has no types of its own. */
-const { WebSocketServer } = createRequire(__filename)('ws') as {
-  WebSocketServer: new (options: object) => {
-    handleUpgrade(
-      request: unknown,
-      socket: unknown,
-      head: unknown,
-      done: (peer: Peer) => void,
-    ): void;
-  };
 };
 
 describe(`the recorded API of Kubernetes ${recorded.version}`, () => {
@@ -59,9 +42,7 @@ describe(`the recorded API of Kubernetes ${recorded.version}`, () => {
         response.end(JSON.stringify(answer.body));
       });
     });
-    const sockets = new WebSocketServer({
-      ...{ noServer: true, handleProtocols: () => 'v5.channel.k8s.io' },
-    });
+    const sockets = podStreams({ noServer: true });
     server.on('upgrade', (request, socket, head) => {
       const { refused, messages = [], closed = 1000 } = stream;
       if (refused !== undefined) {
@@ -70,15 +51,14 @@ describe(`the recorded API of Kubernetes ${recorded.version}`, () => {
       }
       sockets.handleUpgrade(request, socket, head, (peer) => {
         for (const [number, text] of messages) {
-          peer.send(Buffer.concat([Buffer.of(number), Buffer.from(text)]));
+          peer.send(channelMessage(number, text));
         }
         // 1006 says that the connection ended without a word.
         peer.close(closed === 1006 ? 1000 : closed);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = await listening(server);
     folder = await mkdtemp(join(tmpdir(), 'swt-recorded-'));
-    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const configuration = {
       ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
       clusters: [{ name: 'c', cluster: { server: address, 'insecure-skip-tls-verify': true } }],

@@ -11,33 +11,13 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KubeConfig } from '@kubernetes/client-node';
 import { Cancelled, HumanError } from '../../../../src/domain/humanError';
 import { SandboxUnusable } from '../../../../src/engine/engine';
-import type { Cluster } from '../../../../src/engine/kubernetes/cluster';
 import { sendProgram } from '../../../../src/engine/kubernetes/sendProgram';
 import { programBytes } from '../../../../src/engine/sandbox/programArchive';
-
-interface Peer {
-  send(data: Buffer): void;
-  close(): void;
-  on(event: 'message', listener: (data: Buffer) => void): void;
-  on(event: 'close', listener: () => void): void;
-}
-/** The package has no types of its own. */
-const { WebSocketServer } = createRequire(__filename)('ws') as {
-  WebSocketServer: new (options: object) => {
-    on(
-      event: 'connection',
-      listener: (peer: Peer, request: { readonly url: string }) => void,
-    ): void;
-  };
-};
+import { channelMessage, servePodStreams, type PodStreamServer } from './podStreamServer';
 
 /** What ends the container, and would end this machine. */
 const ending = 'os.kill(1, signal.SIGTERM)';
@@ -46,8 +26,7 @@ describe('the program of an agent', () => {
   let folder = '';
   let from = '';
   let to = '';
-  let server: Server;
-  let cluster: Cluster;
+  let server: PodStreamServer;
   let containers: string[];
   const programs: ChildProcess[] = [];
   /** Does something with a program that has begun. */
@@ -55,36 +34,24 @@ describe('the program of an agent', () => {
 
   // An API server whose pods are processes of this machine.
   before(async () => {
-    server = createServer((_, response) => response.writeHead(404).end());
-    new WebSocketServer({ server, handleProtocols: () => 'v5.channel.k8s.io' }).on(
-      'connection',
-      (peer, { url }) => {
-        const query = new URL(url, 'http://c').searchParams;
-        containers.push(query.get('container') ?? '');
-        const [program = '', ...argv] = query.getAll('command');
-        assert.ok(argv.some((word) => word.includes(ending)));
-        const words = argv.map((word) =>
-          word === '/agent' ? to : word.replace(ending, 'os.write(1, b"ended")'),
-        );
-        const child = spawn(program, words);
-        programs.push(child);
-        child.stdout.on('data', (data: Buffer) => peer.send(Buffer.concat([Buffer.of(1), data])));
-        child.stderr.on('data', (data: Buffer) => peer.send(Buffer.concat([Buffer.of(2), data])));
-        child.stdin.on('error', () => undefined);
-        child.on('close', () => peer.close());
-        peer.on('message', (data) => child.stdin.write(data.subarray(1)));
-        peer.on('close', () => child.kill('SIGKILL'));
-        onProgram(child);
-      },
-    );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const config = new KubeConfig();
-    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    config.loadFromClusterAndUser(
-      { name: 'c', server: address, skipTLSVerify: true },
-      { name: 'u' },
-    );
-    cluster = { config, namespace: 'n', where: address } as unknown as Cluster;
+    server = await servePodStreams((peer, url) => {
+      const query = new URL(url, 'http://c').searchParams;
+      containers.push(query.get('container') ?? '');
+      const [program = '', ...argv] = query.getAll('command');
+      assert.ok(argv.some((word) => word.includes(ending)));
+      const words = argv.map((word) =>
+        word === '/agent' ? to : word.replace(ending, 'os.write(1, b"ended")'),
+      );
+      const child = spawn(program, words);
+      programs.push(child);
+      child.stdout.on('data', (data: Buffer) => peer.send(channelMessage(1, data)));
+      child.stderr.on('data', (data: Buffer) => peer.send(channelMessage(2, data)));
+      child.stdin.on('error', () => undefined);
+      child.on('close', () => peer.close());
+      peer.on('message', (data) => child.stdin.write(data.subarray(1)));
+      peer.on('close', () => child.kill('SIGKILL'));
+      onProgram(child);
+    });
   });
   beforeEach(async () => {
     containers = [];
@@ -101,12 +68,11 @@ describe('the program of an agent', () => {
   afterEach(() => rm(folder, { recursive: true }));
   after(() => {
     for (const each of programs) each.kill('SIGKILL');
-    server.closeAllConnections();
     server.close();
   });
 
   const send = (signal?: AbortSignal): Promise<void> =>
-    sendProgram(cluster, 'pod-1', { folder: from, pythons: ['python3'] }, signal);
+    sendProgram(server.cluster, 'pod-1', { folder: from, pythons: ['python3'] }, signal);
 
   it('is unpacked by the container that may write it, which everybody may then read', async () => {
     await send();
