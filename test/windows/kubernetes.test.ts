@@ -37,6 +37,9 @@ describe('an instance in pods of a cluster', () => {
       patience,
     );
     assert.ok(waiting.icons.includes('sync'), waiting.aria);
+    const pages = await visible.webviews();
+    assert.ok(pages.some((each) => each.includes('What happened')));
+    assert.ok(!pages.some((each) => each.includes('Make Environment')), 'its image is one');
     await screenshot('kubernetes-waiting');
     await kubectl('delete', 'pod', 'filler-a', 'filler-b', '--wait=false');
     const item = await waitFor(

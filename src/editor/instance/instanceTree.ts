@@ -1,23 +1,15 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
-import { engineNames, runsInContainers, type EngineName } from '../../engine/engine';
 import type { EngineReadiness } from '../shell/engineReadiness';
-import { contextKeys, settingKeys } from '../shell/names';
+import { contextKeys } from '../shell/names';
+import { isSetToContainers } from '../shell/settings';
 import { treeItemOf } from '../shell/treeItem';
 import type { TreeRow } from '../shell/treeRow';
 import { instanceRows } from './instanceRows';
 import type { OpenInstance } from './openInstance';
 import type { InstanceSource } from './instanceRoles';
 import { hasUnsaved } from './saveEdits';
-
-/** As set; an invalid name is reported when tests run. */
-const engineNameOf = ({ folder }: InstanceSource): EngineName => {
-  const set: unknown = vscode.workspace
-    .getConfiguration(undefined, folder.uri)
-    .get(settingKeys.engine);
-  return engineNames.find((name) => name === set) ?? 'local';
-};
 
 /** The open instance at a glance: the problem, issue, candidate, change coverage, golden patch. */
 export class InstanceTree implements vscode.TreeDataProvider<TreeRow>, vscode.Disposable {
@@ -60,7 +52,7 @@ export class InstanceTree implements vscode.TreeDataProvider<TreeRow>, vscode.Di
       step: open.step,
       environment: {
         runsWith: open.environment,
-        isContainer: runsInContainers(engineNameOf(open)),
+        isContainer: isSetToContainers(open.folder.uri),
         step: open.environmentNotes.step,
         last: open.environmentNotes.last,
       },

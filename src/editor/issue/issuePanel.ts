@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
 import { HumanError, messageOf } from '../../domain/humanError';
 import type { ReferenceTarget, ResolveReference } from '../../python/resolveReferences';
+import { settingKeys } from '../shell/names';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { issueDocument, messageDocument, splitIssue, type PageResources } from './issuePage';
 import { literalDunders } from './literalDunders';
@@ -27,8 +28,11 @@ export interface IssueSource {
   openReference(place: ReferenceTarget, column: vscode.ViewColumn): Promise<void>;
   /** Opens the instance as a workspace; absent if it is open. */
   readonly openInstance?: (() => Promise<void>) | undefined;
-  /** Makes the environment of the instance; absent unless it is open. */
-  readonly makeEnvironment?: (() => Promise<void>) | undefined;
+  /**
+   * Makes the environment of the instance. Undefined unless it is open, and where an image is its
+   * environment, which a setting can change at any time.
+   */
+  readonly makeEnvironment: (() => Promise<void>) | undefined;
   /** Shows the error of handling a message of the page. */
   failed(error: unknown): void;
 }
@@ -133,6 +137,9 @@ export class IssuePanel implements vscode.Disposable {
     this.subscriptions = [
       panel.webview.onDidReceiveMessage((received: unknown) => void this.receive(received)),
       panel.onDidDispose(() => this.dispose()),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(settingKeys.engine)) this.update();
+      }),
     ];
     IssuePanel.panels.set(source.id, this);
     this.update();

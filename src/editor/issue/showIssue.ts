@@ -7,6 +7,7 @@ import type { OpenInstance } from '../instance/openInstance';
 import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 import type { Revealed } from '../instance/revealed';
 import { commandIds, listCommandIds } from '../shell/names';
+import { isSetToContainers } from '../shell/settings';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
@@ -81,10 +82,10 @@ function issueSource({ context, revealed, listed, opened, id }: IssueParts): Iss
       opened === undefined
         ? async () => vscode.commands.executeCommand(listCommandIds.open, id)
         : undefined,
-    makeEnvironment:
-      opened === undefined
-        ? undefined
-        : async () => vscode.commands.executeCommand(commandIds.makeEnvironment),
+    get makeEnvironment(): IssueSource['makeEnvironment'] {
+      if (opened === undefined || isSetToContainers(opened.folder.uri)) return undefined;
+      return async () => vscode.commands.executeCommand(commandIds.makeEnvironment);
+    },
     failed: (error) => {
       void vscode.window.showErrorMessage(withoutLinkMarkup(messageInEditor(error)));
     },

@@ -65,7 +65,8 @@ const nameOfTest = (test: string): string =>
 
 /** Possible next steps, the likeliest first. */
 function steps(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictChoice[] {
-  const { current, evaluated, revealed } = verdict;
+  const { current, evaluated, revealed, inContainers } = verdict;
+  const couldNotRun = evaluated.result.strict.reason === 'could not run';
   const isExportable = current && evaluated.result.strict.success;
   const hidden = revealed ? '' : l10n.t('Asks before it reveals the golden patch. ');
   const run: VerdictChoice = {
@@ -84,7 +85,7 @@ function steps(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictChoice[]
     does: { command: commandIds.makeEnvironment },
   };
   return [
-    ...(evaluated.result.strict.reason === 'could not run' ? [environment] : []),
+    ...(couldNotRun && !inContainers ? [environment] : []),
     ...(isExportable ? [save, run] : [run, save]),
     {
       label: `$(checklist) ${l10n.t('Show Change Coverage')}`,

@@ -17,6 +17,8 @@ export interface ShownVerdict {
   /** Whether the verdict is about the workspace as it is, saved. */
   readonly current: boolean;
   readonly environment: string | undefined;
+  /** Whether tests run in containers, whose image is their environment. */
+  readonly inContainers: boolean;
   readonly revealed: boolean;
   readonly wasRevealed: boolean;
   /** Language of the window, as a tag of BCP 47, which formats times of day. */

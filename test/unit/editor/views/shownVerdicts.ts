@@ -20,6 +20,7 @@ export function shown(
   return {
     current: true,
     environment: undefined,
+    inContainers: false,
     revealed: false,
     wasRevealed: false,
     language: 'en-GB',

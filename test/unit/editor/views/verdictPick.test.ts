@@ -42,6 +42,8 @@ describe('the list of a verdict', () => {
       does: { command: commandIds.makeEnvironment },
     });
     assert.ok(below(pick(noSuccess), 'Next').every((entry) => entry !== first));
+    const [inContainers] = below(pick({ ...broken }, { inContainers: true }), 'Next');
+    assert.deepEqual(inContainers, run, 'an image is the environment');
   });
 
   it('offers the next steps, an export of a success first', () => {
