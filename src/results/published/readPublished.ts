@@ -1,11 +1,11 @@
 import { basename, relative, sep } from 'node:path';
+import { publishedPredictions } from '../../dataset/publishedPredictions';
 import type { RunData, RunEntry } from '../../domain/study/entry';
 import { readModelReports } from '../readReports';
 import { emptyEntry, entriesOfSummary, readHarnessSummary, ungradedEntry } from './harnessSummary';
 import type { HarnessSummary } from './harnessSummary';
 import { modelFolder } from '../runFolder';
 import { publishedFolder, type PublishedFolder } from './publishedFolder';
-import { publishedPredictions } from './publishedPredictions';
 
 /** A published run without the facts of its instances. */
 export type PublishedRun = Omit<RunData, 'instances'> & {

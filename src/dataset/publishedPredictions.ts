@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { makingCostOf } from '../../dataset/makingCost';
-import { predictionRowOfOpenHands } from '../../dataset/openHandsRow';
-import { recordBatches } from '../../dataset/rows/records';
-import { messageOf, throwIfAborted } from '../../domain/humanError';
-import type { MakingCost } from '../../domain/study/entry';
+import { makingCostOf } from './makingCost';
+import { predictionRowOfOpenHands } from './openHandsRow';
+import { recordBatches } from './rows/records';
+import { messageOf, throwIfAborted } from '../domain/humanError';
+import type { MakingCost } from '../domain/study/entry';
 
 /** What a published file of predictions says of one instance, besides its patch. */
 interface PublishedPrediction {
