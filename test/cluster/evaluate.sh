@@ -48,7 +48,7 @@ run() {
   exec node "$root/dist/cli.js" evaluate --dataset "$work/${dataset:-set}.jsonl" \
     --predictions "$work/$candidates.jsonl" --engine "$engine" --memory 1g --cpus 0.5 \
     --source "${source:-tallybook/tallybook=$root/media/sample/repository}" --run-id run \
-    --storage "$work/storage-$name" --out "$work/$name" $workers "$@"
+    --storage "$work/storage-${storage:-$name}" --out "$work/$name" $workers "$@"
 }
 # In the background only: the shell becomes the process that evaluates, so that it can be killed.
 begin() {
@@ -465,6 +465,8 @@ step_real() {
       test("fails", "TP(A, B) == TP(B, A)"),
     ];
     writeFileSync(`${work}/sympy.jsonl`, rows.map((each) => `${JSON.stringify(each)}\n`).join(""));
+    const further = test("further", "TP(A, B) * 2 == 2 * TP(A, B)");
+    writeFileSync(`${work}/further.jsonl`, `${JSON.stringify(further)}\n`);
   ' "$data" "$id" "$work"
   cat > "$work/open-registry.yml" <<EOC
 {version: 0.1, storage: {filesystem: {rootdirectory: $work/open-registry}}, http: {addr: "$at"}}
@@ -473,27 +475,48 @@ EOC
   local registry=$!
   until_true 20 'the registry does not answer' curl -s "http://$at/v2/"
   dataset=real source=$(ls "$work"/sympy-*.tar.gz)
-  (run sympy-docker sympy docker --prebuilt '' --base-image "${SWT_BENCH_TEST_BASE_IMAGE:-swt-test/python:{python\}-bookworm}") \
+  local base=${SWT_BENCH_TEST_BASE_IMAGE:-swt-test/python:{python\}-bookworm}
+  (run sympy-docker sympy docker --prebuilt '' --base-image "$base") \
     > "$work/sympy-docker.log" 2>&1 || fail "the docker engine failed: $(tail -2 "$work/sympy-docker.log")"
   node "$root/dist/cli.js" images push --registry "$at/swt" --ids "$id" --storage "$work/storage-sympy-docker" \
     > "$work/sympy-pushed.log" 2>&1 || fail "$(tail -2 "$work/sympy-pushed.log")"
   evaluate sympy sympy --prebuilt "$at/swt" || fail "$(tail -2 "$work/sympy.log")"
-  dataset= source=
+  # A further command has the base and golden runs already, so its one candidate tells what opening takes.
+  storage=sympy-docker
+  (run further-docker further docker --prebuilt '' --base-image "$base") > "$work/further-docker.log" 2>&1 ||
+    fail "the docker engine failed: $(tail -2 "$work/further-docker.log")"
+  storage=sympy
+  evaluate further further --prebuilt "$at/swt" || fail "$(tail -2 "$work/further.log")"
+  dataset= source= storage=
   kill $registry
   same sympy-docker sympy
-  ok "$(entries sympy) candidates of $id, entries and reports are equal; $(seconds_of sympy-docker sympy)"
+  same further-docker further
+  ok "$(entries sympy) candidates of $id, entries and reports are equal; $(seconds_of sympy-docker sympy further-docker further)"
 }
 
-# Seconds of grades on both engines, whose sandboxes have the same limits: of the first candidate, for
-# which the pair is opened, and of the later ones. The load tells what the figures are worth.
+# seconds_of DOCKER PODS [FURTHER-DOCKER FURTHER-PODS]: seconds of grades on both engines, whose sandboxes
+# have the same limits: of the first candidate, for which the pair is opened, and of the later ones. With
+# results of further commands, what opening takes of the first. The load tells what the figures are worth.
 seconds_of() {
   node -e '
     const [work, ...folders] = process.argv.slice(1);
     const { readFileSync } = require("node:fs");
+    const { loadavg } = require("node:os");
     const all = folders.map((each) => readFileSync(`${work}/${each}/runs/run/entries.jsonl`, "utf8").trim().split("\n").map((line) => JSON.parse(line).seconds));
-    const [docker, pod] = all.map(([first, ...later]) => ({ first, later: later.reduce((sum, each) => sum + each, 0) / later.length }));
-    console.log(`first grade ${pod.first.toFixed(1)} s (Docker ${docker.first.toFixed(1)}), later ones ${pod.later.toFixed(2)} s (Docker ${docker.later.toFixed(2)}), ratio ${(pod.later / docker.later).toFixed(2)}, load ${require("node:os").loadavg()[0].toFixed(1)}`);
-  ' "$work" "$1" "$2"
+    const [docker, pod] = [0, 1].map((engine) => {
+      const [first, ...rest] = all[engine];
+      const later = rest.reduce((sum, each) => sum + each, 0) / rest.length;
+      return { first, later, opening: all[engine + 2]?.[0] - later };
+    });
+    const both = (what, of, digits) => `${what} ${of(pod).toFixed(digits)} s (Docker ${of(docker).toFixed(digits)}), ratio ${(of(pod) / of(docker)).toFixed(2)}`;
+    const opened = ({ first, opening }) => first - opening;
+    console.log([
+      both("first grade", ({ first }) => first, 1),
+      ...(all.length > 2 ? [both("opening", ({ opening }) => opening, 1), both("first grade of an open pair", opened, 1)] : []),
+      both("later ones", ({ later }) => later, 2),
+      `load ${loadavg()[0].toFixed(1)}`,
+    ].join("; "));
+  ' "$work" "$@"
 }
 
 step=start
