@@ -81,6 +81,14 @@ interface PodSandbox {
   readonly remove: () => Promise<void>;
 }
 
+/** Sandboxes that no pair has taken over yet. */
+interface Spares {
+  /** Gives the sandbox of a side away, if it is still there. */
+  take(side: Side): PodSandbox | undefined;
+  /** Removes those that nobody took. */
+  dispose(): Promise<void>;
+}
+
 /** What the pods of an instance have in common. */
 interface PlaceOfPods {
   readonly instance: Instance;
@@ -108,8 +116,7 @@ class KubernetesEngine {
   private readonly opened = new Set<{ dispose(): Promise<void> }>();
   private readonly avoided = new AvoidedNodes();
   private readonly turns = new PodTurns();
-  /** Sandboxes that no pair has taken over yet. */
-  private readonly spares = new Set<{ dispose(): Promise<void> }>();
+  private readonly spares = new Set<Spares>();
   private readonly ending = new AbortController();
   /** The refusal of the cluster, once a pod has reached what it must not: no further pod is tried. */
   private refusal: HumanError | undefined;
@@ -138,14 +145,16 @@ class KubernetesEngine {
       images: this.imagesOf(instance),
       acceptsNetwork: isGraded && settings.acceptNetwork,
     };
-    // What an image holds is only known in a pod. The first pair takes that pod over.
-    const [first] = await this.openTogether(place, ['base'], work);
-    const takeSpare = await this.spareOf(first);
+    // What an image holds is only known in a pod. The first pair takes over what is opened here: both
+    // pods where a grade follows, since one after the other would take twice as long.
+    const opened = await this.openTogether(place, isGraded ? sides : ['base'], work);
+    const spares = await this.sparesOf(opened);
+    const [first] = opened;
     return {
       environment: this.environmentOf(place, first.image, first.pod),
       openPair: async (opening, asked?: readonly Side[]) => {
         opening.reporter.progress(`${instance.id}: starting the sandboxes`);
-        return this.openPair(place, asked ?? sides, opening, takeSpare);
+        return this.openPair(place, asked ?? sides, opening, spares);
       },
       openWorkspace: async (opening) => {
         opening.reporter.progress(`${instance.id}: starting a workspace on R`);
@@ -160,33 +169,34 @@ class KubernetesEngine {
   }
 
   /**
-   * Keeps a sandbox for the first pair, until it has been idle for the set time or its room is
+   * Keeps sandboxes for the first pair, until they have been idle for the set time or their room is
    * needed.
-   *
-   * @returns gives it away, if it is still there
    */
-  private async spareOf(first: PodSandbox): Promise<() => PodSandbox | undefined> {
-    let spare: PodSandbox | undefined = first;
+  private async sparesOf(opened: readonly PodSandbox[]): Promise<Spares> {
+    const left = new Map(opened.map((each) => [each.box.side, each]));
     const forget = (): void => {
       idle.end();
-      spare = undefined;
-      this.opened.delete(unused);
-      this.spares.delete(unused);
+      this.opened.delete(spares);
+      this.spares.delete(spares);
     };
-    const unused = {
+    const spares: Spares = {
+      take: (side) => {
+        const taken = left.get(side);
+        left.delete(side);
+        if (left.size === 0) forget();
+        return taken?.box.agent.isThere === true ? taken : undefined;
+      },
       dispose: async () => {
+        const unused = [...left.values()];
+        left.clear();
         forget();
-        await first.remove();
+        await Promise.all(unused.map((each) => each.remove()));
       },
     };
-    const idle = idleTimer(this.options.shared.idleMinutes, () => void unused.dispose());
-    await this.kept(unused);
-    this.spares.add(unused);
-    return () => {
-      const taken = spare;
-      forget();
-      return taken?.box.agent.isThere === true ? taken : undefined;
-    };
+    const idle = idleTimer(this.options.shared.idleMinutes, () => void spares.dispose());
+    await this.kept(spares);
+    this.spares.add(spares);
+    return spares;
   }
 
   /** The row's own image, else a prebuilt one. */
@@ -222,9 +232,11 @@ class KubernetesEngine {
     place: PlaceOfPods,
     asked: readonly Side[],
     work: EngineWork,
-    takeSpare: () => PodSandbox | undefined,
+    spares: Spares,
   ): Promise<Pair> {
-    const opened = await this.openTogether(place, asked, work, takeSpare);
+    const opened = await this.openTogether(place, asked, work, spares);
+    // A pair of one side does not need the other one.
+    await spares.dispose();
     const removeAll = async (): Promise<void> => {
       await Promise.all(opened.map((each) => each.remove()));
     };
@@ -247,13 +259,13 @@ class KubernetesEngine {
   /**
    * Opens a sandbox for each of these sides, all or none.
    *
-   * @param takeSpare gives a sandbox for `base` that is open already
+   * @param spares sandboxes that are open already
    */
   private async openTogether(
     place: PlaceOfPods,
     asked: readonly Side[],
     work: WorkspaceWork,
-    takeSpare: () => PodSandbox | undefined = () => undefined,
+    spares?: Spares,
   ): Promise<[PodSandbox, ...PodSandbox[]]> {
     const { reporter } = work;
     const ending = this.ending.signal;
@@ -263,8 +275,7 @@ class KubernetesEngine {
     const open =
       (side: Side): Opening<PodSandbox> =>
       async (placing) =>
-        (side === 'base' ? takeSpare() : undefined) ??
-        this.openSandbox(place, side, { ...work, until, told, placing });
+        spares?.take(side) ?? this.openSandbox(place, side, { ...work, until, told, placing });
     const opened = await this.turns.open(asked.map(open), {
       signal,
       remove: (each) => each.remove(),
