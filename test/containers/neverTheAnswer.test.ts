@@ -87,8 +87,10 @@ function declareOn(platform: Platform): void {
         cwd: root,
         // The client passes few variables on, and without this one there is no cluster.
         env: { ...getDefaultEnvironment(), ...platform.environment },
-        stderr: 'ignore',
+        stderr: 'pipe',
       });
+      let log = '';
+      transport.stderr?.on('data', (said: Buffer) => (log += said.toString()));
       const client = new Client({ name: 'test', version: '1' });
       await client.connect(transport);
       const call = async (name: string, input: Record<string, unknown> = {}): Promise<string> => {
@@ -100,7 +102,8 @@ function declareOn(platform: Platform): void {
       try {
         assert.match(await call('apply_candidate', { patch: looking }), /LookTest::test_look/);
         const ran = await call('run_tests');
-        assert.match(ran, /AssertionError: found 0, R True:\s*$/m);
+        // The answer to a model never says why tests cannot be run; the log does.
+        assert.match(ran, /AssertionError: found 0, R True:\s*$/m, `${ran}\n${log}`);
       } finally {
         await client.close();
       }
