@@ -191,14 +191,14 @@ describe('runs of the candidate', () => {
     await replaced(editor, text);
   });
 
-  it('that break tests say how many beside the F→P, and the list of the verdict goes to each', async () => {
+  it('with own tests that fail on both sides say how many beside the F→P, and the list of the verdict goes to each', async () => {
     const editor = await opened(ledger);
     const text = editor.document.getText();
     await typed(editor, 'def test_wrong_once(self):', '    self.fail("one")');
     await typed(editor, 'def test_wrong_twice(self):', '    self.fail("two")');
     await editor.document.save();
     await run('reproduce');
-    await verdict(/breaks 2 tests · 1 F→P/);
+    await verdict(/2 of its own tests fail on both sides · 1 F→P/);
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const asked = run('showVerdict');
     await inQuickInput.choose('test_wrong_twice', 'Verdict');
