@@ -1,5 +1,5 @@
 import type { InstanceEntry } from '../domain/instance';
-import type { Validation } from '../domain/validation';
+import { isUnjudged, type Validation } from '../domain/validation';
 import type { Transition } from '../domain/transition';
 
 /** The data of one instance. */
@@ -51,7 +51,7 @@ function testsRan(validation: Validation | undefined): validation is Validation 
       ({ kind }) =>
         kind !== 'golden patch does not apply' &&
         kind !== 'environment failed' &&
-        kind !== 'source not available' &&
+        !isUnjudged(kind) &&
         kind !== 'timed out',
     ) === true
   );

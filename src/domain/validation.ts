@@ -86,5 +86,9 @@ export type Soundness = 'sound' | 'not sound' | 'not judged';
 /** An instance without reasons is sound. One whose R could not be had is not judged. */
 export function soundnessOf({ reasons }: Pick<Validation, 'reasons'>): Soundness {
   if (reasons.length === 0) return 'sound';
-  return reasons.some(({ kind }) => kind === 'source not available') ? 'not judged' : 'not sound';
+  return reasons.some(({ kind }) => isUnjudged(kind)) ? 'not judged' : 'not sound';
 }
+
+/** Whether an instance was not judged for this reason. */
+export const isUnjudged = (kind: UnsoundKind | UnjudgedKind): kind is UnjudgedKind =>
+  unjudgedKinds.some((each) => each === kind);

@@ -10,7 +10,7 @@ import { brokenRuns } from './brokenRuns';
 import type { CandidateResult } from './candidateResult';
 import { remarkOnDay } from '../engine/environments/leastDay';
 import { environmentProblem, howToMend } from './environmentProblem';
-import { hindrancesInWords } from './hindrancesInWords';
+import { hindrancesInWords, type Hindrance } from './hindrancesInWords';
 import { explainDifference } from './difference';
 import {
   coverageOf,
@@ -117,7 +117,7 @@ async function evaluated(
   const ofBase = hindrancesOf(base, 'base');
   const runs: CandidateRuns = {
     ...{ session, request, read, golden, base, ofBase, candidate, affected: few?.affected },
-    hindrances: [...new Set([...golden.hindrances, ...ofBase])],
+    hindrances: [...golden.hindrances, ...ofBase],
     inCode: await findingsInCode(session, patch),
   };
   const { records } = candidate;
@@ -159,9 +159,9 @@ interface CandidateRuns {
   /** Absent when all tests of the candidate ran. */
   readonly affected: AffectedRun | undefined;
   /** Why the base runs do not show which lines are executable. */
-  readonly ofBase: readonly string[];
+  readonly ofBase: readonly Hindrance[];
   /** Why the base and the golden runs do not show it. */
-  readonly hindrances: readonly string[];
+  readonly hindrances: readonly Hindrance[];
   readonly inCode: readonly Finding[];
 }
 
@@ -301,7 +301,7 @@ function withBroken(
 function whyNoHarnessGrade(
   candidate: BothSides,
   base: SetRun,
-  hindrances: readonly string[],
+  hindrances: readonly Hindrance[],
   contradictions: readonly string[],
 ): string | undefined {
   // If the records contradict each other, the log of the run cannot be trusted either.
@@ -332,7 +332,7 @@ const harnessUngraded: HarnessReport = {
   patch_successfully_applied: true,
 };
 
-function noteOn(hindrances: readonly string[], told = ''): string[] {
+function noteOn(hindrances: readonly Hindrance[], told = ''): string[] {
   return hindrances.length === 0
     ? []
     : [

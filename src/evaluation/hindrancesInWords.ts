@@ -1,52 +1,51 @@
-interface Hindrance {
-  /** Such as `the base tests`. */
-  readonly subject: string;
-  readonly predicate: string;
-  /** What the run said; undefined where it stays hidden, or is not known. */
-  readonly cause: string | undefined;
+import { sideName, type Side } from '../domain/outcome';
+
+/** Why runs do not show all that tests would do: `the base tests cannot be run on R (no pytest)`. */
+export interface Hindrance {
+  /** Whose runs, such as `the base tests`; absent where it concerns no run. */
+  readonly subject?: string;
+  /** Such as `cannot be run`. */
+  readonly what: string;
+  readonly side?: Side;
+  /** Follows the side, such as `with what is installed`. */
+  readonly how?: string;
+  /** What the run said; absent where it stays hidden, or is not known. */
+  readonly cause?: string;
 }
 
 /**
  * Hindrances of several runs as one text: tests and sides with the same hindrance share a sentence,
  * and a cause is there once.
  *
- * @param hindrances sentences, such as `the base tests cannot be run on R (no module named cat)`
  * @param told a text that the reader has beside, whose causes need no repetition
  */
-export function hindrancesInWords(hindrances: readonly string[], told = ''): string {
-  const parts = hindrances.map(partsOf);
-  const merged = new Map<string, { subjects: Set<string>; sides: Set<string>; of: Hindrance }>();
-  for (const of of parts) {
-    const { predicate, cause, subject } = of;
-    const key = JSON.stringify([predicate.replace(onSide, ' on'), cause]);
-    const known = merged.get(key) ?? { subjects: new Set(), sides: new Set(), of };
-    known.subjects.add(subject);
-    const side = onSide.exec(predicate)?.[1];
-    if (side !== undefined) known.sides.add(side);
-    merged.set(key, known);
+export function hindrancesInWords(hindrances: readonly Hindrance[], told = ''): string {
+  const alike = new Map<string, Hindrance[]>();
+  for (const each of hindrances) {
+    const { what, how, cause } = each;
+    const key = JSON.stringify([what, how, cause]);
+    alike.set(key, [...(alike.get(key) ?? []), each]);
   }
   const said = new Set<string>();
-  return [...merged.values()]
-    .map(({ subjects, sides, of: { predicate, cause } }) => {
-      const where = predicate.replace(onSide, () => ` on ${[...sides].join(' and ')}`);
-      const sentence = [inList([...subjects]), where].filter((each) => each !== '').join(' ');
+  return [...alike.values()]
+    .map((group) => {
+      const [{ what, how, cause } = { what: '' }] = group;
+      const subjects = new Set(group.flatMap(({ subject = [] }) => subject));
+      const on = new Set(group.flatMap(({ side }) => (side === undefined ? [] : sideName[side])));
       const isNew = cause !== undefined && !said.has(cause) && !told.includes(cause);
-      if (cause !== undefined) said.add(cause);
-      return isNew ? `${sentence} (${cause})` : sentence;
+      if (isNew) said.add(cause);
+      return [
+        inList.format(subjects),
+        what,
+        ...(on.size === 0 ? [] : ['on', inList.format(on)]),
+        how ?? '',
+        isNew ? `(${cause})` : '',
+      ]
+        .filter((part) => part !== '')
+        .join(' ');
     })
     .join('; ');
 }
 
-const onSide = / on (R∘X\*|R)(?= |$)/;
-
-function partsOf(sentence: string): Hindrance {
-  const [, text = sentence, cause] = /^([^(]*) \(([^]*)\)$/.exec(sentence) ?? [];
-  const [, subject = '', predicate = text] =
-    /^(the (?:golden tests|base tests(?: beside the golden tests)?)) ([^]*)$/.exec(text) ?? [];
-  return { subject, predicate, cause };
-}
-
-const inList = (subjects: readonly string[]): string =>
-  [subjects.slice(0, -1).join(', '), subjects.at(-1) ?? '']
-    .filter((each) => each !== '')
-    .join(' and ');
+/** `a, b and c`, as British English has it, without a comma before `and`. */
+const inList = new Intl.ListFormat('en-GB');

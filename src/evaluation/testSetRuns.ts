@@ -10,6 +10,7 @@ import { script } from '../engine/runners/script';
 import type { SideCounts } from './findings/noChangedLineRan';
 import { contradictionsOf, contradictionsOfBoth } from './findings/recordsThatDoNotFit';
 import { goldenFailuresNote } from './goldenFailures';
+import type { Hindrance } from './hindrancesInWords';
 import { ownTestsOf, type OwnTests } from './prepareCandidate';
 import {
   endingOf,
@@ -165,10 +166,13 @@ export function knownEvidence(
  * Why a run does not show all that its tests would do, for each side; empty when it does. People
  * who may not know T* yet read these notes: only the base tests of a candidate are named.
  */
-export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base'): string[] {
-  const tests = of === 'golden base' ? 'the base tests beside the golden tests' : `the ${of} tests`;
+export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base'): Hindrance[] {
+  const subject =
+    of === 'golden base' ? 'the base tests beside the golden tests' : `the ${of} tests`;
   const notes = of === 'base' ? run.notes : run.plan.notRun.map(({ reason }) => reason);
-  const why = [...new Set(notes)].map((note) => `${tests} cannot all be run here (${note})`);
+  const found: Hindrance[] = [...new Set(notes)].map((cause) => ({
+    ...{ subject, what: 'cannot all be run here', cause },
+  }));
   for (const side of run.records === undefined ? [] : sides) {
     const record = run.records?.[side];
     if (record === undefined) continue;
@@ -176,23 +180,24 @@ export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base')
     const broken = whyBrokenOff(record);
     const fault = run.faults[side];
     if (unrunnable !== undefined) {
-      why.push(`${tests} cannot be run on ${sideName[side]} (${unrunnable})`);
+      found.push({ subject, what: 'cannot be run', side, cause: unrunnable });
     } else if (fault !== undefined) {
       // What T* imports stays hidden; for R's own tests the same reason may be shown.
-      const how = of === 'golden' ? '' : ` (${fault.says.slice(0, 300)})`;
-      why.push(`${tests} cannot be run on ${sideName[side]} with what is installed${how}`);
+      const cause = of === 'golden' ? {} : { cause: fault.says.slice(0, 300) };
+      found.push({ subject, what: 'cannot be run', side, how: 'with what is installed', ...cause });
     } else if (broken !== undefined) {
-      const how = of === 'base' ? broken : endingOf(record);
-      why.push(`${tests} broke off on ${sideName[side]} (${how})`);
+      const cause = of === 'base' ? broken : endingOf(record);
+      found.push({ subject, what: 'broke off', side, cause });
     }
     const [contradiction] = contradictionsOf(record, run.plan.runner);
     if (contradiction !== undefined) {
       // A contradiction may name tests, and what the golden tests do stays hidden.
-      const what = of === 'base' ? `: ${contradiction}` : '';
-      why.push(`the records of ${tests} contradict each other on ${sideName[side]}${what}`);
+      const cause = of === 'base' ? { cause: contradiction } : {};
+      const records = `the records of ${subject}`;
+      found.push({ subject: records, what: 'contradict each other', side, ...cause });
     }
   }
-  return why;
+  return found;
 }
 
 /** Transitions of a run's tests. `expected` names the test functions of its files. */
@@ -314,7 +319,7 @@ export interface GoldenEvidence {
   /** Undefined when there are hindrances. */
   readonly coverage: ChangeCoverage | undefined;
   /** Why these runs do not show which lines are executable, so that no candidate's ΔC is known. */
-  readonly hindrances: readonly string[];
+  readonly hindrances: readonly Hindrance[];
   /** What a reader should know of tests of T* that fail on R∘X*; undefined where none does. */
   readonly failures?: string | undefined;
 }
@@ -330,7 +335,7 @@ export async function goldenEvidence(
       golden: undefined,
       goldenBase: undefined,
       coverage: undefined,
-      hindrances: ['T* touches no Python test file'],
+      hindrances: [{ what: 'T* touches no Python test file' }],
     };
   }
   options.reporter.progress('golden tests');

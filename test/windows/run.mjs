@@ -38,6 +38,8 @@ const others = [
   ...['reload', 'modelsReload', 'panelsReload', 'large', 'noInstance', 'trajectories', 'fixes'],
   'environment',
 ];
+// By hand: `npm test` has built the extension already.
+if (named.length > 0) execFileSync(process.execPath, ['esbuild.js'], { cwd: root });
 const isEveryday = process.env.SWT_BENCH_TESTS === 'everyday';
 const suites = named.length > 0 ? named : [...everyday, ...(isEveryday ? [] : others)];
 await build({

@@ -15,8 +15,6 @@ const titleOf = (open: InstanceSource): string =>
 const patience = 3000;
 /** Most milliseconds to wait for the focus, after a command that moves it. */
 const focusPatience = 500;
-/** Most milliseconds in which VS Code moves the cursor of a file that a diff reveals. */
-const revealPatience = 10_000;
 
 /**
  * Opens the golden patch as one diff of all its files, R on the left and R∘X* on the right. The
@@ -37,78 +35,46 @@ export async function showInGoldenDiff(
   at: PlaceOnSide,
 ): Promise<void> {
   if (!(await open.reveal(vscode.l10n.t('Show Change Coverage')))) return;
-  stopKeeping();
   const uri = sideUri(at.side, at.path);
   let editor = editorOf(uri);
-  let isRevealed = editor === undefined;
   if (editor === undefined) {
     await showDiff(open, at);
     editor = await appearing(uri);
+    // VS Code goes to the first change of a diff as soon as that is loaded.
+    if (editor !== undefined) await isSideFocused();
   }
   if (editor === undefined) {
     await showFile(open, at);
     editor = await appearing(uri);
   }
   if (editor === undefined) return;
-  if (!(await isFocused(uri, 0))) isRevealed = (await focus(open, at)) || isRevealed;
-  const shown = editorOf(uri) ?? editor;
-  const line = Math.min(at.line, shown.document.lineCount) - 1;
-  putCursor(shown, line);
-  if (isRevealed) keepCursor(uri, line);
-}
-
-function putCursor(editor: vscode.TextEditor, line: number): void {
+  await focus(open, at);
+  editor = editorOf(uri) ?? editor;
+  const line = Math.min(at.line, editor.document.lineCount) - 1;
   const range = new vscode.Range(line, 0, line, 0);
   editor.selection = new vscode.Selection(range.start, range.end);
   editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
-/** Ends the watch over the last cursor that was put. */
-let stopKeeping = (): void => {};
-
-/**
- * Puts the cursor back if VS Code moves it, for some seconds or until a person moves it. VS Code
- * puts it on the first change of a file that a diff reveals, once that change is computed.
- */
-function keepCursor(uri: vscode.Uri, line: number): void {
-  const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
-  const subscription = vscode.window.onDidChangeTextEditorSelection(
-    ({ textEditor, kind, selections }) => {
-      if (textEditor.document.uri.toString() !== uri.toString()) return;
-      const isByPerson = kind === Keyboard || kind === Mouse;
-      if (!isByPerson && selections[0]?.active.line === line) return;
-      stop();
-      if (!isByPerson) putCursor(textEditor, line);
-    },
-  );
-  const timer = setTimeout(() => stop(), revealPatience);
-  const stop = (): void => {
-    clearTimeout(timer);
-    subscription.dispose();
-  };
-  stopKeeping = stop;
-}
-
-/**
- * Moves the focus to the side of a visible diff.
- *
- * @returns whether the diff was told to reveal the file
- */
-async function focus(open: InstanceSource, at: PlaceOnSide): Promise<boolean> {
+/** Moves the focus to the side of a visible diff. */
+async function focus(open: InstanceSource, at: PlaceOnSide): Promise<void> {
   const uri = sideUri(at.side, at.path);
+  if (await isFocused(uri, 0)) return;
   const active = vscode.window.activeTextEditor?.document.uri;
   const diff = (await diffsOf(open)).find((each) => isOf(each, uri));
   const isInDiff = active !== undefined && diff !== undefined && isOf(diff, active);
   const tab = vscode.window.tabGroups.activeTabGroup.activeTab?.label ?? '';
-  // Of a diff of several files, VS Code focuses the one that was last asked for.
-  const isRevealed = !isInDiff && tab.startsWith(titleOf(open));
-  if (isRevealed) await showDiff(open, at);
+  if (!isInDiff && tab.startsWith(titleOf(open))) {
+    // Of a diff of several files, VS Code focuses the one that was last asked for, unless another
+    // has the focus.
+    await vscode.commands.executeCommand('workbench.action.focusStatusBar');
+    await showDiff(open, at);
+  }
   await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
   // It focuses R∘X*, or the side that had the focus before.
-  if (await isFocused(uri, focusPatience)) return isRevealed;
+  if (await isFocused(uri, focusPatience)) return;
   await vscode.commands.executeCommand('diffEditor.switchSide');
   await isFocused(uri, focusPatience);
-  return isRevealed;
 }
 
 /** Whether an editor of the document has the focus, now or within some milliseconds. */
@@ -118,6 +84,17 @@ async function isFocused(uri: vscode.Uri, milliseconds: number): Promise<boolean
   const isSoon = await soon(found, vscode.window.onDidChangeActiveTextEditor, milliseconds);
   return isSoon === true;
 }
+
+/** Resolves once an editor of R or R∘X* has the focus, or none gets it. */
+const isSideFocused = (): Promise<true | undefined> =>
+  soon(
+    () => {
+      const active = vscode.window.activeTextEditor?.document.uri;
+      return (active !== undefined && sideOfUri(active) !== undefined) || undefined;
+    },
+    vscode.window.onDidChangeActiveTextEditor,
+    patience,
+  );
 
 interface DiffOfFile {
   readonly original: vscode.Uri;

@@ -10,11 +10,15 @@ const key = 'environment.lastNote';
 export class EnvironmentNotes {
   private running: { readonly step: string; readonly done: Promise<void> } | undefined;
 
-  /** @param changed called when anything here changes */
+  /**
+   * @param changed called when anything here changes
+   * @param language in which times are written, such as `en`
+   */
   constructor(
     private readonly memento: Pick<Memento, 'get' | 'update'>,
     private readonly reporter: Reporter,
     private readonly changed: () => void,
+    private readonly language: string,
   ) {}
 
   /** The last result, with its time; undefined before the first. */
@@ -55,8 +59,14 @@ export class EnvironmentNotes {
     }
   }
 
-  /** Keeps a result for a person: one sentence, with its time. */
-  async keep(text: string): Promise<void> {
+  /**
+   * Keeps a result for a person.
+   *
+   * @param textAt one sentence, with the time that it is given
+   */
+  async keep(textAt: (time: string) => string): Promise<void> {
+    const style = { dateStyle: 'short', timeStyle: 'short' } as const;
+    const text = textAt(new Date().toLocaleString(this.language, style));
     this.reporter.log(text);
     await this.memento.update(key, text);
     this.changed();

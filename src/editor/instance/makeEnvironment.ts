@@ -48,7 +48,7 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
   if (made === undefined) return;
   const python = made.interpreter;
   await setPython(python, open, reporter);
-  await notes.keep(vscode.l10n.t('Made at {0}: {1}', now(), python));
+  await notes.keep((at) => vscode.l10n.t('Made at {0}: {1}', at, python));
   const reproduce = vscode.l10n.t('Reproduce');
   const said = vscode.l10n.t('Tests of this instance now run with {0}', python);
   void vscode.window.showInformationMessage(said, reproduce).then((chosen) => {
@@ -63,7 +63,3 @@ const tellingBoth = (reporter: Reporter, tell: (step: string) => void): Reporter
     tell(step);
   },
 });
-
-/** Date and time of a result that stays. */
-export const now = (): string =>
-  new Date().toLocaleString(vscode.env.language, { dateStyle: 'short', timeStyle: 'short' });

@@ -78,8 +78,11 @@ export class OpenInstance
     // Outside the workspace, and kept for later windows of it.
     const own = context.storageUri?.fsPath ?? instanceFolder(storageFolder(), marker.id);
     this.repository = new WorkspaceRepository(folder.uri.fsPath, join(own, 'workspace'));
-    this.environmentNotes = new EnvironmentNotes(context.workspaceState, reporter, () =>
-      this.changed.fire(),
+    this.environmentNotes = new EnvironmentNotes(
+      context.workspaceState,
+      reporter,
+      () => this.changed.fire(),
+      vscode.env.language,
     );
     this.known = new KnownResults(context, marker.id, reporter, () => this.instance());
     this.origin = new InstanceOrigin(context, marker, this.repository, reporter);

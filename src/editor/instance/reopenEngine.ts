@@ -3,7 +3,6 @@ import { HumanError, orCancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { EngineReadiness } from '../shell/engineReadiness';
 import { withNotification } from '../shell/withNotification';
-import { now } from './makeEnvironment';
 import type { OpenInstance } from './openInstance';
 
 /**
@@ -27,6 +26,6 @@ export async function reopenEngine(
     },
   );
   if (found === undefined) return;
-  await environmentNotes.keep(vscode.l10n.t('Looked again at {0}: {1}', now(), found));
+  await environmentNotes.keep((at) => vscode.l10n.t('Looked again at {0}: {1}', at, found));
   void vscode.window.showInformationMessage(vscode.l10n.t('Tests run with: {0}', found));
 }

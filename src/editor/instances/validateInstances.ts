@@ -36,7 +36,7 @@ export async function validateInstances(
   parts: ValidationParts,
 ): Promise<void> {
   const { reporter } = parts;
-  const results = await withTitle(catalogue, ids, parts).catch((error: unknown) => {
+  const results = await validateEach(catalogue, ids, parts).catch((error: unknown) => {
     showEngineProblem(error, reporter);
     return undefined;
   });
@@ -63,7 +63,7 @@ export async function validateInstances(
 type Result = Validated & Pick<Instance, 'id' | 'repo'>;
 
 /** Undefined when the person cancelled. */
-function withTitle(
+function validateEach(
   catalogue: Catalogue,
   ids: readonly string[],
   { context, reporter, sources }: ValidationParts,

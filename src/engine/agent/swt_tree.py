@@ -100,6 +100,7 @@ class Tree(object):
                 os.lchown(self.path(relative), self.user, self.user)
 
     def note_build(self):
+        """Remembers that a build ends now."""
         self.built = time.clock_gettime(FILE_CLOCK)
 
     def touch(self, paths):

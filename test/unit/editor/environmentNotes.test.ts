@@ -11,8 +11,8 @@ describe('notes on the environment of an instance', () => {
       update: (key: string, value: unknown) => Promise.resolve(void kept.set(key, value)),
     };
     const reporter = { log: (line: string) => void log.push(line), progress: () => {} };
-    const notes: EnvironmentNotes = new EnvironmentNotes(memento, reporter, () =>
-      said.push(notes.step ?? notes.last),
+    const notes: EnvironmentNotes = new EnvironmentNotes(
+      ...([memento, reporter, () => said.push(notes.step ?? notes.last), 'en'] as const),
     );
     return { notes, said, log, memento, reporter };
   };
@@ -45,10 +45,10 @@ describe('notes on the environment of an instance', () => {
   it('keep the last result, in the log and for later windows', async () => {
     const { notes, said, log, memento, reporter } = made();
     assert.equal(notes.last, undefined);
-    await notes.keep('Made at noon: /x/bin/python');
-    assert.equal(notes.last, 'Made at noon: /x/bin/python');
+    await notes.keep((time) => `Made at ${time}: /x/bin/python`);
+    assert.match(notes.last ?? '', /^Made at \d+\/\d+\/\d+, \d+:\d+\s[AP]M: \/x\/bin\/python$/);
     assert.deepEqual(said, [notes.last]);
     assert.deepEqual(log, [notes.last]);
-    assert.equal(new EnvironmentNotes(memento, reporter, () => {}).last, notes.last);
+    assert.equal(new EnvironmentNotes(memento, reporter, () => {}, 'en').last, notes.last);
   });
 });

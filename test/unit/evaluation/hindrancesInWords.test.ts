@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { hindrancesInWords } from '../../../src/evaluation/hindrancesInWords';
+import { sides } from '../../../src/domain/outcome';
+import { hindrancesInWords, type Hindrance } from '../../../src/evaluation/hindrancesInWords';
 
 describe('hindrances of several runs in words', () => {
   const cause = "ModuleNotFoundError: No module named 'cat' (of zoo)";
-  const all = ['golden tests', 'base tests beside the golden tests', 'base tests'].flatMap(
-    (tests) =>
-      ['R', 'R∘X*'].map(
-        (side) => `the ${tests} cannot be run on ${side} with what is installed (${cause})`,
-      ),
-  );
+  const lacking = { what: 'cannot be run', how: 'with what is installed' };
+  const all = [
+    'the golden tests',
+    'the base tests beside the golden tests',
+    'the base tests',
+  ].flatMap((subject) => sides.map((side): Hindrance => ({ ...lacking, subject, side, cause })));
 
   it('share a sentence where tests and sides have the same one, with the cause once', () => {
     assert.equal(
@@ -20,41 +21,46 @@ describe('hindrances of several runs in words', () => {
   });
 
   it('do not give a hidden cause away, nor repeat one that stands beside', () => {
-    const hidden = 'the golden tests cannot be run on R with what is installed';
+    const hidden: Hindrance = { ...lacking, subject: 'the golden tests', side: 'base' };
+    const text = 'cannot be run on R with what is installed';
     assert.equal(
-      hindrancesInWords([hidden, all[4] ?? '', all[5] ?? '']),
-      `${hidden}; the base tests cannot be run on R and R∘X* with what is installed (${cause})`,
+      hindrancesInWords([hidden, ...all.slice(4)]),
+      `the golden tests ${text}; the base tests cannot be run on R and R∘X* with what is installed (${cause})`,
     );
     assert.equal(
-      hindrancesInWords(all.slice(4), `the environment lacks cat (${cause})`),
-      'the base tests cannot be run on R and R∘X* with what is installed',
+      hindrancesInWords(all.slice(4, 5), `the environment lacks cat (${cause})`),
+      `the base tests ${text}`,
     );
   });
 
-  it('stay as they are where they differ', () => {
-    for (const each of [
-      ['T* touches no Python test file'],
-      [
-        'the base tests broke off on R (stopped by the time limit)',
-        'the base tests cannot all be run here (no pytest)',
-      ],
-      ['the records of the base tests contradict each other on R: two ends'],
-    ]) {
-      assert.equal(hindrancesInWords(each), each.join('; '));
-    }
+  it('stay apart where they differ', () => {
+    const subject = 'the base tests';
     assert.equal(hindrancesInWords([]), '');
+    assert.equal(
+      hindrancesInWords([{ what: 'T* touches no Python test file' }]),
+      'T* touches no Python test file',
+    );
+    assert.equal(
+      hindrancesInWords([
+        { subject, what: 'broke off', side: 'base', cause: 'stopped by the time limit' },
+        { subject, what: 'cannot all be run here', cause: 'no pytest' },
+      ]),
+      'the base tests broke off on R (stopped by the time limit); ' +
+        'the base tests cannot all be run here (no pytest)',
+    );
   });
 
   it('have each cause exactly once, whatever fails', () => {
-    const subject = fc.constantFrom('the golden tests', 'the base tests');
-    const side = fc.constantFrom('R', 'R∘X*');
-    const why = fc.constantFrom('first <1>', 'second <2>', 'third <3>');
+    const hindrance = fc.record({
+      subject: fc.constantFrom('the golden tests', 'the base tests'),
+      what: fc.constant('cannot be run'),
+      side: fc.constantFrom(...sides),
+      cause: fc.constantFrom('first <1>', 'second <2>', 'third <3>'),
+    });
     fc.assert(
-      fc.property(fc.array(fc.tuple(subject, side, why)), (given) => {
-        const text = hindrancesInWords(
-          given.map(([tests, on, said]) => `${tests} cannot be run on ${on} (${said})`),
-        );
-        for (const said of new Set(given.map(([, , each]) => each))) {
+      fc.property(fc.array(hindrance), (given) => {
+        const text = hindrancesInWords(given);
+        for (const said of new Set(given.map((each) => each.cause))) {
           assert.equal(text.split(said).length, 2, text);
         }
       }),
