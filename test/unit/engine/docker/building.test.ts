@@ -8,7 +8,11 @@ import { buildNetwork } from '../../../../src/engine/docker/images/build/buildNe
 import { beyondImageBudget, type ImageUse } from '../../../../src/engine/docker/images/imageBudget';
 import { projectVersion } from '../../../../src/engine/environments/projectVersion';
 import { noteMissing, wasMissing } from '../../../../src/engine/docker/images/imageRecords';
-import { buildSystem, projectNeeds } from '../../../../src/engine/environments/projectNeeds';
+import {
+  buildSystem,
+  projectNeeds,
+  setupRequires,
+} from '../../../../src/engine/environments/projectNeeds';
 import { dayOf } from '../../../../src/engine/environments/packageDay';
 import { recipeOf } from '../../../../src/engine/environments/recipes';
 
@@ -67,6 +71,29 @@ describe('building images', () => {
     ]);
     assert.equal(buildSystem('[tool.black]\nline-length = 88\n'), undefined);
     assert.deepEqual(buildSystem('[build-system]\nrequires = []\n'), []);
+  });
+
+  it('reads what setuptools would fetch before a build', () => {
+    const setupPy = [
+      '# been installed (as setup_requires) at that point, setup_requires=["not this"]',
+      'setup(',
+      '    setup_requires=[',
+      '        "certifi>=2020.06.20",  # for the hosts of sources',
+      "        'setuptools_scm>=4,<7',",
+      '        LATEST, "after something that must be run",',
+      '    ],',
+      '    install_requires=["cycler"],',
+      ')',
+    ].join('\n');
+    assert.deepEqual(setupRequires(setupPy, ''), ['certifi>=2020.06.20', 'setuptools_scm>=4,<7']);
+    assert.deepEqual(setupRequires('setup(setup_requires=setup_requires)', ''), []);
+    const setupCfg = [
+      ...['[metadata]', 'setup_requires = no', '[options]', 'setup_requires = # of the build'],
+      ...['    setuptools-scm', '    # only a comment', '    cython >= 0.29', 'zip_safe = no'],
+      ...['[options.extras_require]', 'setup_requires = no', ''],
+    ].join('\r\n');
+    assert.deepEqual(setupRequires('', setupCfg), ['setuptools-scm', 'cython >= 0.29']);
+    assert.deepEqual(setupRequires('', '[options]\nsetup_requires = six'), ['six']);
   });
 
   it('follows requirement files, without the project itself and what lies outside of the tree', async () => {
