@@ -6,7 +6,7 @@ import { containerImage, prebuiltName } from '../../../../src/engine/containerIm
 import { openBuildLog } from '../../../../src/engine/docker/images/build/buildLog';
 import { buildNetwork } from '../../../../src/engine/docker/images/build/buildNetwork';
 import { beyondImageBudget, type ImageUse } from '../../../../src/engine/docker/images/imageBudget';
-import { projectVersion } from '../../../../src/engine/environments/projectVersion';
+import { projectVersion, versionTag } from '../../../../src/engine/environments/projectVersion';
 import { noteMissing, wasMissing } from '../../../../src/engine/docker/images/imageRecords';
 import {
   buildSystem,
@@ -47,6 +47,16 @@ describe('building images', () => {
     assert.equal(projectVersion({ version: '2.7.1' }, recipe), '2.7.1');
     assert.equal(projectVersion({ version: '' }, recipe), '1.0.0');
     assert.equal(projectVersion({ version: '1.3' }, { ...recipe, projectVersion: '3.1' }), '3.1');
+  });
+
+  it('tags R with its version where one is known in numbers', () => {
+    const tagOf = (repo: string, version: string) => versionTag({ repo, version });
+    assert.equal(tagOf('octo/cat', '4.3'), 'v4.3.0');
+    assert.equal(tagOf('octo/cat', '2.7.1'), 'v2.7.1');
+    assert.equal(tagOf('astropy/astropy', '1.3'), 'v3.1.0', 'as its recipe says');
+    for (const version of ['', 'main', '1..2', '-1', '1.2/../x']) {
+      assert.equal(tagOf('octo/cat', version), undefined, version);
+    }
   });
 
   it('reads what a build asks for from pyproject.toml', () => {
