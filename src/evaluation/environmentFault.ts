@@ -38,7 +38,8 @@ export function environmentFault(
   const { outcomes } = record.trace;
   if (outcomes.length === 0) {
     if (record.exitCode === 0 || record.exitCode === undefined) return undefined;
-    return internalError(record.log) ?? faultIn(lastError(record.log), record.log, isOfTree);
+    const { log } = record;
+    return internalError(log) ?? faultIn(lastError(log), log, isOfTree) ?? brokenPlugin(log);
   }
   let first: EnvironmentFault | undefined;
   for (const outcome of outcomes) {
@@ -126,6 +127,22 @@ function lastImported(details: string): string | undefined {
 function raisedWhileImportingPackage(details: string): boolean {
   const last = framesIn(details).at(-1);
   return last?.name === '<module>' && /(^|[\\/])(site|dist)-packages[\\/]/.test(last.path);
+}
+
+/**
+ * The fault of a plug-in that asks for a module of R which R does not have: the plug-in is of
+ * another time than R, or takes R for another version. The runner cannot start then, so that it
+ * cannot be what a test shows.
+ */
+function brokenPlugin(log: string): EnvironmentFault | undefined {
+  const error = lastError(log);
+  if (error === undefined || !importErrors.test(error.name)) return undefined;
+  if (!raisedWhileImportingPackage(log)) return undefined;
+  const path = framesIn(log)
+    .at(-1)
+    ?.path.split(/[\\/](?:site|dist)-packages[\\/]/)
+    .at(-1);
+  return { says: `${path}, which the test runner loads, fails with ${error.name}: ${error.text}` };
 }
 
 /**

@@ -19,6 +19,8 @@ export interface RunKey {
   /** The applied test patch, or empty. */
   readonly patch: string;
   readonly environment: string;
+  /** Name of the tag that the tests see in their repository. */
+  readonly tag?: string | undefined;
   readonly request: Pick<RunRequest, 'plan' | 'countLines' | 'timeoutSeconds'>;
 }
 
@@ -94,6 +96,7 @@ function pathOf(storage: string, key: RunKey): string {
     key.request.plan,
     [...key.request.countLines],
     key.request.timeoutSeconds,
+    ...(key.tag === undefined ? [] : [key.tag]),
   ]);
   return join(runsFolder(storage, key.instance), digest.slice(0, 2), `${digest}.json`);
 }

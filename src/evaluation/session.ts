@@ -19,6 +19,7 @@ import {
   type RunRecord,
 } from '../engine/engine';
 import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
+import { versionTag } from '../engine/environments/projectVersion';
 import { planScriptOfRepository, planTests, type TestFile } from '../engine/planTests';
 import type { TestPlan } from '../engine/testPlan';
 import type { Workspace } from '../engine/workspace';
@@ -448,6 +449,7 @@ class OneRun {
       tree: trees.digest[side],
       patch: this.parts.set.loaded ?? this.parts.set.patch,
       environment: this.parts.environment,
+      tag: versionTag(instance),
       request: this.request,
     };
   }

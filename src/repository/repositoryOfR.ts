@@ -13,8 +13,10 @@ import { systemCode } from '../domain/humanError';
  */
 export const refOfR = 'refs/swt-bench/R';
 
-/** The refs of a tree; HEAD names the second. */
-const refs = [refOfR, 'refs/heads/R'];
+/** The branch that HEAD of a tree names. */
+export const branchOfR = 'refs/heads/R';
+
+const refs = [refOfR, branchOfR];
 
 /** The file of a repository with {@link leftovers}. */
 const exclude = join('info', 'exclude');

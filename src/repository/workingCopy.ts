@@ -20,6 +20,7 @@ import { GitIndex } from './git/gitIndex';
 import { applyToTree } from './golden';
 import { stampAt, stampOf, stampsBelow, type FileStamp } from './fileStamp';
 import { copyTree } from './copyTree';
+import { branchOfR } from './repositoryOfR';
 import { plainEdits, writePlainEdits } from './plainEdits';
 
 /** A copy of a tree in which unreviewed code runs. */
@@ -83,6 +84,8 @@ export interface AddedFiles {
   readonly compiled?: CompiledFiles | undefined;
   /** Files that installing in place writes into the tree: their origins by path in the tree. */
   readonly installed?: ReadonlyMap<string, string> | undefined;
+  /** Name of a tag of the one commit in the repository that tests see. */
+  readonly tag?: string | undefined;
 }
 
 /** What belongs at a path of the tree. Paths are in Latin-1, with one character for each byte. */
@@ -121,7 +124,7 @@ export async function openWorkingCopy(
   tree: string,
   gitFolder: string,
   signal?: AbortSignal,
-  { compiled, installed = new Map<string, string>() }: AddedFiles = {},
+  { compiled, installed = new Map<string, string>(), tag }: AddedFiles = {},
 ): Promise<WorkingCopy> {
   await copyTree(from, tree, signal);
   await mkdir(dirname(gitFolder), { recursive: true });
@@ -130,7 +133,7 @@ export async function openWorkingCopy(
   const index = new GitIndex(await readFile(join(gitFolder, 'index')));
   const modules = pythonModules(tree, from, index, entries);
   for (const [path, origin] of installed) addFile(entries, path, origin);
-  const published = await repositoryFiles(gitFolder);
+  const published = await repositoryFiles(gitFolder, tag);
   const repository = await stampsBelow(gitFolder);
   const parts = { from, tree, gitFolder, entries, index, published, compiled };
   for (const [path, { kind }] of entries) if (kind !== 'folder') stampIndex(parts, path);
@@ -423,8 +426,15 @@ async function removeWhole(path: Buffer): Promise<void> {
   });
 }
 
-/** Contents of a repository's files by path, without its objects and its index. */
-async function repositoryFiles(gitFolder: string): Promise<ReadonlyMap<string, Buffer>> {
+/**
+ * Contents of a repository's files by path, without its objects and its index.
+ *
+ * @param tag name of a tag to add
+ */
+async function repositoryFiles(
+  gitFolder: string,
+  tag: string | undefined,
+): Promise<ReadonlyMap<string, Buffer>> {
   const files = new Map<string, Buffer>();
   const read = async (path: string): Promise<void> => {
     for (const entry of await readdir(join(gitFolder, path), { withFileTypes: true })) {
@@ -435,6 +445,8 @@ async function repositoryFiles(gitFolder: string): Promise<ReadonlyMap<string, B
     }
   };
   await read('');
+  const commit = files.get(join(...branchOfR.split('/')));
+  if (tag !== undefined && commit !== undefined) files.set(join('refs', 'tags', tag), commit);
   return files;
 }
 

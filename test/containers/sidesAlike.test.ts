@@ -69,9 +69,10 @@ found["files"] = sorted(each for each in glob.glob(".git/**", recursive=True) + 
 found["exclude"] = read(".git/info/exclude")
 print(json.dumps(found))`)) as Readonly<Record<string, readonly [number, string]>>;
     for (const [words, answer] of Object.entries(seen)) {
-      if (/^(log|branch|for-each|config|files|exclude)/.test(words)) continue;
+      if (/^(log|branch|for-each|config|files|exclude|tag)/.test(words)) continue;
       assert.deepEqual(answer, [0, ''], words);
     }
+    assert.deepEqual(seen['tag'], [0, 'v1.2.0\n'], 'the version of R');
     const log = Object.entries(seen).find(([words]) => words.startsWith('log'))?.[1][1] ?? '';
     assert.equal(log.trimEnd().split('\n').length, 1, log);
     assert.doesNotMatch(log, new RegExp(`${secret}|octo|cat`));

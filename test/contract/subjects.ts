@@ -164,7 +164,7 @@ async function makeSubject(
   const image = process.env['SWT_BENCH_CLUSTER_IMAGE'];
   const more = {
     ...(name === 'kubernetes' && image !== undefined && { environment: { image } }),
-    ...{ id, baseCommit, goldenPatch, createdAt: '2023-06-01T00:00:00Z' },
+    ...{ id, baseCommit, goldenPatch, createdAt: '2023-06-01T00:00:00Z', version: '1.2' },
     goldenTests: candidate('self.assertEqual(purr(), 2)', 'tests/test_golden.py'),
   };
   const instance = example.instance(more);

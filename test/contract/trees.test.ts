@@ -60,6 +60,24 @@ onEachEngine('the trees in sandboxes', (subject) => {
 
   it('are R and R∘X*', assertPristine);
 
+  it('have the version of R as the only tag, whatever a run did to it', async () => {
+    // As setuptools-scm asks, and a project that lacks the tag takes 0.1 for its version.
+    const code = `
+import json, subprocess
+def git(*words): return subprocess.check_output(("git",) + words).decode().strip()
+print(json.dumps([git("describe", "--dirty", "--tags", "--long", "--match", "*[0-9]*"), git("tag"), git("rev-parse", "--short", "HEAD")]))`;
+    const moved = 'import subprocess\nsubprocess.check_call(("git", "tag", "v9"))\n';
+    await loadBoth('');
+    for (const side of sides) {
+      const [described, tags, commit] = await ask<string[]>(pair()[side], code);
+      assert.deepEqual([described, tags], [`v1.2.0-0-g${commit}`, 'v1.2.0'], side);
+      const left = `${moved}subprocess.check_call(("git", "tag", "-d", "v1.2.0"))`;
+      assert.equal((await runCode(pair()[side], left)).exitCode, 0);
+      await pair()[side].load('');
+      assert.equal((await ask<string[]>(pair()[side], code))[1], 'v1.2.0', side);
+    }
+  });
+
   it('have what a candidate makes of them, and nothing of it afterwards', async () => {
     const { patch, tree } = await thorough();
     for (const again of [1, 2]) {

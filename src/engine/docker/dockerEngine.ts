@@ -5,6 +5,7 @@ import type { Instance } from '../../domain/instance';
 import { sides, type Side } from '../../domain/outcome';
 import { Cancelled, throwIfAborted } from '../../domain/humanError';
 import type { Trees } from '../../repository/trees';
+import { versionTag } from '../environments/projectVersion';
 import { recipeOf } from '../environments/recipes';
 import type { Engine, Environment, Pair, PrepareWork, TestPlace, WorkspaceWork } from '../engine';
 import type { Workspace } from '../workspace';
@@ -237,7 +238,7 @@ class DockerEngine {
   }
 
   private openSandbox(
-    { trees, image }: PairRequest,
+    { instance, trees, image }: PairRequest,
     side: Side,
     container: RunningContainer,
     signal: AbortSignal | undefined,
@@ -248,6 +249,7 @@ class DockerEngine {
         side,
         tree: trees[side],
         other: trees[side === 'base' ? 'fixed' : 'base'],
+        tag: versionTag(instance),
         image,
         wire: container.wire,
         address: this.connection.address,

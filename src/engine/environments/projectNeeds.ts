@@ -61,6 +61,7 @@ export async function projectNeeds(
             'setuptools',
             'wheel',
             ...(buildSystem(pyproject ?? '') ?? []),
+            ...setupRequires(setupPy ?? '', setupCfg ?? ''),
             ...recipe.build,
           ]),
         ]
@@ -102,8 +103,33 @@ export function buildSystem(pyproject: string): string[] | undefined {
   )?.[1];
   const start = /^\s*requires\s*=\s*\[/m.exec(section ?? '');
   if (section === undefined || start === null) return undefined;
+  return quotedAt(section.slice(start.index + start[0].length));
+}
+
+/**
+ * The requirements that setuptools would fetch before it builds: `setup_requires` of `setup()`, as
+ * far as it is a list of texts, and of setup.cfg. They must be there, since R is built without a
+ * network.
+ * https://setuptools.pypa.io/en/latest/references/keywords.html#keyword-setup-requires
+ */
+export function setupRequires(setupPy: string, setupCfg: string): string[] {
+  const call = /^[^#\n]*\bsetup_requires\s*=\s*[[(]/m.exec(setupPy);
+  const options = /^\[options\]\s*$(.*?)(?=^\[|$(?![^]))/ms.exec(setupCfg.replace(/\r\n/g, '\n'));
+  // A value goes on in the lines below it that are indented.
+  const value = /^setup_requires\s*=(.*(?:\n[ \t]+.*)*)/m.exec(options?.[1] ?? '');
+  return [
+    ...(call === null ? [] : quotedAt(setupPy.slice(call.index + call[0].length))),
+    ...(value?.[1] ?? '').split('\n').flatMap((line) => {
+      const text = line.replace(/(^|\s)#.*$/, '').trim();
+      return text === '' ? [] : [text];
+    }),
+  ];
+}
+
+/** The quoted texts that follow each other at the start, up to anything else. */
+function quotedAt(text: string): string[] {
   const found: string[] = [];
-  let rest = section.slice(start.index + start[0].length);
+  let rest = text;
   for (;;) {
     const next = /^(?:\s|,|#[^\n]*)*(?:"([^"\n]*)"|'([^'\n]*)')/.exec(rest);
     if (next === null) return found;

@@ -1,5 +1,5 @@
 import type { Instance } from '../../domain/instance';
-import type { Recipe } from './recipes';
+import { recipeOf, type Recipe } from './recipes';
 
 /**
  * A name in the form in which the index compares names:
@@ -14,9 +14,25 @@ export const packageOf = (requirement: string): string =>
 /** Name of a project as it ends variables of setuptools-scm. */
 export const scmName = (name: string): string => plainName(name).toUpperCase().replaceAll('-', '_');
 
-/** The version to give to setuptools-scm, since R has no tags to derive one from. */
-export function projectVersion({ version }: Pick<Instance, 'version'>, recipe: Recipe): string {
+/** The version of R where its recipe or its row states one in numbers. */
+function knownVersion({ version }: Pick<Instance, 'version'>, recipe: Recipe): string | undefined {
   if (recipe.projectVersion !== undefined) return recipe.projectVersion;
-  if (!/^\d+(\.\d+)*$/.test(version)) return '1.0.0';
+  if (!/^\d+(\.\d+)*$/.test(version)) return undefined;
   return version.split('.').length < 3 ? `${version}.0` : version;
+}
+
+/** The version to give to setuptools-scm while R is built. */
+export const projectVersion = (instance: Pick<Instance, 'version'>, recipe: Recipe): string =>
+  knownVersion(instance, recipe) ?? '1.0.0';
+
+/**
+ * The tag of the one commit in the repositories that tests see, such as `v4.3.0`: some projects ask
+ * git for their version each time they are imported. Undefined where no version of R is known.
+ *
+ * A variable of setuptools-scm would do for setuptools-scm only. It would also give this version to
+ * other projects that tests build, and it would be in the environment of every test.
+ */
+export function versionTag(instance: Pick<Instance, 'repo' | 'version'>): string | undefined {
+  const version = knownVersion(instance, recipeOf(instance.repo, instance.version));
+  return version === undefined ? undefined : `v${version}`;
 }

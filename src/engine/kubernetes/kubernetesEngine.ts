@@ -18,6 +18,7 @@ import type {
   TestPlace,
   WorkspaceWork,
 } from '../engine';
+import { versionTag } from '../environments/projectVersion';
 import { recipeOf } from '../environments/recipes';
 import { idleTimer } from '../idleTimer';
 import { tracerDigest } from '../local/python';
@@ -354,6 +355,7 @@ class KubernetesEngine {
           ...parts,
           tree: trees[side],
           other: trees[side === 'base' ? 'fixed' : 'base'],
+          tag: versionTag(instance),
           image: prepared,
           diskBytes: shared.diskMb * 2 ** 20,
           // Requests equal limits, so the memory of a pod is its own.

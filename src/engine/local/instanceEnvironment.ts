@@ -31,7 +31,7 @@ interface EnvironmentRequest {
 }
 
 /** Raised when environments are made in another way. */
-const maker = 4;
+const maker = 5;
 
 /** Name of the variable with the folders of the tree under test, as PYTHONPATH has them. */
 export const treeVariable = 'SWT_BENCH_TREE';

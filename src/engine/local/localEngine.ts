@@ -24,6 +24,7 @@ import { outputLimit } from '../boundedOutput';
 import { killMarked } from '../killRun';
 import { runMark, runProcess, type ProcessRequest, type ProcessResult } from '../process';
 import { missingPrograms } from '../environments/programs';
+import { versionTag } from '../environments/projectVersion';
 import { runnerOf } from '../runners/runners';
 import { followTrace } from '../tracer/followTrace';
 import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';
@@ -74,7 +75,11 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
         current: () => watch.current(),
         latest: () => watch.latest(),
         openPair: ({ signal }, asked?: readonly Side[]) =>
-          pairs.open({ id: instance.id, trees, audience }, asked ?? sides, signal),
+          pairs.open(
+            { id: instance.id, trees, audience, tag: versionTag(instance) },
+            asked ?? sides,
+            signal,
+          ),
       }),
     dispose: () => pairs.dispose(),
   };
@@ -115,6 +120,7 @@ class LocalPairs {
       openBox(join(folder, names[index] ?? ''), request.trees[side], signal, {
         side,
         compiled,
+        tag: request.tag,
         watch: this.watch,
         tracer: this.options.tracer,
         guardian,
@@ -163,6 +169,8 @@ interface PairRequest {
   readonly id: string;
   readonly trees: Trees;
   readonly audience: Audience;
+  /** Name of the tag in the repositories of both sides. */
+  readonly tag: string | undefined;
 }
 
 /** Names of folders, all different and of equal length. */
@@ -200,13 +208,14 @@ async function openBox(
   folder: string,
   from: string,
   signal: AbortSignal | undefined,
-  parts: Omit<LocalSandbox, 'tree' | 'copy' | 'scratch'>,
+  { tag, ...parts }: Omit<LocalSandbox, 'tree' | 'copy' | 'scratch'> & Pick<PairRequest, 'tag'>,
 ): Promise<LocalSandbox> {
   const tree = join(folder, 'tree');
   await mkdir(folder);
   const copy = await openWorkingCopy(from, tree, join(folder, 'git'), signal, {
     compiled: parts.compiled,
     installed: parts.watch.environment.written,
+    tag,
   });
   // The name is short: a test may create a socket below it, and its path is limited to some hundred
   // characters.

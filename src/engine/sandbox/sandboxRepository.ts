@@ -27,15 +27,17 @@ const excluded = [
 
 /**
  * The repository that the tests of a side see. It has one commit without a parent, with the tree of
- * the pristine tree's HEAD, and no other object, reference or log. Message, author and date are the
- * same for every side and instance. Its index lists the files without their times, which the
- * sandbox fills in.
+ * the pristine tree's HEAD, no other object and no log. Message, author and date are the same for
+ * every side and instance. Beside its branch it has at most a tag with the version of R. Its index
+ * lists the files without their times, which the sandbox fills in.
  *
  * @param tree a pristine tree
+ * @param tag name of that tag
  * @throws GitError, Cancelled
  */
 export async function sandboxRepository(
   tree: string,
+  tag: string | undefined,
   signal?: AbortSignal,
 ): Promise<SandboxRepository> {
   const folder = await mkdtemp(join(tmpdir(), 'swt-bench-repository-'));
@@ -63,6 +65,7 @@ export async function sandboxRepository(
     );
     const commit = (await inMade('commit-tree', id, '-m', message)).trim();
     await inMade('update-ref', 'refs/heads/main', commit);
+    if (tag !== undefined) await inMade('update-ref', `refs/tags/${tag}`, commit);
     await git(['--git-dir', made, '-c', 'index.version=2', 'read-tree', 'HEAD'], {
       cwd: folder,
       signal,

@@ -113,7 +113,7 @@ function whyNothingRan({ records, notes }: SetRun): string | undefined {
   return whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed);
 }
 
-/** Releases of pytest before 4 leave passed tests out of their summary, which the harness reads. */
+/** Early releases of pytest leave passed tests out of their summary, which the harness reads. */
 function whyEmpty({ FAIL_TO_FAIL, PASS_TO_FAIL }: TransitionLists, explanation: string): string {
   return FAIL_TO_FAIL.length + PASS_TO_FAIL.length > 0
     ? `no test passes on R∘X*: ${explanation}`

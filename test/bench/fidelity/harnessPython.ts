@@ -19,7 +19,8 @@ const run = promisify(execFile);
  * What the reference harness installs on top of a project's requirements, by repository and range of
  * versions (its `MAP_VERSION_TO_INSTALL`, and the conda environments that it names). A name without
  * a version is one that it takes as of the day on which it builds an image. `python==3.10` is the
- * Python, where the recipe has another.
+ * Python, where the recipe has another. The tox of Sphinx is left out: it only starts the tests, and
+ * its version is later than {@link harnessDay}.
  */
 const packages: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = table;
 

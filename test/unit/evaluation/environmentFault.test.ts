@@ -103,6 +103,19 @@ describe('a run that fails for what is installed', () => {
     );
   });
 
+  it('is one in which a plug-in of the runner asks for what R does not have', () => {
+    const frames = (inner: string) =>
+      `Traceback (most recent call last):\n  File "/v/lib/python3.9/site-packages/pytest/__main__.py", line 5, in <module>\n  File "${inner}", line 47, in <module>\n    from flask.tests.plugins import x\nModuleNotFoundError: No module named 'flask.tests.plugins'\n`;
+    const plugin = '/v/lib/python3.9/site-packages/pytest_header/display.py';
+    assert.equal(
+      of([], { log: frames(plugin) })?.says,
+      "pytest_header/display.py, which the test runner loads, fails with ModuleNotFoundError: No module named 'flask.tests.plugins'",
+    );
+    const ofTree = of([], { log: frames('/testbed/conftest.py') });
+    assert.equal(ofTree, undefined, 'the tree itself asks for it');
+    assert.equal(of([passed], { log: frames(plugin) }), undefined, 'tests ran');
+  });
+
   it('is none that ended well without a test, was stopped, or says nothing of imports', () => {
     assert.equal(of([], { exitCode: 0 }), undefined);
     assert.equal(of([], { exitCode: 5, log: 'no tests ran' }), undefined);

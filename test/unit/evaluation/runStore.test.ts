@@ -76,6 +76,7 @@ describe('kept runs', () => {
       key({ tree: 'f01' }),
       key({ patch: 'diff ' }),
       key({ environment: 'PyPy' }),
+      key({ tag: 'v1.2.0' }),
       key({ request: { ...request, timeoutSeconds: 61 } }),
       key({ request: { ...request, countLines: new Map([['a.py', [1]]]) } }),
       key({ request: { ...request, plan: { ...request.plan, args: ['-m', 'pytest'] } } }),

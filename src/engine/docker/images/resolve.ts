@@ -145,9 +145,18 @@ async function compileWithOwnTools(
     command,
   );
   if (made.code !== 0) return undefined;
-  const install = [uvPath, 'pip', 'install', '--python', own, ...versionLimits(resolving)];
-  const installed = await container.attempt([...install, '-r', ...inputPaths('build.in')], command);
-  if (installed.code !== 0) return undefined;
+  const install = [
+    ...[uvPath, 'pip', 'install', '--python', own, ...versionLimits(resolving)],
+    ...['-r', ...inputPaths('build.in')],
+  ];
+  const installed = await container.attempt(install, command);
+  const older = olderSetuptools(installed.output);
+  if (installed.code !== 0 && older !== undefined) {
+    // What has no wheel is built with these tools later, and some of them already now.
+    await putOlder(container, older);
+    const second = [...install, '--constraint', olderFile, '--build-constraint', olderFile];
+    if ((await container.attempt(second, command)).code !== 0) return undefined;
+  } else if (installed.code !== 0) return undefined;
   return container.attempt(compileCommand(resolving, ['--no-build-isolation'], own), command);
 }
 

@@ -6,9 +6,13 @@ import { containerImage, prebuiltName } from '../../../../src/engine/containerIm
 import { openBuildLog } from '../../../../src/engine/docker/images/build/buildLog';
 import { buildNetwork } from '../../../../src/engine/docker/images/build/buildNetwork';
 import { beyondImageBudget, type ImageUse } from '../../../../src/engine/docker/images/imageBudget';
-import { projectVersion } from '../../../../src/engine/environments/projectVersion';
+import { projectVersion, versionTag } from '../../../../src/engine/environments/projectVersion';
 import { noteMissing, wasMissing } from '../../../../src/engine/docker/images/imageRecords';
-import { buildSystem, projectNeeds } from '../../../../src/engine/environments/projectNeeds';
+import {
+  buildSystem,
+  projectNeeds,
+  setupRequires,
+} from '../../../../src/engine/environments/projectNeeds';
 import { dayOf } from '../../../../src/engine/environments/packageDay';
 import { recipeOf } from '../../../../src/engine/environments/recipes';
 
@@ -45,6 +49,16 @@ describe('building images', () => {
     assert.equal(projectVersion({ version: '1.3' }, { ...recipe, projectVersion: '3.1' }), '3.1');
   });
 
+  it('tags R with its version where one is known in numbers', () => {
+    const tagOf = (repo: string, version: string) => versionTag({ repo, version });
+    assert.equal(tagOf('octo/cat', '4.3'), 'v4.3.0');
+    assert.equal(tagOf('octo/cat', '2.7.1'), 'v2.7.1');
+    assert.equal(tagOf('astropy/astropy', '1.3'), 'v3.1.0', 'as its recipe says');
+    for (const version of ['', 'main', '1..2', '-1', '1.2/../x']) {
+      assert.equal(tagOf('octo/cat', version), undefined, version);
+    }
+  });
+
   it('reads what a build asks for from pyproject.toml', () => {
     const text = [
       '[tool.black]',
@@ -67,6 +81,29 @@ describe('building images', () => {
     ]);
     assert.equal(buildSystem('[tool.black]\nline-length = 88\n'), undefined);
     assert.deepEqual(buildSystem('[build-system]\nrequires = []\n'), []);
+  });
+
+  it('reads what setuptools would fetch before a build', () => {
+    const setupPy = [
+      '# been installed (as setup_requires) at that point, setup_requires=["not this"]',
+      'setup(',
+      '    setup_requires=[',
+      '        "certifi>=2020.06.20",  # for the hosts of sources',
+      "        'setuptools_scm>=4,<7',",
+      '        LATEST, "after something that must be run",',
+      '    ],',
+      '    install_requires=["cycler"],',
+      ')',
+    ].join('\n');
+    assert.deepEqual(setupRequires(setupPy, ''), ['certifi>=2020.06.20', 'setuptools_scm>=4,<7']);
+    assert.deepEqual(setupRequires('setup(setup_requires=setup_requires)', ''), []);
+    const setupCfg = [
+      ...['[metadata]', 'setup_requires = no', '[options]', 'setup_requires = # of the build'],
+      ...['    setuptools-scm', '    # only a comment', '    cython >= 0.29', 'zip_safe = no'],
+      ...['[options.extras_require]', 'setup_requires = no', ''],
+    ].join('\r\n');
+    assert.deepEqual(setupRequires('', setupCfg), ['setuptools-scm', 'cython >= 0.29']);
+    assert.deepEqual(setupRequires('', '[options]\nsetup_requires = six'), ['six']);
   });
 
   it('follows requirement files, without the project itself and what lies outside of the tree', async () => {
