@@ -42,7 +42,7 @@ export function pythonPick(
     ...known.map(({ path, name, version }): PythonChoice => ({
       label: [
         // The Python extension may not know the version yet.
-        version === '' ? 'Python' : l10n.t('Python {0}', version),
+        version === '' ? l10n.t('Python') : l10n.t('Python {0}', version),
         // Names of folders must not become icons.
         ...(name === '' ? [] : [`(${name.replaceAll('$(', '\\$(')})`]),
       ].join(' '),
