@@ -84,7 +84,12 @@ export function drawSummaryTable(
             const box = boxOf(id, name, summary !== undefined, hide);
             return summary === undefined
               ? hiddenRow(box, heads.length)
-              : rowOf(summary, box, byId.get(id), { compares, mutated });
+              : rowOf(
+                  summary,
+                  box,
+                  id === baseline ? 'baseline' : (byId.get(id) ?? 'not known yet'),
+                  { compares, mutated },
+                );
           }),
         ),
         published.length > 0 && publishedRows(published, heads.length),
@@ -245,22 +250,31 @@ const hiddenRow = (box: HTMLElement, width: number): HTMLElement =>
     element('td', { colspan: String(width) }, 'hidden'),
   );
 
+/** A cell of a difference to the baseline, with its p-value. */
+type DifferenceCell = readonly [difference: string, p?: string];
+
+/** The differences of S and ΔC; they are computed after the table is drawn. */
+function differencesOf(
+  comparison: AdjustedComparison | 'baseline' | 'not known yet',
+): readonly DifferenceCell[] {
+  if (comparison === 'baseline') return [['baseline'], ['']];
+  if (comparison === 'not known yet') return [['…'], ['…']];
+  const { shares, delta, adjusted } = comparison;
+  return [
+    [signed(shares.success.difference), pValue(adjusted.success)],
+    adjusted.delta === undefined || delta.difference === undefined
+      ? ['–']
+      : [signed(delta.difference), pValue(adjusted.delta)],
+  ];
+}
+
 function rowOf(
   summary: Summary,
   box: HTMLElement,
-  comparison: AdjustedComparison | undefined,
+  comparison: AdjustedComparison | 'baseline' | 'not known yet',
   { compares, mutated }: { readonly compares: boolean; readonly mutated: boolean },
 ): HTMLElement {
-  const differences: (readonly [difference: string, p?: string])[] = !compares
-    ? []
-    : comparison === undefined
-      ? [['baseline'], ['']]
-      : [
-          [signed(comparison.shares.success.difference), pValue(comparison.adjusted.success)],
-          comparison.adjusted.delta === undefined || comparison.delta.difference === undefined
-            ? ['–']
-            : [signed(comparison.delta.difference), pValue(comparison.adjusted.delta)],
-        ];
+  const differences = compares ? differencesOf(comparison) : [];
   return element(
     'tr',
     {},

@@ -59,7 +59,10 @@ export function statisticsText({ rows, selected }: StatisticsTable): string {
         'Figures of the code base are known once an instance is opened or validated, those of tests once it is validated.',
       ]
     : [];
-  const notes = [...statisticsNotes, ...unknown].map((note) => `- ${note}`);
+  // Each sentence in its own line, since an editor does not wrap them.
+  const notes = [...statisticsNotes, ...unknown].map(
+    (note) => `- ${note.replace(/([.;]) /g, '$1\n  ')}`,
+  );
   return `${[layOut([['', '', 'Mean', 'Max', 'n'], ...cells]), '', ...notes].join('\n')}\n`;
 }
 

@@ -34,6 +34,9 @@ async function offerToSave(patch: string, hindrance: string): Promise<void> {
     save,
   );
   if (chosen !== save) return;
-  const uri = await vscode.window.showSaveDialog({ filters: { Diff: ['diff', 'patch'] } });
+  const uri = await vscode.window.showSaveDialog({
+    title: vscode.l10n.t('File for the Diff'),
+    filters: { Diff: ['diff', 'patch'] },
+  });
   if (uri !== undefined) await vscode.workspace.fs.writeFile(uri, bytesOf(patch));
 }

@@ -266,6 +266,27 @@ const nothingFound = (l10n: typeof vscode.l10n): Readonly<Record<string, string>
   locations: l10n.t('no locations'),
 });
 
+/**
+ * The output of a stage in one line: texts as they are, lists by their length, and the parts of an
+ * object by their names.
+ */
+function outputInWords(l10n: typeof vscode.l10n, output: unknown): string {
+  if (Array.isArray(output)) {
+    return output.length === 1 ? l10n.t('1 entry') : l10n.t('{0} entries', output.length);
+  }
+  if (typeof output !== 'object' || output === null) {
+    return typeof output === 'string' ? oneLine(output) : (JSON.stringify(output) ?? '');
+  }
+  return Object.entries(output)
+    .map(([name, value]: [string, unknown]) => {
+      const said = Array.isArray(value) ? String(value.length) : outputInWords(l10n, value);
+      return `${oneLine(name)} ${said}`;
+    })
+    .join(' · ');
+}
+
+const oneLine = (text: string): string => text.trim().replace(/\s+/g, ' ');
+
 function stageRow(
   l10n: typeof vscode.l10n,
   { id, record }: Generation,
@@ -299,7 +320,7 @@ function stageRow(
           ? l10n.t('none')
           : ''
         : places.length === 0
-          ? text.slice(0, shownOfOutput)
+          ? outputInWords(l10n, output).slice(0, shownOfOutput)
           : places.length === 1
             ? l10n.t('1 place')
             : l10n.t('{0} places', places.length),

@@ -40,11 +40,12 @@ export function pythonPick(
       does: { set: '' },
     },
     ...known.map(({ path, name, version }): PythonChoice => ({
-      label:
-        name === ''
-          ? l10n.t('Python {0}', version)
-          : // Names of folders must not become icons.
-            l10n.t('Python {0} ({1})', version, name.replaceAll('$(', '\\$(')),
+      label: [
+        // The Python extension may not know the version yet.
+        version === '' ? l10n.t('Python') : l10n.t('Python {0}', version),
+        // Names of folders must not become icons.
+        ...(name === '' ? [] : [`(${name.replaceAll('$(', '\\$(')})`]),
+      ].join(' '),
       ...of(path),
       detail: path,
       does: { set: path },

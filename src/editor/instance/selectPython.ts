@@ -2,11 +2,10 @@ import * as vscode from 'vscode';
 import { recipeOf } from '../../engine/environments/recipes';
 import { fittingPython } from '../../engine/local/fittingEngine';
 import type { Reporter } from '../../domain/reporter';
-import { afterAWhile } from '../shell/afterAWhile';
 import { settingKeys } from '../shell/names';
-import { choosePython, knownPythons } from '../shell/pythonExtension';
+import { choosePython, knownPythons, type KnownPython } from '../shell/pythonExtension';
 import type { OpenInstance } from './openInstance';
-import { pythonPick } from './pythonPick';
+import { pythonPick, type PythonChoice } from './pythonPick';
 
 /**
  * Lets the person choose the interpreter for tests of the open instance. A choice of an interpreter
@@ -16,20 +15,57 @@ export async function selectPython(open: OpenInstance, reporter: Reporter): Prom
   const scope = open.folder.uri;
   const configuration = vscode.workspace.getConfiguration(undefined, scope);
   const { repo, version } = await open.instance();
-  // The Python extension may have to start, and looks for interpreters then.
-  const known = await afterAWhile(vscode.l10n.t('Looking for Python'), knownPythons);
-  const choices = pythonPick(vscode.l10n, known, {
-    current: configuration.get<string>(settingKeys.python, ''),
-    needed: recipeOf(repo, version).python,
-  });
-  const chosen = await vscode.window.showQuickPick(choices, {
-    title: vscode.l10n.t('Python for the Tests of {0}', open.marker.id),
-    matchOnDetail: true,
-  });
+  const chosen = await chosenFrom(
+    (known) =>
+      pythonPick(vscode.l10n, known, {
+        current: configuration.get<string>(settingKeys.python, ''),
+        needed: recipeOf(repo, version).python,
+      }),
+    open.marker.id,
+  );
   if (chosen === undefined) return;
   const python = chosen.does === 'browse' ? await lookedFor() : chosen.does.set;
   if (python === undefined) return;
   await setPython(python, open, reporter);
+}
+
+/** Shows the list at once, and adds what the Python extension finds: its search may take long. */
+async function chosenFrom(
+  choices: (known: readonly KnownPython[]) => PythonChoice[],
+  instance: string,
+): Promise<PythonChoice | undefined> {
+  const box = vscode.window.createQuickPick<PythonChoice>();
+  box.title = vscode.l10n.t('Python for the Tests of {0}', instance);
+  box.placeholder = vscode.l10n.t('Looking for Python');
+  box.matchOnDetail = true;
+  box.busy = true;
+  box.items = choices([]);
+  let isOpen = true;
+  const chosen = new Promise<PythonChoice | undefined>((resolve) => {
+    box.onDidAccept(() => resolve(box.selectedItems[0]));
+    box.onDidHide(() => resolve(undefined));
+  });
+  const search = async (): Promise<void> => {
+    for await (const known of knownPythons()) {
+      if (!isOpen) return;
+      const [active] = box.activeItems;
+      box.items = choices(known);
+      // The entry under the cursor stays so, since the person may be about to choose it.
+      const same = box.items.filter(({ label }) => label === active?.label);
+      if (same.length > 0) box.activeItems = same;
+    }
+    if (!isOpen) return;
+    box.busy = false;
+    box.placeholder = '';
+  };
+  box.show();
+  void search();
+  try {
+    return await chosen;
+  } finally {
+    isOpen = false;
+    box.dispose();
+  }
 }
 
 async function lookedFor(): Promise<string | undefined> {

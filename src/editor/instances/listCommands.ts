@@ -88,6 +88,7 @@ async function pick(
   const found = await vscode.window.showOpenDialog({
     ...options,
     canSelectMany: false,
+    title: vscode.l10n.t('Dataset'),
     openLabel: vscode.l10n.t('Use as Dataset'),
   });
   return found?.[0]?.fsPath;
@@ -163,6 +164,7 @@ export async function chooseFilterList(catalogue: Catalogue, given?: string): Pr
 async function pickFile(): Promise<string | undefined> {
   const found = await vscode.window.showOpenDialog({
     canSelectMany: false,
+    title: vscode.l10n.t('Filter List'),
     openLabel: vscode.l10n.t('Use as Filter List'),
   });
   return found?.[0]?.fsPath;

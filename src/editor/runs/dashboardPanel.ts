@@ -14,6 +14,7 @@ import { bundledPage } from '../shell/bundledPage';
 import { dashboardViewType } from '../shell/names';
 import { cellNameSchema } from './cellNameSchema';
 import { dashboardProblems } from './dashboardProblems';
+import { entryForPage } from './entryForPage';
 import type { Revealed } from '../instance/revealed';
 import { withoutHidden, withoutHiddenSurvivors } from './hiddenSurvivors';
 import type { RunLibrary } from './library';
@@ -168,7 +169,10 @@ export class DashboardPanel implements vscode.Disposable {
       version: studyVersion,
       created: new Date().toISOString(),
       product: packageJson.version,
-      runs: withoutHiddenSurvivors(this.runs(), this.source.revealed).map(withoutPaths),
+      runs: withoutHiddenSurvivors(this.runs(), this.source.revealed).map((run) => ({
+        ...withoutPaths(run),
+        entries: run.entries.map(entryForPage),
+      })),
       published: [],
       repairs: repairs.results,
       asked: {},
@@ -180,7 +184,7 @@ export class DashboardPanel implements vscode.Disposable {
 
   private sendEntries(run: string, entries: readonly RunEntry[]): void {
     const shown = entries.map((entry) => withoutHidden(entry, this.source.revealed));
-    this.send({ type: 'entries', run, entries: shown.map(forPage) });
+    this.send({ type: 'entries', run, entries: shown.map(entryForPage) });
   }
 
   /** Sends the candidates of an instance again, whose golden patch was revealed or hidden. */
@@ -285,8 +289,5 @@ export class DashboardPanel implements vscode.Disposable {
     this.panel.dispose();
   }
 }
-
-/** An entry without the fields that only the extension uses. */
-const forPage = ({ report: _report, ...entry }: RunEntry): RunEntry => entry;
 
 const keyOf = (labels: readonly string[]): string => JSON.stringify([...labels].sort());

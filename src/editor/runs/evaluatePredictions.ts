@@ -98,18 +98,19 @@ async function askForPredictions(
       choose: async () => {
         const found = await vscode.window.showOpenDialog({
           canSelectMany: true,
+          title: vscode.l10n.t('Predictions to Evaluate'),
           openLabel: vscode.l10n.t('Evaluate'),
         });
         return found?.map((uri) => uri.fsPath);
       },
     },
     {
-      label: vscode.l10n.t('Golden Tests'),
+      label: '$(verified) ' + vscode.l10n.t('Golden Tests'),
       description: vscode.l10n.t('T* of every instance, as the candidate'),
       choose: async () => ['gold'],
     },
     {
-      label: vscode.l10n.t('No Candidate'),
+      label: '$(circle-slash) ' + vscode.l10n.t('No Candidate'),
       description: vscode.l10n.t('base tests only'),
       choose: async () => ['none'],
     },

@@ -189,6 +189,7 @@ export class Runs implements vscode.Disposable {
         await vscode.window.showOpenDialog({
           canSelectFiles: false,
           canSelectFolders: true,
+          title: vscode.l10n.t('Folder of a Run'),
           openLabel: vscode.l10n.t('Add Run Folder'),
         })
       )?.[0]?.fsPath;
@@ -257,6 +258,10 @@ export class Runs implements vscode.Disposable {
       sources: this.sources(instances),
     };
     await this.library.loaded();
+    // A person who was asked elsewhere, as by the palette, sees how far it is.
+    if (given === undefined) {
+      await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
+    }
     // The batch continues in the background, since a command must not run for hours.
     void this.inBackground(choice, parts);
   }
@@ -374,6 +379,7 @@ export class Runs implements vscode.Disposable {
       given ??
       (await vscode.window.showSaveDialog({
         filters: { HTML: ['html'] },
+        title: vscode.l10n.t('File for the Exported Page'),
         saveLabel: vscode.l10n.t('Export'),
         defaultUri: atHome(`${runs.length === 1 ? (runs[0]?.label ?? 'run') : 'runs'}.html`),
       }));
@@ -447,6 +453,7 @@ export class Runs implements vscode.Disposable {
       onDidFilter: this.filter.onDidChange,
       save: async (name, content) => {
         const uri = await vscode.window.showSaveDialog({
+          title: vscode.l10n.t('File for {0}', basename(name)),
           // The page is untrusted, so only the last part of the name counts.
           defaultUri: atHome(basename(name)),
         });
@@ -509,6 +516,7 @@ export class Runs implements vscode.Disposable {
 /** A file with trajectories that a person chooses. */
 async function askForTrajectory(): Promise<string | undefined> {
   const chosen = await vscode.window.showOpenDialog({
+    title: vscode.l10n.t('Trajectory'),
     openLabel: vscode.l10n.t('Open Trajectory'),
     filters: {
       [vscode.l10n.t('Trajectories')]: ['jsonl', 'traj', 'json'],

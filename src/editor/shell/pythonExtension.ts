@@ -10,7 +10,9 @@ interface PythonApi {
     getActiveEnvironmentPath(resource?: vscode.Uri): { readonly path: string };
     updateActiveEnvironmentPath(path: string, resource?: vscode.Uri): Thenable<void>;
     readonly onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
-    /** Absent in old versions. */
+    /** Searches once in a window; absent in old versions. */
+    refreshEnvironments?(): Thenable<void>;
+    /** Those that are found so far; absent in old versions. */
     readonly known?: readonly {
       readonly path: string;
       readonly executable?: { readonly uri?: vscode.Uri | undefined };
@@ -43,17 +45,25 @@ export function chosenPython(scope: vscode.Uri | undefined): string | undefined 
   return path === undefined || path === '' ? undefined : path;
 }
 
-/** The interpreters that the Python extension has found; none where it is not installed. */
-export async function knownPythons(): Promise<KnownPython[]> {
-  // Its failure to start leaves the other choices.
-  const started: unknown = await installed()
-    ?.activate()
-    .then(
-      (api) => api,
-      () => undefined,
-    );
-  const known = (started as Partial<PythonApi> | undefined)?.environments?.known ?? [];
-  return known.flatMap(({ path, executable, environment, version }) => {
+/**
+ * The interpreters that the Python extension has found: first those that it knows once it has
+ * started, then all, after its search. Ends at once where it is not installed.
+ */
+export async function* knownPythons(): AsyncGenerator<readonly KnownPython[]> {
+  // Its failure to start, or to search, leaves the other choices.
+  try {
+    const api = (await installed()?.activate()) as Partial<PythonApi> | undefined;
+    if (api?.environments === undefined) return;
+    yield knownTo(api.environments);
+    await api.environments.refreshEnvironments?.();
+    yield knownTo(api.environments);
+  } catch {
+    return;
+  }
+}
+
+const knownTo = ({ known = [] }: PythonApi['environments']): KnownPython[] =>
+  known.flatMap(({ path, executable, environment, version }) => {
     // An environment without an interpreter runs nothing.
     const file = executable === undefined ? path : executable.uri?.fsPath;
     if (file === undefined || version?.major === 2) return [];
@@ -61,7 +71,6 @@ export async function knownPythons(): Promise<KnownPython[]> {
     const numbers = [major, minor, micro].filter((each) => each !== undefined && each >= 0);
     return [{ path: file, name: environment?.name ?? '', version: numbers.join('.') }];
   });
-}
 
 /** Makes an interpreter the one of the Python extension, where it is installed. */
 export async function choosePython(path: string, scope: vscode.Uri): Promise<void> {

@@ -297,8 +297,21 @@ describe('the dashboard as a file', function () {
     await page.waitForSelector('.summary .difference');
     const intervals = await page.locator('.summary .interval').allTextContents();
     assert.ok(intervals.filter((each) => /^\[\d+\.\d, \d+\.\d\]$/.test(each)).length >= 3 * 8);
-    await page.getByLabel('Compare with').selectOption({ label: 'method-3' });
-    await until("document.querySelectorAll('.summary tbody tr')[2].innerText.includes('baseline')");
+    const rows = "[...document.querySelectorAll('.summary tbody tr')].map((row) => row.innerText)";
+    // Within the event, so before the differences are computed.
+    const atOnce = await page.evaluate<string[]>(`(() => {
+      const options = [...document.querySelectorAll('option')];
+      const { value, parentElement } = options.find(({ label }) => label === 'method-3');
+      parentElement.value = value;
+      parentElement.dispatchEvent(new Event('change'));
+      return ${rows};
+    })()`);
+    assert.deepEqual(
+      atOnce.map((row) => /baseline|…/.exec(row)?.[0]),
+      ['…', '…', 'baseline'],
+    );
+    await until(`!${rows}.some((row) => row.includes('…'))`);
+    assert.match((await page.evaluate<string[]>(rows))[2] ?? '', /baseline/);
     await page.getByLabel('Published rows').check();
     await page.waitForSelector('.published');
   });

@@ -199,6 +199,26 @@ describe('the Fixes view', () => {
     assert.deepEqual([label, description], ['2 stages', undefined]);
   });
 
+  it('tells the output of a stage in words where it lists no places', () => {
+    const telling = (stage: string, output: unknown) => ({
+      ...{ ...step, step: 'stage' as const, stage, output },
+    });
+    const run = generation({
+      stages: [
+        telling('repair', [{ sample: 1, set: 1 }]),
+        telling('regression', { files: ['tests/test_a.py'], tests: 12, isAll: true }),
+        telling('script on R', 'Issue\n reproduced'),
+      ],
+    });
+    const view = shown([run]);
+    assert.deepEqual(
+      fixNodes(view, { kind: 'stages', generation: run }).map(
+        (node) => rowOf(view, node).description,
+      ),
+      ['1 entry', 'files 1 · tests 12 · isAll true', 'Issue reproduced'],
+    );
+  });
+
   it('links the places that stages have found', () => {
     const stage = {
       ...step,

@@ -1,0 +1,10 @@
+import type { RunEntry } from '../../domain/study/entry';
+import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
+
+/**
+ * An entry for the dashboard in the editor: without the fields that only the extension uses, and
+ * with settings in place of options. A saved report has the words of the command line.
+ */
+export function entryForPage({ report: _report, ...entry }: RunEntry): RunEntry {
+  return { ...entry, explanation: inTermsOfSettings(entry.explanation) };
+}
