@@ -53,8 +53,8 @@ function unspokenLook(
     return isRunning
       ? {
           text,
-          tooltip: l10n.t('Preparing to run the tests; click to cancel'),
-          command: commandIds.cancelRuns,
+          tooltip: l10n.t('Preparing to run the tests; click to wait or to cancel'),
+          command: commandIds.showVerdict,
         }
       : {
           text,
@@ -66,8 +66,12 @@ function unspokenLook(
     const about = soFar?.first.strict?.explanation ?? environment;
     return {
       text: `$(sync~spin) ${runningText(l10n, soFar?.first)}`,
-      tooltip: [...(about === undefined ? [] : [about]), l10n.t('Click to cancel')].join('\n\n'),
-      command: commandIds.cancelRuns,
+      tooltip: [
+        ...(about === undefined ? [] : [about]),
+        l10n.t('Click for the results so far, or to cancel'),
+      ].join('\n\n'),
+      // A click is often meant for the verdict that shows, so it never cancels by itself.
+      command: commandIds.showVerdict,
     };
   }
   return {

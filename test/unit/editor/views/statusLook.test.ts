@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { FirstResult } from '../../../../src/evaluation/firstResult';
 import { commandIds } from '../../../../src/editor/shell/names';
 import {
   lookOfVerdict,
@@ -7,9 +6,8 @@ import {
   type StatusLook,
   type WithoutVerdict,
 } from '../../../../src/editor/verdict/statusLook';
-import { candidateResult } from '../../evaluation/examples';
 import { english } from './english';
-import { shown, strictGrade } from './shownVerdicts';
+import { firstResult, shown, strictGrade } from './shownVerdicts';
 
 const idle: WithoutVerdict = {
   step: undefined,
@@ -25,21 +23,6 @@ function without(more: Partial<WithoutVerdict>): Omit<StatusLook, 'label'> {
 }
 const withVerdict = (...about: Parameters<typeof shown>): StatusLook =>
   lookOfVerdict(english, shown(...about));
-
-function first(more: Partial<FirstResult> = {}): FirstResult {
-  const { instance, model, patch, ownTests, tests } = candidateResult();
-  return {
-    ...{ instance, model, patch, ownTests, tests },
-    preliminary: true,
-    changeCoverage: undefined,
-    runs: {},
-    notSeen: [],
-    strict: strictGrade(),
-    problem: undefined,
-    whole: false,
-    ...more,
-  };
-}
 
 describe('the status-bar item without a verdict', () => {
   it('asks for a run', () => {
@@ -73,7 +56,7 @@ describe('the status-bar item without a verdict', () => {
     );
   });
 
-  it('names the step before the tests run; it leads to the log, and cancels a run', () => {
+  it('names the step before the tests run; it leads to the log, and offers to cancel a run', () => {
     const look: ReturnType<typeof without> = {
       text: '$(sync~spin) SWT-Bench: pulling the image',
       tooltip: 'Preparing to run the tests; click for the log',
@@ -82,40 +65,44 @@ describe('the status-bar item without a verdict', () => {
     assert.deepEqual(without({ step: 'pulling the image' }), look);
     assert.deepEqual(without({ step: 'pulling the image', isRunning: true, revealed: true }), {
       ...look,
-      tooltip: 'Preparing to run the tests; click to cancel',
-      command: commandIds.cancelRuns,
+      tooltip: 'Preparing to run the tests; click to wait or to cancel',
+      command: commandIds.showVerdict,
     });
   });
 
   it('says where tests run while nothing is known of them', () => {
     const running = {
       text: '$(sync~spin) SWT-Bench: running on R and R∘X*',
-      tooltip: 'Click to cancel',
-      command: commandIds.cancelRuns,
+      tooltip: 'Click for the results so far, or to cancel',
+      command: commandIds.showVerdict,
     };
     assert.deepEqual(without({ isRunning: true }), running);
     assert.deepEqual(without({ isRunning: true, environment: 'docker' }), {
       ...running,
-      tooltip: 'docker\n\nClick to cancel',
+      tooltip: 'docker\n\nClick for the results so far, or to cancel',
     });
     assert.deepEqual(
-      without({ isRunning: true, soFar: { first: first({ strict: undefined }) } }),
+      without({ isRunning: true, soFar: { first: firstResult({ strict: undefined }) } }),
       running,
     );
   });
 
   it('tells what the own tests did while the whole files run', () => {
-    assert.deepEqual(without({ isRunning: true, environment: 'x', soFar: { first: first() } }), {
-      text: '$(sync~spin) 1 F→P · running the whole files',
-      tooltip: '1 test F→P and none fails after the fix\n\nClick to cancel',
-      command: commandIds.cancelRuns,
-    });
+    assert.deepEqual(
+      without({ isRunning: true, environment: 'x', soFar: { first: firstResult() } }),
+      {
+        text: '$(sync~spin) 1 F→P · running the whole files',
+        tooltip:
+          '1 test F→P and none fails after the fix\n\nClick for the results so far, or to cancel',
+        command: commandIds.showVerdict,
+      },
+    );
   });
 
   it('is grading where the own tests are the whole files', () => {
     const strict = strictGrade({ success: false, reason: 'passes on R' });
     assert.equal(
-      without({ isRunning: true, soFar: { first: first({ strict, whole: true }) } }).text,
+      without({ isRunning: true, soFar: { first: firstResult({ strict, whole: true }) } }).text,
       '$(sync~spin) passes on R · grading',
     );
   });
