@@ -3,8 +3,9 @@ import { recipeOf } from '../../engine/environments/recipes';
 import { fittingPython } from '../../engine/local/fittingEngine';
 import type { Reporter } from '../../domain/reporter';
 import { afterAWhile } from '../shell/afterAWhile';
-import { settingKeys } from '../shell/names';
+import { commandIds, settingKeys } from '../shell/names';
 import { choosePython, knownPythons } from '../shell/pythonExtension';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from './openInstance';
 import { pythonPick } from './pythonPick';
 
@@ -30,6 +31,20 @@ export async function selectPython(open: OpenInstance, reporter: Reporter): Prom
   const python = chosen.does === 'browse' ? await lookedFor() : chosen.does.set;
   if (python === undefined) return;
   await setPython(python, open, reporter);
+  const { label } = chosen;
+  const said = chosen.does === 'browse' ? python : label.replace(/^\$\([^)]*\)\s*/, '');
+  // The note of an environment that was made before would name what tests no longer run with.
+  await open.environmentNotes.keep((at) => vscode.l10n.t('Chosen at {0}: {1}', at, said));
+  tellNewPython(said);
+}
+
+/** Says what tests run with from now on, and offers to run them. */
+export function tellNewPython(python: string): void {
+  const reproduce = vscode.l10n.t('Reproduce');
+  const said = vscode.l10n.t('Tests of this instance now run with {0}', python);
+  void vscode.window.showInformationMessage(withoutLinkMarkup(said), reproduce).then((chosen) => {
+    if (chosen === reproduce) void vscode.commands.executeCommand(commandIds.reproduce);
+  });
 }
 
 async function lookedFor(): Promise<string | undefined> {

@@ -11,9 +11,10 @@ import { parseSources } from '../../repository/source';
 import { listCommandIds, settingKeys } from '../shell/names';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { distOf } from '../instance/warmSession';
-import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
+import { storageFolder, timeoutSeconds } from '../shell/settings';
 import type { Catalogue } from './catalogue';
 import { chooseRepositoryFolder } from './chooseRepositoryFolder';
+import { engineSettingsOfListed } from './engineSettingsOfListed';
 import { notJudged, validationLine, validationSummary } from './validationTexts';
 import { withNotification } from '../shell/withNotification';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
@@ -86,7 +87,8 @@ function validateEach(
       signal,
       reporter,
     };
-    return withEngine({ ...engineSettings(), storage, assets, signal }, async (engine) => {
+    const settings = await engineSettingsOfListed(ids);
+    return withEngine({ ...settings, storage, assets, signal }, async (engine) => {
       const results: Result[] = [];
       for (const instance of (await dataset?.read(ids)) ?? []) {
         const validated = await validateOne({ ...shared, instance, engine });

@@ -22,8 +22,9 @@ import { withTrajectoryFindings } from '../../trajectory/scan/withTrajectoryFind
 import { distOf } from '../instance/warmSession';
 import { afterAWhile } from '../shell/afterAWhile';
 import type { Catalogue } from '../instances/catalogue';
+import { engineSettingsOfListed } from '../instances/engineSettingsOfListed';
 import { shortDatasetName } from '../../domain/study/shortDatasetName';
-import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
+import { storageFolder, timeoutSeconds } from '../shell/settings';
 import {
   denominatorChoices,
   denominatorQuestion,
@@ -186,7 +187,7 @@ export async function evaluatePredictions(
   }
   const storage = storageFolder();
   const assets = distOf(parts.extensionPath);
-  const settings = engineSettings();
+  const settings = await engineSettingsOfListed(choice.ids);
   const out = library.batchFolder;
   const place = runFolder(out, choice.runId);
   // From the batch on, its row in the Runs view cancels it.

@@ -2,7 +2,7 @@ import type * as vscode from 'vscode';
 import { fileOf } from '../../domain/outcome';
 import type { FirstResult } from '../../evaluation/firstResult';
 import { commandIds } from '../shell/names';
-import { verdictInWords, verdictSentences, type ShownVerdict } from './verdictSentences';
+import { mayRunNow, verdictInWords, verdictSentences, type ShownVerdict } from './verdictSentences';
 
 /** The verdict as a list to choose from: the next steps, then the verdict in sentences. */
 export interface VerdictPick {
@@ -140,8 +140,9 @@ function steps(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictChoice[]
     does: { command: commandIds.makeEnvironment },
   };
   return [
+    ...(mayRunNow(verdict) ? [run] : []),
     ...(evaluated.result.strict.reason === 'could not run' ? [environment] : []),
-    ...(isExportable ? [save, run] : [run, save]),
+    ...(isExportable ? [save, run] : mayRunNow(verdict) ? [save] : [run, save]),
     {
       label: `$(checklist) ${l10n.t('Show Change Coverage')}`,
       detail: hidden + l10n.t('The state of every changed line.'),

@@ -123,6 +123,14 @@ describe('the status-bar item with a verdict', () => {
     assert.equal(look(false), '$(history) 1 F→P · ΔC 50 % 1/2 · edited since');
   });
 
+  it('asks for a run where the environment was chosen after tests could not run', () => {
+    const strict = strictGrade({ success: false, reason: 'could not run' });
+    const look = (environment: string | undefined): string =>
+      lookOfVerdict(english, shown({ strict, changeCoverage: undefined }, { environment })).text;
+    assert.equal(look('python 3.11'), '$(error) could not run · ΔC –');
+    assert.equal(look(undefined), '$(history) could not run · ΔC – · run it again');
+  });
+
   it('shows the reason of what is no success', () => {
     const strict = strictGrade({ success: false, reason: 'fails on both sides' });
     assert.equal(withVerdict({ strict }).text, '$(error) fails on both sides · ΔC 50 % 1/2');

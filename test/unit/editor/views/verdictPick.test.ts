@@ -36,13 +36,23 @@ const save: VerdictEntry = {
 describe('the list of a verdict', () => {
   it('offers an environment first where the tests could not run', () => {
     const broken = { strict: strictGrade({ success: false, reason: 'could not run' }) };
-    const [first] = below(pick({ ...broken }), 'Next');
+    const [first] = below(pick(broken, { environment: 'python 3.11' }), 'Next');
     assert.deepEqual(first, {
       label: '$(package) Make Environment for This Instance',
       detail: 'Its Python, with its requirements as of its day.',
       does: { command: commandIds.makeEnvironment },
     });
     assert.ok(below(pick(noSuccess), 'Next').every((entry) => entry !== first));
+  });
+
+  it('offers a run before that where nothing has run with what is chosen now', () => {
+    const broken = { strict: strictGrade({ success: false, reason: 'could not run' }) };
+    const labels = below(pick(broken), 'Next').map(textOf);
+    assert.deepEqual(labels.slice(0, 3), [
+      '$(run-all) Reproduce on R and R∘X*',
+      '$(package) Make Environment for This Instance',
+      '$(export) Export Reference Reproduction…',
+    ]);
   });
 
   it('offers the next steps, an export of a success first', () => {
