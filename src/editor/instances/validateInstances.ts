@@ -90,8 +90,10 @@ function validateEach(
     const settings = await engineSettingsOfListed(ids);
     return withEngine({ ...settings, storage, assets, signal }, async (engine) => {
       const results: Result[] = [];
-      for (const instance of (await dataset?.read(ids)) ?? []) {
-        const validated = await validateOne({ ...shared, instance, engine });
+      const instances = (await dataset?.read(ids)) ?? [];
+      for (const [at, instance] of instances.entries()) {
+        const counted = counting(reporter, at + 1, instances.length);
+        const validated = await validateOne({ ...shared, reporter: counted, instance, engine });
         results.push({ ...validated, id: instance.id, repo: instance.repo });
         // The message of the end goes away; the log keeps each result.
         reporter.log(validationLine(vscode.l10n, validated.validation));
@@ -101,6 +103,13 @@ function validateEach(
     });
   });
 }
+
+/** Reports steps with the number of the instance, where there are several. */
+const counting = (reporter: Reporter, number: number, all: number): Reporter => ({
+  log: (line) => reporter.log(line),
+  progress: (step) =>
+    reporter.progress(all === 1 ? step : vscode.l10n.t('{0} of {1}: {2}', number, all, step)),
+});
 
 function tell({ text, isSound }: NonNullable<ReturnType<typeof validationSummary>>): void {
   const show = vscode.l10n.t('Show Them');
