@@ -54,8 +54,10 @@ export async function validateInstances(
     notJudged(vscode.l10n, first.id, first.repo),
     first.sourceProblem?.message,
   );
-  if (!(first.sourceProblem instanceof SourceUnusable)) return showProblem(said, reporter);
-  if (await chooseRepositoryFolder(first.repo, said, reporter)) {
+  const { sourceProblem } = first;
+  if (!(sourceProblem instanceof SourceUnusable)) return showProblem(said, reporter);
+  const shown = sourceProblem.brief === undefined ? said : sourceProblem;
+  if (await chooseRepositoryFolder(first.repo, shown, reporter)) {
     const again = unjudged.map(({ id }) => id);
     return validateInstances(catalogue, again, parts);
   }

@@ -12,6 +12,7 @@ import { withoutPaths, type RunData, type RunEntry } from '../../domain/study/en
 import { studyVersion } from '../../domain/study/document';
 import { bundledPage } from '../shell/bundledPage';
 import { dashboardViewType } from '../shell/names';
+import { adviceInEditor } from './adviceInEditor';
 import { cellNameSchema } from './cellNameSchema';
 import { dashboardProblems } from './dashboardProblems';
 import type { Revealed } from '../instance/revealed';
@@ -92,6 +93,12 @@ export class DashboardPanel implements vscode.Disposable {
     new DashboardPanel(panel, source, labels);
   }
 
+  /** Labels of the runs of the dashboard in front; none when it shows all, or there is none. */
+  static activeLabels(): readonly string[] {
+    const shown = [...DashboardPanel.panels.values()].find(({ panel }) => panel.active);
+    return shown?.labels ?? [];
+  }
+
   /**
    * Fills a panel that VS Code brings back. @param saved the state that the page stored; it is
    * untrusted
@@ -168,7 +175,9 @@ export class DashboardPanel implements vscode.Disposable {
       version: studyVersion,
       created: new Date().toISOString(),
       product: packageJson.version,
-      runs: withoutHiddenSurvivors(this.runs(), this.source.revealed).map(withoutPaths),
+      runs: withoutHiddenSurvivors(this.runs(), this.source.revealed)
+        .map(withoutPaths)
+        .map((run) => ({ ...run, entries: run.entries.map(adviceInEditor) })),
       published: [],
       repairs: repairs.results,
       asked: {},
@@ -286,7 +295,7 @@ export class DashboardPanel implements vscode.Disposable {
   }
 }
 
-/** An entry without the fields that only the extension uses. */
-const forPage = ({ report: _report, ...entry }: RunEntry): RunEntry => entry;
+/** An entry without the fields that only the extension uses, and with advice for the editor. */
+const forPage = ({ report: _report, ...entry }: RunEntry): RunEntry => adviceInEditor(entry);
 
 const keyOf = (labels: readonly string[]): string => JSON.stringify([...labels].sort());

@@ -95,7 +95,9 @@ async function askForPredictions(
   const items: Item[] = [
     {
       label: '$(file) ' + vscode.l10n.t('Files…'),
-      description: vscode.l10n.t('JSON or JSONL, plain or gzipped; several are samples'),
+      description: vscode.l10n.t(
+        'JSON or JSONL, plain or gzipped; of several methods, or samples of one',
+      ),
       choose: async () => {
         const found = await vscode.window.showOpenDialog({
           canSelectMany: true,
