@@ -31,11 +31,15 @@ export async function selectPython(open: OpenInstance, reporter: Reporter): Prom
   const python = chosen.does === 'browse' ? await lookedFor() : chosen.does.set;
   if (python === undefined) return;
   await setPython(python, open, reporter);
-  const { label } = chosen;
-  const said = chosen.does === 'browse' ? python : label.replace(/^\$\([^)]*\)\s*/, '');
+  const said = pythonInWords(python);
   // The note of an environment that was made before would name what tests no longer run with.
-  await open.environmentNotes.keep((at) => vscode.l10n.t('Chosen at {0}: {1}', at, said));
+  await open.environmentNotes.keep((at) => vscode.l10n.t('{0}, chosen at {1}', said, at));
   tellNewPython(said);
+}
+
+function pythonInWords(python: string): string {
+  if (python === '') return vscode.l10n.t('the Python of the Python extension, or on PATH');
+  return python === fittingPython ? vscode.l10n.t('an environment made for it') : python;
 }
 
 /** Says what tests run with from now on, and offers to run them. */
