@@ -83,6 +83,8 @@ class JudgementBox {
     } finally {
       box.show();
       this.isAside = false;
+      // VS Code empties the list of a box that comes back.
+      this.draw();
     }
   }
 
