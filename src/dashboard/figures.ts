@@ -136,7 +136,9 @@ export class Figures {
     const texts =
       kept === undefined
         ? runs.map(denominatorText)
-        : [`The filter is on: shares of the ${number(kept.size)} instances that it keeps.`];
+        : [
+            `The filter is on: shares of the ${kept.size === 1 ? '1 instance' : `${number(kept.size)} instances`} that it keeps.`,
+          ];
     return texts.map((text) => element('li', {}, text));
   }
 

@@ -113,7 +113,7 @@ describe('the bundled instance', () => {
     }
     const { strict } = resultOf('pytest-style');
     assert.equal(strict?.reason, 'could not run');
-    assert.match(strict.explanation, /pytest is not installed/);
+    assert.match(strict.explanation, /pytest, which is not installed/);
     assert.equal(strict.change_coverage, null, 'not 0 %: nobody knows what it covers');
   });
 

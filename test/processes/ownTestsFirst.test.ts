@@ -219,7 +219,7 @@ describe('the tests of a candidate, before the files they are in', function () {
       'tests/test_cat.py::B::test_two',
     ]);
     assert.equal(firsts[1]?.strict, undefined);
-    assert.match(firsts[1]?.problem ?? '', /pytest is not installed/);
+    assert.match(firsts[1]?.problem ?? '', /pytest, which is not installed/);
     assert.equal(results[1]?.strict.reason, 'could not run');
   });
 

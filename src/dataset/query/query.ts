@@ -46,7 +46,7 @@ export function matches(query: Query, item: QueryItem): boolean {
 /** One line of help for an input box. */
 export const queryHelp =
   'Words and "phrases", repo: status: changed: tests: issue: created: after: before: version: tag: note: ' +
-  'description: solution: location: is: – with a leading - for the opposite';
+  'description: solution: location: is: – with a leading - for the opposite; repo:a repo:b for either';
 
 /**
  * Reads a filter; README.md describes the language. An empty text keeps everything.

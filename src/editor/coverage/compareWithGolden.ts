@@ -9,6 +9,7 @@ import {
   tableUri,
 } from './comparisonDocuments';
 import { currentVerdict } from '../verdict/currentVerdict';
+import { timeOfDay } from '../verdict/verdictSentences';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
 import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
@@ -40,7 +41,12 @@ export async function compareWithGolden(open: OpenInstance, reporter: Reporter):
     void vscode.window.showWarningMessage(withoutLinkMarkup(text));
     return;
   }
-  const text = comparisonText({ instance: result.instance, candidate, golden });
+  // The page stays open while the candidate changes.
+  const about = vscode.l10n.t(
+    'About the run at {0}. After another run, compare again.',
+    timeOfDay(evaluated.evaluatedAt, vscode.env.language),
+  );
+  const text = comparisonText({ instance: result.instance, candidate, golden, about });
   const uri = tableUri(open, text, digest);
   await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
 }

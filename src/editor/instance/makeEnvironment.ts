@@ -3,13 +3,13 @@ import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { runsInContainers } from '../../engine/engine';
 import { instanceEnvironment } from '../../engine/local/instanceEnvironment';
-import { commandIds, settingKeys } from '../shell/names';
+import { settingKeys } from '../shell/names';
 import { engineSettings, storageFolder } from '../shell/settings';
 import { stepBeside } from '../shell/stepBeside';
 import { withNotification } from '../shell/withNotification';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from './openInstance';
-import { setPython } from './selectPython';
+import { setPython, tellNewPython } from './selectPython';
 
 /** Makes the virtual environment of the open instance, and lets its tests run with it. */
 export async function makeEnvironment(open: OpenInstance, reporter: Reporter): Promise<void> {
@@ -49,11 +49,7 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
   const python = made.interpreter;
   await setPython(python, open, reporter);
   await notes.keep((at) => vscode.l10n.t('Made at {0}: {1}', at, python));
-  const reproduce = vscode.l10n.t('Reproduce');
-  const said = vscode.l10n.t('Tests of this instance now run with {0}', python);
-  void vscode.window.showInformationMessage(said, reproduce).then((chosen) => {
-    if (chosen === reproduce) void vscode.commands.executeCommand(commandIds.reproduce);
-  });
+  tellNewPython(python);
 }
 
 const tellingBoth = (reporter: Reporter, tell: (step: string) => void): Reporter => ({

@@ -2,8 +2,9 @@ import * as vscode from 'vscode';
 import { recipeOf } from '../../engine/environments/recipes';
 import { fittingPython } from '../../engine/local/fittingEngine';
 import type { Reporter } from '../../domain/reporter';
-import { settingKeys } from '../shell/names';
+import { commandIds, settingKeys } from '../shell/names';
 import { choosePython, knownPythons, type KnownPython } from '../shell/pythonExtension';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from './openInstance';
 import { pythonPick, type PythonChoice } from './pythonPick';
 
@@ -27,6 +28,24 @@ export async function selectPython(open: OpenInstance, reporter: Reporter): Prom
   const python = chosen.does === 'browse' ? await lookedFor() : chosen.does.set;
   if (python === undefined) return;
   await setPython(python, open, reporter);
+  const said = pythonInWords(python);
+  // The note of an environment that was made before would name what tests no longer run with.
+  await open.environmentNotes.keep((at) => vscode.l10n.t('{0}, chosen at {1}', said, at));
+  tellNewPython(said);
+}
+
+function pythonInWords(python: string): string {
+  if (python === '') return vscode.l10n.t('the Python of the Python extension, or on PATH');
+  return python === fittingPython ? vscode.l10n.t('an environment made for it') : python;
+}
+
+/** Says what tests run with from now on, and offers to run them. */
+export function tellNewPython(python: string): void {
+  const reproduce = vscode.l10n.t('Reproduce');
+  const said = vscode.l10n.t('Tests of this instance now run with {0}', python);
+  void vscode.window.showInformationMessage(withoutLinkMarkup(said), reproduce).then((chosen) => {
+    if (chosen === reproduce) void vscode.commands.executeCommand(commandIds.reproduce);
+  });
 }
 
 /** Shows the list at once, and adds what the Python extension finds: its search may take long. */

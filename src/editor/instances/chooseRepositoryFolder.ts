@@ -3,6 +3,7 @@ import type { Reporter } from '../../domain/reporter';
 import { settingKeys } from '../shell/names';
 import { openSetting } from '../shell/settingNames/openSetting';
 import { problemText } from '../shell/problems';
+import { sourceProblemText } from './sourceProblemText';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
 /**
@@ -20,7 +21,8 @@ export async function chooseRepositoryFolder(
   reporter.log(text);
   const choose = vscode.l10n.t('Choose Repository Folder…');
   const settings = vscode.l10n.t('Open Settings');
-  const next = await vscode.window.showErrorMessage(withoutLinkMarkup(text), choose, settings);
+  const said = sourceProblemText(vscode.l10n, error) ?? text;
+  const next = await vscode.window.showErrorMessage(withoutLinkMarkup(said), choose, settings);
   if (next === settings) await openSetting(settingKeys.repositorySources);
   if (next !== choose) return false;
   const [folder] =

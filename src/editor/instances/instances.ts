@@ -17,6 +17,7 @@ import { InstanceList } from './instanceList';
 import { instancesOfCommand } from './instancesOfCommand';
 import type { ListNode } from './instanceTreeRow';
 import { judgeInstances } from './judgeInstances';
+import { firstToJudge } from './judgement';
 import {
   chooseDataset,
   chooseFilterList,
@@ -107,7 +108,7 @@ export class Instances implements vscode.Disposable {
         return this.open(await this.oneId(args), true);
       case listCommandIds.judge:
         await this.loaded();
-        return judgeInstances(catalogue, this.idsToJudge(args));
+        return this.judge(args);
       case listCommandIds.copyId:
         return this.copyIds(args);
       case listCommandIds.validate:
@@ -147,11 +148,21 @@ export class Instances implements vscode.Disposable {
     }
   }
 
+  /** Judges from a row on, or chosen rows. Without them it goes on where judging ended. */
+  private judge(args: readonly unknown[]): Promise<void> {
+    const { catalogue } = this;
+    const ids = this.idsToJudge(args);
+    if (ids !== undefined) return judgeInstances(catalogue, ids);
+    const listed = this.list.ids();
+    const first = firstToJudge(listed, (id) => catalogue.triageOf(id));
+    return judgeInstances(catalogue, listed, first);
+  }
+
   /**
    * The clicked rows, or the selected ones. A single instance is where a person begins: all that
-   * follow it in the list come after it.
+   * follow it in the list come after it. Undefined when none is chosen.
    */
-  private idsToJudge([row, rows]: readonly unknown[]): readonly string[] {
+  private idsToJudge([row, rows]: readonly unknown[]): readonly string[] | undefined {
     const listed = this.list.ids();
     if (typeof row === 'string') return from(row, listed);
     const { ids } = instancesOfCommand({
@@ -163,7 +174,7 @@ export class Instances implements vscode.Disposable {
     });
     const [chosen = []] = ids;
     const [only] = chosen;
-    if (only === undefined) return listed;
+    if (only === undefined) return undefined;
     return chosen.length === 1 ? from(only, listed) : chosen;
   }
 

@@ -18,9 +18,14 @@ import { changeTriage } from './triageCommands';
  * reason for each, and the issue page shows the instance that the line is about.
  *
  * @param ids in the order of the list
+ * @param first index of the instance to begin with
  */
-export function judgeInstances(catalogue: Catalogue, ids: readonly string[]): Promise<void> {
-  return new JudgementBox(catalogue, ids).ended;
+export function judgeInstances(
+  catalogue: Catalogue,
+  ids: readonly string[],
+  first = 0,
+): Promise<void> {
+  return new JudgementBox(catalogue, ids, first).ended;
 }
 
 class JudgementBox {
@@ -30,30 +35,57 @@ class JudgementBox {
     iconPath: new vscode.ThemeIcon('debug-step-over'),
     tooltip: vscode.l10n.t('Next Instance, Unchanged'),
   };
+  private readonly reveal: vscode.QuickInputButton = {
+    iconPath: new vscode.ThemeIcon('eye'),
+    tooltip: vscode.l10n.t('Reveal Golden Patch and Golden Tests…'),
+  };
   private numbered: readonly string[];
-  private at = 0;
+  /** Whether the box is hidden only while the person is asked about revealing. */
+  private isAside = false;
   /** The line that stood in the box when the instance came. */
   private before = '';
 
   constructor(
     private readonly catalogue: Catalogue,
     private readonly ids: readonly string[],
+    private at: number,
   ) {
     const { box } = this;
     this.numbered = numberedTags(catalogue.tags);
     box.ignoreFocusOut = true;
     box.placeholder = vscode.l10n.t('Number, first letters or a new tag, then the reason');
     box.onDidChangeValue(() => this.draw());
-    box.onDidTriggerButton((button) => this.turn(button === this.skip ? 1 : -1));
+    box.onDidTriggerButton((button) => this.press(button));
     box.onDidAccept(() => void this.accept());
     this.ended = new Promise((resolve) => {
       box.onDidHide(() => {
+        if (this.isAside) return;
         box.dispose();
         resolve();
       });
     });
     box.show();
     this.turn(0);
+  }
+
+  private press(button: vscode.QuickInputButton): void {
+    if (button === this.reveal) void this.askToReveal();
+    else this.turn(button === this.skip ? 1 : -1);
+  }
+
+  /** The question would close this box for good, which has to come back with its line. */
+  private async askToReveal(): Promise<void> {
+    const { box } = this;
+    this.isAside = true;
+    box.hide();
+    try {
+      await vscode.commands.executeCommand(commandIds.reveal, this.ids[this.at]);
+    } finally {
+      box.show();
+      this.isAside = false;
+      // VS Code empties the list of a box that comes back.
+      this.draw();
+    }
   }
 
   /** Goes on by some instances; after the last one the box closes. */
@@ -70,7 +102,7 @@ class JudgementBox {
     box.title = [id, title].filter((each) => each !== '').join(' · ');
     box.step = this.at + 1;
     box.totalSteps = ids.length;
-    box.buttons = [...(this.at > 0 ? [vscode.QuickInputButtons.Back] : []), this.skip];
+    box.buttons = [...(this.at > 0 ? [vscode.QuickInputButtons.Back] : []), this.reveal, this.skip];
     this.before = lineOf(catalogue.triageOf(id));
     box.value = this.before;
     this.draw();

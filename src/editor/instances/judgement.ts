@@ -23,6 +23,19 @@ export const numberedTags = (inUse: readonly string[]): string[] => [
   ...new Set([...firstTags, ...inUse]),
 ];
 
+/**
+ * Index of the instance with which judging goes on: the first one without a judgement. The first of
+ * all when every one has one.
+ */
+export const firstToJudge = (
+  ids: readonly string[],
+  triageOf: (id: string) => Pick<TriageEntry, 'tags' | 'note'> | undefined,
+): number =>
+  Math.max(
+    ids.findIndex((id) => lineOf(triageOf(id)) === ''),
+    0,
+  );
+
 /** A comma-separated list of words or of quoted texts at the beginning of a line. */
 const listOfTags = /^\s*((?:"[^"]*"|[^\s,"]+)(?:,\s*(?:"[^"]*"|[^\s,"]+))*),?(?:\s+|$)/;
 

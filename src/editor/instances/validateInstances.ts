@@ -11,9 +11,10 @@ import { parseSources } from '../../repository/source';
 import { listCommandIds, settingKeys } from '../shell/names';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { distOf } from '../instance/warmSession';
-import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
+import { storageFolder, timeoutSeconds } from '../shell/settings';
 import type { Catalogue } from './catalogue';
 import { chooseRepositoryFolder } from './chooseRepositoryFolder';
+import { engineSettingsOfListed } from './engineSettingsOfListed';
 import { notJudged, validationLine, validationSummary } from './validationTexts';
 import { withNotification } from '../shell/withNotification';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
@@ -53,8 +54,10 @@ export async function validateInstances(
     notJudged(vscode.l10n, first.id, first.repo),
     first.sourceProblem?.message,
   );
-  if (!(first.sourceProblem instanceof SourceUnusable)) return showProblem(said, reporter);
-  if (await chooseRepositoryFolder(first.repo, said, reporter)) {
+  const { sourceProblem } = first;
+  if (!(sourceProblem instanceof SourceUnusable)) return showProblem(said, reporter);
+  const shown = sourceProblem.brief === undefined ? said : sourceProblem;
+  if (await chooseRepositoryFolder(first.repo, shown, reporter)) {
     const again = unjudged.map(({ id }) => id);
     return validateInstances(catalogue, again, parts);
   }
@@ -86,10 +89,13 @@ function validateEach(
       signal,
       reporter,
     };
-    return withEngine({ ...engineSettings(), storage, assets, signal }, async (engine) => {
+    const settings = await engineSettingsOfListed(ids);
+    return withEngine({ ...settings, storage, assets, signal }, async (engine) => {
       const results: Result[] = [];
-      for (const instance of (await dataset?.read(ids)) ?? []) {
-        const validated = await validateOne({ ...shared, instance, engine });
+      const instances = (await dataset?.read(ids)) ?? [];
+      for (const [at, instance] of instances.entries()) {
+        const counted = counting(reporter, at + 1, instances.length);
+        const validated = await validateOne({ ...shared, reporter: counted, instance, engine });
         results.push({ ...validated, id: instance.id, repo: instance.repo });
         // The message of the end goes away; the log keeps each result.
         reporter.log(validationLine(vscode.l10n, validated.validation));
@@ -99,6 +105,13 @@ function validateEach(
     });
   });
 }
+
+/** Reports steps with the number of the instance, where there are several. */
+const counting = (reporter: Reporter, number: number, all: number): Reporter => ({
+  log: (line) => reporter.log(line),
+  progress: (step) =>
+    reporter.progress(all === 1 ? step : vscode.l10n.t('{0} of {1}: {2}', number, all, step)),
+});
 
 function tell({ text, isSound }: NonNullable<ReturnType<typeof validationSummary>>): void {
   const show = vscode.l10n.t('Show Them');

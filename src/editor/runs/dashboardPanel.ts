@@ -93,6 +93,12 @@ export class DashboardPanel implements vscode.Disposable {
     new DashboardPanel(panel, source, labels);
   }
 
+  /** Labels of the runs of the dashboard in front; none when it shows all, or there is none. */
+  static activeLabels(): readonly string[] {
+    const shown = [...DashboardPanel.panels.values()].find(({ panel }) => panel.active);
+    return shown?.labels ?? [];
+  }
+
   /**
    * Fills a panel that VS Code brings back. @param saved the state that the page stored; it is
    * untrusted

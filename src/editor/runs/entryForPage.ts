@@ -1,3 +1,4 @@
+import { notEvaluatedReasons } from '../../domain/reason';
 import type { RunEntry } from '../../domain/study/entry';
 import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
 
@@ -6,5 +7,8 @@ import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
  * with settings in place of options. A saved report has the words of the command line.
  */
 export function entryForPage({ report: _report, ...entry }: RunEntry): RunEntry {
-  return { ...entry, explanation: inTermsOfSettings(entry.explanation) };
+  // Only what could not be evaluated has advice; other explanations may quote a test.
+  return notEvaluatedReasons.some((each) => each === entry.reason)
+    ? { ...entry, explanation: inTermsOfSettings(entry.explanation) }
+    : entry;
 }

@@ -22,8 +22,9 @@ import { withTrajectoryFindings } from '../../trajectory/scan/withTrajectoryFind
 import { distOf } from '../instance/warmSession';
 import { afterAWhile } from '../shell/afterAWhile';
 import type { Catalogue } from '../instances/catalogue';
+import { engineSettingsOfListed } from '../instances/engineSettingsOfListed';
 import { shortDatasetName } from '../../domain/study/shortDatasetName';
-import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
+import { storageFolder, timeoutSeconds } from '../shell/settings';
 import {
   denominatorChoices,
   denominatorQuestion,
@@ -94,7 +95,9 @@ async function askForPredictions(
   const items: Item[] = [
     {
       label: '$(file) ' + vscode.l10n.t('Files…'),
-      description: vscode.l10n.t('JSON or JSONL, plain or gzipped; several are samples'),
+      description: vscode.l10n.t(
+        'JSON or JSONL, plain or gzipped; of several methods, or samples of one',
+      ),
       choose: async () => {
         const found = await vscode.window.showOpenDialog({
           canSelectMany: true,
@@ -187,7 +190,7 @@ export async function evaluatePredictions(
   }
   const storage = storageFolder();
   const assets = distOf(parts.extensionPath);
-  const settings = engineSettings();
+  const settings = await engineSettingsOfListed(choice.ids);
   const out = library.batchFolder;
   const place = runFolder(out, choice.runId);
   // From the batch on, its row in the Runs view cancels it.

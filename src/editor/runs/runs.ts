@@ -364,8 +364,10 @@ export class Runs implements vscode.Disposable {
 
   private async exportHtml(args: readonly unknown[]): Promise<void> {
     await Promise.all([this.library.loaded(), this.repairs.loaded()]);
-    const [row, second] = args;
-    const chosen = this.chosen(args);
+    // The button of a dashboard passes the address of its tab, which is no place for a file.
+    const inTab = args[0] instanceof vscode.Uri && args[0].scheme === 'webview-panel';
+    const [row, second] = inTab ? [] : args;
+    const chosen = this.chosen(inTab ? [undefined, DashboardPanel.activeLabels()] : args);
     const runs = chosen.length > 0 ? chosen : this.library.runs;
     if (runs.length === 0) {
       throw new HumanError(

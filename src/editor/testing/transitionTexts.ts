@@ -180,12 +180,16 @@ export const successInWords = (l10n: typeof vscode.l10n): string =>
 
 /** The first line of a failure, short enough for the end of a line of code. */
 export function firstLine(result: TestResult): string | undefined {
-  const text = result.message?.split('\n').find((line) => line.trim() !== '');
+  const lines = result.message?.split('\n').map((line) => line.replace(/^E\s+/, '').trim()) ?? [];
+  // Python names the file of a syntax error first, and says what is wrong last.
+  const text =
+    lines.find((line) => /^(?:Syntax|Indentation|Tab)Error: /.test(line)) ??
+    lines.find((line) => line !== '');
   if (text === undefined) return undefined;
   const named =
     result.exception === undefined || text.startsWith(result.exception)
-      ? text.trim()
-      : `${result.exception}: ${text.trim()}`;
+      ? text
+      : `${result.exception}: ${text}`;
   return cut(named, 90);
 }
 

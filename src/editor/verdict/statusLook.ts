@@ -4,6 +4,7 @@ import { coverageCell } from '../../results/resultTable';
 import { commandIds } from '../shell/names';
 import {
   findingsInWords,
+  mayRunNow,
   timeOfDay,
   verdictInWords,
   verdictMarkdown,
@@ -63,11 +64,18 @@ function unspokenLook(
         };
   }
   if (isRunning) {
-    const about = soFar?.first.strict?.explanation ?? environment;
+    const known = soFar?.first.strict?.explanation;
+    const about = known ?? environment;
     return {
       text: `$(sync~spin) ${runningText(l10n, soFar?.first)}`,
-      tooltip: [...(about === undefined ? [] : [about]), l10n.t('Click to cancel')].join('\n\n'),
-      command: commandIds.cancelRuns,
+      tooltip: [
+        ...(about === undefined ? [] : [about]),
+        known === undefined
+          ? l10n.t('Click to cancel')
+          : l10n.t('Click for the results so far, or to cancel'),
+      ].join('\n\n'),
+      // With results in the item, a click is often meant for them, so it does not cancel by itself.
+      command: known === undefined ? commandIds.cancelRuns : commandIds.showVerdict,
     };
   }
   return {
@@ -94,9 +102,11 @@ export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): 
       ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings.length)]),
       ...(difference === undefined ? [] : [l10n.t('gradings differ')]),
       ...(verdict.current ? asBefore(l10n, verdict) : [l10n.t('edited since')]),
+      ...(mayRunNow(verdict) ? [l10n.t('run it again')] : []),
     ].join(' · ') + seen(l10n, verdict.revealed);
   // A verdict on an older state of the workspace does not count as passed.
-  const icon = !verdict.current ? '$(history)' : strict.success ? '$(pass)' : '$(error)';
+  const isOld = !verdict.current || mayRunNow(verdict);
+  const icon = isOld ? '$(history)' : strict.success ? '$(pass)' : '$(error)';
   return {
     text: `${icon} ${text}`,
     tooltip: { markdown: verdictMarkdown(l10n, verdict) },

@@ -1,7 +1,8 @@
 import type * as vscode from 'vscode';
 import { fileOf } from '../../domain/outcome';
+import type { FirstResult } from '../../evaluation/firstResult';
 import { commandIds } from '../shell/names';
-import { verdictInWords, verdictSentences, type ShownVerdict } from './verdictSentences';
+import { mayRunNow, verdictInWords, verdictSentences, type ShownVerdict } from './verdictSentences';
 
 /** The verdict as a list to choose from: the next steps, then the verdict in sentences. */
 export interface VerdictPick {
@@ -21,18 +22,67 @@ interface VerdictChoice {
   readonly does: { readonly command: string } | { readonly goTo: string } | 'open the document';
 }
 
+/** What can be done while tests run: wait, or run a command by its id. */
+export interface RunPick {
+  readonly title: string;
+  readonly placeHolder: string;
+  readonly entries: readonly RunChoice[];
+}
+
+interface RunChoice {
+  readonly label: string;
+  readonly detail: string;
+  readonly does: { readonly command: string } | 'wait';
+}
+
+/** The list while tests run, with what the candidate's own tests did, once that is known. */
+export function runPick(l10n: typeof vscode.l10n, first: FirstResult | undefined): RunPick {
+  const { strict } = first ?? {};
+  return {
+    title:
+      first === undefined || strict === undefined
+        ? l10n.t('Tests are running on R and R∘X*')
+        : l10n.t('So far: {0}', verdictInWords({ ...first, strict })),
+    placeHolder:
+      strict === undefined
+        ? l10n.t('No test has ended yet')
+        : first?.whole === true
+          ? l10n.t('All tests have ended; the grade follows')
+          : l10n.t('The other tests of the same files are running'),
+    entries: [
+      {
+        label: `$(watch) ${l10n.t('Wait')}`,
+        detail: l10n.t('The verdict follows when all tests have ended.'),
+        does: 'wait',
+      },
+      {
+        label: `$(debug-stop) ${l10n.t('Cancel the Run')}`,
+        detail: l10n.t('What it found so far is lost; the verdict before it stays.'),
+        does: { command: commandIds.cancelRuns },
+      },
+      {
+        label: `$(output) ${l10n.t('Show Log')}`,
+        detail: l10n.t('What the engine does now.'),
+        does: { command: commandIds.showLog },
+      },
+    ],
+  };
+}
+
 /** The list for a verdict. */
 export function verdictPick(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictPick {
   const { result } = verdict.evaluated;
+  const next = [{ heading: l10n.t('Next') }, ...steps(l10n, verdict)];
+  const failing = culprits(l10n, verdict);
+  // To run an unchanged test again shows nothing new, so its failure is the next thing to read.
+  const failureFirst = verdict.current && result.strict.anyToFail.length <= mostOnTop;
   return {
     title: verdict.current
       ? l10n.t('Verdict: {0}', verdictInWords(result))
       : l10n.t('Verdict: {0}, edited since', verdictInWords(result)),
-    placeHolder: result.strict.explanation,
+    placeHolder: withoutFiles(result.strict.explanation),
     entries: [
-      { heading: l10n.t('Next') },
-      ...steps(l10n, verdict),
-      ...culprits(l10n, verdict),
+      ...(failureFirst ? [...failing, ...next] : [...next, ...failing]),
       { heading: l10n.t('Verdict') },
       ...verdictSentences(l10n, verdict).map((sentence): VerdictEntry => ({
         // Names of candidates and tests must not become icons.
@@ -42,6 +92,12 @@ export function verdictPick(l10n: typeof vscode.l10n, verdict: ShownVerdict): Ve
     ],
   };
 }
+
+/** More failing tests than this would push the next steps out of sight. */
+const mostOnTop = 3;
+
+/** A sentence with `test_x` for `tests/test_a.py::test_x`: the box cuts what is too long for it. */
+const withoutFiles = (sentence: string): string => sentence.replaceAll(/[^\s,:]+\.py::(?=\w)/g, '');
 
 /** Each test that keeps the candidate from success, with its transition; a choice goes to it. */
 function culprits(l10n: typeof vscode.l10n, { evaluated }: ShownVerdict): VerdictEntry[] {
@@ -85,8 +141,9 @@ function steps(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictChoice[]
     does: { command: commandIds.makeEnvironment },
   };
   return [
+    ...(mayRunNow(verdict) ? [run] : []),
     ...(couldNotRun && !inContainers ? [environment] : []),
-    ...(isExportable ? [save, run] : [run, save]),
+    ...(isExportable ? [save, run] : mayRunNow(verdict) ? [save] : [run, save]),
     {
       label: `$(checklist) ${l10n.t('Show Change Coverage')}`,
       detail: hidden + l10n.t('The state of every changed line.'),

@@ -26,6 +26,13 @@ export interface ShownVerdict {
 }
 
 /**
+ * Whether tests could not run, and nothing has run with the environment that is chosen now. After a
+ * reload of the window this holds too, since packages may have been installed meanwhile.
+ */
+export const mayRunNow = ({ current, evaluated, environment }: ShownVerdict): boolean =>
+  current && evaluated.result.strict.reason === 'could not run' && environment === undefined;
+
+/**
  * Explains a verdict, one sentence an entry, the most important first. The order is: success or what is
  * missing, both gradings, W, transitions, ΔC beside that of the golden tests, mutants killed, and what ran when.
  */
@@ -36,6 +43,9 @@ export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict
     ...(current
       ? []
       : [l10n.t('Edited since: this verdict is about an earlier save. Run it again.')]),
+    ...(mayRunNow(verdict)
+      ? [l10n.t('Nothing has run with the environment that is chosen now. Run it again.')]
+      : []),
     ...outcome(l10n, evaluated),
     ...findings(l10n, evaluated),
     harness(l10n, evaluated),

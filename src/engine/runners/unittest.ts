@@ -1,4 +1,11 @@
-import { testArgumentsOf, dotted, operands, type Planning, type TestRunner } from './testRunner';
+import {
+  testArgumentsOf,
+  dotted,
+  operands,
+  type Planning,
+  type TestFile,
+  type TestRunner,
+} from './testRunner';
 import type { TestPlan } from '../testPlan';
 
 export const unittest: TestRunner = {
@@ -13,10 +20,14 @@ export const unittest: TestRunner = {
 function planUnittest({ environment, files, recipe, select }: Planning): TestPlan {
   const runnable = files.filter((file) => !file.importsPytest && file.unittestTests > 0);
   const wanted = select?.filter((id) => runnable.some((file) => id.startsWith(`${file.path}::`)));
-  const why =
-    environment.pytest === undefined
-      ? `pytest is not installed for ${environment.interpreter}`
-      : 'its repository runs its tests with unittest';
+  const lacks = environment.pytest === undefined;
+  const missing = `pytest, which is not installed for ${environment.interpreter}`;
+  const why = (file: TestFile): string => {
+    if (!lacks) return 'its repository runs its tests with unittest';
+    return file.importsPytest
+      ? `it imports ${missing}`
+      : `its test functions need ${missing} (methods of a unittest.TestCase do not)`;
+  };
   const args = recipe.runner === 'unittest' ? testArgumentsOf(recipe, ['-v']) : ['-v'];
   return {
     runner: 'unittest',
@@ -34,7 +45,9 @@ function planUnittest({ environment, files, recipe, select }: Planning): TestPla
       .filter((file) => file.importsPytest || file.pytestTests > 0)
       .map((file) => ({
         path: file.path,
-        reason: runnable.includes(file) ? `${why}, so only its unittest tests ran` : why,
+        reason: runnable.includes(file)
+          ? `${why(file)}, so only its unittest tests ran`
+          : why(file),
       })),
   };
 }

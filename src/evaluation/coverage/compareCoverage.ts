@@ -53,12 +53,15 @@ export function comparisonText(input: {
   readonly instance: string;
   readonly candidate: ChangeCoverage;
   readonly golden: ChangeCoverage;
+  /** A sentence below the heading, such as which run it is about. */
+  readonly about: string;
 }): string {
   const { candidate, golden } = input;
   const lines = compareCoverage(candidate, golden);
   const count = (by: CoveredByWhom): number => lines.filter((each) => each.by === by).length;
   return [
     `# Candidate and golden tests of ${markdownCode(input.instance)}`,
+    input.about,
     markdownTable(
       ['', 'Candidate', 'Golden tests'],
       [

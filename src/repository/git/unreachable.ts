@@ -2,7 +2,16 @@ import { HumanError } from '../../domain/humanError';
 import type { GitError } from './git';
 
 /** A source of R that cannot be used; the person can name another one. */
-export class SourceUnusable extends HumanError {}
+export class SourceUnusable extends HumanError {
+  /** @param brief the same for a notification, which is narrow: without git's words and advice */
+  constructor(
+    what: string,
+    next?: string,
+    readonly brief?: string,
+  ) {
+    super(what, next);
+  }
+}
 
 /** A repository that cannot be reached now because of the network; a later attempt may succeed. */
 export class RepositoryUnreachable extends SourceUnusable {}
@@ -77,8 +86,14 @@ export function cannotBeHad(
   return new Kind(
     `Commit ${commit} of ${repo} cannot be obtained from ${withoutPassword(asked.from)}: ${cause === undefined ? said : `${cause.why} (${said})`}`,
     `${cause === undefined ? '' : `${cause.next}. `}Give --source ${repo}=PATH_OR_URL of a repository that has it, or a folder or archive with a release that the patch fits`,
+    cause &&
+      `Commit ${commit.slice(0, 10)} of ${repo} cannot be had from ${hostOf(asked.from)}: ${cause.why}`,
   );
 }
+
+/** The host of an address, or the place on this machine as it is written. */
+const hostOf = (from: string): string =>
+  /^[a-z+]+:\/\/(?:[^/\s@]+@)?([^/\s]+)/i.exec(from)?.[1] ?? withoutPassword(from);
 
 /** Removes the password or token from an address, to keep it out of logs and reports. */
 export const withoutPassword = (text: string): string =>

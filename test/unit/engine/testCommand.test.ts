@@ -95,6 +95,9 @@ describe('the command of unittest', () => {
       made.notRun.map(({ path }) => path),
       ['tests/test_b.py', 'tests/test_c.py'],
     );
+    const [functions, imports] = made.notRun.map(({ reason }) => reason);
+    assert.match(functions ?? '', /^its test functions need pytest, .* \(methods of a unittest/);
+    assert.match(imports ?? '', /^it imports pytest, which is not installed for /);
     const none = await plan('octo/cat', { ...request, select: ['tests/test_c.py::test_x'] });
     assert.deepEqual(none.files, []);
   });

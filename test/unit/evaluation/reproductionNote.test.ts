@@ -205,7 +205,8 @@ describe('candidate and golden tests side by side', () => {
       compareCoverage(golden, candidate).map(({ by }) => by),
       ['both', 'candidate only', 'neither', 'not executable'],
     );
-    const text = comparisonText({ instance: 'octo__cat-1', candidate, golden });
+    const text = comparisonText({ instance: 'octo__cat-1', candidate, golden, about: 'At noon.' });
+    assert.match(text, /^# Candidate and golden tests of `octo__cat-1`\n\nAt noon\.\n\n\|/);
     assert.match(text, /\| Changed lines covered by it alone \| 0 \| 1 \|/);
     assert.match(
       text,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import type { TriageEntry } from '../../../../src/domain/triage';
 import {
+  firstToJudge,
   judgementByClick,
   judgementRows,
   lineOf,
@@ -98,6 +100,19 @@ describe('judging an instance in one line', () => {
       [undefined, undefined, undefined],
     );
     assert.deepEqual([firstRow('')?.goesOn, firstRow('s')?.goesOn], [true, false]);
+  });
+
+  it('goes on with the first instance that has neither tag nor note', () => {
+    const kept: Record<string, Pick<TriageEntry, 'tags' | 'note'>> = {
+      a: { tags: ['sound'], note: '' },
+      b: { tags: [], note: 'why' },
+      c: { tags: [], note: '' },
+    };
+    const first = (...ids: string[]): number => firstToJudge(ids, (id) => kept[id]);
+    assert.equal(first('a', 'b', 'c', 'd'), 2);
+    assert.equal(first('d', 'a'), 0);
+    assert.equal(first('a', 'b'), 0, 'all have one');
+    assert.equal(first(), 0);
   });
 
   it('numbers the tags', () => {

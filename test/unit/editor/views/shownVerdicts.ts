@@ -1,5 +1,6 @@
 import type { Verdict } from '../../../../src/domain/verdict';
 import type { CandidateResult } from '../../../../src/evaluation/candidateResult';
+import type { FirstResult } from '../../../../src/evaluation/firstResult';
 import type { Evaluated } from '../../../../src/editor/verdict/evaluated';
 import type { ShownVerdict } from '../../../../src/editor/verdict/verdictSentences';
 import { candidateResult } from '../../evaluation/examples';
@@ -33,5 +34,21 @@ export function shown(
       milliseconds: 2340,
       ...more.evaluated,
     },
+  };
+}
+
+/** What the own tests of `candidateResult` did, while the whole files run. */
+export function firstResult(more: Partial<FirstResult> = {}): FirstResult {
+  const { instance, model, patch, ownTests, tests } = candidateResult();
+  return {
+    ...{ instance, model, patch, ownTests, tests },
+    preliminary: true,
+    changeCoverage: undefined,
+    runs: {},
+    notSeen: [],
+    strict: strictGrade(),
+    problem: undefined,
+    whole: false,
+    ...more,
   };
 }

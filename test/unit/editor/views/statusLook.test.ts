@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { FirstResult } from '../../../../src/evaluation/firstResult';
 import { commandIds } from '../../../../src/editor/shell/names';
 import {
   lookOfVerdict,
@@ -7,9 +6,8 @@ import {
   type StatusLook,
   type WithoutVerdict,
 } from '../../../../src/editor/verdict/statusLook';
-import { candidateResult } from '../../evaluation/examples';
 import { english } from './english';
-import { shown, strictGrade } from './shownVerdicts';
+import { firstResult, shown, strictGrade } from './shownVerdicts';
 
 const idle: WithoutVerdict = {
   step: undefined,
@@ -25,21 +23,6 @@ function without(more: Partial<WithoutVerdict>): Omit<StatusLook, 'label'> {
 }
 const withVerdict = (...about: Parameters<typeof shown>): StatusLook =>
   lookOfVerdict(english, shown(...about));
-
-function first(more: Partial<FirstResult> = {}): FirstResult {
-  const { instance, model, patch, ownTests, tests } = candidateResult();
-  return {
-    ...{ instance, model, patch, ownTests, tests },
-    preliminary: true,
-    changeCoverage: undefined,
-    runs: {},
-    notSeen: [],
-    strict: strictGrade(),
-    problem: undefined,
-    whole: false,
-    ...more,
-  };
-}
 
 describe('the status-bar item without a verdict', () => {
   it('asks for a run', () => {
@@ -73,7 +56,7 @@ describe('the status-bar item without a verdict', () => {
     );
   });
 
-  it('names the step before the tests run; it leads to the log, and cancels a run', () => {
+  it('names the step before the tests run; it leads to the log, and a click cancels a run', () => {
     const look: ReturnType<typeof without> = {
       text: '$(sync~spin) SWT-Bench: pulling the image',
       tooltip: 'Preparing to run the tests; click for the log',
@@ -87,7 +70,7 @@ describe('the status-bar item without a verdict', () => {
     });
   });
 
-  it('says where tests run while nothing is known of them', () => {
+  it('says where tests run while nothing is known of them, and a click cancels', () => {
     const running = {
       text: '$(sync~spin) SWT-Bench: running on R and R∘X*',
       tooltip: 'Click to cancel',
@@ -99,23 +82,27 @@ describe('the status-bar item without a verdict', () => {
       tooltip: 'docker\n\nClick to cancel',
     });
     assert.deepEqual(
-      without({ isRunning: true, soFar: { first: first({ strict: undefined }) } }),
+      without({ isRunning: true, soFar: { first: firstResult({ strict: undefined }) } }),
       running,
     );
   });
 
-  it('tells what the own tests did while the whole files run', () => {
-    assert.deepEqual(without({ isRunning: true, environment: 'x', soFar: { first: first() } }), {
-      text: '$(sync~spin) 1 F→P · running the whole files',
-      tooltip: '1 test F→P and none fails after the fix\n\nClick to cancel',
-      command: commandIds.cancelRuns,
-    });
+  it('tells what the own tests did while the whole files run, and a click does not cancel by itself', () => {
+    assert.deepEqual(
+      without({ isRunning: true, environment: 'x', soFar: { first: firstResult() } }),
+      {
+        text: '$(sync~spin) 1 F→P · running the whole files',
+        tooltip:
+          '1 test F→P and none fails after the fix\n\nClick for the results so far, or to cancel',
+        command: commandIds.showVerdict,
+      },
+    );
   });
 
   it('is grading where the own tests are the whole files', () => {
     const strict = strictGrade({ success: false, reason: 'passes on R' });
     assert.equal(
-      without({ isRunning: true, soFar: { first: first({ strict, whole: true }) } }).text,
+      without({ isRunning: true, soFar: { first: firstResult({ strict, whole: true }) } }).text,
       '$(sync~spin) passes on R · grading',
     );
   });
@@ -134,6 +121,14 @@ describe('the status-bar item with a verdict', () => {
       lookOfVerdict(english, shown({}, { current, evaluated })).text;
     assert.equal(look(true), '$(pass) 1 F→P · ΔC 50 % 1/2 · as before, 14:30');
     assert.equal(look(false), '$(history) 1 F→P · ΔC 50 % 1/2 · edited since');
+  });
+
+  it('asks for a run where the environment was chosen after tests could not run', () => {
+    const strict = strictGrade({ success: false, reason: 'could not run' });
+    const look = (environment: string | undefined): string =>
+      lookOfVerdict(english, shown({ strict, changeCoverage: undefined }, { environment })).text;
+    assert.equal(look('python 3.11'), '$(error) could not run · ΔC –');
+    assert.equal(look(undefined), '$(history) could not run · ΔC – · run it again');
   });
 
   it('shows the reason of what is no success', () => {

@@ -184,6 +184,16 @@ describe('the first line of a failure', () => {
     assert.equal(line({ message: 'odd' }), 'odd');
   });
 
+  it('is what is wrong with the syntax, not the file that Python names before it', () => {
+    const message =
+      'E     File "/tree/tests/test_a.py", line 6\nE       assert x\nE   IndentationError: unexpected indent';
+    assert.equal(
+      line({ message, exception: 'IndentationError' }),
+      'IndentationError: unexpected indent',
+    );
+    assert.equal(line({ message, outcome: 'error' }), 'IndentationError: unexpected indent');
+  });
+
   it('is cut where it is long', () => {
     assert.equal(line({ message: 'x'.repeat(90) }), 'x'.repeat(90));
     assert.equal(line({ message: 'x'.repeat(91) }), `${'x'.repeat(89)}…`);

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { commandIds } from '../../../../src/editor/shell/names';
 import {
+  runPick,
   verdictPick,
   type VerdictEntry,
   type VerdictPick,
 } from '../../../../src/editor/verdict/verdictPick';
 import { verdictSentences } from '../../../../src/editor/verdict/verdictSentences';
 import { english } from './english';
-import { shown, strictGrade } from './shownVerdicts';
+import { firstResult, shown, strictGrade } from './shownVerdicts';
 import { failed, testCase } from './testCases';
 
 const pick = (...about: Parameters<typeof shown>): VerdictPick =>
@@ -35,7 +36,7 @@ const save: VerdictEntry = {
 describe('the list of a verdict', () => {
   it('offers an environment first where the tests could not run', () => {
     const broken = { strict: strictGrade({ success: false, reason: 'could not run' }) };
-    const [first] = below(pick({ ...broken }), 'Next');
+    const [first] = below(pick(broken, { environment: 'python 3.11' }), 'Next');
     assert.deepEqual(first, {
       label: '$(package) Make Environment for This Instance',
       detail: 'Its Python, with its requirements as of its day.',
@@ -44,6 +45,16 @@ describe('the list of a verdict', () => {
     assert.ok(below(pick(noSuccess), 'Next').every((entry) => entry !== first));
     const [inContainers] = below(pick({ ...broken }, { inContainers: true }), 'Next');
     assert.deepEqual(inContainers, run, 'an image is the environment');
+  });
+
+  it('offers a run before that where nothing has run with what is chosen now', () => {
+    const broken = { strict: strictGrade({ success: false, reason: 'could not run' }) };
+    const labels = below(pick(broken), 'Next').map(textOf);
+    assert.deepEqual(labels.slice(0, 3), [
+      '$(run-all) Reproduce on R and R∘X*',
+      '$(package) Make Environment for This Instance',
+      '$(export) Export Reference Reproduction…',
+    ]);
   });
 
   it('offers the next steps, an export of a success first', () => {
@@ -101,6 +112,24 @@ describe('the list of a verdict', () => {
     assert.ok(pick().entries.every((entry) => textOf(entry) !== 'Tests that fail on R∘X*'));
   });
 
+  it('offers the failing test first, unless it was edited since or there are many', () => {
+    const broken = (count: number) => ({
+      strict: strictGrade({
+        success: false,
+        reason: 'fails on both sides',
+        anyToFail: Array.from({ length: count }, (_, at) => `tests/test_cat.py::test_${at}`),
+      }),
+    });
+    const first = (...about: Parameters<typeof shown>) => {
+      const [heading] = pick(...about).entries;
+      return heading === undefined ? undefined : textOf(heading);
+    };
+    assert.equal(first(broken(1)), 'Tests that fail on R∘X*');
+    assert.equal(first(broken(3)), 'Tests that fail on R∘X*');
+    assert.equal(first(broken(4)), 'Next');
+    assert.equal(first(broken(1), { current: false }), 'Next');
+  });
+
   it('offers a run first where there is no success, or the workspace was edited since', () => {
     assert.deepEqual(below(pick(noSuccess), 'Next').slice(0, 2), [run, save]);
     assert.deepEqual(below(pick({}, { current: false }), 'Next').slice(0, 2), [run, save]);
@@ -138,5 +167,41 @@ describe('the list of a verdict', () => {
     assert.equal(placeHolder, '1 test F→P and none fails after the fix');
     assert.equal(pick(noSuccess).title, 'Verdict: passes on R');
     assert.equal(pick({}, { current: false }).title, 'Verdict: 1 F→P, edited since');
+  });
+
+  it('names tests without their files in its box, which cuts long sentences', () => {
+    const explanation =
+      'tests/test_a.py::test_x, tests/b.py::B::test_y fail on R∘X*; tests/c.py: no pytest';
+    const strict = strictGrade({ success: false, reason: 'fails on both sides', explanation });
+    assert.equal(
+      pick({ strict }).placeHolder,
+      'test_x, B::test_y fail on R∘X*; tests/c.py: no pytest',
+    );
+  });
+});
+
+describe('the list while tests run', () => {
+  it('cancels only as a choice of its own, below waiting', () => {
+    const { title, placeHolder, entries } = runPick(english, undefined);
+    assert.equal(title, 'Tests are running on R and R∘X*');
+    assert.equal(placeHolder, 'No test has ended yet');
+    assert.deepEqual(
+      entries.map(({ does }) => does),
+      ['wait', { command: commandIds.cancelRuns }, { command: commandIds.showLog }],
+    );
+  });
+
+  it('has what the own tests did in its title', () => {
+    const { title, placeHolder } = runPick(english, firstResult());
+    assert.equal(title, 'So far: 1 F→P');
+    assert.equal(placeHolder, 'The other tests of the same files are running');
+    assert.equal(
+      runPick(english, firstResult({ whole: true })).placeHolder,
+      'All tests have ended; the grade follows',
+    );
+    assert.equal(
+      runPick(english, firstResult({ strict: undefined })).title,
+      'Tests are running on R and R∘X*',
+    );
   });
 });

@@ -75,12 +75,20 @@ describe('the sentences of a verdict', () => {
         reason: reason as VerdictReason,
         explanation: 'so it is',
       });
-      assert.deepEqual(sentences({ strict }).slice(0, 2), [
+      assert.deepEqual(sentences({ strict }, { environment: 'docker' }).slice(0, 2), [
         '✗ No success: so it is.',
         `Missing: ${what}.`,
       ]);
     });
   }
+
+  it('say first that nothing has run with the environment that is chosen now', () => {
+    const strict = strictGrade({ success: false, reason: 'could not run' });
+    assert.equal(
+      sentences({ strict }, { environment: undefined })[0],
+      'Nothing has run with the environment that is chosen now. Run it again.',
+    );
+  });
 
   it('know every reason', () => {
     assert.deepEqual(

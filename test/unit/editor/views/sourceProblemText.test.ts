@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { sourceProblemText } from '../../../../src/editor/instances/sourceProblemText';
+import { GitError } from '../../../../src/repository/git/git';
+import { cannotBeHad } from '../../../../src/repository/git/unreachable';
+import { english } from './english';
+
+describe('the notification about a source that cannot be had', () => {
+  const problem = (stderr: string, from: string) =>
+    cannotBeHad(new GitError('fetch', stderr, 128), {
+      repo: 'octo/cat',
+      commit: '0123456789'.repeat(4),
+      from,
+    });
+
+  it('is brief, with the host and the cause, and what the button beside it does', () => {
+    const unknown = 'fatal: unable to access: Could not resolve host: git.example';
+    assert.equal(
+      sourceProblemText(english, problem(unknown, 'https://me:secret@git.example/octo/cat.git')),
+      'Commit 0123456789 of octo/cat cannot be had from git.example: its host is not known. ' +
+        'Choose a folder with a clone that has it, or with a release.',
+    );
+    assert.match(
+      sourceProblemText(english, problem('fatal: bad object 0123', '/mirrors/cat')) ?? '',
+      /cannot be had from \/mirrors\/cat: it has no such commit\./,
+    );
+  });
+
+  it('leaves an error as it is that has no known cause, or is another one', () => {
+    assert.equal(
+      sourceProblemText(english, problem('fatal: odd', 'https://x.example/')),
+      undefined,
+    );
+    assert.equal(sourceProblemText(english, new Error('disk full')), undefined);
+  });
+});
