@@ -180,8 +180,15 @@ async function makeSubject(
     });
   const engine = await open();
   const place = await engine.prepare(instance, trees, { reporter: silent });
-  // A cluster keeps the sandbox that the instance was prepared in for its first pair.
+  // A cluster keeps the sandboxes that the instance was prepared in for its first pair.
   const spare = new Set(await sandboxesOn[name](id, storage));
+  const openPair = place.openPair.bind(place);
+  Object.assign(place, {
+    openPair: (...asked: Parameters<typeof openPair>) => {
+      spare.clear();
+      return openPair(...asked);
+    },
+  });
   return {
     ...{ name, instance, trees, storage, engine, place, open },
     sandboxes: async () =>
