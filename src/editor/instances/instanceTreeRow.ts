@@ -262,7 +262,7 @@ export function paragraphsOn(
     ...(validation === undefined
       ? []
       : [
-          soundnessOf(validation) === 'not judged'
+          soundnessOf(validation) === 'not validated'
             ? `Tried to validate on ${validation.date.slice(0, 10)}`
             : `Validated ${validation.date.slice(0, 10)}, ${plural(validation.repetitions, 'time')}, ` +
               `${validation.engine}, ${validation.environment}`,
@@ -302,7 +302,7 @@ export function statusInWords(
       return all ? l10n.t('environment ready') : '';
     case 'golden valid':
     case 'golden invalid':
-    case 'not judged':
+    case 'not validated':
     case 'candidate': {
       const [golden, candidate] = [goldenOf(status), candidateOf(status)];
       const words = [
@@ -321,8 +321,8 @@ function goldenInWords(l10n: typeof vscode.l10n, golden: GoldenStatus): string {
       return l10n.t('golden valid');
     case 'golden invalid':
       return l10n.t('golden invalid: {0}', golden.reason);
-    case 'not judged':
-      return l10n.t('not judged: {0}', golden.reason);
+    case 'not validated':
+      return l10n.t('not validated: {0}', golden.reason);
   }
 }
 
@@ -349,7 +349,7 @@ function statusIcon(status: InstanceStatus): NonNullable<TreeRow['icon']> {
       return { id: 'verified', colour: 'testing.iconPassed' };
     case 'golden invalid':
       return { id: 'warning', colour: 'list.warningForeground' };
-    case 'not judged':
+    case 'not validated':
       return { id: 'question' };
     case 'candidate':
       return status.success

@@ -101,9 +101,9 @@ const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['i
     { id: 'warning', colour: 'list.warningForeground' },
   ],
   [
-    { kind: 'not judged', reason: 'source not available' },
-    'not judged: source not available',
-    'not judged: source not available',
+    { kind: 'not validated', reason: 'source not available' },
+    'not validated: source not available',
+    'not validated: source not available',
     { id: 'question' },
   ],
   [
@@ -265,7 +265,7 @@ describe('the row of a repository', () => {
     );
     assert.equal(
       row({ ...catNode, ids: [...ids, ...ids.slice(2, 3)] }, shown({ status })).description,
-      '10 · 1 ready · 3 valid · 2 invalid · 1 not judged · 3 success · 1 no success',
+      '10 · 1 ready · 3 valid · 2 invalid · 1 not validated · 3 success · 1 no success',
     );
   });
 
