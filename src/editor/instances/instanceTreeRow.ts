@@ -222,7 +222,8 @@ function instanceRow(
     // The row of the repository names the owner already, so `sympy__sympy-24152` shortens to
     // `sympy-24152`.
     label: id.slice(id.indexOf('__') < 0 ? 0 : id.indexOf('__') + 2),
-    description: [statusInWords(l10n, status), ...tags, issueTitle(entry)]
+    // The person's own words come first: a row is cut at its end.
+    description: [...tags, statusInWords(l10n, status), issueTitle(entry)]
       .filter((each) => each !== '')
       .join(' · '),
     icon: statusIcon(status),
@@ -231,7 +232,7 @@ function instanceRow(
       title: l10n.t('Show Issue'),
       arguments: [{ kind: 'instance', id } satisfies ListNode],
     },
-    spoken: `${id}, ${statusInWords(l10n, status, true)}, ${issueTitle(entry)}`,
+    spoken: [id, ...tags, statusInWords(l10n, status, true), issueTitle(entry)].join(', '),
   };
 }
 

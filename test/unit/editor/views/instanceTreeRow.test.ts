@@ -318,13 +318,12 @@ describe('the row of an instance', () => {
     });
   }
 
-  it('shows its tags between status and title', () => {
+  it('shows and says its tags first, which an end that is cut leaves', () => {
     const triage: TriageEntry = { tags: ['mine', 'to discuss'], note: 'x', classification: {} };
     const status = { 'octo__cat-1': { kind: 'golden valid' } } as const;
-    assert.equal(
-      row(node, shown({ triage, status })).description,
-      'golden valid · #mine · #to discuss · Issue of octo__cat-1',
-    );
+    const { description, spoken } = row(node, shown({ triage, status }));
+    assert.equal(description, '#mine · #to discuss · golden valid · Issue of octo__cat-1');
+    assert.equal(spoken, 'octo__cat-1, #mine, #to discuss, golden valid, Issue of octo__cat-1');
   });
 
   it('says no more than its id once the dataset has it no more', () => {
