@@ -1,5 +1,6 @@
 import type { Reporter } from '../domain/reporter';
 import { describeProblem, openDataset as open, type Dataset } from '../dataset/dataset';
+import { withBundledSource } from '../repository/bundledSource';
 
 /** The parts of its process that a command may use. */
 export interface CommandContext {
@@ -61,14 +62,11 @@ export async function openDatasetOption(
   return dataset;
 }
 
-/** `--source` as given; by default the source of the bundled instance. */
-export function sourcesFor(
-  options: { readonly dataset: string; readonly source: readonly string[] },
+/** `--source` as given, and that of the bundled project where none is given for it. */
+export const sourcesFor = (
+  { source }: { readonly source: readonly string[] },
   context: CommandContext,
-): readonly string[] {
-  const own = options.dataset === 'bundled' && options.source.length === 0;
-  return own ? [context.bundled.source] : options.source;
-}
+): readonly string[] => withBundledSource(source, context.bundled.source);
 
 /** Warns of rows that were left out; names the first few. */
 function warnOfRows(dataset: Dataset, context: CommandContext): void {

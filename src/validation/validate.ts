@@ -290,7 +290,8 @@ async function repeatRuns(
     if (stop !== undefined) return { begun, rounds, hindrance: stop };
     const evidence = strictEvidence(golden, base, own);
     rounds.push({ golden, base, evidence });
-    if (begun === 1 && nothingRan(evidence.candidate)) {
+    // Where R's own tests run, the environment is fit, and T* itself is broken.
+    if (begun === 1 && nothingRan(evidence.candidate) && nothingRan(evidence.base)) {
       const why = await whyNoTestRan(session, golden, options);
       return { begun, rounds, hindrance: why };
     }

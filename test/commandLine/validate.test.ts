@@ -171,6 +171,10 @@ describe('validate @full', () => {
         code: fix,
         tests: tests(isTwo, 'import whiskers_that_nobody_has'),
       }),
+      await cat.row('octo__broken-1', {
+        code: fix,
+        tests: tests(isTwo, 'not_defined_anywhere'),
+      }),
       await cat.row(
         'octo__commit-1',
         { code: fix, tests: tests(isTwo) },
@@ -196,6 +200,7 @@ describe('validate @full', () => {
         ['octo__unfit-1', false, 'golden patch does not apply', 0],
         ['octo__unfit-2', false, 'golden patch does not apply', 0],
         ['octo__module-1', null, 'environment failed', 1],
+        ['octo__broken-1', false, 'golden fails after the fix, no F→P', 2],
         ['octo__commit-1', null, 'source not available', 0],
       ],
     );

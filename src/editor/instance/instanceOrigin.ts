@@ -5,6 +5,7 @@ import type { Instance } from '../../domain/instance';
 import { Cancelled, HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { EngineWork } from '../../engine/engine';
+import { withBundledSource } from '../../repository/bundledSource';
 import type { WorkspaceMarker } from '../../repository/marker';
 import { parseSources, sourceOf } from '../../repository/source';
 import { prepareTrees, type Trees } from '../../repository/trees';
@@ -107,11 +108,9 @@ export class InstanceOrigin {
       const trees = await prepareTrees({ ...instance, baseCommit }, own, storage, work);
       return { ...trees, source: kept.source };
     }
-    const sources =
-      this.marker.dataset === 'bundled'
-        ? [bundledSource(this.context.extensionPath)]
-        : this.marker.sources;
-    return prepareTrees(instance, await sourceOf(instance, parseSources(sources)), storage, work);
+    const bundled = bundledSource(this.context.extensionPath);
+    const sources = parseSources(withBundledSource(this.marker.sources, bundled));
+    return prepareTrees(instance, await sourceOf(instance, sources), storage, work);
   }
 }
 

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+import { withBundledSource } from '../../repository/bundledSource';
 import { SourceUnusable } from '../../repository/git/unreachable';
 import { bundledSource } from '../instance/bundledDataset';
 import { listCommandIds } from '../shell/names';
@@ -269,10 +270,8 @@ export class Instances implements vscode.Disposable {
     await this.view.reveal({ kind: 'instance', id }, { select: true, focus: true });
   }
 
-  private sources(): string[] {
-    return this.catalogue.datasetName === 'bundled'
-      ? [bundledSource(this.context.extensionPath)]
-      : repositorySources();
+  private sources(): readonly string[] {
+    return withBundledSource(repositorySources(), bundledSource(this.context.extensionPath));
   }
 
   private async open(id: string | undefined, newWindow: boolean): Promise<void> {
@@ -302,7 +301,8 @@ export class Instances implements vscode.Disposable {
           {
             instance,
             dataset: this.catalogue.datasetName,
-            sources: this.catalogue.datasetName === 'bundled' ? [] : this.sources(),
+            // The place of the bundled project changes with the version of the extension.
+            sources: repositorySources(),
             makeFrom: this.sources(),
             workspaces: join(this.context.globalStorageUri.fsPath, 'workspaces'),
             secrets: this.context.secrets,

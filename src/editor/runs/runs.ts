@@ -23,6 +23,7 @@ import { showTrajectories, type AskedTrajectories } from '../trajectory/showTraj
 import type { OriginOfRuns } from '../trajectory/trajectoryOrigin';
 import { tracesOfRun } from '../trajectory/tracesOfRun';
 import type { Revealed } from '../instance/revealed';
+import { withBundledSource } from '../../repository/bundledSource';
 import { repositorySources } from '../shell/settings';
 import { showCellCandidate, showLog } from './cells';
 import { findCell } from './foundCell';
@@ -255,7 +256,7 @@ export class Runs implements vscode.Disposable {
       dataset,
       library: this.library,
       reporter: this.reporter,
-      sources: this.sources(instances),
+      sources: this.sources(),
     };
     await this.library.loaded();
     // A person who was asked elsewhere, as by the palette, sees how far it is.
@@ -434,10 +435,8 @@ export class Runs implements vscode.Disposable {
     if (answer === open) await openPage(page, basename(page.path));
   }
 
-  private sources(instances: Instances): readonly string[] {
-    return instances.catalogue.datasetName === 'bundled'
-      ? [bundledSource(this.context.extensionPath)]
-      : repositorySources();
+  private sources(): readonly string[] {
+    return withBundledSource(repositorySources(), bundledSource(this.context.extensionPath));
   }
 
   private get source(): DashboardSource {
@@ -500,8 +499,7 @@ export class Runs implements vscode.Disposable {
     await withNotification(
       vscode.l10n.t('Preparing R and R∘X* of {0}', cell.instance),
       this.reporter,
-      (reporter, signal) =>
-        this.gutters.show(found, instance, this.sources(instances), signal, reporter),
+      (reporter, signal) => this.gutters.show(found, instance, this.sources(), signal, reporter),
     );
   }
 
