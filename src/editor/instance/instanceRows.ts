@@ -18,6 +18,8 @@ export interface InstanceAtAGlance {
   /** What prevents tests from running. */
   readonly problem: EngineProblem | undefined;
   readonly isRunning: boolean;
+  /** Whether all that runs is cancelled and is being stopped. */
+  readonly isCancelling: boolean;
   /** What is prepared before the tests run; undefined once they run. */
   readonly step: string | undefined;
   readonly environment: {
@@ -92,10 +94,18 @@ const outdated = (
 
 function candidateRow(
   l10n: typeof vscode.l10n,
-  { isRunning, step, result, current }: InstanceAtAGlance,
+  { isRunning, isCancelling, step, result, current }: InstanceAtAGlance,
 ): Glance {
   const row = { label: l10n.t('Candidate'), runs: commandIds.reproduce };
   const strict = result?.strict;
+  if (isCancelling) {
+    return {
+      ...row,
+      description: l10n.t('cancelling the run'),
+      tooltip: l10n.t('What runs is being stopped'),
+      icon: { id: 'sync~spin' },
+    };
+  }
   if (isRunning) {
     return {
       ...row,

@@ -11,6 +11,7 @@ const fresh: InstanceAtAGlance = {
   issue: 'Shares do not add up',
   problem: undefined,
   isRunning: false,
+  isCancelling: false,
   step: undefined,
   environment: { runsWith: undefined, isContainer: false, step: undefined, last: undefined },
   result: undefined,
@@ -241,6 +242,14 @@ describe('the row of the candidate', () => {
     assert.deepEqual(running(graded()), {
       ...look,
       tooltip: '1 test F→P and none fails after the fix',
+    });
+  });
+
+  it('says that the run is being cancelled', () => {
+    assert.deepEqual(shows({ ...graded(), isRunning: true, isCancelling: true }), {
+      description: 'cancelling the run',
+      tooltip: 'What runs is being stopped',
+      icon: { id: 'sync~spin' },
     });
   });
 });
