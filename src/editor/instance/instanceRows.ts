@@ -178,6 +178,12 @@ const goldenRow = (l10n: typeof vscode.l10n, revealed: boolean): Glance => ({
 });
 
 /** Notifications go away; this row keeps what came of making the environment or looking again. */
+/** `CPython 3.9, pytest 8 · local engine`: the view is narrow, and the engine changes least. */
+function versionsFirst(runsWith: string | undefined): string | undefined {
+  const [engine, ...versions] = runsWith?.split(', ') ?? [];
+  return versions.length === 0 ? runsWith : `${versions.join(', ')} · ${engine}`;
+}
+
 const environmentRow = (
   l10n: typeof vscode.l10n,
   { runsWith, isContainer, step, last }: InstanceAtAGlance['environment'],
@@ -185,7 +191,7 @@ const environmentRow = (
   label: l10n.t('Environment'),
   description:
     step === undefined
-      ? (runsWith ?? last ?? l10n.t('known after a run'))
+      ? (versionsFirst(runsWith) ?? last ?? l10n.t('known after a run'))
       : l10n.t('being made: {0}', step),
   tooltip: [
     ...(last === undefined ? [] : [last]),

@@ -110,8 +110,8 @@ describe('the view of the open instance', () => {
       commandIds.selectPython,
     ]);
     assert.equal(
-      shows({ last, runsWith: 'local engine, CPython 3.9' })[0],
-      'local engine, CPython 3.9',
+      shows({ last, runsWith: 'local engine, CPython 3.9, pytest 8' })[0],
+      'CPython 3.9, pytest 8 · local engine',
     );
     assert.deepEqual(shows({ runsWith: 'docker', isContainer: true }), [
       'docker',
