@@ -38,6 +38,7 @@ export const summarySigns: readonly Sign[] = [
  * @param kept how many instances the filter keeps; undefined without a filter
  */
 export function summaryCaption(kept: number | undefined): string {
+  if (kept === 0) return 'The filter keeps no instance';
   const of =
     kept === undefined
       ? 'all selected instances'

@@ -252,8 +252,10 @@ type DifferenceCell = readonly [difference: string, p?: string];
 /** The differences of S and ΔC; they are computed after the table is drawn. */
 function differencesOf(
   comparison: AdjustedComparison | 'baseline' | 'not known yet',
+  instances: number,
 ): readonly DifferenceCell[] {
   if (comparison === 'baseline') return [['baseline'], ['']];
+  if (instances === 0) return [['–'], ['–']];
   if (comparison === 'not known yet') return [['…'], ['…']];
   const { shares, delta, adjusted } = comparison;
   return [
@@ -270,7 +272,7 @@ function rowOf(
   comparison: AdjustedComparison | 'baseline' | 'not known yet',
   { compares, mutated }: { readonly compares: boolean; readonly mutated: boolean },
 ): HTMLElement {
-  const differences = compares ? differencesOf(comparison) : [];
+  const differences = compares ? differencesOf(comparison, summary.selected) : [];
   return element(
     'tr',
     {},
