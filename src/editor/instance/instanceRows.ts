@@ -178,9 +178,12 @@ const goldenRow = (l10n: typeof vscode.l10n, revealed: boolean): Glance => ({
 });
 
 /** Notifications go away; this row keeps what came of making the environment or looking again. */
-/** `CPython 3.9, pytest 8 · local engine`: the view is narrow, and the engine changes least. */
-function versionsFirst(runsWith: string | undefined): string | undefined {
-  const [engine, ...versions] = runsWith?.split(', ') ?? [];
+/**
+ * `CPython 3.9, pytest 8 · local engine` for `local engine, CPython 3.9, pytest 8`: the view is
+ * narrow, and the engine changes least.
+ */
+export function versionsFirst(runsWith: string): string {
+  const [engine, ...versions] = runsWith.split(', ');
   return versions.length === 0 ? runsWith : `${versions.join(', ')} · ${engine}`;
 }
 
@@ -191,7 +194,7 @@ const environmentRow = (
   label: l10n.t('Environment'),
   description:
     step === undefined
-      ? (versionsFirst(runsWith) ?? last ?? l10n.t('known after a run'))
+      ? ((runsWith && versionsFirst(runsWith)) ?? last ?? l10n.t('known after a run'))
       : l10n.t('being made: {0}', step),
   tooltip: [
     ...(last === undefined ? [] : [last]),
