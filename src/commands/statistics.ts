@@ -1,4 +1,5 @@
 import { statisticsNotes } from '../dataset/statistics';
+import { tagCounts, tagCountsText } from '../dataset/triage/tagCounts';
 import { gatherStatistics, statisticsText } from '../evaluation/statistics';
 import { EXIT, openDatasetOption, terminalReporter, type CommandContext } from './context';
 import {
@@ -18,7 +19,9 @@ interface StatisticsOptions extends SelectingOptions {
 /** Registers the command `statistics`. */
 export const registerStatistics: RegisterCommand = (program, context, finish) => {
   withSelectingOptions(program.command('statistics'))
-    .description('figures of a selection, as Table 1 of the SWT-Bench paper has them')
+    .description(
+      'figures of a selection, as Table 1 of the SWT-Bench paper has them; with --triage also how many have each tag',
+    )
     .addOption(datasetOption())
     .addOption(storageOption())
     .addOption(jsonOption())
@@ -41,13 +44,19 @@ export async function statisticsCommand(
     { reporter, signal: context.signal },
   );
   reporter.clear();
+  const tags =
+    options.triage === undefined ? undefined : tagCounts(selected.map(({ triage }) => triage));
   if (options.json === true) {
     // Keys are those of the table; unknown values are null, not absent.
     const rows = table.rows.map(({ mean = null, max = null, ...row }) => ({ ...row, mean, max }));
-    const document = { selected: table.selected, statistics: rows, notes: statisticsNotes };
+    const document = {
+      ...{ selected: table.selected, statistics: rows, notes: statisticsNotes },
+      ...(tags === undefined ? {} : { tags: tags.tags, untagged: tags.untagged }),
+    };
     context.stdout(`${JSON.stringify(document, null, 2)}\n`);
   } else {
-    context.stdout(statisticsText(table));
+    const ofTags = tags === undefined ? '' : tagCountsText(tags);
+    context.stdout(statisticsText(table) + (ofTags === '' ? '' : `\n${ofTags}`));
   }
   return dataset.problems.length > 0 ? EXIT.negative : EXIT.done;
 }

@@ -113,8 +113,8 @@ async function validateCommand(
     };
     context.stdout(`${JSON.stringify(document, null, 2)}\n`);
   } else if (entries.length > 1) {
-    const unjudged = entries.filter((each) => soundnessIn(each) === 'not judged').length;
-    const rest = unjudged === 0 ? '' : `, ${unjudged} not judged`;
+    const unjudged = entries.filter((each) => soundnessIn(each) === 'not validated').length;
+    const rest = unjudged === 0 ? '' : `, ${unjudged} not validated`;
     context.stdout(`${entries.filter(isSound).length} of ${entries.length} sound${rest}\n`);
   }
   const unread = options.all === true && problems.length > 0;
@@ -153,14 +153,15 @@ async function readInstances(
 }
 
 const soundnessIn = (entry: ValidationEntry): Soundness =>
-  'validation' in entry ? soundnessOf(entry.validation) : 'not judged';
+  'validation' in entry ? soundnessOf(entry.validation) : 'not validated';
 
 const isSound = (entry: ValidationEntry): boolean => soundnessIn(entry) === 'sound';
 
 /** One line, followed by the reasons and further remarks. */
 function describeEntry(entry: ValidationEntry): string[] {
   if (!('validation' in entry)) return [`${entry.id}  ✗ not validated: ${oneLine(entry.failure)}`];
-  if (soundnessOf(entry.validation) === 'not judged') return describeUnjudged(entry.validation);
+  if (soundnessOf(entry.validation) === 'not validated')
+    return describeUnvalidated(entry.validation);
   const { id, reasons, repetitions, seconds, golden, flaky, disagreement, source, remarks } =
     entry.validation;
   const counts = Object.entries(golden).map(([transition, count]) => `${count} ${transition}`);
@@ -184,9 +185,9 @@ function describeEntry(entry: ValidationEntry): string[] {
   return [`${id}  ${parts.join('  ·  ')}`, ...notes.map((note) => `    ${withoutControl(note)}`)];
 }
 
-/** Nothing ran, so that there is neither a count nor a time to show. */
-const describeUnjudged = ({ id, reasons }: Validation): string[] => [
-  `${id}  ? not judged: ${reasons.map(({ kind }) => kind).join(', ')}`,
+/** What ran says nothing of the instance, so that no count is shown. */
+const describeUnvalidated = ({ id, reasons }: Validation): string[] => [
+  `${id}  ? not validated: ${reasons.map(({ kind }) => kind).join(', ')}`,
   ...reasons.map(({ explanation }) => `    ${withoutControl(explanation)}`),
 ];
 
@@ -209,7 +210,7 @@ function toRow(entry: ValidationEntry): Record<string, unknown> {
   const { validation, environment } = entry;
   return {
     id: validation.id,
-    sound: soundnessIn(entry) === 'not judged' ? null : isSound(entry),
+    sound: soundnessIn(entry) === 'not validated' ? null : isSound(entry),
     reasons: validation.reasons,
     repetitions: validation.repetitions,
     date: validation.date,

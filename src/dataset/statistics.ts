@@ -1,5 +1,5 @@
 import type { InstanceEntry } from '../domain/instance';
-import { isUnjudged, type Validation } from '../domain/validation';
+import { isUnvalidated, type Validation } from '../domain/validation';
 import type { Transition } from '../domain/transition';
 
 /** The data of one instance. */
@@ -49,10 +49,7 @@ function testsRan(validation: Validation | undefined): validation is Validation 
   return (
     validation?.reasons.every(
       ({ kind }) =>
-        kind !== 'golden patch does not apply' &&
-        kind !== 'environment failed' &&
-        !isUnjudged(kind) &&
-        kind !== 'timed out',
+        kind !== 'golden patch does not apply' && !isUnvalidated(kind) && kind !== 'timed out',
     ) === true
   );
 }

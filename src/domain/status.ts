@@ -3,7 +3,7 @@ export type GoldenStatus =
   | { readonly kind: 'golden valid' }
   | { readonly kind: 'golden invalid'; readonly reason: string }
   /** The instance could not be tried, such as without a source of R. */
-  | { readonly kind: 'not judged'; readonly reason: string };
+  | { readonly kind: 'not validated'; readonly reason: string };
 
 /** The last graded candidate: whether it succeeded, and its reason in the words of strict grading. */
 export interface CandidateStatus {
@@ -40,7 +40,7 @@ const isGolden = (
 ): status is GoldenStatus & { readonly candidate?: CandidateStatus } =>
   status.kind === 'golden valid' ||
   status.kind === 'golden invalid' ||
-  status.kind === 'not judged';
+  status.kind === 'not validated';
 
 /** The values of `status:` in a filter, each with a test for the statuses that it keeps. */
 export const statusWords = {
@@ -48,7 +48,7 @@ export const statusWords = {
   ready: (status: InstanceStatus) => status.kind === 'environment ready',
   valid: (status: InstanceStatus) => goldenOf(status)?.kind === 'golden valid',
   invalid: (status: InstanceStatus) => goldenOf(status)?.kind === 'golden invalid',
-  'not-judged': (status: InstanceStatus) => goldenOf(status)?.kind === 'not judged',
+  'not-validated': (status: InstanceStatus) => goldenOf(status)?.kind === 'not validated',
   candidate: (status: InstanceStatus) => candidateOf(status) !== undefined,
   success: (status: InstanceStatus) => candidateOf(status)?.success === true,
   failure: (status: InstanceStatus) => candidateOf(status)?.success === false,

@@ -7,17 +7,16 @@ export const unsoundKinds = [
   'golden fails after the fix',
   'no F→P',
   'flaky',
-  'environment failed',
   'timed out',
 ] as const;
 export type UnsoundKind = (typeof unsoundKinds)[number];
 
-/** Why an instance was not judged at all. It says nothing about its soundness. */
-export const unjudgedKinds = ['source not available'] as const;
-export type UnjudgedKind = (typeof unjudgedKinds)[number];
+/** Why an instance could not be validated here. It says nothing about its soundness. */
+export const unvalidatedKinds = ['source not available', 'environment failed'] as const;
+export type UnvalidatedKind = (typeof unvalidatedKinds)[number];
 
 export interface UnsoundReason {
-  readonly kind: UnsoundKind | UnjudgedKind;
+  readonly kind: UnsoundKind | UnvalidatedKind;
   /** One sentence for a person. */
   readonly explanation: string;
   /** The tests concerned; empty when the reason concerns the whole instance. */
@@ -81,14 +80,17 @@ export interface Validation {
 }
 
 /** What a validation says of its instance. */
-export type Soundness = 'sound' | 'not sound' | 'not judged';
+export type Soundness = 'sound' | 'not sound' | 'not validated';
 
-/** An instance without reasons is sound. One whose R could not be had is not judged. */
+/**
+ * An instance without reasons is sound. One whose R could not be had, or whose tests cannot run in
+ * this environment, is not validated.
+ */
 export function soundnessOf({ reasons }: Pick<Validation, 'reasons'>): Soundness {
   if (reasons.length === 0) return 'sound';
-  return reasons.some(({ kind }) => isUnjudged(kind)) ? 'not judged' : 'not sound';
+  return reasons.some(({ kind }) => isUnvalidated(kind)) ? 'not validated' : 'not sound';
 }
 
-/** Whether an instance was not judged for this reason. */
-export const isUnjudged = (kind: UnsoundKind | UnjudgedKind): kind is UnjudgedKind =>
-  unjudgedKinds.some((each) => each === kind);
+/** Whether an instance was not validated for this reason. */
+export const isUnvalidated = (kind: UnsoundKind | UnvalidatedKind): kind is UnvalidatedKind =>
+  unvalidatedKinds.some((each) => each === kind);

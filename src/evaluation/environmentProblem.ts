@@ -29,15 +29,32 @@ export async function environmentProblem(
   const shared = others.some((other) => sides.some((side) => isSame(other?.faults[side], fault)));
   const byR = await isOfR(session, fault.importedBy, patch);
   if (!shared && !byR) return undefined;
-  const { module, says } = fault;
+  return describeFault(session, fault, byR, work);
+}
+
+/**
+ * A fault of the environment for a person: which module, in which interpreter, and what to do.
+ *
+ * @param byR whether a file of R asks for the module
+ */
+export async function describeFault(
+  session: InstanceSession,
+  { module, says, importedBy }: EnvironmentFault,
+  byR: boolean,
+  work: EngineWork,
+): Promise<string> {
   const what =
     module === undefined
       ? `the environment cannot run the tests (${says.slice(0, 300)})`
       : `the environment lacks ${module.slice(0, 100)}, or has a version that does not fit (${says.slice(0, 300)})`;
-  const who = byR ? `, which ${fault.importedBy} of R needs` : '';
+  const who = byR ? `, which ${importedBy} of R needs` : '';
+  return `${what}${who}; ${await ranWith(session, work)}`;
+}
+
+/** Where tests ran, and what to do about an environment that does not fit. */
+export async function ranWith(session: InstanceSession, work: EngineWork): Promise<string> {
   const { description, interpreter } = await session.environment(work);
-  const next = howToMend(session.engine.name);
-  return `${what}${who}; tests ran with ${description}, ${interpreter}: ${next}`;
+  return `tests ran with ${description}, ${interpreter}: ${howToMend(session.engine.name)}`;
 }
 
 const isSame = (one: EnvironmentFault | undefined, other: EnvironmentFault): boolean =>

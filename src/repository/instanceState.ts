@@ -9,7 +9,7 @@ import { HumanError } from '../domain/humanError';
 import { silent, type Reporter } from '../domain/reporter';
 import type { CandidateStatus, GoldenStatus, InstanceStatus } from '../domain/status';
 import { transitions } from '../domain/transition';
-import { soundnessOf, unjudgedKinds, unsoundKinds, type Validation } from '../domain/validation';
+import { soundnessOf, unvalidatedKinds, unsoundKinds, type Validation } from '../domain/validation';
 import { withLock } from './lock';
 import { noSpace } from './space';
 import { instanceFolder, instancesFolder, treesFolder } from './storage';
@@ -52,7 +52,7 @@ const validationSchema = z.object({
   id: z.string(),
   reasons: z.array(
     z.object({
-      kind: z.enum([...unsoundKinds, ...unjudgedKinds]),
+      kind: z.enum([...unsoundKinds, ...unvalidatedKinds]),
       explanation: z.string(),
       tests: texts,
     }),
@@ -185,8 +185,8 @@ function goldenStatus(validation: Validation): GoldenStatus {
   switch (soundnessOf(validation)) {
     case 'sound':
       return { kind: 'golden valid' };
-    case 'not judged':
-      return { kind: 'not judged', reason };
+    case 'not validated':
+      return { kind: 'not validated', reason };
     case 'not sound':
       return { kind: 'golden invalid', reason };
   }

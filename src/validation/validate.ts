@@ -31,6 +31,7 @@ import {
   type SetRun,
 } from '../evaluation/testSetRuns';
 import { updateState } from '../repository/instanceState';
+import { describeFault, howToMend, ranWith } from '../evaluation/environmentProblem';
 import { ownTestsOf } from '../evaluation/prepareCandidate';
 import { withNewPaths } from '../evaluation/testSetRuns';
 import { endingOf, whyNotRunnable } from '../evaluation/results';
@@ -82,7 +83,7 @@ export async function validateOne(request: ValidateRequest): Promise<Validated> 
   const validated = await prepareAndValidate(request);
   const { validation } = validated;
   throwIfAborted(signal);
-  const isJudged = (each: Validation): boolean => soundnessOf(each) !== 'not judged';
+  const isJudged = (each: Validation): boolean => soundnessOf(each) !== 'not validated';
   await updateState(
     storage,
     instance.id,
@@ -282,7 +283,7 @@ async function repeatRuns(
     const golden = await run(instance.goldenTests, files, 'golden');
     const hindrance =
       stopOf('golden', golden, begun, timeoutSeconds) ??
-      (begun === 1 ? whyNothingRuns(golden) : undefined);
+      (begun === 1 ? await whyNothingRuns(session, golden, options) : undefined);
     if (hindrance !== undefined) return { begun, rounds, hindrance };
     const base = withNewPaths(await run('', own.filesOfR, 'base'), own.renamed);
     const stop = stopOf('base', base, begun, timeoutSeconds);
@@ -290,7 +291,7 @@ async function repeatRuns(
     const evidence = strictEvidence(golden, base, own);
     rounds.push({ golden, base, evidence });
     if (begun === 1 && nothingRan(evidence.candidate)) {
-      const why = environmentFailed('no test of T* can be run on either side', golden);
+      const why = await whyNoTestRan(session, golden, options);
       return { begun, rounds, hindrance: why };
     }
   }
@@ -328,28 +329,43 @@ async function whyGoldenTestsUnfit(
       };
 }
 
-/** Why this machine cannot run T*, so that a run says nothing about it. */
-function whyNothingRuns({ records, notes }: SetRun): UnsoundReason | undefined {
+/** Why this environment cannot run T*, so that a run says nothing about the instance. */
+async function whyNothingRuns(
+  session: InstanceSession,
+  { records, notes, faults }: SetRun,
+  options: ValidateOptions,
+): Promise<UnsoundReason | undefined> {
+  const { fixed } = faults;
+  if (fixed?.module !== undefined) {
+    return environmentFailed(await describeFault(session, fixed, false, options));
+  }
   const unrunnable =
     records === undefined
       ? undefined
       : (whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed));
   if (records !== undefined && unrunnable === undefined && notes.length === 0) return undefined;
-  return {
-    kind: 'environment failed',
-    explanation: `the golden tests cannot all be run here: ${oneLine(unrunnable ?? notes.join('; '))}`,
-    tests: [],
-  };
+  const why = oneLine(unrunnable ?? notes.join('; '));
+  const { pytest } = await session.environment(options);
+  const next = pytest === undefined ? `: ${howToMend(session.engine.name)}` : '';
+  return environmentFailed(`the golden tests cannot all be run here: ${why}${next}`);
 }
 
-function environmentFailed(what: string, { records }: SetRun): UnsoundReason {
+async function whyNoTestRan(
+  session: InstanceSession,
+  { records }: SetRun,
+  options: ValidateOptions,
+): Promise<UnsoundReason> {
   const line = records && (tellingLine(records.fixed.log) ?? tellingLine(records.base.log));
-  return {
-    kind: 'environment failed',
-    explanation: `${what}: ${line ?? (records === undefined ? 'nothing ran' : endingOf(records.fixed))}`,
-    tests: [],
-  };
+  const why = line ?? (records === undefined ? 'nothing ran' : endingOf(records.fixed));
+  const where = await ranWith(session, options);
+  return environmentFailed(`no test of T* can be run on either side (${why}); ${where}`);
 }
+
+const environmentFailed = (explanation: string): UnsoundReason => ({
+  kind: 'environment failed',
+  explanation,
+  tests: [],
+});
 
 /** The reason from a run that was stopped: whatever it prints, it did not end by itself. */
 function stopOf(

@@ -202,6 +202,8 @@ no_pod_runs() { ! pods | grep -qE 'Running|Pending'; }
 step_orphans() {
   step='pods without coordinator'
   disturb orphans
+  # The command keeps them every ten seconds; a candidate may end before.
+  until_true 60 'no seconds of nodes are kept' test -s "$work/orphans/runs/run/nodes.jsonl"
   kill -KILL $disturbed || fail 'the evaluation ended before it could be killed'
   wait $disturbed 2> /dev/null || true
   local began=$SECONDS ended commands

@@ -195,7 +195,7 @@ describe('validate @full', () => {
         ['octo__nothing-1', false, 'no F→P', 2],
         ['octo__unfit-1', false, 'golden patch does not apply', 0],
         ['octo__unfit-2', false, 'golden patch does not apply', 0],
-        ['octo__module-1', false, 'environment failed', 1],
+        ['octo__module-1', null, 'environment failed', 1],
         ['octo__commit-1', null, 'source not available', 0],
       ],
     );

@@ -26,7 +26,7 @@ describe('containers that are left over @full', function () {
         .remove({ force: true })
         .catch(() => undefined);
     }
-    connection?.close();
+    await connection?.close();
   });
 
   /** Starts a container with these labels. */

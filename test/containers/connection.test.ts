@@ -39,8 +39,8 @@ describe('finding the engine', function () {
     if (!existsSync(dockerSocket)) skipSuite(this, `the engine is not at ${dockerSocket}`);
     folder = await mkdtemp(join(tmpdir(), 'swt-connect-'));
   });
-  afterEach(() => {
-    for (const connection of connections.splice(0)) connection.close();
+  afterEach(async () => {
+    for (const connection of connections.splice(0)) await connection.close();
   });
   after(async () => {
     for (const server of servers) server.close();

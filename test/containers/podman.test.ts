@@ -44,7 +44,7 @@ describe("Podman's compatible socket @full", function () {
       for (const { Id } of await connection.docker.listContainers({ all: true }).catch(() => [])) {
         await removeNow(connection.docker.getContainer(Id)).catch(() => undefined);
       }
-      connection.close();
+      await connection.close();
     }
     line?.cut();
     await registry?.stop();

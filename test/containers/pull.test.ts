@@ -45,7 +45,7 @@ describe('pulling images @full', function () {
     }
     for (const line of lines) line.cut();
     await registry?.stop();
-    connection?.close();
+    await connection?.close();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 

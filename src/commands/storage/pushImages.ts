@@ -61,7 +61,7 @@ async function pushImagesCommand(options: PushOptions, context: CommandContext):
     );
     return EXIT.done;
   } finally {
-    connection.close();
+    await connection.close();
   }
 }
 

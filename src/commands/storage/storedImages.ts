@@ -52,7 +52,7 @@ export async function storedImages(
     for (const { image, why } of removed.kept) kept(`${image.name} stays: ${why}`);
     return { engine, images: await imageUse(connection, storage), freed: removed.bytes };
   } finally {
-    connection.close();
+    await connection.close();
   }
 }
 

@@ -7,7 +7,7 @@ import {
   solutionsInDescription,
   type TriageEntry,
 } from '../../domain/triage';
-import type { UnsoundKind } from '../../domain/validation';
+import type { UnsoundReason } from '../../domain/validation';
 import { createdTime } from '../rows/dates';
 
 /** The data that a filter tests. */
@@ -47,15 +47,16 @@ export type QueryCondition =
 
 type StatusWord = keyof typeof statusWords;
 
-/** Words for the reasons of an invalid golden patch. */
+/** Words for the reasons why an instance is not sound, or not validated. */
 export const reasonWords = {
   'does-not-apply': 'golden patch does not apply',
   'fails-after-fix': 'golden fails after the fix',
   'no-f2p': 'no F→P',
   flaky: 'flaky',
   environment: 'environment failed',
+  source: 'source not available',
   'timed-out': 'timed out',
-} as const satisfies Record<string, UnsoundKind>;
+} as const satisfies Record<string, UnsoundReason['kind']>;
 type ReasonWord = keyof typeof reasonWords;
 
 /** `location` means any of the three granularities. */
@@ -104,7 +105,9 @@ export function holds(condition: QueryCondition, item: QueryItem): boolean {
     case 'reason': {
       const golden = goldenOf(status);
       return (
-        golden?.kind === 'golden invalid' && golden.reason.includes(reasonWords[condition.word])
+        golden !== undefined &&
+        golden.kind !== 'golden valid' &&
+        golden.reason.includes(reasonWords[condition.word])
       );
     }
     case 'path':

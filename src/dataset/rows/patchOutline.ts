@@ -116,15 +116,19 @@ function scanHunk(
     } else if (first === MINUS) {
       oldLeft -= 1;
       lines += 1;
-    } else if (first !== BACKSLASH || lines === 0) {
+    } else if (!isMarker(text, at) || lines === 0) {
       return undefined;
     }
     at = end + 1;
   }
   if (oldLeft < 0 || newLeft < 0) return undefined;
-  if (text.charCodeAt(at) === BACKSLASH) at = text.indexOf('\n', at) + 1;
+  if (isMarker(text, at)) at = text.indexOf('\n', at) + 1;
   return at > 0 ? { end: at, lines } : undefined;
 }
+
+/** Whether the line at a place is `\ No newline at end of file`, which git knows by its beginning. */
+const isMarker = (text: string, at: number): boolean =>
+  text.charCodeAt(at) === BACKSLASH && text.charCodeAt(at + 1) === SPACE;
 
 export function sizeOf({ files, lines }: PatchOutline): PatchSize {
   return { files: files.map((file) => file.newPath ?? file.oldPath ?? ''), lines };

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { tagCounts, tagCountsText } from '../../dataset/triage/tagCounts';
 import { triageCsv } from '../../dataset/triage/triageCsv';
 import type { Reporter } from '../../domain/reporter';
 import { gatherStatistics, statisticsText } from '../../evaluation/statistics';
@@ -31,7 +32,7 @@ export async function exportFilterList(catalogue: Catalogue): Promise<void> {
   await openText(`${[`# ${heading(catalogue)}`, ...ids].join('\n')}\n`, 'plaintext');
 }
 
-/** The figures of the paper's Table 1 for the listed instances. */
+/** The listed instances by tag, and the figures of the paper's Table 1. */
 export async function showStatistics(catalogue: Catalogue, reporter: Reporter): Promise<void> {
   const text = await withNotification(
     vscode.l10n.t('Statistics of the listed instances'),
@@ -42,7 +43,9 @@ export async function showStatistics(catalogue: Catalogue, reporter: Reporter): 
       ),
   );
   if (text === undefined) return;
-  const whole = `${heading(catalogue)}\n\n${text}`;
+  const judgements = catalogue.entries().map(({ id }) => catalogue.triageOf(id));
+  const ofTags = tagCountsText(tagCounts(judgements));
+  const whole = [heading(catalogue), '', ...(ofTags === '' ? [] : [ofTags]), text].join('\n');
   // Nothing in it is to be edited or saved, so closing it asks nothing.
   const uri = statisticsUri(whole, shortDatasetName(catalogue.datasetName));
   await vscode.window.showTextDocument(uri, { preview: false });

@@ -83,7 +83,7 @@ export async function freeDiskSpace(reporter: Reporter): Promise<void> {
     const ticked = (chosen ?? []).filter((item): item is Freeable => 'free' in item);
     if (ticked.length > 0) await freeAll(ticked, reporter);
   } finally {
-    images?.connection.close();
+    await images?.connection.close();
   }
 }
 
@@ -118,7 +118,7 @@ async function imagesHere(
     const images = await imageUse(connection, storage);
     return { connection, images, budgetGb: docker.budgetGb };
   } catch (error) {
-    connection?.close();
+    await connection?.close();
     if (!(error instanceof HumanError)) throw error;
     reporter.log(`images are not listed: ${error.message}`);
     return undefined;

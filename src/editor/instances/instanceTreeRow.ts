@@ -222,7 +222,8 @@ function instanceRow(
     // The row of the repository names the owner already, so `sympy__sympy-24152` shortens to
     // `sympy-24152`.
     label: id.slice(id.indexOf('__') < 0 ? 0 : id.indexOf('__') + 2),
-    description: [statusInWords(l10n, status), ...tags, issueTitle(entry)]
+    // The person's own words come first: a row is cut at its end.
+    description: [...tags, statusInWords(l10n, status), issueTitle(entry)]
       .filter((each) => each !== '')
       .join(' · '),
     icon: statusIcon(status),
@@ -231,7 +232,7 @@ function instanceRow(
       title: l10n.t('Show Issue'),
       arguments: [{ kind: 'instance', id } satisfies ListNode],
     },
-    spoken: `${id}, ${statusInWords(l10n, status, true)}, ${issueTitle(entry)}`,
+    spoken: [id, ...tags, statusInWords(l10n, status, true), issueTitle(entry)].join(', '),
   };
 }
 
@@ -262,7 +263,7 @@ export function paragraphsOn(
     ...(validation === undefined
       ? []
       : [
-          soundnessOf(validation) === 'not judged'
+          soundnessOf(validation) === 'not validated'
             ? `Tried to validate on ${validation.date.slice(0, 10)}`
             : `Validated ${validation.date.slice(0, 10)}, ${plural(validation.repetitions, 'time')}, ` +
               `${validation.engine}, ${validation.environment}`,
@@ -302,7 +303,7 @@ export function statusInWords(
       return all ? l10n.t('environment ready') : '';
     case 'golden valid':
     case 'golden invalid':
-    case 'not judged':
+    case 'not validated':
     case 'candidate': {
       const [golden, candidate] = [goldenOf(status), candidateOf(status)];
       const words = [
@@ -321,8 +322,8 @@ function goldenInWords(l10n: typeof vscode.l10n, golden: GoldenStatus): string {
       return l10n.t('golden valid');
     case 'golden invalid':
       return l10n.t('golden invalid: {0}', golden.reason);
-    case 'not judged':
-      return l10n.t('not judged: {0}', golden.reason);
+    case 'not validated':
+      return l10n.t('not validated: {0}', golden.reason);
   }
 }
 
@@ -349,7 +350,7 @@ function statusIcon(status: InstanceStatus): NonNullable<TreeRow['icon']> {
       return { id: 'verified', colour: 'testing.iconPassed' };
     case 'golden invalid':
       return { id: 'warning', colour: 'list.warningForeground' };
-    case 'not judged':
+    case 'not validated':
       return { id: 'question' };
     case 'candidate':
       return status.success

@@ -15,7 +15,12 @@ import { storageFolder, timeoutSeconds } from '../shell/settings';
 import type { Catalogue } from './catalogue';
 import { chooseRepositoryFolder } from './chooseRepositoryFolder';
 import { engineSettingsOfListed } from './engineSettingsOfListed';
-import { notJudged, validationLine, validationSummary } from './validationTexts';
+import {
+  environmentSummary,
+  notValidated,
+  validationLine,
+  validationSummary,
+} from './validationTexts';
 import { withNotification } from '../shell/withNotification';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
@@ -42,16 +47,16 @@ export async function validateInstances(
     return undefined;
   });
   if (results === undefined) return;
-  const summary = validationSummary(
-    vscode.l10n,
-    results.map(({ validation }) => validation),
-  );
-  if (summary !== undefined) tell(summary);
+  const validations = results.map(({ validation }) => validation);
+  const summary = validationSummary(vscode.l10n, validations);
+  if (summary !== undefined) tell(summary.text, summary.isSound ? undefined : 'status:invalid');
+  const failed = environmentSummary(vscode.l10n, validations);
+  if (failed !== undefined) tell(failed, 'status:environment');
   const unjudged = results.filter(({ sourceProblem }) => sourceProblem !== undefined);
   const [first] = unjudged;
   if (first === undefined) return;
   const said = new HumanError(
-    notJudged(vscode.l10n, first.id, first.repo),
+    notValidated(vscode.l10n, first.id, first.repo),
     first.sourceProblem?.message,
   );
   const { sourceProblem } = first;
@@ -113,16 +118,15 @@ const counting = (reporter: Reporter, number: number, all: number): Reporter => 
     reporter.progress(all === 1 ? step : vscode.l10n.t('{0} of {1}: {2}', number, all, step)),
 });
 
-function tell({ text, isSound }: NonNullable<ReturnType<typeof validationSummary>>): void {
+/** @param filter of the instances that the text is about, where a person may want to see them */
+function tell(text: string, filter: string | undefined): void {
   const show = vscode.l10n.t('Show Them');
   const answer = vscode.window.showInformationMessage(
     withoutLinkMarkup(text),
-    ...(isSound ? [] : [show]),
+    ...(filter === undefined ? [] : [show]),
   );
   void answer.then((chosen) => {
-    if (chosen === show) {
-      void vscode.commands.executeCommand(listCommandIds.filter, 'status:invalid');
-    }
+    if (chosen === show) void vscode.commands.executeCommand(listCommandIds.filter, filter);
   });
 }
 

@@ -18,17 +18,17 @@ export function validationLine(l10n: typeof vscode.l10n, validation: Validation)
       );
     case 'not sound':
       return l10n.t('Validated {0}: not sound. {1}', id, why);
-    case 'not judged':
-      return l10n.t('Could not validate {0}: not judged. {1}', id, why);
+    case 'not validated':
+      return l10n.t('Could not validate {0}. {1}', id, why);
   }
 }
 
-/** The end of a validation in words, without the instances that were not judged. */
+/** The end of a validation in words, without the instances that were not validated. */
 export function validationSummary(
   l10n: typeof vscode.l10n,
   validations: readonly Validation[],
 ): { readonly text: string; readonly isSound: boolean } | undefined {
-  const judged = validations.filter((each) => soundnessOf(each) !== 'not judged');
+  const judged = validations.filter((each) => soundnessOf(each) !== 'not validated');
   const unsound = judged.filter((each) => soundnessOf(each) === 'not sound');
   const [first] = judged;
   if (first === undefined) return undefined;
@@ -45,6 +45,27 @@ export function validationSummary(
   return { text, isSound: false };
 }
 
+/** The instances whose tests cannot run in this environment; undefined where there is none. */
+export function environmentSummary(
+  l10n: typeof vscode.l10n,
+  validations: readonly Validation[],
+): string | undefined {
+  const failed = validations.filter(({ reasons }) =>
+    reasons.some(({ kind }) => kind === 'environment failed'),
+  );
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const why = inTermsOfSettings(first.reasons[0]?.explanation ?? '');
+  return validations.length === 1
+    ? l10n.t('{0} is not validated: {1}', first.id, why)
+    : l10n.t(
+        '{0} of {1} not validated, since the environment failed. {2}',
+        failed.length,
+        validations.length,
+        `${first.id}: ${why}`,
+      );
+}
+
 /** What a message says first of an instance whose R could not be had. */
-export const notJudged = (l10n: typeof vscode.l10n, id: string, repo: string): string =>
-  l10n.t('{0} is not judged: the source of {1} could not be had', id, repo);
+export const notValidated = (l10n: typeof vscode.l10n, id: string, repo: string): string =>
+  l10n.t('{0} is not validated: the source of {1} could not be had', id, repo);

@@ -84,7 +84,7 @@ export class EngineReadiness implements vscode.Disposable {
       if (runsInContainers(name)) {
         missing = containerEngine;
         const { signal } = this.abort;
-        (await connect({ host: docker.host, signal })).close();
+        await (await connect({ host: docker.host, signal })).close();
       } else if (python !== fittingPython) {
         await findPython(python, join(distOf(this.extension), 'tracer'));
       }

@@ -160,7 +160,7 @@ class DockerEngine {
       const name = await volume.catch(() => undefined);
       if (name !== undefined) await removeVolume(this.connection, name);
     }
-    this.connection.close();
+    await this.connection.close();
   }
 
   private warnOfMissingLimits({ reporter }: PrepareWork): void {

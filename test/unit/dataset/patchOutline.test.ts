@@ -57,6 +57,7 @@ describe('the outline of a patch', () => {
       '@@ -1,2 +1,2 @@\n-a\n+b\n',
       '@@ -1,2 +1,2 @@\n a\nb\n',
       '@@ -1 +1 @@\n-a\n+b\n\\ No newline',
+      '@@ -1 +1 @@\n-a\n\\+ No newline at end of file\n+b\n',
     ]) {
       assert.equal(scan(modified('a.py', hunk)), undefined, hunk);
     }

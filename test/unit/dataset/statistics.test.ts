@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { countWords, statistics, type StatisticsItem } from '../../../src/dataset/statistics';
-import type { UnsoundKind, Validation } from '../../../src/domain/validation';
+import type { UnsoundReason, Validation } from '../../../src/domain/validation';
 
 const validation = (more: Partial<Validation>): Validation => ({
   id: 'a',
@@ -68,7 +68,7 @@ describe('statistics of a selection', () => {
   });
 
   it('does not take tests that never ran for none', () => {
-    const broken = (kind: UnsoundKind) =>
+    const broken = (kind: UnsoundReason['kind']) =>
       item({ validation: validation({ reasons: [{ kind, explanation: '', tests: [] }] }) });
     for (const kind of [
       'environment failed',

@@ -73,7 +73,7 @@ describe('triage as CSV', () => {
     assert.deepEqual(second, ['a__b-2', ...nothing, 'sound', '', '2026-01-03', 'success']);
     assert.deepEqual(third?.at(-1), 'success');
     assert.deepEqual(fourth, ['a__b-4', ...nothing, '', '', '', '']);
-    assert.deepEqual(fifth?.slice(-4, -2), ['not judged', 'source not available']);
+    assert.deepEqual(fifth?.slice(-4, -2), ['not validated', 'source not available']);
   });
 
   it('is whole for any note, and none is a formula', () => {

@@ -186,9 +186,9 @@ describe('the status of an instance', () => {
     const kind = 'source not available';
     const reasons = [{ kind, explanation: 'no such commit', tests: [] }] as const;
     const unjudged = status({ treesReady: false, validation: { ...validation, reasons } });
-    assert.deepEqual(unjudged, { kind: 'not judged', reason: kind });
+    assert.deepEqual(unjudged, { kind: 'not validated', reason: kind });
     assert.deepEqual(
-      (['valid', 'invalid', 'not-judged'] as const).map((word) => statusWords[word](unjudged)),
+      (['valid', 'invalid', 'not-validated'] as const).map((word) => statusWords[word](unjudged)),
       [false, false, true],
     );
   });

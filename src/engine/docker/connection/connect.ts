@@ -38,8 +38,10 @@ export interface DockerConnection {
    * v2 do that.
    */
   readonly missingLimits: readonly string[];
-  /** Closes the connections that stay open between calls. */
-  close(): void;
+  /** Lets `work`, whose end nobody waits for and which does not fail, end before the connection. */
+  meanwhile(work: Promise<void>): void;
+  /** Waits for work of {@link meanwhile}, and closes the connections that stay open between calls. */
+  close(): Promise<void>;
 }
 
 export interface ConnectOptions {
@@ -189,6 +191,7 @@ async function openWith(
         'Switch Docker Desktop to Linux containers',
       );
     }
+    const underWay = new Set<Promise<void>>();
     const isPodman = version.Components?.some(({ Name }) => /podman/i.test(Name)) === true;
     return {
       docker,
@@ -206,7 +209,14 @@ async function openWith(
         ...(info.PidsLimit === false ? ['processes'] : []),
         ...(info.CpuCfsQuota === false ? ['processors'] : []),
       ],
-      close: () => agent.destroy(),
+      meanwhile: (work) => {
+        underWay.add(work);
+        void work.finally(() => underWay.delete(work));
+      },
+      close: async () => {
+        await Promise.all(underWay);
+        agent.destroy();
+      },
     };
   } catch (error) {
     agent.destroy();

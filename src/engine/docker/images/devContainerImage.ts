@@ -35,6 +35,6 @@ export async function devContainerImage(
       .catch(() => undefined);
     return { name: named?.Id === image.id ? image.name : image.id, folder, python, install };
   } finally {
-    connection.close();
+    await connection.close();
   }
 }

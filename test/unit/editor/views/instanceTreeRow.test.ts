@@ -101,9 +101,9 @@ const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['i
     { id: 'warning', colour: 'list.warningForeground' },
   ],
   [
-    { kind: 'not judged', reason: 'source not available' },
-    'not judged: source not available',
-    'not judged: source not available',
+    { kind: 'not validated', reason: 'source not available' },
+    'not validated: source not available',
+    'not validated: source not available',
     { id: 'question' },
   ],
   [
@@ -265,7 +265,7 @@ describe('the row of a repository', () => {
     );
     assert.equal(
       row({ ...catNode, ids: [...ids, ...ids.slice(2, 3)] }, shown({ status })).description,
-      '10 · 1 ready · 3 valid · 2 invalid · 1 not judged · 3 success · 1 no success',
+      '10 · 1 ready · 3 valid · 2 invalid · 1 not validated · 3 success · 1 no success',
     );
   });
 
@@ -318,13 +318,12 @@ describe('the row of an instance', () => {
     });
   }
 
-  it('shows its tags between status and title', () => {
+  it('shows and says its tags first, which an end that is cut leaves', () => {
     const triage: TriageEntry = { tags: ['mine', 'to discuss'], note: 'x', classification: {} };
     const status = { 'octo__cat-1': { kind: 'golden valid' } } as const;
-    assert.equal(
-      row(node, shown({ triage, status })).description,
-      'golden valid · #mine · #to discuss · Issue of octo__cat-1',
-    );
+    const { description, spoken } = row(node, shown({ triage, status }));
+    assert.equal(description, '#mine · #to discuss · golden valid · Issue of octo__cat-1');
+    assert.equal(spoken, 'octo__cat-1, #mine, #to discuss, golden valid, Issue of octo__cat-1');
   });
 
   it('says no more than its id once the dataset has it no more', () => {

@@ -5,7 +5,8 @@ import {
   type Validation,
 } from '../../../../src/domain/validation';
 import {
-  notJudged,
+  environmentSummary,
+  notValidated,
   validationLine,
   validationSummary,
 } from '../../../../src/editor/instances/validationTexts';
@@ -28,9 +29,18 @@ const gone = validation('octo__cat-3', {
   explanation: 'Nothing is there. Give --source octo/cat=PATH_OR_URL of a repository that has it',
 });
 
+const broken = validation('octo__cat-4', {
+  kind: 'environment failed',
+  explanation: 'the environment lacks six; tests ran with CPython 3.12.1, /venv/bin/python',
+});
+
 describe('a validation in words', () => {
   it('judges nothing where R could not be had', () => {
-    assert.deepEqual([sound, flaky, gone].map(soundnessOf), ['sound', 'not sound', 'not judged']);
+    assert.deepEqual([sound, flaky, gone].map(soundnessOf), [
+      'sound',
+      'not sound',
+      'not validated',
+    ]);
   });
 
   it('is one line of the log, in terms of settings', () => {
@@ -39,7 +49,7 @@ describe('a validation in words', () => {
       [
         'Validated octo__cat-1: sound, 5 times in 3.3 s',
         'Validated octo__cat-2: not sound. flaky: now and then',
-        'Could not validate octo__cat-3: not judged. source not available: Nothing is there. ' +
+        'Could not validate octo__cat-3. source not available: Nothing is there. ' +
           'Give octo/cat in the setting swt-bench.repositorySources the path or address of a repository that has it',
       ],
     );
@@ -58,9 +68,24 @@ describe('a validation in words', () => {
       text: '1 of 2 not sound. octo__cat-2: now and then',
       isSound: false,
     });
+    assert.equal(says(broken), undefined);
     assert.equal(
-      notJudged(english, 'octo__cat-3', 'octo/cat'),
-      'octo__cat-3 is not judged: the source of octo/cat could not be had',
+      notValidated(english, 'octo__cat-3', 'octo/cat'),
+      'octo__cat-3 is not validated: the source of octo/cat could not be had',
+    );
+  });
+
+  it('says nothing of an instance whose tests cannot run in the environment, but what is wrong there', () => {
+    assert.equal(soundnessOf(broken), 'not validated');
+    const says = (...all: Validation[]) => environmentSummary(english, all);
+    assert.equal(says(sound, flaky, gone), undefined);
+    assert.equal(
+      says(broken),
+      'octo__cat-4 is not validated: the environment lacks six; tests ran with CPython 3.12.1, /venv/bin/python',
+    );
+    assert.equal(
+      says(sound, broken),
+      '1 of 2 not validated, since the environment failed. octo__cat-4: the environment lacks six; tests ran with CPython 3.12.1, /venv/bin/python',
     );
   });
 });

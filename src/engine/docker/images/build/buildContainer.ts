@@ -94,7 +94,8 @@ const kept = 1 << 20;
 
 /**
  * Does `work` in a container that is removed at the end, whether `work` succeeds or fails. When the
- * signal fires, the container is removed at once.
+ * signal fires, the container is removed at once. After a success, nobody waits for the removal,
+ * which takes up to a second; the connection does, before it is closed.
  *
  * @throws HumanError (engine gone, disk full), Cancelled, and what `work` throws
  */
@@ -125,8 +126,11 @@ export async function inContainer<T>(
     throwIfAborted(signal);
     await made.start();
     building = new BuildContainer(made, place, async () => remove());
-    return await work(building);
+    const result = await work(building);
+    connection.meanwhile(remove() ?? Promise.resolve());
+    return result;
   } catch (error) {
+    await remove();
     if (signal?.aborted === true) throw new Cancelled();
     const step = building?.step;
     const doing = `building an image from ${request.image}${step === undefined ? '' : ` (${step})`}`;
@@ -137,7 +141,6 @@ export async function inContainer<T>(
     throw problem;
   } finally {
     signal?.removeEventListener('abort', onAbort);
-    await remove();
   }
 }
 
