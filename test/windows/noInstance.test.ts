@@ -49,8 +49,9 @@ describe('a folder that is not an instance', () => {
       'No dataset is chosen. Run "SWT-Bench: Choose Dataset…" first',
       'said in words of ours, as a fault of ours',
     );
+    await vscode.commands.executeCommand('notifications.showList');
     await hands.click({
-      selector: '.notification-list-item a.monaco-button',
+      selector: '.notifications-list-container .monaco-button',
       text: 'Choose Dataset',
     });
     await waitFor('the list of datasets', async () =>
