@@ -152,6 +152,7 @@ export class Figures {
       summaries: methods.map((method) => summariseMethod(method, { grading })),
       baseline: this.baseline,
       comparisons: [],
+      kept: this.kept?.size,
       published: !this.published.checked
         ? []
         : document.published.length > 0

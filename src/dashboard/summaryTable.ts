@@ -19,20 +19,7 @@ import {
 } from '../domain/study/summary';
 import { element, show, wideBox, captionOf } from './elements';
 import { inPercent, interval, pValue } from '../domain/study/numbers';
-
-const shareWords: Readonly<Record<(typeof shareKeys)[number], string>> = {
-  wellFormed: 'the candidate applies to R',
-  success: 'at least one F→P and no ×→F',
-  failToAny: 'a test of the candidate fails on R',
-  failToPass: 'a test of the candidate goes from failing to passing',
-  passToPass: 'a test of the candidate passes on both sides',
-};
-
-const deltaWords: Readonly<Record<(typeof deltaKeys)[number], string>> = {
-  deltaAll: 'mean change coverage over all instances where it is defined',
-  deltaSuccess: 'over successful instances',
-  deltaFailure: 'over the other instances',
-};
+import { deltaWords, shareWords, summaryCaption, summarySigns } from './summarySigns';
 
 export interface SummaryRows {
   /** All methods, including hidden ones, in the order of the table. */
@@ -43,6 +30,8 @@ export interface SummaryRows {
   readonly baseline: string | undefined;
   readonly comparisons: readonly AdjustedComparison[];
   readonly published: readonly PublishedRow[];
+  /** How many instances the filter keeps; undefined without a filter. */
+  readonly kept: number | undefined;
 }
 
 /**
@@ -70,11 +59,7 @@ export function drawSummaryTable(
       element(
         'table',
         { class: 'summary' },
-        element(
-          'caption',
-          {},
-          'In percent of all selected instances, with 95 % bootstrap intervals over the instances',
-        ),
+        captionOf(summaryCaption(rows.kept)),
         headOfMethods(heads),
         element(
           'tbody',
@@ -95,6 +80,7 @@ export function drawSummaryTable(
         published.length > 0 && publishedRows(published, heads.length),
       ),
     ),
+    signs(),
     findingsTable(summaries),
     trajectoryFindingsTable(summaries),
   );
@@ -128,6 +114,16 @@ const mutantsHead: ColumnHead = [
 ];
 
 type ColumnHead = readonly [text: string, title: string];
+
+/** What the signs of the table stand for, below it. */
+const signs = (): HTMLElement =>
+  element(
+    'ul',
+    { class: 'signs quiet-text', 'aria-label': 'Signs of the summary' },
+    ...summarySigns.map(([sign, meaning]) =>
+      element('li', {}, element('b', {}, sign), ` ${meaning}`),
+    ),
+  );
 
 /** The head of a table with a row for each method. */
 const headOfMethods = (heads: readonly ColumnHead[]): HTMLElement =>
@@ -256,8 +252,10 @@ type DifferenceCell = readonly [difference: string, p?: string];
 /** The differences of S and ΔC; they are computed after the table is drawn. */
 function differencesOf(
   comparison: AdjustedComparison | 'baseline' | 'not known yet',
+  instances: number,
 ): readonly DifferenceCell[] {
   if (comparison === 'baseline') return [['baseline'], ['']];
+  if (instances === 0) return [['–'], ['–']];
   if (comparison === 'not known yet') return [['…'], ['…']];
   const { shares, delta, adjusted } = comparison;
   return [
@@ -274,7 +272,7 @@ function rowOf(
   comparison: AdjustedComparison | 'baseline' | 'not known yet',
   { compares, mutated }: { readonly compares: boolean; readonly mutated: boolean },
 ): HTMLElement {
-  const differences = compares ? differencesOf(comparison) : [];
+  const differences = compares ? differencesOf(comparison, summary.selected) : [];
   return element(
     'tr',
     {},

@@ -126,8 +126,10 @@ describe('the environment of an instance', () => {
     const made = setting().get<string>('python') ?? '';
     assert.match(made, /virtualenvs[\\/]tallybook-tallybook-0-7-\w+[\\/]bin[\\/]python$/);
     assert.equal((await api()).getActiveEnvironmentPath().path, made);
-    await waitFor('what came of it', async () => (await environmentRow()).includes(made));
-    assert.match(await environmentRow(), /^Made at /);
+    // Its versions say more than its folder, and are known before a run.
+    await waitFor('what came of it', async () =>
+      /^CPython 3\.9\..*local engine/.test(await environmentRow()),
+    );
     await screenshot('environment-made');
     await vscode.commands.executeCommand('swt-bench.reproduce');
     await waitFor('the verdict', async () => /F→P/.test(await statusText()));

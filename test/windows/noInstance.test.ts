@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { screenshot, visible, waitFor } from './host/client';
+import { hands, inQuickInput, screenshot, visible, waitFor } from './host/client';
 import { scriptedModel, scriptedModels } from './scriptedModels';
 
 const extensionId = 'swt-bench.swt-bench';
@@ -49,6 +49,15 @@ describe('a folder that is not an instance', () => {
       'No dataset is chosen. Run "SWT-Bench: Choose Dataset…" first',
       'said in words of ours, as a fault of ours',
     );
+    await vscode.commands.executeCommand('notifications.showList');
+    await hands.click({
+      selector: '.notifications-list-container .monaco-button',
+      text: 'Choose Dataset',
+    });
+    await waitFor('the list of datasets', async () =>
+      (await visible.quickInput())?.items.find(({ label }) => label === 'bundled'),
+    );
+    await inQuickInput.cancel();
   });
 
   it('says in the chat what @swt needs', async () => {

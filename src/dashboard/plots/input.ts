@@ -109,7 +109,8 @@ export function stacked(width: number, parts: readonly SVGSVGElement[]): SVGSVGE
 
 /** The symbol and colour of each method, with as many in a row as fit. */
 export function legend(methods: readonly PlottedMethod[], width: number): SVGSVGElement {
-  const room = roomFor(methods.map(({ name }) => shortened(name)));
+  // A gap, so that the longest name does not touch the next sign.
+  const room = roomFor(methods.map(({ name }) => shortened(name))) + 16;
   const inRow = Math.max(1, Math.floor((width - 20) / room));
   const places = methods.map(({ name }, index) => ({
     name,

@@ -406,17 +406,15 @@ function namesIn(argument: unknown): AskedCandidates {
 function runsInWords(method: Method): string {
   switch (method.runs) {
     case 'nothing':
-      return vscode.l10n.t(
-        'Needs no run to choose; its candidates run on R afterwards, for you to see',
-      );
+      return vscode.l10n.t('Runs nothing to choose; its tests run on R afterwards');
     case 'R':
       return method.needsTools === true
         ? vscode.l10n.t('The model runs its tests on R until they fail as the issue says')
         : vscode.l10n.t('Runs the candidates on R to choose');
     case 'oracle':
-      return vscode.l10n.t('Runs the candidates on R and R∘X* to choose: it knows the fix');
+      return vscode.l10n.t('Runs them on R and R∘X* to choose: knows the fix');
     case 'workspace':
-      return vscode.l10n.t('Works with commands on R in a container; needs the docker engine');
+      return vscode.l10n.t('Runs commands on R in a container; needs docker');
   }
 }
 

@@ -116,7 +116,8 @@ function answerText(
   acts: readonly StepOf<'act'>[],
   prompt: StepOf<'prompt'> | undefined,
 ): string {
-  const part = (title: string, text: string): string => `──── ${title} ────\n\n${text.trimEnd()}\n`;
+  // In ASCII, since VS Code puts a box around each sign that looks like another one.
+  const part = (title: string, text: string): string => `==== ${title} ====\n\n${text.trimEnd()}\n`;
   const steps = acts.map(({ thought, action, observation }, at) =>
     part(
       vscode.l10n.t('Step {0}', at + 1),

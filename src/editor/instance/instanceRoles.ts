@@ -56,6 +56,8 @@ export interface LatestVerdict {
   readonly soFar: Preliminary | undefined;
   /** Whether something runs, or waits for its turn. */
   readonly isRunning: boolean;
+  /** Whether all that runs is cancelled and is being stopped. */
+  readonly isCancelling: boolean;
   /**
    * The preparation before anything can run, such as building an image; undefined when there is
    * none.

@@ -18,6 +18,8 @@ export interface InstanceAtAGlance {
   /** What prevents tests from running. */
   readonly problem: EngineProblem | undefined;
   readonly isRunning: boolean;
+  /** Whether all that runs is cancelled and is being stopped. */
+  readonly isCancelling: boolean;
   /** What is prepared before the tests run; undefined once they run. */
   readonly step: string | undefined;
   readonly environment: {
@@ -92,10 +94,18 @@ const outdated = (
 
 function candidateRow(
   l10n: typeof vscode.l10n,
-  { isRunning, step, result, current }: InstanceAtAGlance,
+  { isRunning, isCancelling, step, result, current }: InstanceAtAGlance,
 ): Glance {
   const row = { label: l10n.t('Candidate'), runs: commandIds.reproduce };
   const strict = result?.strict;
+  if (isCancelling) {
+    return {
+      ...row,
+      description: l10n.t('cancelling the run'),
+      tooltip: l10n.t('What runs is being stopped'),
+      icon: { id: 'sync~spin' },
+    };
+  }
   if (isRunning) {
     return {
       ...row,
@@ -168,6 +178,15 @@ const goldenRow = (l10n: typeof vscode.l10n, revealed: boolean): Glance => ({
 });
 
 /** Notifications go away; this row keeps what came of making the environment or looking again. */
+/**
+ * `CPython 3.9, pytest 8 · local engine` for `local engine, CPython 3.9, pytest 8`: the view is
+ * narrow, and the engine changes least.
+ */
+export function versionsFirst(runsWith: string): string {
+  const [engine, ...versions] = runsWith.split(', ');
+  return versions.length === 0 ? runsWith : `${versions.join(', ')} · ${engine}`;
+}
+
 const environmentRow = (
   l10n: typeof vscode.l10n,
   { runsWith, isContainer, step, last }: InstanceAtAGlance['environment'],
@@ -175,7 +194,7 @@ const environmentRow = (
   label: l10n.t('Environment'),
   description:
     step === undefined
-      ? (runsWith ?? last ?? l10n.t('known after a run'))
+      ? ((runsWith && versionsFirst(runsWith)) ?? last ?? l10n.t('known after a run'))
       : l10n.t('being made: {0}', step),
   tooltip: [
     ...(last === undefined ? [] : [last]),

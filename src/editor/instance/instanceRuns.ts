@@ -71,6 +71,8 @@ type RunWork = RunRequestOptions & { readonly timeoutSeconds: number };
  */
 export class InstanceRuns {
   private readonly queue = new RunQueue();
+  /** The signal of each request that has not ended. */
+  private readonly requests = new Set<AbortSignal>();
   /** Aborts the runs under way when the window closes. */
   private readonly closing = new AbortController();
   /** Aborts the runs that were requested so far. */
@@ -82,6 +84,11 @@ export class InstanceRuns {
   /** Whether something runs, or waits for its turn. */
   get isRunning(): boolean {
     return this.queue.length > 0;
+  }
+
+  /** Whether all that runs is cancelled and is being stopped. */
+  get isCancelling(): boolean {
+    return this.requests.size > 0 && [...this.requests].every(({ aborted }) => aborted);
   }
 
   /**
@@ -338,10 +345,15 @@ export class InstanceRuns {
       options.onTurn?.();
       return work({ ...options, signal, timeoutSeconds: timeoutSeconds(this.parts.scope) });
     });
+    this.requests.add(signal);
+    const onAbort = (): void => this.parts.changed();
+    signal.addEventListener('abort', onAbort, { once: true });
     this.parts.changed();
     try {
       return await turn;
     } finally {
+      this.requests.delete(signal);
+      signal.removeEventListener('abort', onAbort);
       this.parts.changed();
     }
   }

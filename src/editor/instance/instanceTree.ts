@@ -49,6 +49,7 @@ export class InstanceTree implements vscode.TreeDataProvider<TreeRow>, vscode.Di
       issue,
       problem: this.readiness?.problem,
       isRunning: open.isRunning,
+      isCancelling: open.isCancelling,
       step: open.step,
       environment: {
         runsWith: open.environment,

@@ -8,8 +8,9 @@ import { engineSettings, storageFolder } from '../shell/settings';
 import { stepBeside } from '../shell/stepBeside';
 import { withNotification } from '../shell/withNotification';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { versionsFirst } from './instanceRows';
 import type { OpenInstance } from './openInstance';
-import { setPython, tellNewPython } from './selectPython';
+import { setPython, takeUp, tellNewPython } from './selectPython';
 
 /** Makes the virtual environment of the open instance, and lets its tests run with it. */
 export async function makeEnvironment(open: OpenInstance, reporter: Reporter): Promise<void> {
@@ -48,8 +49,17 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
   if (made === undefined) return;
   const python = made.interpreter;
   await setPython(python, open, reporter);
-  await notes.keep((at) => vscode.l10n.t('Made at {0}: {1}', at, python));
-  tellNewPython(python);
+  await takeUp(open, reporter);
+  // The name of its folder tells a person less than its versions do.
+  const runsWith = open.environment;
+  await notes.keep((at) =>
+    runsWith === undefined
+      ? vscode.l10n.t('Made at {0}: {1}', at, python)
+      : vscode.l10n.t('{0}, made at {1}: {2}', versionsFirst(runsWith), at, python),
+  );
+  tellNewPython(
+    vscode.l10n.t('The environment is made, and tests run with it: {0}', runsWith ?? python),
+  );
 }
 
 const tellingBoth = (reporter: Reporter, tell: (step: string) => void): Reporter => ({

@@ -149,6 +149,10 @@ export class OpenInstance
     return this.runs.isRunning;
   }
 
+  get isCancelling(): boolean {
+    return this.runs.isCancelling;
+  }
+
   get step(): string | undefined {
     return this.session.step;
   }

@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../domain/humanError';
 import { recipeOf } from '../../engine/environments/recipes';
 import { fittingPython } from '../../engine/local/fittingEngine';
 import type { Reporter } from '../../domain/reporter';
+import { afterAWhile } from '../shell/afterAWhile';
 import { commandIds, settingKeys } from '../shell/names';
 import { choosePython, knownPythons, type KnownPython } from '../shell/pythonExtension';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
@@ -31,7 +33,22 @@ export async function selectPython(open: OpenInstance, reporter: Reporter): Prom
   const said = pythonInWords(python);
   // The note of an environment that was made before would name what tests no longer run with.
   await open.environmentNotes.keep((at) => vscode.l10n.t('{0}, chosen at {1}', said, at));
-  tellNewPython(said);
+  tellNewPython(vscode.l10n.t('Tests of this instance now run with {0}', said));
+  await takeUp(open, reporter);
+}
+
+/**
+ * Opens the sandboxes with the interpreter that is set now, so that the view names its environment
+ * and forgets a verdict of another one. An interpreter that does not work is left to the next run,
+ * which says why.
+ */
+export async function takeUp(open: OpenInstance, reporter: Reporter): Promise<void> {
+  try {
+    const title = vscode.l10n.t('Opening the sandboxes with the new environment');
+    await afterAWhile(title, (signal) => open.runs.warmUp(signal));
+  } catch (error) {
+    reporter.log(`${open.marker.id}: ${messageOf(error)}`);
+  }
 }
 
 function pythonInWords(python: string): string {
@@ -40,9 +57,8 @@ function pythonInWords(python: string): string {
 }
 
 /** Says what tests run with from now on, and offers to run them. */
-export function tellNewPython(python: string): void {
+export function tellNewPython(said: string): void {
   const reproduce = vscode.l10n.t('Reproduce');
-  const said = vscode.l10n.t('Tests of this instance now run with {0}', python);
   void vscode.window.showInformationMessage(withoutLinkMarkup(said), reproduce).then((chosen) => {
     if (chosen === reproduce) void vscode.commands.executeCommand(commandIds.reproduce);
   });

@@ -8,6 +8,7 @@ import { SourceUnusable } from '../../repository/git/unreachable';
 import { bundledSource } from '../instance/bundledDataset';
 import { listCommandIds } from '../shell/names';
 import type { ListView } from './twinViews';
+import { offering } from '../shell/problems';
 import { repositorySources } from '../shell/settings';
 import { Catalogue } from './catalogue';
 import { chooseRepositoryFolder } from './chooseRepositoryFolder';
@@ -223,9 +224,12 @@ export class Instances implements vscode.Disposable {
     const { dataset, state } = this.catalogue;
     if (dataset !== undefined) return dataset;
     if (state.kind === 'failed') throw new HumanError(state.why);
-    throw new HumanError(
-      vscode.l10n.t('No dataset is chosen'),
-      vscode.l10n.t('Run "SWT-Bench: Choose Dataset…" first'),
+    throw offering(
+      new HumanError(
+        vscode.l10n.t('No dataset is chosen'),
+        vscode.l10n.t('Run "SWT-Bench: Choose Dataset…" first'),
+      ),
+      { title: vscode.l10n.t('Choose Dataset…'), command: listCommandIds.chooseDataset },
     );
   }
 

@@ -6,6 +6,8 @@ export interface ListView<T> extends Pick<vscode.TreeView<T>, 'selection' | 'rev
   description: string | undefined;
   /** The text above the rows; undefined for none. */
   message: string | undefined;
+  /** Unfolds the view and gives it the focus. */
+  focus(): Promise<void>;
 }
 
 /**
@@ -19,7 +21,7 @@ export class TwinViews<T> implements ListView<T>, vscode.Disposable {
 
   /** @param isBeside whether the view beside an open instance is the one that shows */
   constructor(
-    ids: { readonly alone: string; readonly beside: string },
+    private readonly ids: { readonly alone: string; readonly beside: string },
     options: vscode.TreeViewOptions<T>,
     private readonly isBeside: () => boolean,
   ) {
@@ -53,6 +55,11 @@ export class TwinViews<T> implements ListView<T>, vscode.Disposable {
 
   reveal(...[element, options]: Parameters<vscode.TreeView<T>['reveal']>): Thenable<void> {
     return this.shown.reveal(element, options);
+  }
+
+  async focus(): Promise<void> {
+    const id = this.isBeside() ? this.ids.beside : this.ids.alone;
+    await vscode.commands.executeCommand(`${id}.focus`);
   }
 
   dispose(): void {

@@ -120,7 +120,7 @@ async function askForPredictions(
     ...(catalogue.datasetName === 'bundled'
       ? [
           {
-            label: vscode.l10n.t('Bundled Candidates'),
+            label: '$(package) ' + vscode.l10n.t('Bundled Candidates'),
             description: vscode.l10n.t('those that come with the extension'),
             choose: async () => ['bundled'],
           },
@@ -166,8 +166,11 @@ function predicted(files: readonly string[], dataset: Dataset): Promise<readonly
 }
 
 function nameOf(predictions: readonly string[], dataset: string): string {
-  const [first] = predictions.map((each) => basename(each).replace(/\.(json|jsonl)(\.gz)?$/, ''));
-  return `${first ?? ''}-${shortDatasetName(dataset).replace(/\.(json|jsonl|parquet)(\.gz)?$/, '')}`;
+  const [first = ''] = predictions.map((each) =>
+    basename(each).replace(/\.(json|jsonl)(\.gz)?$/, ''),
+  );
+  const of = shortDatasetName(dataset).replace(/\.(json|jsonl|parquet)(\.gz)?$/, '');
+  return first === of ? first : `${first}-${of}`;
 }
 
 /**

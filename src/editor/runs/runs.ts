@@ -260,9 +260,7 @@ export class Runs implements vscode.Disposable {
     };
     await this.library.loaded();
     // A person who was asked elsewhere, as by the palette, sees how far it is.
-    if (given === undefined) {
-      await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
-    }
+    if (given === undefined) await this.view.focus();
     // The batch continues in the background, since a command must not run for hours.
     void this.inBackground(choice, parts);
   }

@@ -20,10 +20,34 @@ export function problemText(error: unknown): string {
   );
 }
 
+/** A button of a message: its title, and the id of the command that it runs. */
+export interface Offer {
+  readonly title: string;
+  readonly command: string;
+}
+
+/** Adds a button to the message of an error, which leads to what is missing. */
+export const offering = (error: HumanError, offer: Offer): HumanError =>
+  Object.assign(error, { offer });
+
+/** Looks for the field, since several bundles have a class of an error each. */
+function offerOf(error: unknown): Offer | undefined {
+  return error instanceof HumanError && 'offer' in error ? (error.offer as Offer) : undefined;
+}
+
 /** Logs an error and shows it once. A person who cancelled needs no message. */
 export function showProblem(error: unknown, reporter: Reporter): void {
   if (error instanceof Cancelled) return;
-  void vscode.window.showErrorMessage(withoutLinkMarkup(logged(error, reporter)));
+  const text = withoutLinkMarkup(logged(error, reporter));
+  const offer = offerOf(error);
+  if (offer === undefined) {
+    void vscode.window.showErrorMessage(text);
+    return;
+  }
+  const { title, command } = offer;
+  void vscode.window.showErrorMessage(text, title).then((chosen) => {
+    if (chosen === title) void vscode.commands.executeCommand(command);
+  });
 }
 
 /**

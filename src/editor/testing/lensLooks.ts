@@ -65,7 +65,7 @@ function stateLens(
   if (now !== undefined) {
     const icon = now.on === undefined ? '$(clock)' : '$(loading~spin)';
     return {
-      title: `${icon} ${underWayText(l10n, now)}`,
+      title: withIcon(icon, underWayText(l10n, now)),
       tooltip: l10n.t('Click to cancel the runs of this instance'),
       command: commandIds.cancelRuns,
     };
@@ -77,11 +77,14 @@ function stateLens(
   const fresh = isFresh(known, test);
   const says = fresh ? text : staleText(l10n, text);
   return {
-    title: fresh ? mark : `$(history) ${l10n.t('was {0}', mark)}`,
+    title: fresh ? mark : withIcon('$(history)', l10n.t('was {0}', mark)),
     tooltip: `${says}\n${l10n.t('Click to compare the outputs of both sides')}`,
     command: inlineCommandIds.showOutputs,
   };
 }
+
+/** With a no-break space: VS Code draws none after an icon that begins a lens. */
+const withIcon = (icon: string, text: string): string => `${icon}\u00a0${text}`;
 
 /** Whether a test has lenses: those that R has too have none. */
 export const hasLenses = ({ status }: Pick<ListedTest, 'status'>): boolean => status !== 'kept';

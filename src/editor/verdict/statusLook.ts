@@ -32,6 +32,8 @@ export interface WithoutVerdict {
    */
   readonly step: string | undefined;
   readonly isRunning: boolean;
+  /** Whether all that runs is cancelled and is being stopped. */
+  readonly isCancelling: boolean;
   /** Results of the run under way. */
   readonly soFar: { readonly first: FirstResult } | undefined;
   readonly environment: string | undefined;
@@ -47,8 +49,15 @@ export function lookWithoutVerdict(l10n: typeof vscode.l10n, state: WithoutVerdi
 
 function unspokenLook(
   l10n: typeof vscode.l10n,
-  { step, isRunning, soFar, environment, revealed }: WithoutVerdict,
+  { step, isRunning, isCancelling, soFar, environment, revealed }: WithoutVerdict,
 ): Omit<StatusLook, 'label' | 'tooltip'> & { readonly tooltip: string } {
+  if (isCancelling) {
+    return {
+      text: `$(sync~spin) ${l10n.t('SWT-Bench: cancelling the run')}`,
+      tooltip: l10n.t('What runs is being stopped; click for the log'),
+      command: commandIds.showLog,
+    };
+  }
   if (step !== undefined) {
     const text = `$(sync~spin) ${l10n.t('SWT-Bench: {0}', step)}`;
     return isRunning

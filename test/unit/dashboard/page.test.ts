@@ -414,6 +414,16 @@ describe('the dashboard as a file', function () {
     await until("document.querySelectorAll('.matrix-row').length === 7");
   });
 
+  it('explains the signs of the summary on the page, on paper too', async () => {
+    await open(simulatedStudy({ instances: 5, methods: 2 }));
+    await page.emulateMedia({ media: 'print' });
+    const signs = await page.locator('.signs').innerText();
+    await page.emulateMedia({ media: null });
+    for (const sign of ['W the candidate applies to R', 'S at least one F→P', 'F→×', 'ΔC ¬S']) {
+      assert.ok(signs.includes(sign), `no ${sign} in ${signs}`);
+    }
+  });
+
   it('draws every plot and every row on paper', async () => {
     const study = simulatedStudy({ instances: 300, methods: 3, samples: 2 });
     await open(study);

@@ -21,7 +21,7 @@ const commands: Readonly<Record<string, 'at once' | 'progress'>> = {
   showChangeCoverage: 'at once',
   hideGoldenPatch: 'at once',
   reveal: 'at once',
-  selectPython: 'at once',
+  selectPython: 'progress',
   makeEnvironment: 'progress',
   addDevContainer: 'progress',
   chooseDataset: 'progress',

@@ -12,6 +12,13 @@ describe('a step beside the title of a notification', () => {
     );
   });
 
+  it('does not name the one candidate of the workspace', () => {
+    assert.equal(
+      stepBeside('Running the candidate to compare it', 'workspace: base tests'),
+      'base tests',
+    );
+  });
+
   it('keeps a name that the title lacks, and colons of its own', () => {
     const step = 'psf__requests-1921: base tests';
     assert.equal(stepBeside('Validating 3 instances', step), step);

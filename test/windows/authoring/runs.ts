@@ -13,7 +13,7 @@ const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
   vscode.commands.executeCommand(`swt-bench.${command}`, ...args);
 const statusText = async (): Promise<string> =>
   (await visible.statusBar()).find((item) => item.id.endsWith('swt-bench.verdict'))?.text ?? '';
-const isIdle = async (): Promise<boolean> => !/running|opening/.test(await statusText());
+const isIdle = async (): Promise<boolean> => !/running|opening|cancelling/.test(await statusText());
 
 const ledger = 'tests/test_ledger.py';
 const money = 'tests/test_money.py';

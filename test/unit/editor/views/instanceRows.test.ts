@@ -11,6 +11,7 @@ const fresh: InstanceAtAGlance = {
   issue: 'Shares do not add up',
   problem: undefined,
   isRunning: false,
+  isCancelling: false,
   step: undefined,
   environment: { runsWith: undefined, isContainer: false, step: undefined, last: undefined },
   result: undefined,
@@ -109,8 +110,8 @@ describe('the view of the open instance', () => {
       commandIds.selectPython,
     ]);
     assert.equal(
-      shows({ last, runsWith: 'local engine, CPython 3.9' })[0],
-      'local engine, CPython 3.9',
+      shows({ last, runsWith: 'local engine, CPython 3.9, pytest 8' })[0],
+      'CPython 3.9, pytest 8 · local engine',
     );
     assert.deepEqual(shows({ runsWith: 'docker', isContainer: true }), [
       'docker',
@@ -241,6 +242,14 @@ describe('the row of the candidate', () => {
     assert.deepEqual(running(graded()), {
       ...look,
       tooltip: '1 test F→P and none fails after the fix',
+    });
+  });
+
+  it('says that the run is being cancelled', () => {
+    assert.deepEqual(shows({ ...graded(), isRunning: true, isCancelling: true }), {
+      description: 'cancelling the run',
+      tooltip: 'What runs is being stopped',
+      icon: { id: 'sync~spin' },
     });
   });
 });

@@ -67,18 +67,18 @@ describe('lenses above tests', () => {
 
   it('call a verdict on an earlier text what it was', () => {
     const [first] = looks(purr, known('def test_purr(): pass', testCase({}, {})));
-    assert.equal(first?.title, '$(history) was ○ P→P');
+    assert.equal(first?.title, '$(history)\u00a0was ○ P→P');
     assert.match(first?.tooltip ?? '', /^edited since, run again · was ○ P→P/);
   });
 
   it('say that a test waits or runs, and cancel then', () => {
     const done = known(purr.text, testCase(failed, {}));
     const title = (now: TestUnderWay): string | undefined => looks(purr, done, now)[0]?.title;
-    assert.equal(title({ on: undefined, seen: {} }), '$(clock) waits for its run');
-    assert.equal(title({ on: 'R', seen: {} }), '$(loading~spin) running on R');
+    assert.equal(title({ on: undefined, seen: {} }), '$(clock)\u00a0waits for its run');
+    assert.equal(title({ on: 'R', seen: {} }), '$(loading~spin)\u00a0running on R');
     assert.equal(
       title({ on: 'R and R∘X*', seen: { base: 'failed' } }),
-      '$(loading~spin) F→…  running on R and R∘X*',
+      '$(loading~spin)\u00a0F→…  running on R and R∘X*',
     );
     assert.equal(looks(purr, done, { on: 'R', seen: {} })[0]?.command, commandIds.cancelRuns);
   });

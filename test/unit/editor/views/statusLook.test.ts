@@ -12,6 +12,7 @@ import { firstResult, shown, strictGrade } from './shownVerdicts';
 const idle: WithoutVerdict = {
   step: undefined,
   isRunning: false,
+  isCancelling: false,
   soFar: undefined,
   environment: undefined,
   revealed: false,
@@ -85,6 +86,18 @@ describe('the status-bar item without a verdict', () => {
       without({ isRunning: true, soFar: { first: firstResult({ strict: undefined }) } }),
       running,
     );
+  });
+
+  it('says that a run is being cancelled until it has ended', () => {
+    const stopping = { isRunning: true, isCancelling: true };
+    const look = {
+      text: '$(sync~spin) SWT-Bench: cancelling the run',
+      tooltip: 'What runs is being stopped; click for the log',
+      command: commandIds.showLog,
+    };
+    assert.deepEqual(without(stopping), look);
+    assert.deepEqual(without({ ...stopping, step: 'pulling the image' }), look);
+    assert.deepEqual(without({ ...stopping, soFar: { first: firstResult() } }), look);
   });
 
   it('tells what the own tests did while the whole files run, and a click does not cancel by itself', () => {
