@@ -6,7 +6,7 @@ import type { Mode } from '../evaluation/prepareCandidate';
 import type { RunStore } from '../evaluation/runStore';
 import type { AskedFormat } from '../patch/conversion';
 import type { PythonParser } from '../python/parser';
-import type { Sources } from '../repository/source';
+import type { Sources } from '../repository/sources';
 import type { EngineLimits } from '../engine/guardedEngine';
 import type { Shard } from '../domain/shard';
 import type { InstancesAndPredictions } from './partOfShard';

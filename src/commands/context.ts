@@ -1,6 +1,6 @@
 import type { Reporter } from '../domain/reporter';
 import { describeProblem, openDataset as open, type Dataset } from '../dataset/dataset';
-import { withBundledSource } from '../repository/bundledSource';
+import { withBundledSource } from '../repository/sources';
 
 /** The parts of its process that a command may use. */
 export interface CommandContext {

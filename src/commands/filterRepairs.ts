@@ -4,7 +4,7 @@ import { HumanError } from '../domain/humanError';
 import { withEngine } from '../engine/openEngine';
 import type { AskedFormat } from '../patch/toUnified';
 import { createPythonParser } from '../python/parser';
-import { parseSources } from '../repository/source';
+import { parseSources } from '../repository/sources';
 import { workersFor } from '../batch/workersFor';
 import { runStore } from '../evaluation/runStore';
 import { filterRepairBatch } from '../repair/filterRepairs';

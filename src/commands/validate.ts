@@ -8,7 +8,7 @@ import { keepingNodeSeconds } from '../results/keepingNodeSeconds';
 import { environmentReport } from '../results/report';
 import { withEngine } from '../engine/openEngine';
 import { createPythonParser } from '../python/parser';
-import { parseSources } from '../repository/source';
+import { parseSources } from '../repository/sources';
 import { describeFlaky, few, oneLine } from '../validation/soundness';
 import { validateBatch, type ValidationEntry } from '../validation/validate';
 import {

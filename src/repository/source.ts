@@ -2,11 +2,12 @@ import { cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as tar from 'tar';
 import type { Instance } from '../domain/instance';
-import { Cancelled, HumanError, messageOf, throwIfAborted, systemCode } from '../domain/humanError';
+import { Cancelled, messageOf, throwIfAborted, systemCode } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { removeForce } from './abandoned';
 import { noSpace } from './space';
 import { SourceUnusable, withoutPassword } from './git/unreachable';
+import type { Sources } from './sources';
 
 /**
  * The origin of R. A snapshot is not the base commit itself. Somebody only declares it to be close,
@@ -16,26 +17,6 @@ export interface TreeSource {
   readonly kind: 'commit' | 'snapshot';
   /** Path or address. */
   readonly from: string;
-}
-
-/** `--source` arguments: `owner/name=WHERE` for one repository, or `WHERE` for every one. */
-export type Sources = ReadonlyMap<string, string>;
-
-/** @throws HumanError when a part is empty */
-export function parseSources(values: readonly string[]): Sources {
-  const sources = new Map<string, string>();
-  for (const value of values) {
-    const match = /^([A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+)=(.*)$/.exec(value);
-    const [repo, where] = [match?.[1] ?? '*', match?.[2] ?? value];
-    if (where.trim() === '') {
-      throw new HumanError(
-        repo === '*' ? '--source is empty' : `--source ${value} names no place`,
-        'Write --source owner/name=PATH_OR_URL or --source PATH',
-      );
-    }
-    sources.set(repo, where);
-  }
-  return sources;
 }
 
 /** The source for the tree of an instance: the one of `--source`, else GitHub. */

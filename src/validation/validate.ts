@@ -19,7 +19,8 @@ import { unittest } from '../engine/runners/unittest';
 import type { PythonParser } from '../python/parser';
 import { GitError } from '../repository/git/git';
 import { GoldenPatchUnfit } from '../repository/golden';
-import { sourceOf, type Sources } from '../repository/source';
+import { sourceOf } from '../repository/source';
+import type { Sources } from '../repository/sources';
 import { prepareTrees, remarkOn, whyNotApply } from '../repository/trees';
 import {
   coverageOf,

@@ -22,7 +22,8 @@ import { makeUnified } from '../../src/patch/unified/makeUnified';
 import { createPythonParser } from '../../src/python/parser';
 import { findTests } from '../../src/python/tests';
 import { git } from '../../src/repository/git/git';
-import { parseSources, sourceOf } from '../../src/repository/source';
+import { sourceOf } from '../../src/repository/source';
+import { parseSources } from '../../src/repository/sources';
 import { prepareTrees } from '../../src/repository/trees';
 
 const { values } = parseArgs({

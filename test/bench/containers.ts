@@ -23,7 +23,8 @@ import { openSession, type InstanceSession } from '../../src/evaluation/session'
 import { changedLines } from '../../src/patch/changedLines';
 import { parseUnified } from '../../src/patch/unified/parseUnified';
 import { createPythonParser } from '../../src/python/parser';
-import { parseSources, sourceOf } from '../../src/repository/source';
+import { sourceOf } from '../../src/repository/source';
+import { parseSources } from '../../src/repository/sources';
 import { prepareTrees } from '../../src/repository/trees';
 import { furtherInstance } from './furtherInstances';
 import { plainContainer, plainRun, sixPlainRuns, type Bench } from './plainContainers';

@@ -7,7 +7,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDataset } from '../../src/dataset/dataset';
 import { silent } from '../../src/domain/reporter';
-import { parseSources, sourceOf } from '../../src/repository/source';
+import { sourceOf } from '../../src/repository/source';
+import { parseSources } from '../../src/repository/sources';
 import { prepareTrees } from '../../src/repository/trees';
 import { makeWorkspace } from '../../src/repository/workspace';
 

@@ -16,7 +16,8 @@ import { workersFor } from '../../src/batch/workersFor';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession } from '../../src/evaluation/session';
 import { createPythonParser } from '../../src/python/parser';
-import { parseSources, sourceOf } from '../../src/repository/source';
+import { sourceOf } from '../../src/repository/source';
+import { parseSources } from '../../src/repository/sources';
 import { prepareTrees } from '../../src/repository/trees';
 import { sixPlainRuns, type Bench } from './plainContainers';
 

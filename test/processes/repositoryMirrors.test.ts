@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
-import { parseSources, sourceOf } from '../../src/repository/source';
+import { sourceOf } from '../../src/repository/source';
+import { parseSources } from '../../src/repository/sources';
 import { instanceFolder, mirrorFolder } from '../../src/repository/storage';
 import { prepareTrees, type Trees } from '../../src/repository/trees';
 import {

@@ -19,7 +19,8 @@ import * as tar from 'tar';
 import type { Instance } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
-import { parseSources, sourceOf, type TreeSource } from '../../src/repository/source';
+import { sourceOf, type TreeSource } from '../../src/repository/source';
+import { parseSources } from '../../src/repository/sources';
 import { instanceFolder, treesFolder } from '../../src/repository/storage';
 import { prepareTrees, type Trees } from '../../src/repository/trees';
 import {

@@ -8,7 +8,7 @@ import type { ResultsPlace } from '../../batch/batchRequest';
 import type { Mode } from '../../evaluation/prepareCandidate';
 import type { AskedFormat } from '../../patch/toUnified';
 import { createPythonParser, type PythonParser } from '../../python/parser';
-import { parseSources, type Sources } from '../../repository/source';
+import { parseSources, type Sources } from '../../repository/sources';
 import { openDatasetOption, sourcesFor, type CommandContext } from '../context';
 import type { EngineOptions } from '../options/engineOptions';
 import { selectedInstances, type SelectingOptions } from '../options/selectingOptions';

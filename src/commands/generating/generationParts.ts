@@ -11,7 +11,8 @@ import { embeddingBeside, type EmbeddingUse } from '../../method/models/embeddin
 import { openEmbeddingModel, openModel, openUpstream } from '../../method/models/openModel';
 import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
 import { createPythonParser } from '../../python/parser';
-import { parseSources, sourceOf } from '../../repository/source';
+import { sourceOf } from '../../repository/source';
+import { parseSources } from '../../repository/sources';
 import { prepareTrees } from '../../repository/trees';
 import { sourcesFor, type CommandContext } from '../context';
 import type { GenerationWidth } from '../options/generationWidth';

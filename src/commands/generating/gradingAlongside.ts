@@ -8,7 +8,7 @@ import type { Reporter } from '../../domain/reporter';
 import type { Engine } from '../../engine/engine';
 import { runStore } from '../../evaluation/runStore';
 import { createPythonParser, type PythonParser } from '../../python/parser';
-import { parseSources, type Sources } from '../../repository/source';
+import { parseSources, type Sources } from '../../repository/sources';
 import { sourcesFor, type CommandContext } from '../context';
 import type { GenerateOptions } from './generationParts';
 

@@ -10,7 +10,7 @@ import { workersFor } from '../../batch/workersFor';
 import type { BatchRequest } from '../../batch/batchRequest';
 import type { AskedFormat } from '../../patch/toUnified';
 import { createPythonParser } from '../../python/parser';
-import { parseSources } from '../../repository/source';
+import { parseSources } from '../../repository/sources';
 import { keepingNodeSeconds } from '../../results/keepingNodeSeconds';
 import { nodesOfRun } from '../../results/nodeSeconds';
 import { runFolder } from '../../results/runFolder';

@@ -3,7 +3,7 @@ import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { EngineReadiness } from '../shell/engineReadiness';
 import { contextKeys } from '../shell/names';
-import { isSetToContainers } from '../shell/settings';
+import { isSetToContainers } from '../shell/settingNames/isSetToContainers';
 import { treeItemOf } from '../shell/treeItem';
 import type { TreeRow } from '../shell/treeRow';
 import { instanceRows } from './instanceRows';

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
-import { withBundledSource } from '../../repository/bundledSource';
+import { withBundledSource } from '../../repository/sources';
 import { SourceUnusable } from '../../repository/git/unreachable';
 import { bundledSource } from '../instance/bundledDataset';
 import { listCommandIds } from '../shell/names';

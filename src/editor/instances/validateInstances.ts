@@ -7,7 +7,7 @@ import { withEngine } from '../../engine/openEngine';
 import { validateOne, type Validated } from '../../validation/validate';
 import { createPythonParser } from '../../python/parser';
 import { SourceUnusable } from '../../repository/git/unreachable';
-import { parseSources } from '../../repository/source';
+import { parseSources } from '../../repository/sources';
 import { listCommandIds, settingKeys } from '../shell/names';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { distOf } from '../instance/warmSession';

@@ -7,7 +7,7 @@ import type { OpenInstance } from '../instance/openInstance';
 import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 import type { Revealed } from '../instance/revealed';
 import { commandIds, listCommandIds } from '../shell/names';
-import { isSetToContainers } from '../shell/settings';
+import { isSetToContainers } from '../shell/settingNames/isSetToContainers';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 

@@ -17,7 +17,7 @@ import { nodesOfRun } from '../../results/nodeSeconds';
 import { runFolder } from '../../results/runFolder';
 import { runStore } from '../../evaluation/runStore';
 import { createPythonParser } from '../../python/parser';
-import { parseSources } from '../../repository/source';
+import { parseSources } from '../../repository/sources';
 import { withTrajectoryFindings } from '../../trajectory/scan/withTrajectoryFindings';
 import { distOf } from '../instance/warmSession';
 import { afterAWhile } from '../shell/afterAWhile';

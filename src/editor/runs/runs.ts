@@ -23,7 +23,7 @@ import { showTrajectories, type AskedTrajectories } from '../trajectory/showTraj
 import type { OriginOfRuns } from '../trajectory/trajectoryOrigin';
 import { tracesOfRun } from '../trajectory/tracesOfRun';
 import type { Revealed } from '../instance/revealed';
-import { withBundledSource } from '../../repository/bundledSource';
+import { withBundledSource } from '../../repository/sources';
 import { repositorySources } from '../shell/settings';
 import { showCellCandidate, showLog } from './cells';
 import { findCell } from './foundCell';

@@ -8,7 +8,7 @@ import {
   dockerSettingTable,
   type DockerSettings,
 } from '../../engine/docker/dockerSettings';
-import { engineNames, runsInContainers, type EngineName } from '../../engine/engine';
+import { engineNames, type EngineName } from '../../engine/engine';
 import {
   kubernetesSettingId,
   kubernetesSettingNames,
@@ -80,16 +80,6 @@ export interface EngineSettings {
   readonly isPythonNamed: boolean;
   readonly docker: DockerSettings;
   readonly kubernetes: KubernetesSettings;
-}
-
-/**
- * Whether tests run in containers, as set. An invalid setting counts as the local engine, since it
- * is reported when tests run.
- */
-export function isSetToContainers(scope: vscode.Uri): boolean {
-  const set = text(settingKeys.engine, scope);
-  const name = engineNames.find((each) => each === set);
-  return name !== undefined && runsInContainers(name);
 }
 
 /** @throws HumanError naming the setting whose value is invalid */

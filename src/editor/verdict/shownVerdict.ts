@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
-import { isSetToContainers } from '../shell/settings';
+import { isSetToContainers } from '../shell/settingNames/isSetToContainers';
 import type { ShownVerdict } from './verdictSentences';
 
 /** The last verdict of an instance; undefined before the first. */

@@ -19,7 +19,8 @@ import { silent } from '../../../src/domain/reporter';
 import { recipeOf } from '../../../src/engine/environments/recipes';
 import { openLineJournal } from '../../../src/files/lineJournal';
 import { sha256OfJson } from '../../../src/files/sha256';
-import { parseSources, repositoryAt, type Sources } from '../../../src/repository/source';
+import { repositoryAt } from '../../../src/repository/source';
+import { parseSources, type Sources } from '../../../src/repository/sources';
 import byHand from './causesByHand.json';
 import {
   fidelityLine,

@@ -24,7 +24,8 @@ import {
   type SetRun,
 } from '../../../src/evaluation/testSetRuns';
 import { createPythonParser } from '../../../src/python/parser';
-import { parseSources, sourceOf } from '../../../src/repository/source';
+import { sourceOf } from '../../../src/repository/source';
+import { parseSources } from '../../../src/repository/sources';
 import { prepareTrees } from '../../../src/repository/trees';
 
 /** How golden tests are run, the same for all rows. */

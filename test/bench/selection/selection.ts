@@ -10,7 +10,7 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { randomNumbers } from '../../../src/domain/study/resampling';
-import { parseSources } from '../../../src/repository/source';
+import { parseSources } from '../../../src/repository/sources';
 import { madeUpPopulation } from './madeUpPopulation';
 import { openPools } from './openPools';
 import { poolTable, ruleTable } from './selectionTables';

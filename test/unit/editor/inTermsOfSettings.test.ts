@@ -11,7 +11,7 @@ import { inTermsOfSettings } from '../../../src/editor/shell/settingNames/inTerm
 import { settingOfOption } from '../../../src/editor/shell/settingNames/settingOfOption';
 import { GitError } from '../../../src/repository/git/git';
 import { cannotBeHad } from '../../../src/repository/git/unreachable';
-import { parseSources } from '../../../src/repository/source';
+import { parseSources } from '../../../src/repository/sources';
 import { optionsOfCommandLine, textsOfEditor } from './textsOfEditor';
 
 /**

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withBundledSource } from '../../../src/repository/bundledSource';
+import { withBundledSource } from '../../../src/repository/sources';
 
 describe('the source of the bundled project', () => {
   const own = 'tallybook/tallybook=/sample';
