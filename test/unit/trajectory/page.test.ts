@@ -287,7 +287,7 @@ describe('the viewer of trajectories as a file', function () {
     assert.deepEqual(places, ['controls', 'side', 'steps', '']);
   });
 
-  it('draws thousands of steps folded, and a long text only in part', async () => {
+  it('draws thousands of steps folded, and a long text only in part @full', async () => {
     await open(shown(turns(1700, 'x'.repeat(everydayRuns(12_000)))));
     assert.equal(await count('.step'), 5100);
     // To hide steps that are list items takes a minute of layout.
