@@ -482,6 +482,8 @@ EOC
     > "$work/sympy-docker.log" 2>&1 || fail "the docker engine failed: $(tail -2 "$work/sympy-docker.log")"
   node "$root/dist/cli.js" images push --registry "$at/swt" --ids "$id" --storage "$work/storage-sympy-docker" \
     > "$work/sympy-pushed.log" 2>&1 || fail "$(tail -2 "$work/sympy-pushed.log")"
+  # The nodes pull the image here, which the docker engine has already.
+  evaluate pulling further --prebuilt "$at/swt" || fail "$(tail -2 "$work/pulling.log")"
   evaluate sympy sympy --prebuilt "$at/swt" || fail "$(tail -2 "$work/sympy.log")"
   # A further command has the base and golden runs already, so its one candidate tells what opening takes.
   storage=sympy-docker
