@@ -1,6 +1,6 @@
 import type { Reporter } from '../domain/reporter';
 import { describeProblem, openDataset as open, type Dataset } from '../dataset/dataset';
-import { withBundledSource } from '../repository/sources';
+import { parseSources, withBundledSource } from '../repository/sources';
 
 /** The parts of its process that a command may use. */
 export interface CommandContext {
@@ -62,11 +62,16 @@ export async function openDatasetOption(
   return dataset;
 }
 
-/** `--source` as given, and that of the bundled project where none is given for it. */
+/**
+ * `--source` as given, and that of the bundled project where none is given for it or for every one.
+ *
+ * @throws HumanError when a part is empty
+ */
 export const sourcesFor = (
   { source }: { readonly source: readonly string[] },
   context: CommandContext,
-): readonly string[] => withBundledSource(source, context.bundled.source);
+): readonly string[] =>
+  parseSources(source).has('*') ? source : withBundledSource(source, context.bundled.source);
 
 /** Warns of rows that were left out; names the first few. */
 function warnOfRows(dataset: Dataset, context: CommandContext): void {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { withBundledSource } from '../../../src/repository/sources';
+import { parseSources, withBundledSource } from '../../../src/repository/sources';
 
 describe('the source of the bundled project', () => {
-  const own = 'tallybook/tallybook=/sample';
-  it('is known beside those that are given for other projects', () => {
-    assert.deepEqual(withBundledSource([], '/sample'), [own]);
-    const given = ['octo/cat=https://host.example/cat.git'];
-    assert.deepEqual(withBundledSource(given, '/sample'), [...given, own]);
+  const found = (given: readonly string[]) =>
+    parseSources(withBundledSource(given, '/sample')).get('tallybook/tallybook');
+
+  it('is known beside those of other projects, and of every other one', () => {
+    assert.equal(found([]), '/sample');
+    assert.equal(found(['octo/cat=https://host.example/cat.git']), '/sample');
+    assert.equal(found(['octo/cat=/cat', '/every-other']), '/sample');
   });
 
-  it('is that which a person names for it, or for all projects', () => {
-    for (const given of [['tallybook/tallybook=/mine'], ['/all'], ['octo/cat=/cat', '/all']]) {
-      assert.deepEqual(withBundledSource(given, '/sample'), given);
-    }
+  it('is that which a person names for it', () => {
+    assert.equal(found(['tallybook/tallybook=/mine', '/every-other']), '/mine');
   });
 });
