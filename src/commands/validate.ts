@@ -113,8 +113,8 @@ async function validateCommand(
     };
     context.stdout(`${JSON.stringify(document, null, 2)}\n`);
   } else if (entries.length > 1) {
-    const unjudged = entries.filter((each) => soundnessIn(each) === 'not validated').length;
-    const rest = unjudged === 0 ? '' : `, ${unjudged} not validated`;
+    const left = entries.filter((each) => soundnessIn(each) === 'not validated').length;
+    const rest = left === 0 ? '' : `, ${left} not validated`;
     context.stdout(`${entries.filter(isSound).length} of ${entries.length} sound${rest}\n`);
   }
   const unread = options.all === true && problems.length > 0;

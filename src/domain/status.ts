@@ -2,7 +2,7 @@
 export type GoldenStatus =
   | { readonly kind: 'golden valid' }
   | { readonly kind: 'golden invalid'; readonly reason: string }
-  /** The instance could not be tried, such as without a source of R. */
+  /** Its tests could not run, for want of a source of R or because of the environment. */
   | { readonly kind: 'not validated'; readonly reason: string };
 
 /** The last graded candidate: whether it succeeded, and its reason in the words of strict grading. */

@@ -68,14 +68,14 @@ interface ValidateRequest extends ValidateOptions {
 export interface Validated {
   readonly validation: Validation;
   readonly environment?: Environment | undefined;
-  /** Why R could not be had; nothing was judged then. */
+  /** Why R could not be had; nothing was validated then. */
   readonly sourceProblem?: Error | undefined;
 }
 
 /**
  * Determines whether an instance is sound, and stores the result in its state. What prevents this
  * (R is not available, T* does not apply, an image cannot be built) is a result too. An attempt
- * that judged nothing does not replace the result of one that did.
+ * that could validate nothing does not replace the result of one that could.
  *
  * @throws Cancelled, and then nothing is stored; HumanError when the result cannot be stored
  */
@@ -84,12 +84,12 @@ export async function validateOne(request: ValidateRequest): Promise<Validated> 
   const validated = await prepareAndValidate(request);
   const { validation } = validated;
   throwIfAborted(signal);
-  const isJudged = (each: Validation): boolean => soundnessOf(each) !== 'not validated';
+  const isValidated = (each: Validation): boolean => soundnessOf(each) !== 'not validated';
   await updateState(
     storage,
     instance.id,
     (kept) =>
-      !isJudged(validation) && kept.validation !== undefined && isJudged(kept.validation)
+      !isValidated(validation) && kept.validation !== undefined && isValidated(kept.validation)
         ? kept
         : { ...kept, validation },
     { signal, reporter },
@@ -337,14 +337,14 @@ async function whyNothingRuns(
   { records, notes, faults }: SetRun,
   options: ValidateOptions,
 ): Promise<UnsoundReason | undefined> {
-  const { fixed } = faults;
-  if (fixed?.module !== undefined) {
-    return environmentFailed(await describeFault(session, fixed, false, options));
-  }
   const unrunnable =
     records === undefined
       ? undefined
       : (whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed));
+  const { fixed } = faults;
+  if (fixed !== undefined && unrunnable === undefined) {
+    return environmentFailed(await describeFault(session, fixed, false, options));
+  }
   if (records !== undefined && unrunnable === undefined && notes.length === 0) return undefined;
   const why = oneLine(unrunnable ?? notes.join('; '));
   const { pytest } = await session.environment(options);

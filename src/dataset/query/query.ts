@@ -49,7 +49,7 @@ export const queryHelp =
   'description: solution: location: is: – with a leading - for the opposite; repo:a repo:b for either';
 
 /**
- * Reads a filter; README.md describes the language. An empty text keeps everything.
+ * Reads a filter; docs/triage.md describes the language. An empty text keeps everything.
  *
  * @throws HumanError naming the word that cannot be read and the allowed ones
  */

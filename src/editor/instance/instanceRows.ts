@@ -177,7 +177,6 @@ const goldenRow = (l10n: typeof vscode.l10n, revealed: boolean): Glance => ({
   runs: revealed ? commandIds.hideGolden : commandIds.reveal,
 });
 
-/** Notifications go away; this row keeps what came of making the environment or looking again. */
 /**
  * `CPython 3.9, pytest 8 · local engine` for `local engine, CPython 3.9, pytest 8`: the view is
  * narrow, and the engine changes least.
@@ -187,6 +186,7 @@ export function versionsFirst(runsWith: string): string {
   return versions.length === 0 ? runsWith : `${versions.join(', ')} · ${engine}`;
 }
 
+/** Notifications go away; this row keeps what came of making the environment or looking again. */
 const environmentRow = (
   l10n: typeof vscode.l10n,
   { runsWith, isContainer, step, last }: InstanceAtAGlance['environment'],

@@ -17,7 +17,7 @@ import { chooseRepositoryFolder } from './chooseRepositoryFolder';
 import { engineSettingsOfListed } from './engineSettingsOfListed';
 import {
   environmentSummary,
-  notValidated,
+  withoutSource,
   validationLine,
   validationSummary,
 } from './validationTexts';
@@ -52,18 +52,18 @@ export async function validateInstances(
   if (summary !== undefined) tell(summary.text, summary.isSound ? undefined : 'status:invalid');
   const failed = environmentSummary(vscode.l10n, validations);
   if (failed !== undefined) tell(failed, 'status:environment');
-  const unjudged = results.filter(({ sourceProblem }) => sourceProblem !== undefined);
-  const [first] = unjudged;
+  const sourceless = results.filter(({ sourceProblem }) => sourceProblem !== undefined);
+  const [first] = sourceless;
   if (first === undefined) return;
   const said = new HumanError(
-    notValidated(vscode.l10n, first.id, first.repo),
+    withoutSource(vscode.l10n, first.id, first.repo),
     first.sourceProblem?.message,
   );
   const { sourceProblem } = first;
   if (!(sourceProblem instanceof SourceUnusable)) return showProblem(said, reporter);
   const shown = sourceProblem.brief === undefined ? said : sourceProblem;
   if (await chooseRepositoryFolder(first.repo, shown, reporter)) {
-    const again = unjudged.map(({ id }) => id);
+    const again = sourceless.map(({ id }) => id);
     return validateInstances(catalogue, again, parts);
   }
 }

@@ -67,5 +67,5 @@ export function environmentSummary(
 }
 
 /** What a message says first of an instance whose R could not be had. */
-export const notValidated = (l10n: typeof vscode.l10n, id: string, repo: string): string =>
+export const withoutSource = (l10n: typeof vscode.l10n, id: string, repo: string): string =>
   l10n.t('{0} is not validated: the source of {1} could not be had', id, repo);

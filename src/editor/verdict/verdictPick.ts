@@ -140,10 +140,11 @@ function steps(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictChoice[]
     detail: l10n.t('Its Python, with its requirements as of its day.'),
     does: { command: commandIds.makeEnvironment },
   };
+  const mending = couldNotRun && !inContainers ? [environment] : [];
   return [
-    ...(mayRunNow(verdict) ? [run] : []),
-    ...(couldNotRun && !inContainers ? [environment] : []),
-    ...(isExportable ? [save, run] : mayRunNow(verdict) ? [save] : [run, save]),
+    ...(mayRunNow(verdict)
+      ? [run, ...mending, save]
+      : [...mending, ...(isExportable ? [save, run] : [run, save])]),
     {
       label: `$(checklist) ${l10n.t('Show Change Coverage')}`,
       detail: hidden + l10n.t('The state of every changed line.'),

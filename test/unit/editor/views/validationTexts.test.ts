@@ -6,7 +6,7 @@ import {
 } from '../../../../src/domain/validation';
 import {
   environmentSummary,
-  notValidated,
+  withoutSource,
   validationLine,
   validationSummary,
 } from '../../../../src/editor/instances/validationTexts';
@@ -70,7 +70,7 @@ describe('a validation in words', () => {
     });
     assert.equal(says(broken), undefined);
     assert.equal(
-      notValidated(english, 'octo__cat-3', 'octo/cat'),
+      withoutSource(english, 'octo__cat-3', 'octo/cat'),
       'octo__cat-3 is not validated: the source of octo/cat could not be had',
     );
   });
