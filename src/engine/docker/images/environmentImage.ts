@@ -53,6 +53,8 @@ export interface EnvironmentImage {
   readonly key: string;
   /** Id of the image that it was built on. */
   readonly base: string;
+  /** Its packages, as sorted lines of a requirement file. */
+  readonly lock: readonly string[];
   /** Absent where its packages are as of the instance's day. */
   readonly moved?: MovedDay | undefined;
 }
@@ -76,7 +78,7 @@ export interface TreeAtHand {
   put(container: BuildContainer): Promise<string>;
 }
 
-interface EnvironmentRequest {
+export interface EnvironmentRequest {
   readonly instance: Instance;
   readonly recipe: Recipe;
   /** R. */
@@ -102,6 +104,64 @@ export const familyOf = (
   baseImage: string,
 ): string => identityDigest(builder, repo, version, recipe, baseImage);
 
+/** What an instance needs of its environment, and what is known of it from earlier ones. */
+export interface AskedEnvironment {
+  readonly needs: ProjectNeeds;
+  /** Id of the base image. */
+  readonly base: string;
+  /** Day as of which packages are taken, `YYYY-MM-DD`; undefined for now. */
+  readonly day: string | undefined;
+  /** Debian packages that it needs. */
+  readonly wanted: readonly string[];
+  /** The versions of its packages, where they were resolved before for the same needs. */
+  readonly known: ResolvedRequirements | undefined;
+  /** Digest of everything that its packages are resolved from. */
+  readonly key: string;
+}
+
+/**
+ * Reads from R and the recipe what the environment needs. The base image is pulled when it is
+ * missing.
+ *
+ * @throws HumanError when the base image cannot be pulled; Cancelled
+ */
+export async function askedEnvironment(
+  request: EnvironmentRequest,
+  place: BuildPlace,
+): Promise<AskedEnvironment> {
+  const { instance, recipe, storage } = request;
+  const needs = await projectNeeds(request.tree, instance.repo, recipe);
+  const base = await baseIdOf(request, place);
+  const day = dayOf(instance.createdAt, recipe);
+  const wanted = [
+    ...new Set([...recipe.system, ...(request.system ?? []), ...compilersFor(needs)]),
+  ].sort();
+  const key = identityDigest(
+    ...[builder, needs, recipe.extras, day ?? new Date().toISOString().slice(0, 10)],
+    ...[base, wanted, recipe.programs, recipe.locales, recipe.services],
+    indexesOf(request.network),
+    // Requirements that the recipe states do not depend on R.
+    needs.project === undefined ? '' : await requirementsDigest(request.tree, place.work.signal),
+  );
+  return { needs, base, day, wanted, key, known: await knownRequirements(storage, key) };
+}
+
+/** Opens the way to packages for the containers of a build. Close it at the end. */
+export function packagesFor(
+  { storage, network }: Pick<EnvironmentRequest, 'storage' | 'network'>,
+  { hosts }: Pick<ProjectNeeds, 'hosts'>,
+  place: BuildPlace,
+): PackageAccess {
+  const { index: settings, certificates, files } = network;
+  return packageAccess(
+    {
+      ...{ storage, settings, hosts, limitMb: place.limits.diskMb },
+      certificates: { env: certificates, files },
+    },
+    place,
+  );
+}
+
 /**
  * The environment of a repository at a version, as of the instance's day. An environment that was
  * built before from the same versions of everything is reused. Otherwise it is built now on the
@@ -114,54 +174,34 @@ export async function environmentImage(
   request: EnvironmentRequest,
   place: BuildPlace,
 ): Promise<EnvironmentImage> {
-  const { instance, recipe, baseImage, storage } = request;
-  const { work, log } = place;
-  const title = `${instance.repo} ${instance.version}`.trim();
-  const needs = await projectNeeds(request.tree, instance.repo, recipe);
-  const base = await baseIdOf(request, place);
-  const day = dayOf(instance.createdAt, recipe);
-  const atHand = request.atHand?.base === base ? request.atHand : undefined;
-  const wanted = [
-    ...new Set([...recipe.system, ...(request.system ?? []), ...compilersFor(needs)]),
-  ].sort();
-  const askedFor = identityDigest(
-    ...[builder, needs, recipe.extras, day ?? new Date().toISOString().slice(0, 10)],
-    ...[base, wanted, recipe.programs, recipe.locales, recipe.services],
-    indexesOf(request.network),
-    await requirementsDigest(request.tree, work.signal),
-  );
-  const known = await knownRequirements(storage, askedFor);
+  const { instance, baseImage, storage } = request;
+  const { work } = place;
+  const title = titleOf(instance);
+  const asked = await askedEnvironment(request, place);
+  const { needs, base, day, known } = asked;
   const present = known === undefined ? undefined : await builtBefore(request, known, base, place);
   if (present !== undefined) return present;
 
+  const atHand = request.atHand?.base === base ? request.atHand : undefined;
   work.reporter.progress(`${instance.id}: looking at ${baseImage}`);
-  const system = await systemImage(base, wanted, request, place);
-  const { index: settings, certificates, files } = request.network;
-  const packages = packageAccess(
-    {
-      ...{ storage, settings, hosts: needs.hosts, limitMb: place.limits.diskMb },
-      certificates: { env: certificates, files },
-    },
-    place,
-  );
+  const system = await systemImage(base, asked.wanted, request, place);
+  const packages = packagesFor(request, needs, place);
   try {
     const ground = { packages, system, title };
-    const record = known ?? {
-      ...(await resolvedAsOfLeastDay({ ...request, needs, day, atHand }, ground, place)),
-      packages: [...system.packages],
-    };
-    const { lock, moved } = record;
-    const taken = moved?.taken ?? day;
-    log.line(`resolved${taken === undefined ? '' : ` as of ${taken}`}:\n  ${lock.join('\n  ')}`);
-    await keepRequirements(storage, askedFor, record);
+    const wanted = { ...request, needs, day, atHand };
+    const resolveAll = (of: string | undefined): Promise<string[]> =>
+      resolved({ ...wanted, day: of }, ground, place);
+    const record =
+      known ?? (await newRecord(asked, { request, system, resolve: resolveAll }, place));
     const built = await builtBefore(request, record, base, place);
     if (built !== undefined) return built;
+    const { lock, moved } = record;
     const { key, name } = environmentName(request, record, base);
-    const wantedNow = { ...request, needs, day: taken };
+    const wantedNow = { ...request, needs, day: moved?.taken ?? day };
     const id = await made(wantedNow, { ...ground, lock, key }, place);
     const image = await inspectImage(place.connection, name);
     await noteUse(storage, { name, id, kind: 'environment', bytes: image?.bytes });
-    return { id, name, key, base, moved };
+    return { id, name, key, base, lock, moved };
   } catch (error) {
     const more = packages.refusals();
     // Refused addresses do not explain a more specific error, such as a limit.
@@ -174,6 +214,36 @@ export async function environmentImage(
   } finally {
     packages.close();
   }
+}
+
+/** Title for people, such as `sympy/sympy 1.7`. */
+export const titleOf = ({ repo, version }: Pick<Instance, 'repo' | 'version'>): string =>
+  `${repo} ${version}`.trim();
+
+/**
+ * Resolves what an environment needs as of its day, or the earliest later one that has a solution,
+ * and keeps the result on this machine.
+ */
+async function newRecord(
+  { key, day }: AskedEnvironment,
+  {
+    request,
+    system,
+    resolve: resolveAll,
+  }: {
+    readonly request: Pick<EnvironmentRequest, 'storage'>;
+    readonly system: SystemImage;
+    readonly resolve: (day: string | undefined) => Promise<string[]>;
+  },
+  { log }: BuildPlace,
+): Promise<ResolvedRequirements> {
+  const today = new Date().toISOString().slice(0, 10);
+  const { answer: lock, moved } = await asOfLeastDay(day, today, resolveAll);
+  const taken = moved?.taken ?? day;
+  log.line(`resolved${taken === undefined ? '' : ` as of ${taken}`}:\n  ${lock.join('\n  ')}`);
+  const record = { lock, moved, packages: [...system.packages] };
+  await keepRequirements(request.storage, key, record);
+  return record;
 }
 
 /** Id of the base image, which is pulled when it is missing. */
@@ -191,8 +261,9 @@ async function baseIdOf(
   return pulled.id;
 }
 
-function environmentName(
-  { instance, recipe }: EnvironmentRequest,
+/** The name of an environment with these packages, and the digest of everything in it. */
+export function environmentName(
+  { instance, recipe }: Pick<EnvironmentRequest, 'instance' | 'recipe'>,
   { lock, packages }: ResolvedRequirements,
   base: string,
 ): Pick<EnvironmentImage, 'key' | 'name'> {
@@ -214,7 +285,7 @@ async function builtBefore(
   const { id, bytes } = found;
   log.line(`${name} was built before from the same`);
   await noteUse(request.storage, { name, id, kind: 'environment', bytes });
-  return { id, name, key, base, moved: record.moved };
+  return { id, name, key, base, lock: record.lock, moved: record.moved };
 }
 
 interface Wanted extends EnvironmentRequest {
@@ -234,22 +305,9 @@ const indexesOf = ({ index }: BuildNetwork): string[] =>
 
 const purposeOf = ({ id, repo, version }: Instance) => ({ instance: id, repo, version });
 
-/** Resolves the requirements of R as of the instance's day, or the earliest later one that can. */
-async function resolvedAsOfLeastDay(
-  request: Wanted,
-  ground: Ground,
-  place: BuildPlace,
-): Promise<Pick<ResolvedRequirements, 'lock' | 'moved'>> {
-  const today = new Date().toISOString().slice(0, 10);
-  const { answer, moved } = await asOfLeastDay(request.day, today, (day) =>
-    resolved({ ...request, day }, ground, place),
-  );
-  return { lock: answer, moved };
-}
-
 /**
- * Resolves the requirements of R to exact versions, in a container with R that is removed
- * afterwards.
+ * Resolves requirements to exact versions, in a container that is removed afterwards. R is in it,
+ * unless the recipe states what R requires.
  */
 function resolved(
   request: Wanted,
@@ -258,12 +316,15 @@ function resolved(
 ): Promise<string[]> {
   const { instance, recipe, needs, day } = request;
   const { work } = place;
-  const tree = request.atHand;
+  const isAlone = needs.project === undefined;
+  const tree = isAlone ? undefined : request.atHand;
   const image = tree?.image ?? system.id;
   const asked = { image, purpose: purposeOf(instance), runs: 'foreign' } as const;
   return inContainer(place, asked, async (container) => {
     work.reporter.progress(`${instance.id}: resolving the requirements of ${title}`);
-    const python = await (tree?.put(container) ?? putWholeTree(container, request, work.signal));
+    const python = await (isAlone
+      ? superviseAlone(container, request)
+      : (tree?.put(container) ?? putWholeTree(container, request, work.signal)));
     const env = {
       ...(await packages.enter(container, python)),
       // Without the environment of the version, which an image with a tree has on its path.
@@ -274,7 +335,7 @@ function resolved(
       ),
     };
     const { extras } = recipe;
-    const folder = tree?.folder ?? scratchTree;
+    const folder = isAlone ? '/' : (tree?.folder ?? scratchTree);
     const resolving = { python, needs, extras, day, env, folder, what: title };
     const lock = await resolve(container, resolving);
     return lock.filter((line) => packageOf(line) !== plainName(needs.name));
@@ -287,10 +348,66 @@ async function putWholeTree(
   request: EnvironmentRequest,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const { executable } = await rightPython(container, request);
-  container.superviseWith(executable);
+  const executable = await superviseAlone(container, request);
   await container.put(await treeArchive(request.tree, scratchTree.slice(1), signal));
   return executable;
+}
+
+/** Returns the interpreter of the base image, which from now on supervises foreign code. */
+async function superviseAlone(
+  container: BuildContainer,
+  request: EnvironmentRequest,
+): Promise<string> {
+  const { executable } = await rightPython(container, request);
+  container.superviseWith(executable);
+  return executable;
+}
+
+interface StatedRequirements {
+  readonly container: BuildContainer;
+  /** Requirements of R, as R stated them when it was installed. */
+  readonly stated: readonly string[];
+  /** Interpreter of the base image. */
+  readonly python: string;
+  /** The environment that {@link PackageAccess.enter} returned for the container. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * Resolves what an environment needs in a container without R, where R's own requirements are
+ * known.
+ *
+ * @throws HumanError when they cannot be resolved, Cancelled
+ */
+export async function resolveStated(
+  asked: AskedEnvironment,
+  request: EnvironmentRequest,
+  { container, stated, python, env }: StatedRequirements,
+  place: BuildPlace,
+): Promise<ResolvedRequirements> {
+  const { instance } = request;
+  const what = titleOf(instance);
+  place.work.reporter.progress(`${instance.id}: resolving the requirements of ${what}`);
+  const system = await systemImage(asked.base, asked.wanted, request, place);
+  const needs = { ...asked.needs, project: undefined };
+  const resolveAll = async (day: string | undefined): Promise<string[]> => {
+    const resolving = { python, needs, stated, extras: [], day, folder: '/', what };
+    const lock = await resolve(container, { ...resolving, env: { ...env, PATH: system.path } });
+    return lock.filter((line) => packageOf(line) !== plainName(needs.name));
+  };
+  return newRecord(asked, { request, system, resolve: resolveAll }, place);
+}
+
+/** Removes what only the build needed, and what foreign code may have left. */
+export async function removeTools(container: BuildContainer): Promise<void> {
+  await container.run(
+    [
+      'sh',
+      '-c',
+      `rm -rf ${scratch} ${toolFolder} ${environmentFolder}/.lock /tmp/* /tmp/.[!.]* /var/tmp/* /var/tmp/.[!.]* /root/.cache`,
+    ],
+    'remove what only the build needed',
+  );
 }
 
 /** Makes the image from a lock, in a container that never contains R. */
@@ -327,14 +444,7 @@ function made(
     );
     await installServices(container, recipe.services, { python: interpreter.executable, env });
     await container.run(['chown', '-hR', '0:0', madeFolder], 'take the environment back');
-    await container.run(
-      [
-        'sh',
-        '-c',
-        `rm -rf ${scratch} ${toolFolder} ${environmentFolder}/.lock /tmp/* /tmp/.[!.]* /var/tmp/* /var/tmp/.[!.]* /root/.cache`,
-      ],
-      'remove what only the build needed',
-    );
+    await removeTools(container);
     work.reporter.progress(`${instance.id}: keeping the environment of ${title}`);
     const { repo, version } = instance;
     return container.commit(environmentRepository, environmentTag(instance, key), [

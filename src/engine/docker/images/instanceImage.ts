@@ -21,7 +21,8 @@ import {
   familyOf,
 } from './environmentImage';
 import { inspectImage, type PresentImage } from './inspectImage';
-import { likelyEnvironment, noteEnvironment } from './likelyEnvironment';
+import { furtherInstance } from './installed/furtherInstance';
+import { likelyEnvironment, noteEnvironment, type LikelyEnvironment } from './likelyEnvironment';
 import { parseImageName } from './imageName';
 import { noteMissing, noteUse, wasMissing } from './imageRecords';
 import {
@@ -257,10 +258,14 @@ async function build(
 ): Promise<InstanceImage> {
   const { connection, instance, trees, storage } = request;
   const family = familyOf(instance, recipe, baseImageOf(request, recipe));
-  const layerOn = (environment: EnvironmentImage): InstanceLayerRequest => ({
-    ...{ instance, trees, storage, recipe, source: builtSource(environment) },
-    named: namedOn(request, { from: 'built', name: '' }),
+  const named = namedOn(request, { from: 'built', name: '' });
+  const layerOn = (environment: LikelyEnvironment): InstanceLayerRequest => ({
+    ...{ instance, trees, storage, recipe, named, family, source: builtSource(environment) },
   });
+  const baseImage = baseImageOf(request, recipe);
+  const parts = { instance, trees, tree: trees.base, recipe, baseImage, storage, network };
+  const further = await furtherInstance({ ...parts, named, family }, place);
+  if (further !== undefined) return further;
   const attempt = async (system: readonly string[]): Promise<InstanceImage> => {
     const likely = await likelyEnvironment(connection, storage, family);
     const folder = instance.environment?.folder ?? usualFolder;
@@ -287,10 +292,9 @@ const builtSource = ({
   id,
   name,
   key,
-  base,
-  moved,
-}: EnvironmentImage): InstanceLayerRequest['source'] => ({
-  ...{ image: id, name, from: 'built', digest: key, base, moved },
+  ...rest
+}: LikelyEnvironment & Partial<EnvironmentImage>): InstanceLayerRequest['source'] => ({
+  ...{ ...rest, image: id, name, from: 'built', digest: key },
 });
 
 /** Finds or builds the environment of an instance, once at a time for each repository and version. */
@@ -322,8 +326,8 @@ function environmentOf(
  * long. If another environment turns out to be right, the image is made on that one.
  */
 async function makeEarly(
-  layerOn: (environment: EnvironmentImage) => InstanceLayerRequest,
-  likely: EnvironmentImage,
+  layerOn: (environment: LikelyEnvironment) => InstanceLayerRequest,
+  likely: LikelyEnvironment,
   certain: Promise<EnvironmentImage>,
   place: BuildPlace,
 ): Promise<InstanceImage> {

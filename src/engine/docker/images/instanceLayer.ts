@@ -17,11 +17,13 @@ import { compileFolder } from './build/compileFolder';
 import { openCompilerCache } from './build/compilerCache';
 import { foreignUser } from './build/confinement';
 import { layTree } from './build/layTree';
+import { projectNeeds } from '../../environments/projectNeeds';
 import { projectVersion } from '../../environments/projectVersion';
 import { plainStart } from './environmentImage';
+import { installedName, keepInstalled, presentInstalled } from './installed/installedImage';
+import { statedRequirements } from './installed/statedRequirements';
 import { inspectImage, type PresentImage } from './inspectImage';
 import { identityDigest, noteUse } from './imageRecords';
-
 import { clearImageLeftovers } from './imageLeftovers';
 import { closeImage } from './closeImage';
 import { imageLabels, labels } from '../labels';
@@ -174,6 +176,8 @@ export interface InstanceLayerRequest {
     readonly from: InstanceImage['from'];
     /** Id of the image that it was built on. */
     readonly base?: string;
+    /** Its packages, where they are known. */
+    readonly lock?: readonly string[];
     readonly moved?: MovedDay | undefined;
   };
   /**
@@ -182,6 +186,8 @@ export interface InstanceLayerRequest {
    */
   readonly certain?: Promise<InstanceLayerRequest['source']>;
   readonly storage: string;
+  /** Digest that all instances share whose environments may be the same; absent where none do. */
+  readonly family?: string;
 }
 
 /** The environment that was likely is not the one that the instance needs. */
@@ -202,52 +208,58 @@ export async function makeInstanceLayer(
 ): Promise<InstanceImage> {
   const { instance, named, source, storage } = request;
   const { connection, work } = place;
-  const purpose = { instance: instance.id, repo: instance.repo, version: instance.version };
   const folder = instance.environment?.folder ?? usualFolder;
   work.reporter.progress(`${instance.id}: putting R into ${source.name}`);
 
   const image =
     source.from === 'built' ? await versionImage({ ...request, folder }, place) : source.image;
-  await inContainer(place, { image, purpose, runs: 'foreign' }, async (container) => {
+  const asked = { image, purpose: purposeOf(instance), runs: 'foreign' } as const;
+  await inContainer(place, asked, async (container) => {
     const inherited = (await inspectImage(connection, image))?.path ?? '';
     const filling = { container, request, place, folder, inherited };
-    const ready = await (source.from === 'built' ? layOnVersion(filling) : fillFound(filling));
-    const { after, user, install } = ready;
+    const filled = await (source.from === 'built' ? layOnVersion(filling) : fillFound(filling));
     const certain = (await request.certain) ?? source;
     if (certain.digest !== source.digest) throw new OtherEnvironment(certain.name);
-    const digest = identityDigest(
-      layout,
-      source.digest,
-      request.trees.digest.base,
-      folder,
-      user,
-      request.recipe.preInstall,
-      install,
-      after.version,
-      after.packages,
-    );
-    work.reporter.progress(`${instance.id}: keeping the image`);
-    await container.commit(instanceRepository, named.tag, [
-      ...labelLines({
-        ...imageLabels('instance', { ...purpose, recipe: named.key }),
-        [ownLabels.from]: source.from,
-        [ownLabels.folder]: folder,
-        [ownLabels.python]: ready.python,
-        [ownLabels.pythonVersion]: after.version,
-        [ownLabels.pytest]: after.pytest ?? '',
-        [ownLabels.tox]: after.tox ?? '',
-        [ownLabels.user]: String(user),
-        [ownLabels.install]: install.join(' '),
-        [ownLabels.wantedDay]: certain.moved?.wanted ?? '',
-        [ownLabels.takenDay]: certain.moved?.taken ?? '',
-        [ownLabels.digest]: digest,
-      }),
-      ...plainStart,
-    ]);
+    if (certain.lock !== undefined) await filled.keep?.(certain.lock);
+    await keepInstance(container, { ...request, source: certain, folder }, filled, place);
   });
   const made = await presentInstance(named, place, storage);
   if (made === undefined) throw new Error(`${named.name} disappeared as soon as it was made`);
   return made;
+}
+
+export const purposeOf = ({ id, repo, version }: Instance) => ({ instance: id, repo, version });
+
+/** Makes the image of an instance of a container that is finished. */
+export async function keepInstance(
+  container: BuildContainer,
+  request: Omit<InstanceLayerRequest, 'certain' | 'storage'> & { readonly folder: string },
+  { python, after, user, install }: Filled,
+  { work }: BuildPlace,
+): Promise<void> {
+  const { instance, named, source, trees, recipe, folder } = request;
+  const digest = identityDigest(
+    ...[layout, source.digest, trees.digest.base, folder, user],
+    ...[recipe.preInstall, install, after.version, after.packages],
+  );
+  work.reporter.progress(`${instance.id}: keeping the image`);
+  await container.commit(instanceRepository, named.tag, [
+    ...labelLines({
+      ...imageLabels('instance', { ...purposeOf(instance), recipe: named.key }),
+      [ownLabels.from]: source.from,
+      [ownLabels.folder]: folder,
+      [ownLabels.python]: python,
+      [ownLabels.pythonVersion]: after.version,
+      [ownLabels.pytest]: after.pytest ?? '',
+      [ownLabels.tox]: after.tox ?? '',
+      [ownLabels.user]: String(user),
+      [ownLabels.install]: install.join(' '),
+      [ownLabels.wantedDay]: source.moved?.wanted ?? '',
+      [ownLabels.takenDay]: source.moved?.taken ?? '',
+      [ownLabels.digest]: digest,
+    }),
+    ...plainStart,
+  ]);
 }
 
 /** A container that becomes the image of an instance. */
@@ -261,7 +273,7 @@ interface Filling {
 }
 
 /** What the container is once R is in it and its surroundings are closed. */
-interface Filled {
+export interface Filled {
   /** Interpreter with the dependencies of the repository. */
   readonly python: string;
   /** What that interpreter reports at the end. */
@@ -269,6 +281,13 @@ interface Filled {
   readonly user: number;
   /** The command that installs R again; empty where R is not installed. */
   readonly install: readonly string[];
+  /**
+   * Keeps the container as an image that further instances are made from. Absent where none is, or
+   * where there is one.
+   *
+   * @param lock packages of the environment
+   */
+  readonly keep?: ((lock: readonly string[]) => Promise<void>) | undefined;
 }
 
 /** Puts R into an image that somebody else made. */
@@ -303,10 +322,10 @@ async function layOnVersion(filling: Filling): Promise<Filled> {
   await layTree(container, {
     ...{ tree: trees.base, folder, python: base, present: version.files },
     compiled: compiledOf({ ...request, folder }, base, place),
+    obsolete: [versionRecordPath],
     doing: `put R of ${instance.id} into ${source.name}`,
     signal: place.work.signal,
   });
-  await container.run(['rm', '-f', versionRecordPath], 'remove what only the build needed');
   const python = interpreter.executable;
   const installs = recipe.install === 'editable';
   if (!installs && recipe.preInstall.length === 0) {
@@ -315,7 +334,36 @@ async function layOnVersion(filling: Filling): Promise<Filled> {
   }
   const tools = { python, base, packages: interpreter.packages };
   const install = await installR(filling, tools, installs);
-  return { ...(await finished(filling, python, base)), python, install };
+  const filled = { ...(await finished(filling, python, base)), python, install };
+  return { ...filled, keep: await keeping(filling, filled, version.base) };
+}
+
+/** How an installed container is kept for further instances; undefined where it is not. */
+async function keeping(
+  { container, request, place, folder }: Filling,
+  { python, after, user, install }: Filled,
+  base: string,
+): Promise<Filled['keep']> {
+  const { instance, trees, recipe, source, family, storage } = request;
+  const { signal } = place.work;
+  // A tree is laid as the user that runs foreign code.
+  if (family === undefined || source.base === undefined || user !== foreignUser) return undefined;
+  const named = await installedName({ instance, trees, recipe, folder, family, signal });
+  if (named === undefined) return undefined;
+  if ((await presentInstalled(named, storage, place)) !== undefined) return undefined;
+  const { name } = await projectNeeds(trees.base, instance.repo, recipe);
+  const stated = await statedRequirements(container, { python, name, extras: recipe.extras });
+  const files = await treeEntries(trees.base, signal);
+  const baseImage = source.base;
+  const record = {
+    base,
+    baseImage,
+    interpreter: after,
+    install: [...install],
+    stated: stated ?? null,
+    files,
+  };
+  return (lock) => keepInstalled(container, named, { instance, ...record, lock: [...lock] });
 }
 
 /** Closes the image, hands the tree over to the user of tests, and asks the interpreter. */

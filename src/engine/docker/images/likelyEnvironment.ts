@@ -13,6 +13,9 @@ const recordSchema = z.object({
   base: z.string(),
 });
 
+/** An environment as far as it is known without what it was resolved from. */
+export type LikelyEnvironment = Pick<EnvironmentImage, 'id' | 'name' | 'key' | 'base'>;
+
 const pathOf = (storage: string, family: string): string =>
   join(storage, 'images', 'families', `${family}.json`);
 
@@ -27,7 +30,7 @@ export async function likelyEnvironment(
   connection: DockerConnection,
   storage: string,
   family: string,
-): Promise<EnvironmentImage | undefined> {
+): Promise<LikelyEnvironment | undefined> {
   try {
     const record = recordSchema.parse(JSON.parse(await readFile(pathOf(storage, family), 'utf8')));
     const found = await inspectImage(connection, record.name);
@@ -41,7 +44,7 @@ export async function likelyEnvironment(
 export async function noteEnvironment(
   storage: string,
   family: string,
-  { id, name, key, base }: EnvironmentImage,
+  { id, name, key, base }: LikelyEnvironment,
 ): Promise<void> {
   const text = JSON.stringify({ id, name, key, base });
   await writeWholeFile(pathOf(storage, family), text).catch(() => undefined);

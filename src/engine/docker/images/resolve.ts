@@ -37,6 +37,8 @@ interface Resolving {
   /** Interpreter that the requirements are resolved for. */
   readonly python: string;
   readonly needs: ProjectNeeds;
+  /** Requirements of R itself, where they are known without its set-up program. */
+  readonly stated?: readonly string[];
   readonly extras: readonly string[];
   /** Day as of which packages are taken. */
   readonly day: string | undefined;
@@ -57,7 +59,7 @@ export async function resolve(container: BuildContainer, resolving: Resolving): 
   const { needs, day, what, env } = resolving;
   const doing = `resolve the requirements of ${what}${day === undefined ? '' : ` as of ${day}`}`;
   const command = { cwd: resolving.folder, env, isForeign: true, doing };
-  await putInputs(container, needs);
+  await putInputs(container, needs, resolving.stated ?? []);
   const isolated = ['--build-constraint', ...inputPaths('constraints.txt')];
   let ended = await container.attempt(compileCommand(resolving, isolated), command);
   const older = olderSetuptools(ended.output);
@@ -87,13 +89,18 @@ export async function putOlder(container: BuildContainer, constraint: string): P
 
 const inputPaths = (...names: string[]): string[] => names.map((name) => `${scratch}/in/${name}`);
 
-async function putInputs(container: BuildContainer, needs: ProjectNeeds): Promise<void> {
+async function putInputs(
+  container: BuildContainer,
+  needs: ProjectNeeds,
+  stated: readonly string[],
+): Promise<void> {
   const file = (lines: readonly string[]): Buffer => Buffer.from(`${lines.join('\n')}\n`);
   await container.put(
     await tarOf(
       Object.entries({
         'requirements.in': needs.requirements,
         'build.in': needs.build,
+        'stated.in': stated,
         'constraints.txt': needs.constraints,
         'overrides.txt': needs.overrides,
       }).map(([name, lines]) => ({ path: `${scratch.slice(1)}/in/${name}`, content: file(lines) })),
@@ -122,7 +129,7 @@ function compileCommand(
     // uv accepts extras only with a project among the inputs.
     ...(project.length === 0 ? [] : extras.flatMap((extra) => ['--extra', extra])),
     ...isolation,
-    ...inputPaths('requirements.in', 'build.in'),
+    ...inputPaths('requirements.in', 'build.in', 'stated.in'),
     ...project,
   ];
 }

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { treeEntries, type TreeEntry } from '../../../repository/treeFiles';
+import { treeEntries } from '../../../repository/treeFiles';
 import { writeWholeFile } from '../../../files/wholeFile';
 import { identityDigest } from './imageRecords';
+import { setupInputs } from './setupInputs';
 
 /** An earlier result of resolving requirements. */
 const recordSchema = z.object({
@@ -16,18 +17,6 @@ const recordSchema = z.object({
 });
 export type ResolvedRequirements = z.infer<typeof recordSchema>;
 
-/** Files that may state a project's requirements, or a version that these depend on. */
-const telling =
-  /^[^/]+$|^((src|lib)\/)?[^/]+\/__init__\.py$|(^|\/)(setup[^/]*\.(py|cfg)|pyproject\.toml|[^/]*(requirements|dependenc|version|release)[^/]*|[^/]*\.in|requirements\/[^/]*)$/i;
-/** Folders in which files of these names state neither. */
-const silentFolders = /(^|\/)(tests?|docs?|doc|examples|benchmarks|\.github)\//;
-/**
- * Files of the top folder that are written for people, for git, or for services that run tests.
- * A set-up program may fail without them, so only their names count.
- */
-const silentFiles =
-  /^(\.[^/]*|(readme|authors|contribut|credits|thanks|chang|history|news|licen[cs]e|copying|code_of_conduct|codeowners|citation|security|[a-z_]*template)[^/]*|(azure-pipelines|appveyor|codecov)\.ya?ml)$/i;
-
 /**
  * A digest that is equal for two trees with the same requirements, as far as that shows without
  * running them.
@@ -35,17 +24,7 @@ const silentFiles =
  * @param tree a pristine tree
  */
 export async function requirementsDigest(tree: string, signal?: AbortSignal): Promise<string> {
-  return digestOfTelling(await treeEntries(tree, signal));
-}
-
-/** The digest for the files of a tree. */
-export function digestOfTelling(entries: ReadonlyMap<string, TreeEntry>): string {
-  const parts = [...entries].flatMap(([path, { id }]) =>
-    telling.test(path) && !silentFolders.test(path)
-      ? [silentFiles.test(path) ? [path] : [path, id]]
-      : [],
-  );
-  return identityDigest(parts.sort());
+  return identityDigest(await setupInputs(tree, await treeEntries(tree, signal)));
 }
 
 const pathOf = (storage: string, key: string): string =>

@@ -60,17 +60,25 @@ export interface VersionRecord {
   readonly files: ReadonlyMap<string, TreeEntry>;
 }
 
+/** Path, mode and object id of each file of a tree. */
+export const recordedFiles = z.array(z.tuple([z.string(), z.string(), z.string()]));
+
+export const filesOf = (
+  recordedOnes: z.infer<typeof recordedFiles>,
+): ReadonlyMap<string, TreeEntry> =>
+  new Map(recordedOnes.map(([path, mode, id]) => [path, { mode, id }]));
+
 const recorded = z.object({
   base: z.string(),
   interpreter: interpreterAnswer,
   user: z.number().int(),
-  files: z.array(z.tuple([z.string(), z.string(), z.string()])),
+  files: recordedFiles,
 });
 
-/** Path of the record in the image of a version. No image of an instance has it. */
+/** Path of the record in an image that others are made from. No image of an instance has it. */
 export const versionRecordPath = `${builtFolder}/version.json`;
 /** Bytes of the longest record. */
-const recordLimit = 64 << 20;
+export const recordLimit = 64 << 20;
 
 /** Version of the way these images are made; raised with each change. */
 const layout = 1;
@@ -181,7 +189,7 @@ async function make(
 export async function versionRecord(container: BuildContainer): Promise<VersionRecord> {
   const content = await container.take(versionRecordPath, recordLimit);
   const { files, ...rest } = recorded.parse(JSON.parse(content.toString('utf8')));
-  return { ...rest, files: new Map(files.map(([path, mode, id]) => [path, { mode, id }])) };
+  return { ...rest, files: filesOf(files) };
 }
 
 /** Where compiled files of the version are kept on this machine. */

@@ -89,6 +89,12 @@ export interface Ended {
   readonly standard: string;
 }
 
+/**
+ * Processors by the names in images.
+ * https://github.com/opencontainers/image-spec/blob/main/config.md#properties
+ */
+const machines: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' };
+
 /** Characters of a command's output that are kept; the log has all of them. */
 const kept = 1 << 20;
 
@@ -184,6 +190,14 @@ export class BuildContainer {
   /** @param python an interpreter that foreign code cannot write to: that of the base image */
   superviseWith(python: string): void {
     this.supervisor = python;
+  }
+
+  /** Processor of its image, as `uname -m` names it. */
+  async machine(): Promise<string> {
+    const { Image } = await this.container.inspect();
+    const { Architecture } = await this.place.connection.docker.getImage(Image).inspect();
+    const known = machines[Architecture];
+    return known ?? (await this.run(['uname', '-m'], 'ask for the architecture')).trim();
   }
 
   /** Unpacks an archive below a folder that exists. */

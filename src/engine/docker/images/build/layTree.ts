@@ -19,6 +19,8 @@ interface Laying {
   readonly python: string;
   /** Absent where nothing of R needs to be compiled. */
   readonly compiled?: CompiledFiles;
+  /** Paths in the container that are removed afterwards. */
+  readonly obsolete?: readonly string[];
   /** Purpose, as in "could not …". */
   readonly doing: string;
   readonly signal?: AbortSignal | undefined;
@@ -39,10 +41,14 @@ const limit = 512 << 20;
  * @throws HumanError when it cannot be done, Cancelled
  */
 export async function layTree(container: BuildContainer, laying: Laying): Promise<void> {
-  const { tree, present, folder, python, compiled, doing, signal } = laying;
+  const { tree, present, folder, python, compiled, doing, obsolete = [], signal } = laying;
+  const remove = async (...paths: string[]): Promise<void> => {
+    if (paths.length === 0) return;
+    await container.run(['rm', '-f', ...paths], 'remove what only the build needed');
+  };
   const entries = await treeEntries(tree, signal);
   const plan = planOf(present, entries);
-  if (plan.files.length === 0 && plan.remove.length === 0) return;
+  if (plan.files.length === 0 && plan.remove.length === 0) return remove(...obsolete);
   const kept = (await compiled?.find(plan.sources)) ?? new Map<string, CompiledFile>();
   throwIfAborted(signal);
   const sources = [...plan.sources.keys(), ...plan.links];
@@ -54,16 +60,17 @@ export async function layTree(container: BuildContainer, laying: Laying): Promis
     doing,
     { isForeign: true, env: { HOME: '/tmp' } },
   );
-  if (!(Number.parseInt(said.trim().split('\n').at(-1) ?? '', 10) > 0)) return;
+  if (!(Number.parseInt(said.trim().split('\n').at(-1) ?? '', 10) > 0)) return remove(...obsolete);
   const archive = await container.take(packed, limit);
-  await container.run(['rm', '-f', packed], 'remove what only the build needed');
-  await compiled?.keep(
-    (await filesInTar(archive)).flatMap(({ path, content }): CompiledFile[] => {
-      const source = sourceOf(path);
-      const id = source === undefined ? undefined : plan.sources.get(source);
-      return source === undefined || id === undefined ? [] : [{ source, id, path, content }];
-    }),
-  );
+  const keep = async (): Promise<void> =>
+    compiled?.keep(
+      (await filesInTar(archive)).flatMap(({ path, content }): CompiledFile[] => {
+        const source = sourceOf(path);
+        const id = source === undefined ? undefined : plan.sources.get(source);
+        return source === undefined || id === undefined ? [] : [{ source, id, path, content }];
+      }),
+    );
+  await Promise.all([remove(packed, ...obsolete), keep()]);
 }
 
 interface Plan {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { posix } from 'node:path';
-import { tarOf, type ArchiveEntry } from '../../../sandbox/archive';
+import { earliestTime, tarEnd, tarEntry, tarOf, type ArchiveEntry } from '../../../sandbox/archive';
 import type { BuildContainer, BuildPlace } from '../build/buildContainer';
 import { foreignUser } from '../build/confinement';
 import { scratch, toolEnvironment, uvPath } from '../resolve';
@@ -67,7 +67,7 @@ export function packageAccess(request: PackageRequest, place: BuildPlace): Packa
   }
   return {
     async enter(container, python) {
-      const machine = (await container.run(['uname', '-m'], 'ask for the architecture')).trim();
+      const machine = await container.machine();
       const uv = await uvProgram({
         ...{ storage, settings, client, downloads, machine, say },
         signal,
@@ -103,17 +103,18 @@ async function putTools(
   uv: Buffer,
   certificates: readonly ArchiveEntry[],
 ): Promise<void> {
-  await container.put(
-    await tarOf([
-      { path: uvPath.slice(1), content: uv, mode: 0o755 },
-      ...certificates,
-      { path: `${scratch.slice(1)}/home/.keep`, content: Buffer.alloc(0) },
-    ]),
+  const ours = await tarOf([{ path: uvPath.slice(1), content: uv, mode: 0o755 }, ...certificates]);
+  const folder = {
+    type: 'Directory',
+    mode: 0o755,
+    time: earliestTime,
+    owner: foreignUser,
+  } as const;
+  const theirs = [scratch, `${scratch}/home`].map((path) =>
+    tarEntry({ ...folder, path: `${path.slice(1)}/` }),
   );
-  await container.run(
-    ['chown', '-R', `${foreignUser}:${foreignUser}`, scratch],
-    'hand the files over to the user of the build',
-  );
+  const files = ours.subarray(0, ours.length - tarEnd.length);
+  await container.put(Buffer.concat([files, ...(await Promise.all(theirs)), tarEnd]));
 }
 
 /** Folder of uv in a container. */

@@ -1,0 +1,35 @@
+import { posix } from 'node:path';
+import type { TreeEntry } from '../../../../repository/treeFiles';
+import { identityDigest } from '../imageRecords';
+import { isSilentFolder, setupInputs } from '../setupInputs';
+
+/** Sources that a set-up program compiles, or makes such sources from. */
+const compiledSource =
+  /\.(c|cc|cpp|cxx|m|mm|h|hh|hpp|hxx|inc|pyx|pxd|pxi|f|f77|f90|f95|for|s|asm|rs|go|l|y|swg|tp|tpl|templ?)$/i;
+
+/**
+ * A digest that is equal for two trees which an installation in editable mode makes the same of:
+ * the same metadata, scripts and paths. So the tree of one can be laid over the installed tree of
+ * the other. Undefined for a tree with sources to compile, whose installation depends on all of it.
+ *
+ * It covers what {@link setupInputs} covers, and the folders with Python files.
+ * Editable installations name folders, not the files in them:
+ * https://setuptools.pypa.io/en/latest/userguide/development_mode.html
+ *
+ * @param tree a pristine tree
+ * @param entries its files
+ * @param steps what runs in the tree besides the installation, and the version that it gets
+ */
+export async function installationDigest(
+  tree: string,
+  entries: ReadonlyMap<string, TreeEntry>,
+  ...steps: readonly unknown[]
+): Promise<string | undefined> {
+  const folders = new Set<string>();
+  for (const path of entries.keys()) {
+    if (isSilentFolder(path)) continue;
+    if (compiledSource.test(path)) return undefined;
+    if (path.endsWith('.py')) folders.add(posix.dirname(path));
+  }
+  return identityDigest(await setupInputs(tree, entries), [...folders].sort(), ...steps);
+}

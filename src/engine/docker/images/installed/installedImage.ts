@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { Instance } from '../../../../domain/instance';
+import { treeEntries } from '../../../../repository/treeFiles';
+import type { Trees } from '../../../../repository/trees';
+import { projectVersion } from '../../../environments/projectVersion';
+import type { Recipe } from '../../../environments/recipes';
+import { asciiJson } from '../../../sandbox/agentProtocol';
+import { tarOf } from '../../../sandbox/archive';
+import { imageLabels } from '../../labels';
+import { interpreterAnswer } from '../askInterpreter';
+import { labelLines, type BuildContainer, type BuildPlace } from '../build/buildContainer';
+import { environmentRepository, environmentTag, plainStart } from '../environmentImage';
+import { identityDigest, noteUse } from '../imageRecords';
+import { inspectImage } from '../inspectImage';
+import { filesOf, recordedFiles, recordLimit, versionRecordPath } from '../versionImage';
+import { installationDigest } from './installationDigest';
+
+const lines = z.array(z.string());
+
+const recorded = z.object({
+  /** Interpreter of the base image, which no foreign code could write to. */
+  base: z.string(),
+  /** Id of the base image. */
+  baseImage: z.string(),
+  /** Interpreter with the dependencies of the repository. */
+  interpreter: interpreterAnswer,
+  /** The command that installs R again. */
+  install: lines,
+  /** Packages of the environment. */
+  lock: lines,
+  /** What R requires, as it stated when it was installed; null where that cannot be read. */
+  stated: lines.nullable(),
+  files: recordedFiles,
+});
+
+/** What an installed image says of itself, in a file that only root reads. */
+export interface InstalledRecord extends Omit<z.infer<typeof recorded>, 'files'> {
+  readonly files: ReturnType<typeof filesOf>;
+}
+
+/** Version of the way these images are made; raised with each change. */
+const layout = 1;
+
+interface InstalledRequest {
+  readonly instance: Instance;
+  readonly trees: Pick<Trees, 'base'>;
+  readonly recipe: Recipe;
+  /** Folder of R in the image. */
+  readonly folder: string;
+  /** A digest that all instances share whose environments may be the same. */
+  readonly family: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface InstalledName {
+  readonly key: string;
+  readonly tag: string;
+  readonly name: string;
+}
+
+/**
+ * The name of the image that an instance can be made from without its being installed. Undefined
+ * where an installation depends on too much: where it compiles, or where the recipe has steps of its
+ * own.
+ */
+export async function installedName(request: InstalledRequest): Promise<InstalledName | undefined> {
+  const { instance, trees, recipe, folder, family, signal } = request;
+  if (recipe.install !== 'editable' || recipe.preInstall.length > 0) return undefined;
+  const version = projectVersion(instance, recipe);
+  const entries = await treeEntries(trees.base, signal);
+  const installation = await installationDigest(trees.base, entries, version);
+  if (installation === undefined) return undefined;
+  const key = identityDigest('installed', layout, family, folder, installation);
+  const tag = environmentTag(instance, `installed-${key}`);
+  return { key, tag, name: `${environmentRepository}:${tag}` };
+}
+
+/** Id of the image of that name; undefined when there is none. */
+export async function presentInstalled(
+  { name }: InstalledName,
+  storage: string,
+  { connection }: Pick<BuildPlace, 'connection'>,
+): Promise<string | undefined> {
+  const found = await inspectImage(connection, name);
+  if (found === undefined) return undefined;
+  await noteUse(storage, { name, id: found.id, kind: 'environment', bytes: found.bytes });
+  return found.id;
+}
+
+/**
+ * Keeps a container as an image that further instances are made from. R of the first of them is
+ * installed in it, and it is closed to the user of tests. Their set-up programs need not run.
+ */
+export async function keepInstalled(
+  container: BuildContainer,
+  { key, tag }: InstalledName,
+  { instance, files, ...record }: InstalledRecord & { readonly instance: Instance },
+): Promise<void> {
+  const listed = [...files].map(([path, { mode, id }]) => [path, mode, id]);
+  const content = Buffer.from(asciiJson({ ...record, files: listed }));
+  const path = versionRecordPath.slice(1);
+  await container.put(await tarOf([{ path, content, mode: 0o600 }]));
+  const { repo, version } = instance;
+  await container.commit(environmentRepository, tag, [
+    ...labelLines(imageLabels('environment', { instance: '', repo, version, recipe: key })),
+    ...plainStart,
+  ]);
+  await container.run(['rm', '-f', versionRecordPath], 'remove what only the build needed');
+}
+
+/** Reads the record in a container that was started from an installed image. */
+export async function installedRecord(container: BuildContainer): Promise<InstalledRecord> {
+  const content = await container.take(versionRecordPath, recordLimit);
+  const { files, ...record } = recorded.parse(JSON.parse(content.toString('utf8')));
+  return { ...record, files: filesOf(files) };
+}
