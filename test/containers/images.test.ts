@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Instance } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { imageUse, removeImages } from '../../src/engine/docker/images/imageBudget';
@@ -234,7 +235,8 @@ describe('images of instances', () => {
     const layers = async (id: string): Promise<string[]> =>
       ((await docker.getImage(id).inspect()) as { RootFS: { Layers: string[] } }).RootFS.Layers;
     const [one, other] = [await layers(first.id), await layers(second.id)];
-    assert.deepEqual(one.slice(0, -1), other.slice(0, -1));
+    // The last two layers of the second are the installed R of the first, and what differs from it.
+    assert.deepEqual(other.slice(0, -2), one.slice(0, -1));
     assert.notEqual(first.id, second.id);
   });
 
@@ -284,9 +286,7 @@ describe('images of instances', () => {
         ],
       );
       const said = await readFile(/log: (\S+)/.exec(log.join('\n'))?.[1] ?? '', 'utf8');
-      // Requirements are resolved again, since names of the top level have changed.
-      assert.match(said, /was built before from the same/);
-      assert.doesNotMatch(said, /-m venv|uv pip install/, 'only what differs is sent and compiled');
+      assert.doesNotMatch(said, /-m venv|uv pip|needed instead/, 'only what differs is sent');
     } finally {
       await rm(join(source, 'tests'), { force: true });
       for (const name of ['more', 'linked.py', 'broken.py']) {
@@ -299,22 +299,33 @@ describe('images of instances', () => {
     }
   });
 
-  it('are made on the environment that they need, where that of the version is another @full', async function () {
+  it('have the packages that they need, where those of the version are others @full', async function () {
     const path = join(source, 'setup.py');
+    const compiled = join(source, 'tiny', 'speed.c');
     const text = await readFile(path, 'utf8');
     await writeFile(path, text.replace('["six"]', '["six", "toml"]'));
     try {
-      const log: string[] = [];
-      const image = await make(instanceOf(15), { log });
-      assert.match(inside(image.id, 1000, image.python, '-c', 'import toml; print(toml)'), /toml/);
-      const said = await readFile(/log: (\S+)/.exec(log.join('\n'))?.[1] ?? '', 'utf8');
-      assert.match(said, /environment:\S+ is needed instead/);
-      const names = (await docker.listImages({ filters: { label: [`swt-bench.repo=${repo}`] } }))
-        .flatMap(({ RepoTags }) => RepoTags ?? [])
-        .filter((name) => name.includes('project-15'));
-      assert.equal(names.length, 1, 'none on the other environment is left');
+      const said: string[] = [];
+      // With a source to compile, it is not made from the installed tree of another instance.
+      for (const number of [15, 17]) {
+        if (number === 17) await writeFile(compiled, '');
+        const log: string[] = [];
+        const image = await make(instanceOf(number), { log });
+        const imported = inside(image.id, 1000, image.python, '-c', 'import toml; print(toml)');
+        assert.match(imported, /toml/);
+        said.push(await readFile(/log: (\S+)/.exec(log.join('\n'))?.[1] ?? '', 'utf8'));
+        const names = (await docker.listImages({ filters: { label: [`swt-bench.repo=${repo}`] } }))
+          .flatMap(({ RepoTags }) => RepoTags ?? [])
+          .filter((name) => name.includes(`project-${number}`));
+        assert.equal(names.length, 1, 'none on the other environment is left');
+      }
+      const [further = '', other = ''] = said;
+      assert.match(further, /uv pip install .*changed\.txt/, 'into the environment of the version');
+      assert.doesNotMatch(further, /-m venv/);
+      assert.match(other, /environment:\S+ is needed instead/);
     } finally {
       await writeFile(path, text);
+      await rm(compiled, { force: true });
     }
   });
 
@@ -424,12 +435,13 @@ describe('images of instances', () => {
   });
 
   it('leave no container and no image behind when cancelled @full', async function () {
-    for (const [number, step] of [
-      [7, /resolving|looking at/],
-      [8, /putting R/],
-      [9, /installing R/],
+    for (const [number, step, version] of [
+      [7, /resolving|looking at/, '2.0'],
+      [8, /putting R/, '2.0'],
+      [9, /installing R/, '2.0'],
+      [16, /putting R/, '1.0'],
     ] as const) {
-      const instance = instanceOf(number, { createdAt: '2019-07-01T00:00:00Z' });
+      const instance = instanceOf(number, { createdAt: '2019-07-01T00:00:00Z', version });
       const abort = new AbortController();
       await assert.rejects(
         make(instance, {
@@ -441,7 +453,8 @@ describe('images of instances', () => {
         Cancelled,
         String(step),
       );
-      assert.deepEqual(await containersOf(instance.id), []);
+      // The removal of a container whose work had ended goes on by itself.
+      while ((await containersOf(instance.id)).length > 0) await sleep(100);
       const images = await docker.listImages({
         filters: { label: [`swt-bench.instance=${instance.id}`] },
       });

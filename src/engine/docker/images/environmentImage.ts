@@ -314,7 +314,7 @@ function resolved(
   { packages, system, title }: Ground,
   place: BuildPlace,
 ): Promise<string[]> {
-  const { instance, recipe, needs, day } = request;
+  const { instance, needs } = request;
   const { work } = place;
   const isAlone = needs.project === undefined;
   const tree = isAlone ? undefined : request.atHand;
@@ -325,20 +325,9 @@ function resolved(
     const python = await (isAlone
       ? superviseAlone(container, request)
       : (tree?.put(container) ?? putWholeTree(container, request, work.signal)));
-    const env = {
-      ...(await packages.enter(container, python)),
-      // Without the environment of the version, which an image with a tree has on its path.
-      PATH: system.path,
-      [`SETUPTOOLS_SCM_PRETEND_VERSION_FOR_${scmName(needs.name)}`]: projectVersion(
-        instance,
-        recipe,
-      ),
-    };
-    const { extras } = recipe;
+    const env = await packages.enter(container, python);
     const folder = isAlone ? '/' : (tree?.folder ?? scratchTree);
-    const resolving = { python, needs, extras, day, env, folder, what: title };
-    const lock = await resolve(container, resolving);
-    return lock.filter((line) => packageOf(line) !== plainName(needs.name));
+    return lockOf(request, { container, python, env, folder, path: system.path });
   });
 }
 
@@ -363,39 +352,64 @@ async function superviseAlone(
   return executable;
 }
 
-interface StatedRequirements {
+interface ResolvingPlace {
   readonly container: BuildContainer;
-  /** Requirements of R, as R stated them when it was installed. */
-  readonly stated: readonly string[];
   /** Interpreter of the base image. */
   readonly python: string;
   /** The environment that {@link PackageAccess.enter} returned for the container. */
   readonly env: Readonly<Record<string, string>>;
+  /** Folder of R, with its repository of one commit. */
+  readonly folder: string;
+  /** Requirements of R, where they are known without its set-up program. */
+  readonly stated?: readonly string[] | undefined;
 }
 
 /**
- * Resolves what an environment needs in a container without R, where R's own requirements are
- * known.
+ * Resolves what an environment needs in a container that serves for more than this.
  *
- * @throws HumanError when they cannot be resolved, Cancelled
+ * @throws HumanError when it cannot be resolved, Cancelled
  */
-export async function resolveStated(
+export async function resolveInside(
   asked: AskedEnvironment,
   request: EnvironmentRequest,
-  { container, stated, python, env }: StatedRequirements,
+  { stated, ...inside }: ResolvingPlace,
   place: BuildPlace,
 ): Promise<ResolvedRequirements> {
   const { instance } = request;
-  const what = titleOf(instance);
-  place.work.reporter.progress(`${instance.id}: resolving the requirements of ${what}`);
+  const title = titleOf(instance);
+  place.work.reporter.progress(`${instance.id}: resolving the requirements of ${title}`);
   const system = await systemImage(asked.base, asked.wanted, request, place);
-  const needs = { ...asked.needs, project: undefined };
-  const resolveAll = async (day: string | undefined): Promise<string[]> => {
-    const resolving = { python, needs, stated, extras: [], day, folder: '/', what };
-    const lock = await resolve(container, { ...resolving, env: { ...env, PATH: system.path } });
-    return lock.filter((line) => packageOf(line) !== plainName(needs.name));
+  const { needs } = asked;
+  const wanted = {
+    ...request,
+    needs: stated === undefined ? needs : { ...needs, project: undefined },
   };
-  return newRecord(asked, { request, system, resolve: resolveAll }, place);
+  return newRecord(
+    asked,
+    {
+      ...{ request, system },
+      resolve: (day) => lockOf({ ...wanted, day }, { ...inside, stated, path: system.path }),
+    },
+    place,
+  );
+}
+
+/** Runs the resolver in a container, and leaves R out of what it lists. */
+async function lockOf(
+  { instance, recipe, needs, day }: Wanted,
+  { container, path, ...inside }: ResolvingPlace & { readonly path: string },
+): Promise<string[]> {
+  const scm = `SETUPTOOLS_SCM_PRETEND_VERSION_FOR_${scmName(needs.name)}`;
+  const env = {
+    ...inside.env,
+    // Without the environment of the version, which an image with a tree has on its path.
+    PATH: path,
+    [scm]: projectVersion(instance, recipe),
+  };
+  const { extras } = recipe;
+  const resolving = { ...inside, needs, extras, day, env, what: titleOf(instance) };
+  const lock = await resolve(container, resolving);
+  return lock.filter((line) => packageOf(line) !== plainName(needs.name));
 }
 
 /** Removes what only the build needed, and what foreign code may have left. */

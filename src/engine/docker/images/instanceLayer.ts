@@ -263,7 +263,7 @@ export async function keepInstance(
 }
 
 /** A container that becomes the image of an instance. */
-interface Filling {
+export interface Filling {
   readonly container: BuildContainer;
   readonly request: InstanceLayerRequest;
   readonly place: BuildPlace;
@@ -332,17 +332,26 @@ async function layOnVersion(filling: Filling): Promise<Filled> {
     if (version.user !== foreignUser) await handOver(container, folder, version.user);
     return { python, after: interpreter, user: version.user, install: [] };
   }
-  const tools = { python, base, packages: interpreter.packages };
-  const install = await installR(filling, tools, installs);
+  return installFilled(filling, { python, base, packages: interpreter.packages }, installs);
+}
+
+/** Installs R in a container with its tree and its environment, and closes the container. */
+export async function installFilled(
+  filling: Filling,
+  tools: Tools,
+  installs = true,
+): Promise<Filled> {
+  const { python, base } = tools;
+  const { words: install, added } = await installR(filling, tools, installs);
   const filled = { ...(await finished(filling, python, base)), python, install };
-  return { ...filled, keep: await keeping(filling, filled, version.base) };
+  return { ...filled, keep: await keeping(filling, filled, { base, added }) };
 }
 
 /** How an installed container is kept for further instances; undefined where it is not. */
 async function keeping(
   { container, request, place, folder }: Filling,
   { python, after, user, install }: Filled,
-  base: string,
+  { base, added }: { readonly base: string; readonly added: readonly string[] },
 ): Promise<Filled['keep']> {
   const { instance, trees, recipe, source, family, storage } = request;
   const { signal } = place.work;
@@ -356,8 +365,7 @@ async function keeping(
   const files = await treeEntries(trees.base, signal);
   const baseImage = source.base;
   const record = {
-    base,
-    baseImage,
+    ...{ base, baseImage, added: [...added] },
     interpreter: after,
     install: [...install],
     stated: stated ?? null,
@@ -380,7 +388,11 @@ async function finished(
 
 async function handOver(container: BuildContainer, folder: string, user: number): Promise<void> {
   const doing = 'hand the files over to the user of tests';
-  await container.run(['chown', '-hR', `${user}:${user}`, folder], doing);
+  const own = String(user);
+  // To change an owner, even to the same one, makes a second copy of a file of a lower layer.
+  const others = ['(', '!', '-user', own, '-o', '!', '-group', own, ')'];
+  const change = ['-exec', 'chown', '-h', `${own}:${own}`, '{}', '+'];
+  await container.run(['find', folder, ...others, ...change], doing);
 }
 
 /** The command that installs R again without a network. */
@@ -401,16 +413,16 @@ interface Tools {
   readonly packages: readonly string[];
 }
 
-/**
- * Does what the recipe says before the installation, installs R, and compiles what that made.
- *
- * @returns the command that installs R again; empty where R is not installed
- */
-async function installR(
-  filling: Filling,
-  tools: Tools,
-  installs: boolean,
-): Promise<readonly string[]> {
+/** What installing R has done. */
+interface Installation {
+  /** The command that installs R again; empty where R is not installed. */
+  readonly words: readonly string[];
+  /** Files of the environment that it wrote, and its scripts. */
+  readonly added: readonly string[];
+}
+
+/** Does what the recipe says before the installation, installs R, and compiles what that made. */
+async function installR(filling: Filling, tools: Tools, installs: boolean): Promise<Installation> {
   const { container, request, place, folder, inherited } = filling;
   const { instance, recipe, trees } = request;
   const { work } = place;
@@ -427,9 +439,9 @@ async function installR(
   for (const step of recipe.preInstall) {
     await container.run(step, `prepare the installation of ${instance.id}`, command);
   }
-  const install = installs ? await installed(filling, { ...tools, env }) : [];
+  const made = installs ? await installed(filling, { ...tools, env }) : { words: [], added: [] };
   await compileRest(container, tools.base, folder, { env, isForeign: true });
-  return install;
+  return made;
 }
 
 /**
@@ -446,15 +458,11 @@ async function compileRest(
   await container.attempt([python, '-I', '-S', '-c', words, folder], command);
 }
 
-/**
- * Installs R in editable mode, with what was compiled for other instances of its version.
- *
- * @returns the command that installs R again
- */
+/** Installs R in editable mode, with what was compiled for other instances of its version. */
 async function installed(
   { container, request, place, folder }: Filling,
   tools: Tools & { readonly env: Readonly<Record<string, string>> },
-): Promise<readonly string[]> {
+): Promise<Installation> {
   const { instance, trees, storage, source } = request;
   const { work, log } = place;
   const { python, base, packages, env } = tools;
@@ -469,7 +477,10 @@ async function installed(
   await container.run(installCommand(python), `install R of ${instance.id}`, {
     ...{ env: { ...env, ...cache?.env }, cwd: folder, isForeign: true },
   });
-  await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
+  const written = await container.run(
+    ['sh', '-c', takeBack, 'sh', own],
+    'take the environment back',
+  );
   await cache?.keep();
   const { HOME, PATH, ...kept } = { ...env, ...cache?.env };
   void HOME;
@@ -478,7 +489,10 @@ async function installed(
   const words = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   // The label of the image has the words with a space between them.
   const usable = words.filter((word) => !/\s/.test(word));
-  return ['env', ...usable, ...installCommand(python)];
+  return {
+    words: ['env', ...usable, ...installCommand(python)],
+    added: written.split('\n').filter((line) => line !== ''),
+  };
 }
 
 /**
@@ -522,4 +536,8 @@ done
 true
 `;
 
-const takeBack = `find ${environmentFolder} -user "\${1%:*}" -exec chown -h 0:0 {} +`;
+/** Prints the files that it takes back. */
+const takeBack = `
+find ${environmentFolder} -user "\${1%:*}" ! -type d -print
+find ${environmentFolder} -user "\${1%:*}" -exec chown -h 0:0 {} +
+`;

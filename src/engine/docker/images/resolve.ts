@@ -38,7 +38,7 @@ interface Resolving {
   readonly python: string;
   readonly needs: ProjectNeeds;
   /** Requirements of R itself, where they are known without its set-up program. */
-  readonly stated?: readonly string[];
+  readonly stated?: readonly string[] | undefined;
   readonly extras: readonly string[];
   /** Day as of which packages are taken. */
   readonly day: string | undefined;

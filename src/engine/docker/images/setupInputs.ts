@@ -3,7 +3,7 @@ import { readTreeFile, type TreeEntry } from '../../../repository/treeFiles';
 
 /** Files that may state a project's requirements, or a version that these depend on. */
 const telling =
-  /^[^/]+$|^((src|lib)\/)?[^/]+\/__init__\.py$|(^|\/)(setup[^/]*\.(py|cfg)|pyproject\.toml|[^/]*(requirements|dependenc|version|release)[^/]*|[^/]*\.in|requirements\/[^/]*)$/i;
+  /^[^/]+$|^((src|lib)\/)?[^/]+\/__init__\.py$|(^|\/)__(?!init__|main__)\w+__\.py$|(^|\/)(setup[^/]*\.(py|cfg)|pyproject\.toml|[^/]*(requirements|dependenc|version|release)[^/]*|[^/]*\.in|requirements\/[^/]*)$/i;
 /** Folders in which files of these names state neither. */
 const silentFolders = /(^|\/)(tests?|docs?|doc|examples|benchmarks|\.github)\//;
 /**
@@ -45,8 +45,9 @@ export async function setupInputs(
   }
   const said = [...inputs.values()].join('\n');
   for (const [path, { id }] of entries) {
-    if (inputs.has(path) || !telling.test(path) || silentFolders.test(path)) continue;
-    if (isMentioned(path, said)) inputs.set(path, silentFiles.test(path) ? '' : id);
+    if (inputs.has(path) || silentFolders.test(path)) continue;
+    const isMeant = telling.test(path) ? isMentioned(path, said) : said.includes(path);
+    if (isMeant) inputs.set(path, silentFiles.test(path) ? '' : id);
   }
   return [...inputs].sort(([one], [other]) => (one < other ? -1 : 1));
 }
@@ -63,7 +64,9 @@ function isMentioned(path: string, said: string): boolean {
     String.raw`^\s*(import|from)\s+${names}\b|\battr\b.*\b${names}\b`,
     'm',
   );
-  return said.includes('__init__') || imported.test(said);
+  if (said.includes('__init__') || imported.test(said)) return true;
+  // Some build tools read the version of the package that the project is named after.
+  return /^dynamic\b/m.test(said) && new RegExp(String.raw`\b${names}\b`, 'i').test(said);
 }
 
 /** The lines of a file in INI or TOML that build tools read. */

@@ -218,9 +218,7 @@ export class BuildContainer {
     const { isForeign = false } = command;
     throwIfAborted(work.signal);
     this.lastStep = command.doing ?? `running ${argv[0] ?? ''}`;
-    log.line(
-      `$ ${argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ')}`,
-    );
+    log.line(`$ ${argv.map(loggedWord).join(' ')}`);
     const exec = await this.container.exec({
       Cmd: isForeign ? supervised(this.mustBeSupervised(), argv, limits) : [...argv],
       User: String(isForeign ? 0 : (command.user ?? 0)),
@@ -396,6 +394,13 @@ export class BuildContainer {
     log.line(`made ${repository}:${tag}, ${Id}, ${(Size / 1e6).toFixed(0)} MB with what it is on`);
     return Id;
   }
+}
+
+/** A word of a command for the log, which leaves out most of a long script of ours. */
+function loggedWord(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  const [start, left] = [word.slice(0, 300), word.length - 300];
+  return JSON.stringify(left > 0 ? `${start}… (${left} more characters)` : word);
 }
 
 const lastLines = (output: string, count: number): string =>

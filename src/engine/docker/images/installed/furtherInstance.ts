@@ -1,9 +1,16 @@
-import { HumanError, messageOf, throwIfAborted } from '../../../../domain/humanError';
+import { messageOf, throwIfAborted } from '../../../../domain/humanError';
 import { plural } from '../../../../domain/plural';
+import { treeEntries } from '../../../../repository/treeFiles';
 import { usualFolder } from '../../../containerImage';
 import { packageOf } from '../../../environments/projectVersion';
-import { needInterpreter, type Interpreter } from '../askInterpreter';
-import { inContainer, type BuildContainer, type BuildPlace } from '../build/buildContainer';
+import { repositoryArchive } from '../../../sandbox/treeArchive';
+import { needInterpreter } from '../askInterpreter';
+import {
+  CommandFailed,
+  inContainer,
+  type BuildContainer,
+  type BuildPlace,
+} from '../build/buildContainer';
 import { foreignUser } from '../build/confinement';
 import { layTree } from '../build/layTree';
 import {
@@ -11,15 +18,18 @@ import {
   environmentName,
   packagesFor,
   removeTools,
-  resolveStated,
+  resolveInside,
   titleOf,
   type AskedEnvironment,
   type EnvironmentRequest,
 } from '../environmentImage';
+import { inspectImage } from '../inspectImage';
 import {
+  installFilled,
   keepInstance,
   presentInstance,
   purposeOf,
+  type Filled,
   type InstanceImage,
   type InstanceLayerRequest,
 } from '../instanceLayer';
@@ -28,10 +38,12 @@ import { compiledOf, versionRecordPath } from '../versionImage';
 import { changePackages, packageChange } from './changePackages';
 import {
   installedName,
-  presentInstalled,
   installedRecord,
+  otherInstalled,
+  presentInstalled,
   type InstalledRecord,
 } from './installedImage';
+import { removeInstallation } from './removeInstallation';
 
 interface FurtherRequest
   extends
@@ -46,13 +58,22 @@ class NotAlike extends Error {
   override readonly name = 'NotAlike';
 }
 
+/** An image in which R of another instance is installed. */
+interface InstalledImage {
+  readonly id: string;
+  readonly name: string;
+  /** Whether an installation of R would do the same. */
+  readonly isAlike: boolean;
+}
+
 /**
  * Makes the image of an instance from one of the same version in which R of another instance is
- * installed: its tree is laid over that tree, and only the packages that differ are replaced. The
- * result is the image that would be made in the usual way.
+ * installed. Its tree is laid over that tree, and only the packages that differ are replaced. R is
+ * installed again only where that would do something else. The result is the image that would be
+ * made in the usual way.
  *
  * @returns undefined where there is no such image, or where it does not serve
- * @throws Cancelled
+ * @throws HumanError when the requirements have no solution, or a limit is reached; Cancelled
  */
 export async function furtherInstance(
   request: FurtherRequest,
@@ -61,119 +82,182 @@ export async function furtherInstance(
   const { instance, named, storage } = request;
   const { work, log } = place;
   const folder = instance.environment?.folder ?? usualFolder;
-  const name = await installedName({ ...request, folder, signal: work.signal });
-  const image = name === undefined ? undefined : await presentInstalled(name, storage, place);
-  if (name === undefined || image === undefined) return undefined;
+  const image = await installedFor({ ...request, folder }, place);
+  if (image === undefined) return undefined;
   try {
     const asked = await askedEnvironment(request, place);
-    work.reporter.progress(`${instance.id}: putting R into ${name.name}`);
-    const from = { image, purpose: purposeOf(instance), runs: 'foreign' } as const;
-    await inContainer(place, from, async (container) => {
-      const record = await installedRecord(container);
-      if (record.baseImage !== asked.base) throw new NotAlike('it is on another base image');
-      if (record.stated === null && asked.known === undefined) {
-        throw new NotAlike('what R requires could not be read in it');
-      }
-      container.superviseWith(record.base);
-      const isReady = asked.known !== undefined && isSame(record.lock, asked.known.lock);
-      const packages = isReady ? undefined : packagesFor(request, asked.needs, place);
-      try {
-        // Nothing foreign runs before R is compiled.
-        const [env] = await Promise.all([
-          packages?.enter(container, record.base),
-          lay(container, { ...request, folder }, record, place),
-        ]);
-        const filling = { container, asked, record, request, env };
-        const { resolved, interpreter } =
-          asked.known !== undefined && isReady
-            ? { resolved: asked.known, interpreter: record.interpreter }
-            : await settle(filling, place);
-        const { key, name: environment } = environmentName(request, resolved, asked.base);
-        const source = {
-          ...{ image, name: environment, digest: key, from: 'built' as const, base: asked.base },
-          moved: resolved.moved,
-        };
-        const { executable: python } = interpreter;
-        const filled = { python, after: interpreter, user: foreignUser, install: record.install };
-        await keepInstance(container, { ...request, source, folder }, filled, place);
-      } finally {
-        packages?.close();
-      }
-    });
+    work.reporter.progress(`${instance.id}: putting R into ${image.name}`);
+    const from = { image: image.id, purpose: purposeOf(instance), runs: 'foreign' } as const;
+    await inContainer(place, from, (container) =>
+      fill({ container, image, asked, request: { ...request, folder } }, place),
+    );
   } catch (error) {
     throwIfAborted(work.signal);
-    if (!(error instanceof NotAlike) && !(error instanceof HumanError)) throw error;
-    log.line(`${name.name} does not serve for ${instance.id}: ${messageOf(error)}`);
+    if (!(error instanceof NotAlike) && !(error instanceof CommandFailed)) throw error;
+    log.line(`${image.name} does not serve for ${instance.id}: ${messageOf(error)}`);
     return undefined;
   }
   return presentInstance(named, place, storage);
 }
 
+async function installedFor(
+  request: FurtherRequest & { readonly folder: string },
+  place: BuildPlace,
+): Promise<InstalledImage | undefined> {
+  const name = await installedName({ ...request, signal: place.work.signal });
+  if (name === undefined) return undefined;
+  const id = await presentInstalled(name, request.storage, place);
+  if (id !== undefined) return { id, name: name.name, isAlike: true };
+  const other = await otherInstalled(request, place);
+  return other && { ...other, isAlike: false };
+}
+
+interface Filling {
+  readonly container: BuildContainer;
+  readonly image: InstalledImage;
+  readonly asked: AskedEnvironment;
+  readonly request: FurtherRequest & { readonly folder: string };
+}
+
+/** Turns a container of the installed image into one of the instance, and keeps it. */
+async function fill(filling: Filling, place: BuildPlace): Promise<void> {
+  const { container, image, asked, request } = filling;
+  const record = await installedRecord(container);
+  if (record.baseImage !== asked.base) throw new NotAlike('it is on another base image');
+  container.superviseWith(record.base);
+  const isReady = asked.known !== undefined && isSame(record.lock, asked.known.lock);
+  const packages = isReady ? undefined : packagesFor(request, asked.needs, place);
+  try {
+    // Nothing foreign runs before R is compiled.
+    const [env = {}] = await Promise.all([
+      packages?.enter(container, record.base),
+      layOver(filling, record, place),
+    ]);
+    const at = { ...filling, record, env };
+    if (!image.isAlike) await clear(at, place);
+    const resolved = asked.known ?? (await resolveThere(at, place));
+    const keepsInstallation = image.isAlike && !changesTools(at, resolved);
+    // The resolver may have run the set-up program in the tree.
+    const isClear = !image.isAlike && asked.known !== undefined;
+    if (!keepsInstallation && !isClear) await clear(at, place);
+    await takePackages(at, resolved, place);
+    if (packages !== undefined) await removeTools(container);
+    const { key, name } = environmentName(request, resolved, asked.base);
+    const { moved } = resolved;
+    const source = { image: image.id, name, digest: key, base: asked.base, moved };
+    const layer = { ...request, source: { ...source, from: 'built' as const } };
+    const filled = keepsInstallation
+      ? await asInstalled(at, resolved)
+      : await installFilled(await installing(at, layer, place), toolsOf(record));
+    await filled.keep?.(resolved.lock);
+    await keepInstance(container, layer, filled, place);
+  } finally {
+    packages?.close();
+  }
+}
+
 /** Makes the tree of a container equal to R. Nothing foreign may have run in it. */
-async function lay(
-  container: BuildContainer,
-  { instance, trees, recipe, storage, folder }: FurtherRequest & { readonly folder: string },
+async function layOver(
+  { container, request }: Filling,
   { base: python, baseImage, files }: InstalledRecord,
   place: BuildPlace,
 ): Promise<void> {
+  const { instance, trees, folder } = request;
   const source = { image: '', name: '', digest: '', base: baseImage };
   await layTree(container, {
     ...{ tree: trees.base, folder, python, present: files },
-    compiled: compiledOf({ instance, trees, recipe, folder, source, storage }, python, place),
+    compiled: compiledOf({ ...request, source }, python, place),
     obsolete: [versionRecordPath],
     doing: `put R of ${instance.id} into the image of its version`,
     signal: place.work.signal,
   });
 }
 
+interface Laid extends Filling {
+  readonly record: InstalledRecord;
+  /** The environment of programs that run uv. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Removes the installation of the other instance, and all files of the tree that R does not have. */
+async function clear({ container, request, record }: Laid, { work }: BuildPlace): Promise<void> {
+  const { trees, folder } = request;
+  const files = await treeEntries(trees.base, work.signal);
+  await removeInstallation(container, { ...record, files, python: record.base, folder });
+}
+
+async function resolveThere(
+  { container, image, asked, request, record, env }: Laid,
+  place: BuildPlace,
+): Promise<ResolvedRequirements> {
+  const { trees, folder } = request;
+  const stated = image.isAlike ? (record.stated ?? undefined) : undefined;
+  if (stated === undefined) {
+    // Set-up programs ask git for files and versions.
+    const { signal } = place.work;
+    await container.put(repositoryArchive(trees.base, folder.slice(1), foreignUser, signal));
+  }
+  const inside = { container, python: record.base, env, folder, stated };
+  return resolveInside(asked, request, inside, place);
+}
+
+/**
+ * Whether a package that builds R gets another version. R was installed with the version before,
+ * and another one might install it in another way.
+ */
+function changesTools({ asked, record }: Laid, { lock }: ResolvedRequirements): boolean {
+  const { add, remove } = packageChange(record.lock, lock);
+  const tools = new Set(asked.needs.build.map(packageOf));
+  return [...add.map(packageOf), ...remove].some((name) => tools.has(name));
+}
+
+/** Gives the environment of a container the packages that its instance needs. */
+async function takePackages(
+  { container, asked, request, record, env }: Laid,
+  { lock, moved }: ResolvedRequirements,
+  place: BuildPlace,
+): Promise<void> {
+  if (isSame(record.lock, lock)) return;
+  const { instance } = request;
+  const title = titleOf(instance);
+  const change = packageChange(record.lock, lock);
+  const count = plural(change.add.length, 'package');
+  place.work.reporter.progress(`${instance.id}: changing ${count} for ${title}`);
+  await changePackages(container, {
+    ...{ change, lock, day: moved?.taken ?? asked.day, python: record.base, env },
+    version: record.interpreter.version,
+    doing: `change the packages of ${title}`,
+  });
+}
+
+/** What a container is in which the installation of the other instance stays. */
+async function asInstalled(
+  { container, request, record }: Laid,
+  { lock }: ResolvedRequirements,
+): Promise<Filled> {
+  const { interpreter, install } = record;
+  const { executable: python } = interpreter;
+  const title = titleOf(request.instance);
+  const after = isSame(record.lock, lock)
+    ? interpreter
+    : await needInterpreter(container, title, [python], true);
+  return { python, after, user: foreignUser, install };
+}
+
+async function installing(
+  { container, image, request }: Laid,
+  layer: InstanceLayerRequest,
+  place: BuildPlace,
+): Promise<Parameters<typeof installFilled>[0]> {
+  const inherited = (await inspectImage(place.connection, image.id))?.path ?? '';
+  return { container, request: layer, place, folder: request.folder, inherited };
+}
+
+const toolsOf = ({ base, interpreter: { executable: python, packages } }: InstalledRecord) => ({
+  ...{ python, base, packages },
+});
+
 const isSame = (from: readonly string[], to: readonly string[]): boolean => {
   const { add, remove } = packageChange(from, to);
   return add.length === 0 && remove.length === 0;
 };
-
-interface Settling {
-  readonly container: BuildContainer;
-  readonly asked: AskedEnvironment;
-  readonly record: InstalledRecord;
-  readonly request: FurtherRequest;
-  /** The environment of programs that run uv. */
-  readonly env?: Readonly<Record<string, string>> | undefined;
-}
-
-interface Settled {
-  readonly resolved: ResolvedRequirements;
-  readonly interpreter: Interpreter;
-}
-
-/** Gives the environment of a container the packages that its instance needs. */
-async function settle(
-  { container, asked, record, request, env = {} }: Settling,
-  place: BuildPlace,
-): Promise<Settled> {
-  const { base: python, interpreter, lock: before } = record;
-  const inside = { container, stated: record.stated ?? [], python, env };
-  const resolved = asked.known ?? (await resolveStated(asked, request, inside, place));
-  const { moved, lock } = resolved;
-  if (isSame(before, lock)) {
-    await removeTools(container);
-    return { resolved, interpreter };
-  }
-  const change = packageChange(before, lock);
-  const tools = new Set(asked.needs.build.map(packageOf));
-  const changed = [...change.add.map(packageOf), ...change.remove];
-  const tool = changed.find((each) => tools.has(each));
-  // R was installed with these, so another version might install it in another way.
-  if (tool !== undefined) throw new NotAlike(`${tool} has another version`);
-  const title = titleOf(request.instance);
-  const count = plural(change.add.length, 'package');
-  place.work.reporter.progress(`${request.instance.id}: changing ${count} for ${title}`);
-  await changePackages(container, {
-    ...{ change, lock, day: moved?.taken ?? asked.day, python, env },
-    version: interpreter.version,
-    doing: `change the packages of ${title}`,
-  });
-  await removeTools(container);
-  const { executable } = interpreter;
-  const after = await needInterpreter(container, title, [executable], true);
-  return { resolved, interpreter: after };
-}

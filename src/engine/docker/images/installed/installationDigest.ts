@@ -9,7 +9,8 @@ const compiledSource =
 
 /**
  * A digest that is equal for two trees which an installation in editable mode makes the same of:
- * the same metadata, scripts and paths. So the tree of one can be laid over the installed tree of
+ * the same metadata, scripts and paths. Only the list of sources in an `egg-info` folder may differ,
+ * which also a candidate leaves as it is. So the tree of one can be laid over the installed tree of
  * the other. Undefined for a tree with sources to compile, whose installation depends on all of it.
  *
  * It covers what {@link setupInputs} covers, and the folders with Python files.

@@ -9,7 +9,12 @@ import { tarOf } from '../../../sandbox/archive';
 import { imageLabels } from '../../labels';
 import { interpreterAnswer } from '../askInterpreter';
 import { labelLines, type BuildContainer, type BuildPlace } from '../build/buildContainer';
-import { environmentRepository, environmentTag, plainStart } from '../environmentImage';
+import {
+  environmentRepository,
+  environmentTag,
+  familyLabel,
+  plainStart,
+} from '../environmentImage';
 import { identityDigest, noteUse } from '../imageRecords';
 import { inspectImage } from '../inspectImage';
 import { filesOf, recordedFiles, recordLimit, versionRecordPath } from '../versionImage';
@@ -26,6 +31,8 @@ const recorded = z.object({
   interpreter: interpreterAnswer,
   /** The command that installs R again. */
   install: lines,
+  /** Files of the environment that the installation wrote. */
+  added: lines,
   /** Packages of the environment. */
   lock: lines,
   /** What R requires, as it stated when it was installed; null where that cannot be read. */
@@ -38,8 +45,8 @@ export interface InstalledRecord extends Omit<z.infer<typeof recorded>, 'files'>
   readonly files: ReturnType<typeof filesOf>;
 }
 
-/** Version of the way these images are made; raised with each change. */
-const layout = 1;
+/** How their tags go on after the version. The number is raised with each change to these images. */
+const tagStart = 'installed1-';
 
 interface InstalledRequest {
   readonly instance: Instance;
@@ -70,8 +77,8 @@ export async function installedName(request: InstalledRequest): Promise<Installe
   const entries = await treeEntries(trees.base, signal);
   const installation = await installationDigest(trees.base, entries, version);
   if (installation === undefined) return undefined;
-  const key = identityDigest('installed', layout, family, folder, installation);
-  const tag = environmentTag(instance, `installed-${key}`);
+  const key = identityDigest('installed', family, folder, installation);
+  const tag = environmentTag(instance, `${tagStart}${key}`);
   return { key, tag, name: `${environmentRepository}:${tag}` };
 }
 
@@ -88,13 +95,33 @@ export async function presentInstalled(
 }
 
 /**
+ * Id of an image of the family in which R is installed in another way; undefined when there is none.
+ * It is the first that was made, so that images do not stand on ever more others.
+ */
+export async function otherInstalled(
+  { family, instance }: Pick<InstalledRequest, 'family' | 'instance'>,
+  { connection }: Pick<BuildPlace, 'connection'>,
+): Promise<{ readonly id: string; readonly name: string } | undefined> {
+  const start = `${environmentRepository}:${environmentTag(instance, tagStart)}`;
+  const filters = { label: [`${familyLabel}=${family}`] };
+  const found = await connection.docker.listImages({ filters });
+  const images = found.flatMap(({ Id: id, RepoTags, Created }) => {
+    // Podman names images made on the machine `localhost/…`, and leaves out empty fields.
+    const tags: string[] = (RepoTags ?? []).map((tag) => tag.replace(/^localhost\//, ''));
+    const name = tags.find((tag) => tag.startsWith(start));
+    return name === undefined ? [] : [{ id, name, Created }];
+  });
+  return images.sort((one, other) => one.Created - other.Created)[0];
+}
+
+/**
  * Keeps a container as an image that further instances are made from. R of the first of them is
  * installed in it, and it is closed to the user of tests. Their set-up programs need not run.
  */
 export async function keepInstalled(
   container: BuildContainer,
   { key, tag }: InstalledName,
-  { instance, files, ...record }: InstalledRecord & { readonly instance: Instance },
+  { instance, files, ...record }: InstalledRecord & Pick<InstalledRequest, 'instance'>,
 ): Promise<void> {
   const listed = [...files].map(([path, { mode, id }]) => [path, mode, id]);
   const content = Buffer.from(asciiJson({ ...record, files: listed }));
