@@ -544,9 +544,28 @@ def end_sandbox():
     os._exit(0)
 
 
+def use_utf8():
+    """
+    Starts this program again where names of files cannot have all characters: Python 3.6 takes them
+    for ASCII where an image sets no locale. Programs that the agent starts get what the image sets.
+    """
+    if "SWT_AGENT_LOCALE" in os.environ:
+        before = json.loads(os.environ.pop("SWT_AGENT_LOCALE"))
+        if before is None:
+            del os.environ["LC_ALL"]
+        else:
+            os.environ["LC_ALL"] = before
+    elif sys.getfilesystemencoding().lower().replace("-", "") != "utf8":
+        before = json.dumps(os.environ.get("LC_ALL"))
+        env = dict(os.environ, LC_ALL="C.UTF-8", SWT_AGENT_LOCALE=before)
+        words = [sys.executable, "-I", "-B", os.path.abspath(__file__)] + sys.argv[1:]
+        os.execve(sys.executable, words, env)
+
+
 def main():
     if not in_sandbox():
         sys.exit("this runs in a sandbox of SWT-Bench only")
+    use_utf8()
     config = json.loads(sys.argv[1])
     source, sink = os.dup(0), os.dup(1)
     # No accidental output may get between the frames.

@@ -27,7 +27,7 @@ const clearing = `
 import json, os, re, shutil, subprocess, sys
 folder, listed = sys.argv[1:]
 with open(listed) as file:
-    keep = set(os.fsencode(path) for path in json.load(file))
+    keep = set(path.encode('utf-8', 'surrogateescape') for path in json.load(file))
 root = os.fsencode(folder)
 TRACES = re.compile(br'''(?x)
     (^|/)(__pycache__|\\.pytest_cache|\\.cache|\\.mypy_cache|\\.ruff_cache|\\.hypothesis|\\.tox|\\.nox|\\.testmondata

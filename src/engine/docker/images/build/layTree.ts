@@ -34,7 +34,8 @@ const limit = 512 << 20;
 
 /**
  * Makes a folder equal to R, compiled, by sending only what differs. The result is the same
- * whatever was laid there before. Call this before anything foreign runs in the container, so that
+ * whatever was laid there before. What an installation has written into the folder stays, except
+ * names of files that R does not have. Call this before anything foreign runs in the container, so that
  * the compiled files come from the compiler alone. Everything in the folder belongs to the user
  * that runs foreign code.
  *
@@ -84,6 +85,8 @@ interface Plan {
   readonly links: readonly string[];
   /** Compiled files that R itself has. */
   readonly own: readonly string[];
+  /** Lists of sources that R itself has. */
+  readonly lists: readonly string[];
 }
 
 function planOf(
@@ -110,6 +113,7 @@ function planOf(
       path.endsWith('.py') && mode === '120000' ? [path] : [],
     ),
     own: [...wanted.keys()].filter((path) => path.endsWith('.pyc')),
+    lists: [...wanted.keys()].filter((path) => path.endsWith('.egg-info/SOURCES.txt')),
   };
 }
 
@@ -164,9 +168,9 @@ async function* staged(
     yield await tarEntry({ ...common, path: below(String(places.length)), time }, content);
     places.push([path, '100644', time, null]);
   }
-  const { remove, compile, links, own } = plan;
+  const { remove, compile, links, own, lists } = plan;
   const stale = [...plan.sources.keys(), ...links];
-  const text = asciiJson({ remove, stale, own, places, compile });
+  const text = asciiJson({ remove, stale, own, lists, places, compile });
   yield await tarEntry({ ...common, path: below('plan.json') }, Buffer.from(text));
   yield tarEnd;
 }
@@ -176,7 +180,7 @@ async function* staged(
  * of the packed files. For CPython 3.6 and later, with the standard library only.
  */
 const layingScript = `
-import compileall, functools, importlib.util, json, os, shutil, stat, sys, tarfile
+import compileall, functools, glob, importlib.util, json, os, shutil, stat, sys, tarfile
 staging, folder, packed, time = sys.argv[1:]
 root, time = os.fsencode(folder), int(time)
 os.umask(0o022)
@@ -234,6 +238,17 @@ for number, (path, mode, seconds, target) in enumerate(plan['places']):
         # The image has another file system in one of the two places.
         shutil.copy2(os.fsencode(waiting), path)
 shutil.rmtree(staging)
+
+# An installation has listed the sources of its tree. Of these, later files may be the answer.
+tracked = set(at(path) for path in plan['lists'])
+for above in (b'', b'src', b'lib'):
+    for path in glob.glob(os.path.join(glob.escape(root), above, b'*.egg-info', b'SOURCES.txt')):
+        if path in tracked or os.path.islink(path) or os.path.islink(os.path.dirname(path)):
+            continue
+        with open(path, 'rb') as file:
+            lines = file.read().splitlines()
+        with open(path, 'wb') as file:
+            file.write(b''.join(line + b'\\n' for line in lines if os.path.lexists(os.path.join(root, line))))
 
 sources = [os.fsdecode(at(path)) for path in plan['compile']]
 def compile_all():

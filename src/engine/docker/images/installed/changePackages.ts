@@ -53,6 +53,7 @@ export async function changePackages(container: BuildContainer, changing: Changi
       ...[environmentFolder, String(foreignUser), JSON.stringify(change.remove)],
     ],
     doing,
+    { env: utf8 },
   );
   if (change.add.length > 0) {
     const file = `${scratch}/in/changed.txt`;
@@ -66,11 +67,14 @@ export async function changePackages(container: BuildContainer, changing: Changi
     // uv would look at every file of the environment, and cannot compile with Python 3.6.
     if (!version.startsWith('3.6.')) {
       const compile = [python, '-I', '-S', '-c', compiling, environmentFolder];
-      await container.run(compile, doing, { env, isForeign: true });
+      await container.run(compile, doing, { env: { ...env, ...utf8 }, isForeign: true });
     }
   }
   await container.run(['sh', '-c', takeBack], 'take the environment back');
 }
+
+/** Python 3.6 takes names of files for ASCII where an image sets no locale. */
+const utf8 = { LC_ALL: 'C.UTF-8' };
 
 /**
  * Removes packages by the lists of their files, and lends the folders that others are installed in

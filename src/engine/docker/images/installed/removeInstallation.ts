@@ -30,6 +30,8 @@ export async function removeInstallation(
   await container.run(
     [python, '-I', '-S', '-c', removing, environmentFolder, folder, listPath],
     'remove the installation of another instance',
+    // Python 3.6 takes names of files for ASCII where an image sets no locale.
+    { env: { LC_ALL: 'C.UTF-8' } },
   );
 }
 
