@@ -339,6 +339,8 @@ async function putWholeTree(
 ): Promise<string> {
   const executable = await superviseAlone(container, request);
   await container.put(await treeArchive(request.tree, scratchTree.slice(1), signal));
+  const own = `${foreignUser}:${foreignUser}`;
+  await container.run(['chown', '-hR', own, scratchTree], 'let set-up programs write beside R');
   return executable;
 }
 
