@@ -9,6 +9,7 @@ import { silent } from '../../src/domain/reporter';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import { instanceImage } from '../../src/engine/docker/images/instanceImage';
 import type { InstanceImage } from '../../src/engine/docker/images/instanceLayer';
+import { tarOf } from '../../src/engine/sandbox/archive';
 import { prepareTrees } from '../../src/repository/trees';
 import {
   certificates,
@@ -226,5 +227,24 @@ describe('a further instance of a version that is installed', () => {
       assert.deepEqual(linesOf(usual), before);
       assert.deepEqual({ ...usual.image, id: '' }, { ...further.image, id: '' });
     }
+  });
+
+  it('is made in the usual way where an image says nothing of itself @full', async () => {
+    const ours = await docker.listImages({ filters: { label: [`swt-bench.repo=${repo}`] } });
+    for (const name of ours.flatMap(({ RepoTags }) => RepoTags ?? [])) {
+      if (!name.includes('-installed')) continue;
+      const container = await docker.createContainer({ Image: name, Cmd: ['true'] });
+      const [of = '', tag = ''] = name.split(':');
+      await container.putArchive(
+        await tarOf([{ path: 'opt/swt-bench/version.json', content: Buffer.from('{}') }]),
+        { path: '/' },
+      );
+      await container.commit({ repo: of, tag });
+      await container.remove();
+    }
+    const { log, image } = await make(6, '2019-06-03', first);
+    assert.match(log, /does not serve for .*: its record cannot be read/);
+    assert.match(log, /pip install .*--editable/);
+    assert.equal(inside(image.id, '/opt/swt-bench/env/bin/tiny-old').trim(), 'it runs');
   });
 });

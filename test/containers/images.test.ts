@@ -240,7 +240,7 @@ describe('images of instances', () => {
     assert.notEqual(first.id, second.id);
   });
 
-  it('are the same whatever tree the image of their version has', async function () {
+  it('are the same whatever tree the image of their version has @full', async function () {
     const kept = new Map(
       await Promise.all(
         Object.keys(files).map(async (path) => [path, await readFile(join(source, path))] as const),

@@ -5,7 +5,7 @@ import type { Instance } from '../../../domain/instance';
 import { HumanError } from '../../../domain/humanError';
 import { writeWholeFile } from '../../../files/wholeFile';
 import { builtPython, environmentFolder } from '../../containerImage';
-import { asOfLeastDay, type MovedDay } from '../../environments/leastDay';
+import { asOfLeastDay } from '../../environments/leastDay';
 import { asOf, dayOf } from '../../environments/packageDay';
 import { olderSetuptools } from '../../environments/olderSetuptools';
 import { projectNeeds, type ProjectNeeds } from '../../environments/projectNeeds';
@@ -53,10 +53,8 @@ export interface EnvironmentImage {
   readonly key: string;
   /** Id of the image that it was built on. */
   readonly base: string;
-  /** Its packages, as sorted lines of a requirement file. */
-  readonly lock: readonly string[];
-  /** Absent where its packages are as of the instance's day. */
-  readonly moved?: MovedDay | undefined;
+  /** What it has. */
+  readonly resolved: ResolvedRequirements;
 }
 
 /**
@@ -201,7 +199,7 @@ export async function environmentImage(
     const id = await made(wantedNow, { ...ground, lock, key }, place);
     const image = await inspectImage(place.connection, name);
     await noteUse(storage, { name, id, kind: 'environment', bytes: image?.bytes });
-    return { id, name, key, base, lock, moved };
+    return { id, name, key, base, resolved: record };
   } catch (error) {
     const more = packages.refusals();
     // Refused addresses do not explain a more specific error, such as a limit.
@@ -285,7 +283,7 @@ async function builtBefore(
   const { id, bytes } = found;
   log.line(`${name} was built before from the same`);
   await noteUse(request.storage, { name, id, kind: 'environment', bytes });
-  return { id, name, key, base, lock: record.lock, moved: record.moved };
+  return { id, name, key, base, resolved: record };
 }
 
 interface Wanted extends EnvironmentRequest {

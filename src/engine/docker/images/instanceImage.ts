@@ -292,9 +292,10 @@ const builtSource = ({
   id,
   name,
   key,
-  ...rest
+  base,
+  resolved,
 }: LikelyEnvironment & Partial<EnvironmentImage>): InstanceLayerRequest['source'] => ({
-  ...{ ...rest, image: id, name, from: 'built', digest: key },
+  ...{ image: id, name, from: 'built', digest: key, base, resolved, moved: resolved?.moved },
 });
 
 /** Finds or builds the environment of an instance, once at a time for each repository and version. */

@@ -29,6 +29,7 @@ import { closeImage } from './closeImage';
 import { imageLabels, labels } from '../labels';
 import { needInterpreter, type Interpreter } from './askInterpreter';
 import type { MovedDay } from '../../environments/leastDay';
+import type { ResolvedRequirements } from './resolvedRequirements';
 import { repositoryArchive, treeArchive } from '../../sandbox/treeArchive';
 import { compiledOf, versionImage, versionRecord, versionRecordPath } from './versionImage';
 
@@ -176,8 +177,8 @@ export interface InstanceLayerRequest {
     readonly from: InstanceImage['from'];
     /** Id of the image that it was built on. */
     readonly base?: string;
-    /** Its packages, where they are known. */
-    readonly lock?: readonly string[];
+    /** What it has, where that is known. */
+    readonly resolved?: ResolvedRequirements | undefined;
     readonly moved?: MovedDay | undefined;
   };
   /**
@@ -220,7 +221,7 @@ export async function makeInstanceLayer(
     const filled = await (source.from === 'built' ? layOnVersion(filling) : fillFound(filling));
     const certain = (await request.certain) ?? source;
     if (certain.digest !== source.digest) throw new OtherEnvironment(certain.name);
-    if (certain.lock !== undefined) await filled.keep?.(certain.lock);
+    if (certain.resolved !== undefined) await filled.keep?.(certain.resolved);
     await keepInstance(container, { ...request, source: certain, folder }, filled, place);
   });
   const made = await presentInstance(named, place, storage);
@@ -285,9 +286,9 @@ export interface Filled {
    * Keeps the container as an image that further instances are made from. Absent where none is, or
    * where there is one.
    *
-   * @param lock packages of the environment
+   * @param resolved what the environment has
    */
-  readonly keep?: ((lock: readonly string[]) => Promise<void>) | undefined;
+  readonly keep?: ((resolved: ResolvedRequirements) => Promise<void>) | undefined;
 }
 
 /** Puts R into an image that somebody else made. */
@@ -364,14 +365,16 @@ async function keeping(
   const stated = await statedRequirements(container, { python, name, extras: recipe.extras });
   const files = await treeEntries(trees.base, signal);
   const baseImage = source.base;
-  const record = {
-    ...{ base, baseImage, added: [...added] },
-    interpreter: after,
-    install: [...install],
-    stated: stated ?? null,
-    files,
-  };
-  return (lock) => keepInstalled(container, named, { instance, ...record, lock: [...lock] });
+  return ({ lock, packages }) =>
+    keepInstalled(
+      container,
+      {
+        ...{ instance, base, baseImage, lock, packages, files, interpreter: after },
+        ...{ install: [...install], added: [...added], stated: stated ?? null },
+      },
+      { ...named, storage },
+      place,
+    );
 }
 
 /** Closes the image, hands the tree over to the user of tests, and asks the interpreter. */

@@ -1,4 +1,4 @@
-import { messageOf, throwIfAborted } from '../../../../domain/humanError';
+import { HumanError, messageOf, throwIfAborted } from '../../../../domain/humanError';
 import { plural } from '../../../../domain/plural';
 import { treeEntries } from '../../../../repository/treeFiles';
 import { usualFolder } from '../../../containerImage';
@@ -54,9 +54,7 @@ interface FurtherRequest
 }
 
 /** The installed image does not serve for this instance, which is made in the usual way then. */
-class NotAlike extends Error {
-  override readonly name = 'NotAlike';
-}
+class NotAlike extends HumanError {}
 
 /** An image in which R of another instance is installed. */
 interface InstalledImage {
@@ -123,6 +121,7 @@ interface Filling {
 async function fill(filling: Filling, place: BuildPlace): Promise<void> {
   const { container, image, asked, request } = filling;
   const record = await installedRecord(container);
+  if (record === undefined) throw new NotAlike('its record cannot be read');
   if (record.baseImage !== asked.base) throw new NotAlike('it is on another base image');
   container.superviseWith(record.base);
   const isReady = asked.known !== undefined && isSame(record.lock, asked.known.lock);
@@ -136,6 +135,9 @@ async function fill(filling: Filling, place: BuildPlace): Promise<void> {
     const at = { ...filling, record, env };
     if (!image.isAlike) await clear(at, place);
     const resolved = asked.known ?? (await resolveThere(at, place));
+    if (resolved.packages.join() !== record.packages.join()) {
+      throw new NotAlike('it has other Debian packages');
+    }
     const keepsInstallation = image.isAlike && !changesTools(at, resolved);
     // The resolver may have run the set-up program in the tree.
     const isClear = !image.isAlike && asked.known !== undefined;
@@ -149,7 +151,7 @@ async function fill(filling: Filling, place: BuildPlace): Promise<void> {
     const filled = keepsInstallation
       ? await asInstalled(at, resolved)
       : await installFilled(await installing(at, layer, place), toolsOf(record));
-    await filled.keep?.(resolved.lock);
+    await filled.keep?.(resolved);
     await keepInstance(container, layer, filled, place);
   } finally {
     packages?.close();

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Instance } from '../../../../domain/instance';
+import { withLock } from '../../../../repository/lock';
+import { lockPath } from '../../../../repository/storage';
 import { treeEntries } from '../../../../repository/treeFiles';
 import type { Trees } from '../../../../repository/trees';
 import { projectVersion } from '../../../environments/projectVersion';
@@ -35,6 +37,8 @@ const recorded = z.object({
   added: lines,
   /** Packages of the environment. */
   lock: lines,
+  /** Debian packages that were installed on the base image. */
+  packages: lines,
   /** What R requires, as it stated when it was installed; null where that cannot be read. */
   stated: lines.nullable(),
   files: recordedFiles,
@@ -120,24 +124,40 @@ export async function otherInstalled(
  */
 export async function keepInstalled(
   container: BuildContainer,
-  { key, tag }: InstalledName,
   { instance, files, ...record }: InstalledRecord & Pick<InstalledRequest, 'instance'>,
+  named: InstalledName & { readonly storage: string },
+  place: BuildPlace,
 ): Promise<void> {
+  const { key, tag, storage } = named;
   const listed = [...files].map(([path, { mode, id }]) => [path, mode, id]);
   const content = Buffer.from(asciiJson({ ...record, files: listed }));
   const path = versionRecordPath.slice(1);
-  await container.put(await tarOf([{ path, content, mode: 0o600 }]));
   const { repo, version } = instance;
-  await container.commit(environmentRepository, tag, [
-    ...labelLines(imageLabels('environment', { instance: '', repo, version, recipe: key })),
-    ...plainStart,
-  ]);
-  await container.run(['rm', '-f', versionRecordPath], 'remove what only the build needed');
+  const options = { ...place.work, what: `keeps ${repo} ${version} as it is installed` };
+  await withLock(lockPath(storage, 'environment', `installed-${key}`), options, async () => {
+    // Another process may have kept it meanwhile.
+    if ((await presentInstalled(named, storage, place)) !== undefined) return;
+    await container.put(await tarOf([{ path, content, mode: 0o600 }]));
+    await container.commit(environmentRepository, tag, [
+      ...labelLines(imageLabels('environment', { instance: '', repo, version, recipe: key })),
+      ...plainStart,
+    ]);
+    await container.run(['rm', '-f', versionRecordPath], 'remove what only the build needed');
+  });
 }
 
-/** Reads the record in a container that was started from an installed image. */
-export async function installedRecord(container: BuildContainer): Promise<InstalledRecord> {
-  const content = await container.take(versionRecordPath, recordLimit);
-  const { files, ...record } = recorded.parse(JSON.parse(content.toString('utf8')));
-  return { ...record, files: filesOf(files) };
+/**
+ * Reads the record in a container that was started from an installed image. Undefined where it
+ * cannot be read.
+ */
+export async function installedRecord(
+  container: BuildContainer,
+): Promise<InstalledRecord | undefined> {
+  try {
+    const content = await container.take(versionRecordPath, recordLimit);
+    const { files, ...record } = recorded.parse(JSON.parse(content.toString('utf8')));
+    return { ...record, files: filesOf(files) };
+  } catch {
+    return undefined;
+  }
 }
