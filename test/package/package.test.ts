@@ -228,6 +228,8 @@ describe('package.json and the code', () => {
       `onWebviewPanel:${issueViewType}`,
       `onWebviewPanel:${dashboardViewType}`,
       `onWebviewPanel:${trajectoryViewType}`,
+      // For the table of a comparison, which the page asks for as soon as it is back.
+      'onWebviewPanel:markdown.preview',
       // For fences of custom diffs; the extension's own language activates it without an entry.
       'onLanguage:markdown',
     ]);

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { sideOfUri, sideUri } from '../shell/documents';
 import { diffPairs } from './diffPairs';
 import type { PlaceOnSide } from './documentMarks';
+import { showTabsAgain } from './showTabsAgain';
 import { goldenFilesOf } from './goldenFiles';
 import type { InstanceSource, Revealing } from '../instance/instanceRoles';
 
@@ -10,6 +11,9 @@ const sides = '(R ↔ R∘X*)';
 
 const titleOf = (open: InstanceSource): string =>
   vscode.l10n.t('Golden patch of {0} {1}', open.marker.id, sides);
+
+/** Part of the address of a diff: VS Code must not find the editor of a window before again. */
+const session = Date.now();
 
 /** Most milliseconds to wait for the editor of a diff. */
 const patience = 3000;
@@ -120,7 +124,7 @@ async function showDiff(open: InstanceSource, at: PlaceOnSide | undefined): Prom
     .executeCommand('_workbench.openMultiDiffEditor', {
       multiDiffSourceUri: vscode.Uri.from({
         scheme: 'multi-diff-editor',
-        path: `swt-bench/${open.marker.id}`,
+        path: `swt-bench/${open.marker.id}/${session}`,
       }),
       title,
       resources: diffs.map(({ original, modified }) => ({
@@ -191,34 +195,13 @@ function soon<T>(
   });
 }
 
-/**
- * Shows golden diffs of the window before again. VS Code brings back their tabs before the
- * extension can provide documents, and a diff that is in sight then has no files for good.
- *
- * @returns whether one is shown again
- */
-export async function restoreGoldenDiffs(open: InstanceSource & Revealing): Promise<boolean> {
-  const { tabGroups } = vscode.window;
+/** Shows golden diffs of the window before again. @returns whether one is shown again */
+export function restoreGoldenDiffs(open: InstanceSource & Revealing): Promise<boolean> {
   const title = titleOf(open);
-  const stale = tabGroups.all.filter(({ activeTab }) => activeTab?.label.startsWith(title));
-  if (stale.length === 0) return false;
-  const before = tabGroups.activeTabGroup;
-  await tabGroups.close(stale.flatMap(({ activeTab }) => activeTab ?? []));
-  if (!open.revealed) return false;
-  // A group goes with its last tab. Of the others, the first one shows the diff again.
-  const place = tabGroups.all.find(({ viewColumn }) => viewColumn === stale[0]?.viewColumn);
-  await focusGroup(place ?? before);
-  await showDiff(open, undefined);
-  if (before.viewColumn !== stale[0]?.viewColumn) await focusGroup(before);
-  return true;
-}
-
-const ordinals = ['First', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth', 'Seventh', 'Eighth'];
-
-async function focusGroup({ viewColumn }: vscode.TabGroup): Promise<void> {
-  const ordinal = ordinals[viewColumn - 1];
-  if (ordinal === undefined) return;
-  await vscode.commands.executeCommand(`workbench.action.focus${ordinal}EditorGroup`);
+  return showTabsAgain(
+    (tab) => tab.label.startsWith(title),
+    open.revealed ? () => showDiff(open, undefined) : undefined,
+  );
 }
 
 /** Closes the tabs that show X*. */

@@ -409,6 +409,7 @@ export class ExtensionWindow {
     await this.showFirst(instance);
     void this.shown(async () => {
       if (await parts.restoreGoldenDiffs(instance)) await steps.tell(contextKeys.coverageShown);
+      await parts.restoreComparison(instance);
     });
     void readiness.check();
     void parts.warmUpInBackground(instance, reporter);
