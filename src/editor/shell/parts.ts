@@ -8,7 +8,11 @@ export { CandidateTests } from '../testing/candidateTests';
 export { answerChat, followupsOf } from '../chat/answer';
 export { ChangeCoverageGutters } from '../coverage/changeCoverageGutters';
 export { ChangeCoverageViews } from '../coverage/changeCoverageViews';
-export { closeComparisons, compareWithGolden, restoreComparison } from '../coverage/compareWithGolden';
+export {
+  closeComparisons,
+  compareWithGolden,
+  restoreComparison,
+} from '../coverage/compareWithGolden';
 export { CustomDiffCommands } from '../customFormat/customDiffCommands';
 export { Fixes } from '../fixes/fixes';
 export { Candidates } from '../generate/candidates';
