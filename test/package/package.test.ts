@@ -23,6 +23,7 @@ import {
   listCommandIds,
   modelCommandIds,
   runCommandIds,
+  scheme,
   settingKeys,
   viewIds,
   walkthrough,
@@ -228,8 +229,7 @@ describe('package.json and the code', () => {
       `onWebviewPanel:${issueViewType}`,
       `onWebviewPanel:${dashboardViewType}`,
       `onWebviewPanel:${trajectoryViewType}`,
-      // For the table of a comparison, which the page asks for as soon as it is back.
-      'onWebviewPanel:markdown.preview',
+      `onFileSystem:${scheme}`,
       // For fences of custom diffs; the extension's own language activates it without an entry.
       'onLanguage:markdown',
     ]);

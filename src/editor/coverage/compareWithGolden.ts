@@ -8,10 +8,9 @@ import {
   tableUri,
 } from './comparisonDocuments';
 import { currentVerdict } from '../verdict/currentVerdict';
-import { showTabsAgain } from './showTabsAgain';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
-import type { FilesOfR, InstanceSource, Revealing } from '../instance/instanceRoles';
+import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 
 const title = (): string => vscode.l10n.t('Golden tests ↔ candidate');
 
@@ -41,21 +40,6 @@ export async function compareWithGolden(open: OpenInstance, reporter: Reporter):
     return;
   }
   await vscode.commands.executeCommand('markdown.showPreviewToSide', table);
-}
-
-/**
- * Shows a comparison of the window before again, with the candidate of today. Its table comes back
- * by itself.
- *
- * @throws HumanError when the dataset or the row is gone
- */
-export async function restoreComparison(
-  open: InstanceSource & Revealing & FilesOfR,
-): Promise<void> {
-  await showTabsAgain(
-    (tab) => tab.label.startsWith(title()),
-    open.revealed ? async () => showDiff(open, await open.candidatePatch()) : undefined,
-  );
 }
 
 /** Opens the diff of all files of both, with the golden tests on the left. */

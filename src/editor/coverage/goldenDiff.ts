@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { sideOfUri, sideUri } from '../shell/documents';
 import { diffPairs } from './diffPairs';
 import type { PlaceOnSide } from './documentMarks';
-import { showTabsAgain } from './showTabsAgain';
 import { goldenFilesOf } from './goldenFiles';
 import type { InstanceSource, Revealing } from '../instance/instanceRoles';
 
@@ -11,9 +10,6 @@ const sides = '(R ↔ R∘X*)';
 
 const titleOf = (open: InstanceSource): string =>
   vscode.l10n.t('Golden patch of {0} {1}', open.marker.id, sides);
-
-/** Part of the address of a diff: VS Code must not find the editor of a window before again. */
-const session = Date.now();
 
 /** Most milliseconds to wait for the editor of a diff. */
 const patience = 3000;
@@ -124,7 +120,7 @@ async function showDiff(open: InstanceSource, at: PlaceOnSide | undefined): Prom
     .executeCommand('_workbench.openMultiDiffEditor', {
       multiDiffSourceUri: vscode.Uri.from({
         scheme: 'multi-diff-editor',
-        path: `swt-bench/${open.marker.id}/${session}`,
+        path: `swt-bench/${open.marker.id}`,
       }),
       title,
       resources: diffs.map(({ original, modified }) => ({
@@ -195,13 +191,11 @@ function soon<T>(
   });
 }
 
-/** Shows golden diffs of the window before again. @returns whether one is shown again */
-export function restoreGoldenDiffs(open: InstanceSource & Revealing): Promise<boolean> {
+/** Whether a golden diff is open, such as one that VS Code has restored. */
+export function isGoldenDiffOpen(open: InstanceSource): boolean {
   const title = titleOf(open);
-  return showTabsAgain(
-    (tab) => tab.label.startsWith(title),
-    open.revealed ? () => showDiff(open, undefined) : undefined,
-  );
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.some((tab) => tab.label.startsWith(title));
 }
 
 /** Closes the tabs that show X*. */

@@ -8,11 +8,7 @@ export { CandidateTests } from '../testing/candidateTests';
 export { answerChat, followupsOf } from '../chat/answer';
 export { ChangeCoverageGutters } from '../coverage/changeCoverageGutters';
 export { ChangeCoverageViews } from '../coverage/changeCoverageViews';
-export {
-  closeComparisons,
-  compareWithGolden,
-  restoreComparison,
-} from '../coverage/compareWithGolden';
+export { closeComparisons, compareWithGolden } from '../coverage/compareWithGolden';
 export { CustomDiffCommands } from '../customFormat/customDiffCommands';
 export { Fixes } from '../fixes/fixes';
 export { Candidates } from '../generate/candidates';
@@ -24,7 +20,7 @@ export { ModelKeys } from '../generate/modelKeys';
 export { documentText } from './documents';
 export { checkBeforeSubmitting } from '../verdict/checkBeforeSubmitting';
 export { exportReproduction } from '../verdict/exportReproduction';
-export { closeGoldenDiffs, restoreGoldenDiffs, showChangeCoverage } from '../coverage/goldenDiff';
+export { closeGoldenDiffs, isGoldenDiffOpen, showChangeCoverage } from '../coverage/goldenDiff';
 export { EngineReadiness } from './engineReadiness';
 export { Inline } from '../testing/inline';
 export { Instances } from '../instances/instances';
