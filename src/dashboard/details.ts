@@ -20,6 +20,7 @@ import type { CellName, Openable } from './protocol';
 
 /** Labels of the buttons. */
 const openWords: Readonly<Record<Openable, string>> = {
+  source: 'Choose Repository Folder…',
   log: 'Log',
   diff: 'Diff',
   gutters: 'Gutters',
@@ -137,6 +138,7 @@ export class Details {
         entry === undefined
           ? ['issue', 'instance']
           : [
+              ...(entry.reason === 'source not available' ? (['source'] as const) : []),
               ...(['log', 'diff', 'gutters'] as const),
               ...(hasHiddenSurvivors(entry) ? (['survivors'] as const) : []),
               ...(['trajectory', 'issue', 'instance'] as const),

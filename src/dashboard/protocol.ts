@@ -2,9 +2,10 @@ import type { RunEntry } from '../domain/study/entry';
 import type { StudyDocument } from '../domain/study/document';
 import { pack, unpack, type PackedStudy } from '../domain/study/packed';
 
-/** The parts of one candidate that the host can open. */
+/** What the host can open about one candidate. `source`: the dialog for a folder that has R. */
 export const openable = [
-  ...(['log', 'diff', 'gutters', 'survivors', 'trajectory', 'issue', 'instance'] as const),
+  ...(['source', 'log', 'diff', 'gutters', 'survivors'] as const),
+  ...(['trajectory', 'issue', 'instance'] as const),
 ] as const;
 export type Openable = (typeof openable)[number];
 

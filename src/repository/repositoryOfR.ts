@@ -38,6 +38,16 @@ export const leftovers = [
   '*.swp',
 ];
 
+/** Whether a path of a tree is one of {@link leftovers}. */
+export const isLeftover = (path: string): boolean => leftover.test(path);
+
+/** The patterns as git reads them: each matches a name at any depth, and `/` at its end a folder. */
+const leftover = new RegExp(
+  `(^|/)(${leftovers
+    .map((each) => each.replaceAll('.', '\\.').replaceAll('*', '[^/]*').replace(/[^/]$/, '$&$'))
+    .join('|')})`,
+);
+
 /**
  * Makes the repository of R in the empty folder `tree`, without its files. It has one commit with
  * the tree of the found commit, and no other object. The objects are copied into a new pack rather

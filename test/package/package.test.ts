@@ -23,6 +23,7 @@ import {
   listCommandIds,
   modelCommandIds,
   runCommandIds,
+  scheme,
   settingKeys,
   viewIds,
   walkthrough,
@@ -228,6 +229,7 @@ describe('package.json and the code', () => {
       `onWebviewPanel:${issueViewType}`,
       `onWebviewPanel:${dashboardViewType}`,
       `onWebviewPanel:${trajectoryViewType}`,
+      `onFileSystem:${scheme}`,
       // For fences of custom diffs; the extension's own language activates it without an entry.
       'onLanguage:markdown',
     ]);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { nothingKnown } from '../../src/domain/study/entry';
 import { journalPath } from '../../src/results/journal';
 import { livePath } from '../../src/results/live';
 import { simulatedRuns } from '../unit/dashboard/simulated';
@@ -276,6 +277,52 @@ describe('the Runs view and its dashboard', () => {
     assert.ok(text.includes('⚠ No F→P test ran a changed line.'));
     await screenshot('dashboard-findings');
     await run('removeRun', 'spoofed');
+    await closeAll();
+  });
+
+  it('lets a person choose a folder with R where R cannot be had', async () => {
+    const [all] = simulatedRuns({ instances: 12, methods: 1, seed: 5 });
+    const [first, ...others] = all?.entries ?? [];
+    assert.ok(all && first);
+    const explanation =
+      'Commit 0123456789012345678901234567890123456789 of octo/cat cannot be obtained from ' +
+      'https://github.com/octo/cat.git: its host is not known (Could not resolve host: ' +
+      'github.com). Check the network, the proxy and the address, and try again. Give --source ' +
+      'octo/cat=PATH_OR_URL of a repository that has it, or a folder or archive with a release ' +
+      'that the patch fits';
+    const { instance, model, sample } = first;
+    const without = {
+      ...{ ...nothingKnown, instance, model, sample, explanation, seconds: 0 },
+      reason: 'source not available' as const,
+    };
+    const instances = all.instances.map((each) =>
+      each.id === instance ? { ...each, repo: 'octo/cat' } : each,
+    );
+    await writeRun(results, { ...all, label: 'offline', instances, entries: [without, ...others] });
+    await run('addRunFolder', results);
+    await run('refreshRuns');
+    await run('openDashboard', 'offline');
+    await page('12 of 12 instances');
+    await hands.clickInWebview('source not available', '[role=gridcell]');
+    await page('Choose Repository Folder…');
+    await screenshot('dashboard-without-source');
+    await hands.clickInWebview('Choose Repository Folder…', 'button');
+    await answerFileDialog(scratch);
+    const configuration = (): unknown =>
+      vscode.workspace.getConfiguration('swt-bench').get('repositorySources');
+    await waitFor('the setting', () =>
+      JSON.stringify(configuration()).includes(JSON.stringify(scratch)),
+    );
+    assert.deepEqual(configuration(), { 'octo/cat': scratch });
+    const said = await waitFor('what is next', async () =>
+      (await visible.notifications()).find(({ message }) => message.startsWith('octo/cat now')),
+    );
+    assert.deepEqual(said.buttons, ['Evaluate Predictions…']);
+    await vscode.workspace
+      .getConfiguration('swt-bench')
+      .update('repositorySources', undefined, vscode.ConfigurationTarget.Global);
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await run('removeRun', 'offline');
     await closeAll();
   });
 

@@ -136,6 +136,22 @@ describe('the environment of an instance', () => {
     await screenshot('environment-reproduced');
   });
 
+  it('leaves the verdict as it is while the file of its setting is written', async () => {
+    const file = (path: string): vscode.Uri => vscode.Uri.joinPath(folder(), path);
+    const settings = await vscode.window.showTextDocument(file('.vscode/settings.json'));
+    await hands.edit(settings, (edit) => edit.insert(new vscode.Position(0, 0), '\n'));
+    const tests = await vscode.window.showTextDocument(file('tests/test_cases.py'));
+    await hands.edit(tests, (edit) => edit.insert(new vscode.Position(0, 0), '\n'));
+    await waitFor('an edited test', async () => (await statusText()).includes('edited since'));
+    await vscode.commands.executeCommand('undo');
+    await waitFor('the verdict again', async () => !(await statusText()).includes('edited since'));
+    assert.ok(settings.document.isDirty);
+    for (const { document } of [settings, tests]) {
+      await vscode.window.showTextDocument(document);
+      await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    }
+  });
+
   it('follows the Python extension from one interpreter to another, between two runs', async () => {
     const made = setting().get<string>('python') ?? '';
     const folderSetting = vscode.workspace.getConfiguration('swt-bench', folder());

@@ -251,6 +251,20 @@ describe('Generate Reproducing Tests', () => {
     const text = document.getText();
     assert.match(text, /System[^]*You are an experienced Python developer/);
     assert.match(text, /<issue>[^]*Answer \(vscode\/swt-test\/scripted[^]*I add a test\./);
+    // VS Code takes a change of this setting as one of every editor.
+    const configuration = vscode.workspace.getConfiguration('files');
+    const { Global } = vscode.ConfigurationTarget;
+    await configuration.update('readonlyInclude', { '**/nothing': true }, Global);
+    await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
+    await hands.type('x');
+    await waitFor('the refusal of an edit', async () =>
+      (await visible.texts('.monaco-editor-overlaymessage')).some((each) =>
+        each.includes('read-only'),
+      ),
+    );
+    assert.equal(document.getText(), text);
+    await screenshot('prompt-and-answer');
+    await configuration.update('readonlyInclude', undefined, Global);
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/reporter';
-import { comparisonText } from '../../evaluation/coverage/compareCoverage';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import {
   goldenTestFiles,
@@ -9,7 +8,6 @@ import {
   tableUri,
 } from './comparisonDocuments';
 import { currentVerdict } from '../verdict/currentVerdict';
-import { timeOfDay } from '../verdict/verdictSentences';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
 import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
@@ -30,25 +28,18 @@ export async function compareWithGolden(open: OpenInstance, reporter: Reporter):
     complete: false,
   });
   if (evaluated === undefined) return;
-  const { result, digest } = evaluated;
+  const { result } = evaluated;
   // The table goes into the second column, since a third one would be too narrow.
   await vscode.commands.executeCommand('workbench.action.focusFirstEditorGroup');
   await showDiff(open, result.patch);
-  const { changeCoverage: candidate, goldenCoverage: golden } = result;
-  if (candidate === undefined || golden === undefined) {
+  const table = tableUri(open, evaluated);
+  if (table === undefined) {
     const why = result.notes.join('; ');
     const text = vscode.l10n.t('What each of them covers is not known: {0}', why);
     void vscode.window.showWarningMessage(withoutLinkMarkup(text));
     return;
   }
-  // The page stays open while the candidate changes.
-  const about = vscode.l10n.t(
-    'About the run at {0}. After another run, compare again.',
-    timeOfDay(evaluated.evaluatedAt, vscode.env.language),
-  );
-  const text = comparisonText({ instance: result.instance, candidate, golden, about });
-  const uri = tableUri(open, text, digest);
-  await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
+  await vscode.commands.executeCommand('markdown.showPreviewToSide', table);
 }
 
 /** Opens the diff of all files of both, with the golden tests on the left. */

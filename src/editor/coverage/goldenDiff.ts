@@ -191,34 +191,11 @@ function soon<T>(
   });
 }
 
-/**
- * Shows golden diffs of the window before again. VS Code brings back their tabs before the
- * extension can provide documents, and a diff that is in sight then has no files for good.
- *
- * @returns whether one is shown again
- */
-export async function restoreGoldenDiffs(open: InstanceSource & Revealing): Promise<boolean> {
-  const { tabGroups } = vscode.window;
+/** Whether a golden diff is open, such as one that VS Code has restored. */
+export function isGoldenDiffOpen(open: InstanceSource): boolean {
   const title = titleOf(open);
-  const stale = tabGroups.all.filter(({ activeTab }) => activeTab?.label.startsWith(title));
-  if (stale.length === 0) return false;
-  const before = tabGroups.activeTabGroup;
-  await tabGroups.close(stale.flatMap(({ activeTab }) => activeTab ?? []));
-  if (!open.revealed) return false;
-  // A group goes with its last tab. Of the others, the first one shows the diff again.
-  const place = tabGroups.all.find(({ viewColumn }) => viewColumn === stale[0]?.viewColumn);
-  await focusGroup(place ?? before);
-  await showDiff(open, undefined);
-  if (before.viewColumn !== stale[0]?.viewColumn) await focusGroup(before);
-  return true;
-}
-
-const ordinals = ['First', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth', 'Seventh', 'Eighth'];
-
-async function focusGroup({ viewColumn }: vscode.TabGroup): Promise<void> {
-  const ordinal = ordinals[viewColumn - 1];
-  if (ordinal === undefined) return;
-  await vscode.commands.executeCommand(`workbench.action.focus${ordinal}EditorGroup`);
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.some((tab) => tab.label.startsWith(title));
 }
 
 /** Closes the tabs that show X*. */

@@ -188,14 +188,15 @@ export class Fixes implements vscode.Disposable {
 
   private work(run: AskedRun): Promise<FinishedGeneration | undefined> {
     const title = vscode.l10n.t('{0} with {1}', run.method.title, run.model.name);
-    return withNotification(title, this.reporter, async (reporter, signal) => {
+    const work = async (reporter: Reporter, signal: AbortSignal): Promise<FinishedGeneration> => {
       try {
         return await this.generations.start(run, signal, reporter);
       } catch (error) {
         if (signal.aborted) throw new Cancelled();
         throw error;
       }
-    });
+    };
+    return withNotification(title, this.reporter, work, this.open.marker.id);
   }
 
   /** Shows the result of a run and offers next steps. */

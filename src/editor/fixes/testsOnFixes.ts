@@ -5,6 +5,7 @@ import { patchDigest } from '../instance/edits';
 import type { OpenInstance } from '../instance/openInstance';
 import { saveEdits } from '../instance/saveEdits';
 import { showProblem } from '../shell/problems';
+import { stepBeside } from '../shell/stepBeside';
 import { withNotification } from '../shell/withNotification';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { askForTestsOfModels } from '../tools/testsOfModels';
@@ -39,8 +40,11 @@ export class TestsOnFixes implements vscode.Disposable {
   async runOn({ patch, name }: NamedPatch): Promise<void> {
     await this.prepare();
     const title = vscode.l10n.t('Running your tests on R with {0}', name);
-    const ran = await withNotification(title, this.reporter, (reporter, signal) =>
-      this.open.runs.onFix(patch, { reporter, signal }),
+    const ran = await withNotification(
+      title,
+      this.reporter,
+      (reporter, signal) => this.open.runs.onFix(patch, { reporter, signal }),
+      this.open.marker.id,
     );
     if (ran === undefined) return;
     const found = this.keep(patch, ran.digest, testsOnFix(vscode.l10n, ran));
@@ -72,7 +76,10 @@ export class TestsOnFixes implements vscode.Disposable {
       let count = '';
       const told: Reporter = {
         log: (line) => reporter.log(line),
-        progress: (step) => reporter.progress([count, step].filter(Boolean).join(' · ')),
+        progress: (step) =>
+          reporter.progress(
+            [count, stepBeside(this.open.marker.id, step)].filter(Boolean).join(' · '),
+          ),
       };
       await this.open.runs.onFixes(
         patches,

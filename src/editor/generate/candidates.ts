@@ -237,7 +237,7 @@ export class Candidates implements vscode.Disposable {
 
   private work(run: AskedRun): Promise<FinishedGeneration | undefined> {
     const title = vscode.l10n.t('{0} with {1}', run.method.title, run.model.name);
-    return withNotification(title, this.reporter, async (reporter, signal) => {
+    const work = async (reporter: Reporter, signal: AbortSignal): Promise<FinishedGeneration> => {
       const { generations } = this;
       const progress = generations.onDidChange(() => {
         const words = progressOf(generations.running);
@@ -251,7 +251,8 @@ export class Candidates implements vscode.Disposable {
       } finally {
         progress.dispose();
       }
-    });
+    };
+    return withNotification(title, this.reporter, work, this.open.marker.id);
   }
 
   /** Shows the result of a run and offers next steps. */

@@ -87,6 +87,7 @@ export class OpenInstance
     this.known = new KnownResults(context, marker.id, reporter, () => this.instance());
     this.origin = new InstanceOrigin(context, marker, this.repository, reporter);
     this.session = new WarmSession({
+      instance: marker.id,
       scope: folder.uri,
       dist: distOf(context.extensionPath),
       reporter,

@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
+import { isLeftover } from '../../repository/repositoryOfR';
+import { workspacePath } from '../shell/workspacePath';
 
 /** Most milliseconds that saving may take, and the pause between two attempts. */
 const longest = 3000;
@@ -22,9 +24,14 @@ export function unsavedIn({ folder }: InFolder): vscode.TextDocument[] {
 
 /**
  * Whether an editor of the workspace differs from the saved file, which is the one that would run.
+ * Files that are never part of a candidate do not count: VS Code itself opens, edits and saves
+ * `.vscode/settings.json` where a setting is written.
  */
 export function hasUnsaved(open: InFolder): boolean {
-  return unsavedIn(open).length > 0;
+  return unsavedIn(open).some(({ uri }) => {
+    const path = workspacePath(open.folder, uri);
+    return path === undefined || !isLeftover(path);
+  });
 }
 
 /**

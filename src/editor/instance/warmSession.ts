@@ -5,10 +5,13 @@ import type { Reporter } from '../../domain/reporter';
 import type { Engine } from '../../engine/engine';
 import { openEngine } from '../../engine/openEngine';
 import type { InstanceSession } from '../../evaluation/session';
+import { stepBeside } from '../shell/stepBeside';
 import { engineSettings, storageFolder, type EngineSettings } from '../shell/settings';
 
 /** What a window's session is made from. */
 export interface WarmSessionParts {
+  /** Id of the instance. */
+  readonly instance: string;
   /** The workspace folder, whose settings apply. */
   readonly scope: vscode.Uri;
   /** Folder with the tracer and the agent. */
@@ -108,7 +111,8 @@ export class WarmSession {
       log: (line) => this.parts.reporter.log(line),
       progress: (step) => {
         this.parts.reporter.progress(step);
-        this.show(step);
+        // The window is about this instance alone.
+        this.show(stepBeside(this.parts.instance, step));
       },
     };
     const work = { signal, reporter };

@@ -24,7 +24,15 @@ export async function chooseRepositoryFolder(
   const said = sourceProblemText(vscode.l10n, error) ?? text;
   const next = await vscode.window.showErrorMessage(withoutLinkMarkup(said), choose, settings);
   if (next === settings) await openSetting(settingKeys.repositorySources);
-  if (next !== choose) return false;
+  return next === choose && (await askForRepositoryFolder(repo)) !== undefined;
+}
+
+/**
+ * Lets the person choose a folder that has R. The setting then names it.
+ *
+ * @returns its path; undefined when the person cancels
+ */
+export async function askForRepositoryFolder(repo: string): Promise<string | undefined> {
   const [folder] =
     (await vscode.window.showOpenDialog({
       title: vscode.l10n.t('Repository or release of {0}', repo),
@@ -32,7 +40,7 @@ export async function chooseRepositoryFolder(
       canSelectFiles: false,
       canSelectFolders: true,
     })) ?? [];
-  if (folder === undefined) return false;
+  if (folder === undefined) return undefined;
   const configuration = vscode.workspace.getConfiguration();
   const before = configuration.inspect<Record<string, unknown>>(settingKeys.repositorySources);
   // VS Code writes the settings of the remote machine where the setting belongs to one.
@@ -41,5 +49,5 @@ export async function chooseRepositoryFolder(
     { ...before?.globalValue, [repo]: folder.fsPath },
     vscode.ConfigurationTarget.Global,
   );
-  return true;
+  return folder.fsPath;
 }

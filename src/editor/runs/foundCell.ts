@@ -50,6 +50,28 @@ export function findCell(l10n: typeof vscode.l10n, library: ListedRuns, cell: Ce
   return { entry, folder: dirname(report) };
 }
 
+/**
+ * The repository of a cell's instance.
+ *
+ * @throws HumanError when the run is no longer listed or does not name one
+ */
+export function repositoryOfCell(
+  l10n: typeof vscode.l10n,
+  library: ListedRuns,
+  cell: CellName,
+): string {
+  const instances = library.run(cell.run)?.instances ?? [];
+  const repo = instances.find(({ id }) => id === cell.instance)?.repo ?? '';
+  // The run is untrusted. In the setting `*` stands for all repositories.
+  if (isOneRepository.test(repo)) return repo;
+  throw new HumanError(
+    l10n.t('{0} does not say the repository of {1}', cell.run, cell.instance),
+    l10n.t('Run "SWT-Bench: Refresh Runs"'),
+  );
+}
+
+const isOneRepository = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/;
+
 /** The files of what the tests of a candidate printed on each side, if they were kept. */
 export function logsOf({ folder }: FoundCell): Readonly<Record<Side, string>> {
   const [run, model] = [dirname(dirname(folder)), basename(dirname(folder))];

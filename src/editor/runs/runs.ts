@@ -12,6 +12,10 @@ import { methodsOf } from '../../domain/study/methods';
 import { dashboardHtml } from '../../study/dashboardHtml';
 import { bundledSource } from '../instance/bundledDataset';
 import { distOf } from '../instance/warmSession';
+import {
+  askForRepositoryFolder,
+  chooseRepositoryFolder,
+} from '../instances/chooseRepositoryFolder';
 import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
 import { afterAWhileInView } from '../shell/afterAWhile';
@@ -23,10 +27,11 @@ import { showTrajectories, type AskedTrajectories } from '../trajectory/showTraj
 import type { OriginOfRuns } from '../trajectory/trajectoryOrigin';
 import { tracesOfRun } from '../trajectory/tracesOfRun';
 import type { Revealed } from '../instance/revealed';
+import { SourceUnusable } from '../../repository/git/unreachable';
 import { withBundledSource } from '../../repository/sources';
 import { repositorySources } from '../shell/settings';
 import { showCellCandidate, showLog } from './cells';
-import { findCell } from './foundCell';
+import { findCell, repositoryOfCell } from './foundCell';
 import { DashboardPanel, type DashboardSource } from './dashboardPanel';
 import { denominatorInWords } from './denominatorChoices';
 import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
@@ -474,6 +479,8 @@ export class Runs implements vscode.Disposable {
       case 'instance':
         await vscode.commands.executeCommand(listCommandIds.open, cell.instance);
         return;
+      case 'source':
+        return this.chooseSource(cell);
       case 'log':
         return showLog(findCell(vscode.l10n, this.library, cell));
       case 'diff':
@@ -489,16 +496,39 @@ export class Runs implements vscode.Disposable {
     }
   }
 
+  /** Lets a person choose a folder with the R that a candidate was not evaluated for lack of. */
+  private async chooseSource(cell: CellName): Promise<void> {
+    const repo = repositoryOfCell(vscode.l10n, this.library, cell);
+    const folder = await askForRepositoryFolder(repo);
+    if (folder === undefined) return;
+    const evaluate = vscode.l10n.t('Evaluate Predictions…');
+    // A run with other sources is another run.
+    const text = vscode.l10n.t(
+      '{0} now comes from {1}. Evaluate the predictions again, as a run with another name.',
+      repo,
+      folder,
+    );
+    const answer = await vscode.window.showInformationMessage(withoutLinkMarkup(text), evaluate);
+    if (answer === evaluate) await vscode.commands.executeCommand(runCommandIds.evaluate);
+  }
+
   private async showGutters(cell: CellName): Promise<void> {
     const found = findCell(vscode.l10n, this.library, cell);
     const instances = await this.instances();
     const instance = await instances.instance(cell.instance);
     if (!(await this.revealed.ask(cell.instance, vscode.l10n.t('Show Change Coverage')))) return;
-    await withNotification(
-      vscode.l10n.t('Preparing R and R∘X* of {0}', cell.instance),
-      this.reporter,
-      (reporter, signal) => this.gutters.show(found, instance, this.sources(), signal, reporter),
-    );
+    const show = (): Promise<void> =>
+      withNotification(
+        vscode.l10n.t('Preparing R and R∘X* of {0}', cell.instance),
+        this.reporter,
+        (reporter, signal) => this.gutters.show(found, instance, this.sources(), signal, reporter),
+      );
+    try {
+      await show();
+    } catch (error) {
+      if (!(error instanceof SourceUnusable)) throw error;
+      if (await chooseRepositoryFolder(instance.repo, error, this.reporter)) await show();
+    }
   }
 
   /** Ends the running batches before the window closes. */

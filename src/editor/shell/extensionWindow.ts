@@ -10,11 +10,11 @@ import type { ChangeCoverageViews } from '../coverage/changeCoverageViews';
 import { offerChatParticipant } from '../chat/chatParticipant';
 import type { EngineReadiness } from './engineReadiness';
 import type { Inline } from '../testing/inline';
-import { FirstSteps } from './firstSteps';
+import { FirstSteps } from './window/firstSteps';
 import type { Fixes } from '../fixes/fixes';
 import type { Candidates } from '../generate/candidates';
 import type { CandidateTesting } from '../testing/candidateTesting';
-import { offerToAgents, type ForAgents } from './forAgents';
+import { offerToAgents, type ForAgents } from './window/forAgents';
 import { InstanceTree } from '../instance/instanceTree';
 import { issueViewType } from '../issue/viewType';
 import type { ListNode } from '../instances/instanceTreeRow';
@@ -46,10 +46,11 @@ import type { OpenInstance } from '../instance/openInstance';
 import { openSetting } from './settingNames/openSetting';
 import { outputReporter, type OutputReporter } from './outputReporter';
 import { showProblem } from './problems';
+import { ReadOnlyFiles } from './window/readOnlyFiles';
 import { Revealed } from '../instance/revealed';
 import type { Runs } from '../runs/runs';
 import type { RunNode } from '../runs/runTreeRow';
-import { WorkspaceTrust } from './workspaceTrust';
+import { WorkspaceTrust } from './window/workspaceTrust';
 import { TwinViews, type ListView } from '../instances/twinViews';
 
 /** Parts that exist while an instance is open in the window. */
@@ -79,7 +80,7 @@ export class ExtensionWindow {
   private readonly instances: LazyInstances;
   private readonly runs: LazyRuns;
   private readonly agents: ForAgents;
-  private readonly documentChanged = new vscode.EventEmitter<vscode.Uri>();
+  private readonly files = new ReadOnlyFiles((uri) => this.documentOf(uri));
   private readonly customDiffs = new RetryingMemo(() => this.loadCustomDiffs());
   /**
    * Resolves when it is known whether an instance is open. Granting trust to the workspace replaces
@@ -101,7 +102,7 @@ export class ExtensionWindow {
     this.runs = lazyRuns(context, isBeside, this.revealed, this.instances.loaded, this.reporter);
     this.agents = offerToAgents(context, () => this.openInstance(), this.reporter);
     context.subscriptions.push(
-      ...[this.tree, this.trust, this.revealed, this.documentChanged, this.agents],
+      ...[this.tree, this.trust, this.revealed, this.files, this.agents],
       offerChatParticipant(() => this.openInstance(), this.reporter),
       vscode.window.createTreeView(viewIds.instance, { treeDataProvider: this.tree }),
       watchForCustomDiffs(() => void this.shown(() => this.startLanguage())),
@@ -295,7 +296,7 @@ export class ExtensionWindow {
         for (const { uri } of vscode.workspace.textDocuments) {
           // Documents of both sides and of the comparison depend on revealing; previews do not.
           if (uri.scheme !== scheme || uri.authority === previewAuthority) continue;
-          this.documentChanged.fire(uri);
+          this.files.tellChanged(uri);
         }
       }),
     ];
@@ -335,9 +336,11 @@ export class ExtensionWindow {
   }
 
   private provideDocuments(): vscode.Disposable {
-    return vscode.workspace.registerTextDocumentContentProvider(scheme, {
-      onDidChange: this.documentChanged.event,
-      provideTextDocumentContent: (uri) => this.documentOf(uri),
+    return vscode.workspace.registerFileSystemProvider(scheme, this.files, {
+      isReadonly: new vscode.MarkdownString(
+        vscode.l10n.t('This document of SWT-Bench is read-only.'),
+      ),
+      isCaseSensitive: true,
     });
   }
 
@@ -360,7 +363,7 @@ export class ExtensionWindow {
   private async loadCustomDiffs(): Promise<CustomDiffCommands> {
     const { CustomDiffCommands } = await import('./parts');
     const loaded = new CustomDiffCommands(this.context.extensionPath, this.reporter);
-    loaded.previews.onDidChange((uri) => this.documentChanged.fire(uri));
+    loaded.previews.onDidChange((uri) => this.files.tellChanged(uri));
     this.context.subscriptions.push(loaded);
     return loaded;
   }
@@ -392,7 +395,7 @@ export class ExtensionWindow {
     const underWay = new parts.TestsUnderWay(instance);
     const testing = new parts.CandidateTesting(instance, tests, underWay, reporter);
     const inline = new parts.Inline(instance, tests, underWay, testing, (uri) =>
-      this.documentChanged.fire(uri),
+      this.files.tellChanged(uri),
     );
     const coverage = new parts.ChangeCoverageViews(instance, context.extensionUri);
     const candidates = new parts.Candidates(context, instance, reporter);
@@ -407,9 +410,9 @@ export class ExtensionWindow {
     this.agents.tell();
     if (instance.isBundled) await steps.tell(contextKeys.bundled);
     await this.showFirst(instance);
-    void this.shown(async () => {
-      if (await parts.restoreGoldenDiffs(instance)) await steps.tell(contextKeys.coverageShown);
-    });
+    if (instance.revealed && parts.isGoldenDiffOpen(instance)) {
+      await steps.tell(contextKeys.coverageShown);
+    }
     void readiness.check();
     void parts.warmUpInBackground(instance, reporter);
   }

@@ -20,7 +20,7 @@ export { ModelKeys } from '../generate/modelKeys';
 export { documentText } from './documents';
 export { checkBeforeSubmitting } from '../verdict/checkBeforeSubmitting';
 export { exportReproduction } from '../verdict/exportReproduction';
-export { closeGoldenDiffs, restoreGoldenDiffs, showChangeCoverage } from '../coverage/goldenDiff';
+export { closeGoldenDiffs, isGoldenDiffOpen, showChangeCoverage } from '../coverage/goldenDiff';
 export { EngineReadiness } from './engineReadiness';
 export { Inline } from '../testing/inline';
 export { Instances } from '../instances/instances';

@@ -6,11 +6,14 @@ import { stepBeside } from './stepBeside';
 /**
  * Does work with a notification that shows its steps and can be cancelled. Resolves to undefined
  * when it was cancelled.
+ *
+ * @param instance id of the open instance if the work is about it: the window names it already
  */
 export async function withNotification<T>(
   title: string,
   reporter: Reporter,
   work: (reporter: Reporter, signal: AbortSignal) => Promise<T>,
+  instance = '',
 ): Promise<T | undefined> {
   return vscode.window.withProgress(
     { location: vscode.ProgressLocation.Notification, title, cancellable: true },
@@ -21,7 +24,7 @@ export async function withNotification<T>(
         log: (line) => reporter.log(line),
         progress: (step) => {
           reporter.progress(step);
-          progress.report({ message: stepBeside(title, step) });
+          progress.report({ message: stepBeside(`${title} ${instance}`, step) });
         },
       };
       try {

@@ -12,6 +12,15 @@ describe('a step beside the title of a notification', () => {
     );
   });
 
+  it('does not repeat the name of the open instance, which no title needs to say', () => {
+    const open = 'tallybook__tallybook-217';
+    assert.equal(
+      stepBeside(`ZeroShotPlus with a/model ${open}`, `${open}: asking a/model (sample 1)`),
+      'asking a/model (sample 1)',
+    );
+    assert.equal(stepBeside(open, `${open}: starting the sandboxes`), 'starting the sandboxes');
+  });
+
   it('does not name the one candidate of the workspace', () => {
     assert.equal(
       stepBeside('Running the candidate to compare it', 'workspace: base tests'),

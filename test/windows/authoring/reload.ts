@@ -7,6 +7,10 @@ import * as vscode from 'vscode';
 import { hands, inQuickInput, screenshot, visible, waitFor } from '../host/client';
 
 const diffNotes = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'diff-before-the-reload');
+const comparisonNotes = join(
+  process.env['SWT_BENCH_SCRATCH'] ?? '',
+  'comparison-before-the-reload',
+);
 const notes = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'before-the-reload.json');
 const test = 'test_parts_add_up_to_the_amount';
 
@@ -93,12 +97,50 @@ async function shownSides(): Promise<string[]> {
   return editors.map(({ uri }) => uri).filter((uri) => /^swt-bench:.*money\.py/.test(uri));
 }
 
+/** The sides of the comparison with the golden tests, and its table. */
+async function shownComparison(): Promise<{ sides: string[]; table: string | undefined }> {
+  const editors = await visible.editors();
+  const sides = editors
+    .filter(({ uri }) => uri.endsWith('tests/test_money.py'))
+    .map(
+      ({ uri, side }) => `${side} ${uri.startsWith('swt-bench:') ? 'golden tests' : 'candidate'}`,
+    )
+    .sort();
+  const table = (await visible.webviews()).find((each) => each.includes('by neither'));
+  return { sides, table };
+}
+
+async function waitForComparison(): Promise<void> {
+  await waitFor('candidate, golden tests and their table', async () => {
+    const { sides, table } = await shownComparison();
+    assert.deepEqual(sides, ['modified candidate', 'original golden tests']);
+    assert.ok(table?.includes('About the run at'), String(table));
+    // Diff and table beside each other, and no empty one from before.
+    const tabs = vscode.window.tabGroups.all.map((group) => group.tabs.map(({ label }) => label));
+    assert.deepEqual(tabs, [
+      ['Golden tests ↔ candidate (2 files)'],
+      ['Preview Candidate and golden tests.md'],
+    ]);
+    return true;
+  });
+}
+
 describe('a reload of the window', () => {
-  it('keeps results, inline text, marks, mutants and the golden diff', async () => {
+  it('keeps results, inline text, marks, mutants, golden diff and comparison', async () => {
+    if (existsSync(comparisonNotes)) {
+      await waitForComparison();
+      await screenshot('comparison-after-reload');
+      return;
+    }
     if (existsSync(diffNotes)) {
       await waitFor('both sides again', async () => (await shownSides()).length >= 2);
       await screenshot('golden-diff-after-reload');
-      return;
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      await vscode.commands.executeCommand('swt-bench.compareWithGolden');
+      await waitForComparison();
+      await screenshot('comparison-before-reload');
+      writeFileSync(comparisonNotes, '');
+      await reload();
     }
     if (!existsSync(notes)) {
       await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');

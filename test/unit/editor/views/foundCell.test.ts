@@ -3,8 +3,14 @@ import { join } from 'node:path';
 import type { CellName } from '../../../../src/dashboard/protocol';
 import { HumanError } from '../../../../src/domain/humanError';
 import type { RunData } from '../../../../src/domain/study/entry';
-import { findCell, logsOf, logToShow, type FoundCell } from '../../../../src/editor/runs/foundCell';
-import { entry, run } from '../../domain/study/examples';
+import {
+  findCell,
+  logsOf,
+  logToShow,
+  repositoryOfCell,
+  type FoundCell,
+} from '../../../../src/editor/runs/foundCell';
+import { entry, facts, run } from '../../domain/study/examples';
 import { english } from './english';
 
 const folder = join('/out', 'run_instance_swt_logs', 'run', 'm', 'octo__cat-1');
@@ -60,6 +66,35 @@ describe('a candidate of a saved run', () => {
       find({ instance: 'octo__cat-2' }),
     );
   });
+});
+
+describe('the repository of a candidate without R', () => {
+  const repository = (repo: string, of: Partial<CellName> = {}): string => {
+    const listed = run([], [], { instances: [facts('octo__cat-1', { repo })] });
+    const library = { run: (label: string) => (label === listed.label ? listed : undefined) };
+    return repositoryOfCell(english, library, { ...cell, ...of });
+  };
+
+  it('is the one that the run names', () => {
+    assert.equal(repository('octo/cat'), 'octo/cat');
+  });
+
+  for (const [what, repo, of] of [
+    ['a run that is gone', 'octo/cat', { run: 'gone' }],
+    ['an instance that the run does not have', 'octo/cat', { instance: 'octo__dog-1' }],
+    ['no repository', '', {}],
+    ['all repositories', '*', {}],
+    ['a path', '../octo/cat', {}],
+  ] as const) {
+    it(`is none, since the run names ${what}`, () => {
+      const { run: label, instance } = { ...cell, ...of };
+      refuses(
+        `${label} does not say the repository of ${instance}`,
+        'Run "SWT-Bench: Refresh Runs"',
+        () => repository(repo, of),
+      );
+    });
+  }
 });
 
 describe('the log of a candidate', () => {

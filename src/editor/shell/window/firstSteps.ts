@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import type { CandidateTests } from '../testing/candidateTests';
-import { contextKeys, walkthrough } from './names';
-import type { LatestVerdict } from '../instance/instanceRoles';
+import type { CandidateTests } from '../../testing/candidateTests';
+import { contextKeys, walkthrough } from '../names';
+import type { LatestVerdict } from '../../instance/instanceRoles';
 
 /** The part of a walkthrough's manifest that this file reads. */
 interface Walkthrough {

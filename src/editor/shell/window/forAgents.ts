@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import type { Reporter } from '../../domain/reporter';
-import { commandIds } from './names';
-import type { OpenInstance } from '../instance/openInstance';
-import { showProblem } from './problems';
-import { McpProvider } from '../tools/mcpProvider';
-import { registerTools } from '../tools/register';
-import type { WorkspaceTools } from '../tools/workspaceTools';
+import type { Reporter } from '../../../domain/reporter';
+import { commandIds } from '../names';
+import type { OpenInstance } from '../../instance/openInstance';
+import { showProblem } from '../problems';
+import { McpProvider } from '../../tools/mcpProvider';
+import { registerTools } from '../../tools/register';
+import type { WorkspaceTools } from '../../tools/workspaceTools';
 
 /** The language-model tools and the MCP server that this window offers to agents. */
 export interface ForAgents extends vscode.Disposable {
@@ -24,16 +24,16 @@ export function offerToAgents(
   let made: Promise<WorkspaceTools> | undefined;
   const tools = registerTools(
     () =>
-      (made ??= import('./parts').then((parts) => new parts.WorkspaceTools({ opened, reporter }))),
+      (made ??= import('../parts').then((parts) => new parts.WorkspaceTools({ opened, reporter }))),
   );
   const mcp = new McpProvider(
     opened,
-    async (instance) => (await import('./parts')).mcpServer(instance, context.extension),
+    async (instance) => (await import('../parts')).mcpServer(instance, context.extension),
     reporter,
   );
   const copy = vscode.commands.registerCommand(commandIds.copyMcp, async () => {
     try {
-      const { copyMcpConfiguration } = await import('./parts');
+      const { copyMcpConfiguration } = await import('../parts');
       await copyMcpConfiguration(await opened(), context.extension);
     } catch (error) {
       showProblem(error, reporter);

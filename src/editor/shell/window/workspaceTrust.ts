@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { asLabel } from '../../domain/label';
-import { HumanError } from '../../domain/humanError';
-import { contextKeys, trustCommand } from './names';
+import { asLabel } from '../../../domain/label';
+import { HumanError } from '../../../domain/humanError';
+import { contextKeys, trustCommand } from '../names';
 
 /**
  * Opens an instance only once its workspace is trusted. Until then no git, no Python and no engine
