@@ -19,6 +19,13 @@ export interface DrawnPlot {
 export class PlotCard {
   readonly root: HTMLElement;
   private readonly place = element('div', { class: 'plot' });
+  private readonly figures = element('div');
+  /**
+   * They are there before the plot, and a new plot leaves them. Else the Tab key would miss
+   * those out of sight, and a redrawn plot would lose the focus and fold its table.
+   */
+  private readonly actions: HTMLElement;
+  private svg: SVGSVGElement | undefined;
   private isInSight = false;
   private isStale = true;
 
@@ -34,6 +41,17 @@ export class PlotCard {
     private readonly save: (name: string, content: Blob) => void,
     controls: readonly HTMLElement[] = [],
   ) {
+    const saving = (kind: string, contentOf: (svg: SVGSVGElement) => Blob | Promise<Blob>) =>
+      button(`Save as ${kind}`, () => void this.saveAs(kind, contentOf), {
+        class: 'quiet',
+        'aria-label': `Save ${title} as ${kind}`,
+      });
+    this.actions = element(
+      'div',
+      {},
+      element('div', { class: 'plot-actions' }, saving('SVG', svgBlob), saving('PNG', pngOf)),
+      element('details', {}, element('summary', {}, 'Figures as a table'), this.figures),
+    );
     this.root = element(
       'section',
       { class: 'card' },
@@ -41,6 +59,7 @@ export class PlotCard {
       element('p', { class: 'quiet-text' }, describedAs),
       ...controls,
       this.place,
+      this.actions,
     );
     const observer = new IntersectionObserver(
       (entries) => {
@@ -69,6 +88,8 @@ export class PlotCard {
     const { svg, note, head, rows } = this.draw(Math.max(320, this.place.clientWidth));
     const text = note !== undefined && element('p', { class: 'quiet-text' }, note);
     const table = tableOf(this.title, head, rows);
+    this.svg = svg;
+    this.actions.hidden = svg === undefined;
     if (svg === undefined) {
       show(this.place, text, rows.length > 0 && table);
       return;
@@ -77,28 +98,17 @@ export class PlotCard {
     for (const style of svg.querySelectorAll('style')) style.remove();
     svg.setAttribute('role', 'img');
     svg.setAttribute('aria-label', `${this.title}; its figures are in the table below`);
-    show(
-      this.place,
-      svg,
-      text,
-      element(
-        'div',
-        { class: 'plot-actions' },
-        button('Save as SVG', () => this.save(`${this.name}.svg`, svgBlob(svg)), {
-          class: 'quiet',
-          'aria-label': `Save ${this.title} as SVG`,
-        }),
-        button('Save as PNG', () => void this.savePng(svg), {
-          class: 'quiet',
-          'aria-label': `Save ${this.title} as PNG`,
-        }),
-      ),
-      element('details', {}, element('summary', {}, 'Figures as a table'), table),
-    );
+    show(this.place, svg, text);
+    show(this.figures, table);
   }
 
-  private async savePng(svg: SVGSVGElement): Promise<void> {
-    this.save(`${this.name}.png`, await pngOf(svg));
+  private async saveAs(
+    kind: string,
+    contentOf: (svg: SVGSVGElement) => Blob | Promise<Blob>,
+  ): Promise<void> {
+    this.drawIfStale();
+    if (this.svg === undefined) return;
+    this.save(`${this.name}.${kind.toLowerCase()}`, await contentOf(this.svg));
   }
 }
 

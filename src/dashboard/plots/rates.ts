@@ -24,7 +24,7 @@ export const successRates: PlotKind = {
     return {
       svg: draw({
         width,
-        height: 50 + 24 * rows.length,
+        height: 70 + 24 * rows.length,
         marginLeft: roomFor(rows.map(({ name }) => shortened(name))),
         marginRight: 50,
         x: {

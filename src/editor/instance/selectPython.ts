@@ -4,6 +4,7 @@ import { recipeOf } from '../../engine/environments/recipes';
 import { fittingPython } from '../../engine/local/fittingEngine';
 import type { Reporter } from '../../domain/reporter';
 import { afterAWhile } from '../shell/afterAWhile';
+import { iconBeside } from '../shell/iconBeside';
 import { commandIds, settingKeys } from '../shell/names';
 import { choosePython, knownPythons, type KnownPython } from '../shell/pythonExtension';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
@@ -74,7 +75,7 @@ async function chosenFrom(
   box.placeholder = vscode.l10n.t('Looking for Python');
   box.matchOnDetail = true;
   box.busy = true;
-  box.items = choices([]);
+  box.items = choices([]).map(iconBeside);
   let isOpen = true;
   const chosen = new Promise<PythonChoice | undefined>((resolve) => {
     box.onDidAccept(() => resolve(box.selectedItems[0]));
@@ -84,7 +85,7 @@ async function chosenFrom(
     for await (const known of knownPythons()) {
       if (!isOpen) return;
       const [active] = box.activeItems;
-      box.items = choices(known);
+      box.items = choices(known).map(iconBeside);
       // The entry under the cursor stays so, since the person may be about to choose it.
       const same = box.items.filter(({ label }) => label === active?.label);
       if (same.length > 0) box.activeItems = same;

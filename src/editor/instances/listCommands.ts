@@ -4,6 +4,7 @@ import { queryHelp } from '../../dataset/query/query';
 import { sortKeys, type SortOrder } from '../../dataset/query/sortOrder';
 import type { InstanceEntry } from '../../domain/instance';
 import { HumanError, messageOf } from '../../domain/humanError';
+import { iconBeside } from '../shell/iconBeside';
 import { settingKeys } from '../shell/names';
 import { filterLists } from '../shell/settings';
 import type { Catalogue } from './catalogue';
@@ -74,7 +75,7 @@ async function askForDataset(recent: readonly string[]): Promise<string | undefi
       choose: async () => `hf:${label}`,
     })),
   ];
-  const chosen = await vscode.window.showQuickPick(items, {
+  const chosen = await vscode.window.showQuickPick(items.map(iconBeside), {
     title: vscode.l10n.t('Choose Dataset'),
     placeHolder: vscode.l10n.t('Rows of SWE-bench, SWT-Bench or SWE-bench Live'),
     matchOnDescription: true,
@@ -183,7 +184,7 @@ export async function chooseOrder(catalogue: Catalogue): Promise<void> {
       };
     }),
   );
-  const chosen = await vscode.window.showQuickPick(items, {
+  const chosen = await vscode.window.showQuickPick(items.map(iconBeside), {
     title: vscode.l10n.t('Sort Instances'),
   });
   if (chosen !== undefined) await catalogue.setSortOrder(chosen.order);

@@ -278,6 +278,7 @@ export class DashboardPanel implements vscode.Disposable {
   private html(): string {
     return bundledPage(this.panel.webview, {
       extensionUri: this.source.extensionUri,
+      title: this.panel.title,
       bundle: 'dashboard',
       reading: vscode.l10n.t('Reading the runs…'),
       // A plot becomes a PNG by way of an image of the page itself. The script that draws plots sets

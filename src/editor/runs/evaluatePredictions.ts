@@ -21,6 +21,7 @@ import { parseSources } from '../../repository/sources';
 import { withTrajectoryFindings } from '../../trajectory/scan/withTrajectoryFindings';
 import { distOf } from '../instance/warmSession';
 import { afterAWhile } from '../shell/afterAWhile';
+import { iconBeside } from '../shell/iconBeside';
 import type { Catalogue } from '../instances/catalogue';
 import { engineSettingsOfListed } from '../instances/engineSettingsOfListed';
 import { shortDatasetName } from '../../domain/study/shortDatasetName';
@@ -127,7 +128,7 @@ async function askForPredictions(
         ]
       : []),
   ];
-  const chosen = await vscode.window.showQuickPick(items, {
+  const chosen = await vscode.window.showQuickPick(items.map(iconBeside), {
     title,
     placeHolder: vscode.l10n.t(
       'Predictions for instances of {0}',

@@ -4,6 +4,8 @@ import { escapeAttribute } from '../issue/sanitise';
 
 interface BundledPageParts {
   readonly extensionUri: vscode.Uri;
+  /** The name of the document, which a screen reader says when it enters the page. */
+  readonly title: string;
   /** Name of its script and its style sheet in `dist`, without their endings. */
   readonly bundle: string;
   /** What stands there until the page has drawn itself. */
@@ -17,7 +19,7 @@ interface BundledPageParts {
 /** The document of a webview whose page is a bundle. It loads nothing else. */
 export function bundledPage(
   webview: vscode.Webview,
-  { extensionUri, bundle, reading, images, data = {} }: BundledPageParts,
+  { extensionUri, title, bundle, reading, images, data = {} }: BundledPageParts,
 ): string {
   const address = (file: string): string =>
     escapeAttribute(
@@ -37,6 +39,7 @@ export function bundledPage(
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${escapeAttribute(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeAttribute(title)}</title>
 <link rel="stylesheet" href="${address(`${bundle}.css`)}">
 </head>
 <body>

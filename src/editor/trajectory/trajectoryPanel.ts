@@ -68,6 +68,7 @@ export class TrajectoryPanel {
     panel.webview.onDidReceiveMessage((received: unknown) => void this.receive(received));
     panel.webview.html = bundledPage(panel.webview, {
       extensionUri,
+      title: panel.title,
       bundle: 'trajectory',
       reading: vscode.l10n.t('Reading the trajectory…'),
       ...(origin !== undefined && { data: { origin: JSON.stringify(origin) } }),

@@ -3,6 +3,7 @@ import type { Reporter } from '../../domain/reporter';
 import { checkSubmission } from '../../method/submission/submissionCheck';
 import type { OpenInstance } from '../instance/openInstance';
 import { patchOfEditors } from '../instance/patchOfEditors';
+import { iconBeside } from '../shell/iconBeside';
 import { timeoutSeconds } from '../shell/settings';
 import { withNotification } from '../shell/withNotification';
 import { submissionPick } from './submissionPick';
@@ -30,5 +31,5 @@ export async function checkBeforeSubmitting(open: OpenInstance, reporter: Report
   );
   if (check === undefined) return;
   const { entries, ...about } = submissionPick(vscode.l10n, check);
-  await vscode.window.showQuickPick([...entries], { ...about, ignoreFocusOut: true });
+  await vscode.window.showQuickPick(entries.map(iconBeside), { ...about, ignoreFocusOut: true });
 }

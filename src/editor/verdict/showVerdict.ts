@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { hasUnsaved } from '../instance/saveEdits';
 import { afterAWhile } from '../shell/afterAWhile';
+import { iconBeside } from '../shell/iconBeside';
 import { commandIds } from '../shell/names';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { goToTest } from './goToTest';
@@ -60,5 +61,9 @@ async function isCurrent(open: LatestVerdict): Promise<boolean> {
   return afterAWhile(title, () => open.isCurrent().catch(() => false));
 }
 
-const itemOf = <Choice extends object>(entry: { readonly heading: string } | Choice) =>
-  'heading' in entry ? { label: entry.heading, kind: vscode.QuickPickItemKind.Separator } : entry;
+const itemOf = <Choice extends { readonly label: string }>(
+  entry: { readonly heading: string } | Choice,
+) =>
+  'heading' in entry
+    ? { label: entry.heading, kind: vscode.QuickPickItemKind.Separator }
+    : iconBeside(entry);

@@ -478,6 +478,39 @@ describe('the dashboard as a file', function () {
     assert.deepEqual(await labels(), ['Instance', 'method-1', 'method-2', 'method-3']);
   });
 
+  it('reaches the controls of a plot out of sight with Tab, and keeps them when it is drawn again', async () => {
+    await open(simulatedStudy({ instances: 300, methods: 3 }));
+    const focused = (): Promise<string> =>
+      page.evaluate(
+        '(({ ariaLabel, innerText }) => ariaLabel ?? innerText)(document.activeElement)',
+      );
+    await page.locator('[role=grid] [tabindex="0"]').focus();
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(), 'Save Success rate as SVG');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(), 'Figures as a table');
+    await page.keyboard.press('Enter');
+    const figures = "document.querySelector('.card details table')";
+    await until(`${figures}?.checkVisibility()`);
+    await page.evaluate(`globalThis.before = ${figures}`);
+    await page.evaluate(`(() => {
+      const grading = [...document.querySelectorAll('select')].find((each) => each.value === 'strict');
+      grading.value = 'harness';
+      grading.dispatchEvent(new Event('change', { bubbles: true }));
+    })()`);
+    await until(`${figures} !== globalThis.before && ${figures}.checkVisibility()`);
+    assert.equal(await focused(), 'Figures as a table');
+  });
+
+  it('gives the bar of a single method a height', async () => {
+    await open(simulatedStudy({ instances: 60, methods: 1 }));
+    await page.locator('.card').first().scrollIntoViewIfNeeded();
+    const bar = "document.querySelector('.card rect[fill]')";
+    await until(bar);
+    assert.ok((await page.evaluate<number>(`Number(${bar}.getAttribute('height'))`)) >= 8);
+  });
+
   it('draws every plot, and saves them as files without the theme of the page', async () => {
     const study = simulatedStudy({ instances: 150, methods: 3, samples: 2 });
     const resolved = study.runs[0]?.instances.slice(0, 50).map(({ id }) => id) ?? [];
