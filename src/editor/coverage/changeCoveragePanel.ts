@@ -12,7 +12,7 @@ import {
   type ChangeCoverageNode,
 } from './changeCoverageTreeRow';
 import { goldenFilesOf } from './goldenFiles';
-import { hoverMarkdown } from '../shell/hoverMarkdown';
+import { hoverMarkdown } from '../shell/hovers/hoverMarkdown';
 import { contextKeys, viewIds } from '../shell/names';
 import { treeItemOf } from '../shell/treeItem';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';

@@ -8,7 +8,7 @@ import {
 import type { FilePatch } from '../../patch/unified/parsedPatch';
 import { coverageCell } from '../../results/resultTable';
 import type { LatestVerdict, Revealing } from '../instance/instanceRoles';
-import type { HoverPart } from '../shell/hoverPart';
+import type { HoverPart } from '../shell/hovers/hoverPart';
 import { coverageCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import { coverageHoverParts, lineName, stateInWords, stateName } from './coverageText';

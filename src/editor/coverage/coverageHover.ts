@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { CoveredLine } from '../../domain/changeCoverage';
 import type { TestedMutant } from '../../domain/study/mutant';
 import { mutantHoverParts } from '../mutants/mutantTexts';
-import { hoverMarkdown } from '../shell/hoverMarkdown';
+import { hoverMarkdown } from '../shell/hovers/hoverMarkdown';
 import type { Note } from './coverageMarks';
 import { coverageHoverParts, noteFor, noteHover } from './coverageText';
 

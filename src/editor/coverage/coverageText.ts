@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import type { CoveredLine, LineState } from '../../domain/changeCoverage';
 import { sideName } from '../../domain/outcome';
-import type { HoverPart } from '../shell/hoverPart';
+import type { HoverPart } from '../shell/hovers/hoverPart';
 import { stateSymbol } from '../testing/transitionTexts';
 import { linesByState } from './coverageMarks';
 import { sideOf } from './shownCoverage';

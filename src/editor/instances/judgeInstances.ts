@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { iconBeside } from '../shell/iconBeside';
 import { commandIds } from '../shell/names';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
@@ -113,7 +114,7 @@ class JudgementBox {
   private draw(): void {
     const { box, before, numbered } = this;
     const rows = judgementRows(vscode.l10n, { text: box.value, before, numbered });
-    box.items = rows.map((row) => ({ ...row, alwaysShow: true }));
+    box.items = rows.map((row) => ({ ...iconBeside(row), alwaysShow: true }));
     box.activeItems = box.items.slice(0, 1);
   }
 

@@ -10,7 +10,7 @@ import {
   type TestedMutant,
 } from '../../domain/study/mutant';
 import { withoutControl } from '../../domain/withoutControl';
-import type { HoverPart } from '../shell/hoverPart';
+import type { HoverPart } from '../shell/hovers/hoverPart';
 
 /** Most mutants that one hover lists. */
 const mostMutants = 12;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { StackFrame } from '../../domain/outcome';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
-import { appendPart } from '../shell/hoverMarkdown';
+import { appendPart } from '../shell/hovers/hoverMarkdown';
 import type { CandidateTests, ListedTest } from './candidateTests';
 import { goldenRedactionOf, type GoldenRedaction } from './goldenRedaction';
 import { testHoverParts } from './testHoverParts';

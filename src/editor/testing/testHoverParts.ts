@@ -3,7 +3,7 @@ import { isFailure, sides, type StackFrame, type TestResult } from '../../domain
 import type { TestTransition } from '../../domain/transition';
 import { failureFrameInCode, failureFrameInTest } from '../../evaluation/hints/failureFrames';
 import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
-import type { HoverPart } from '../shell/hoverPart';
+import type { HoverPart } from '../shell/hovers/hoverPart';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';
 import { adviceOn } from './hintInWords';

@@ -457,6 +457,14 @@ describe('the verdict and what becomes of it', () => {
 
   it('shows the verdict as a document that tells of the golden patch what is revealed', async () => {
     const asked = vscode.commands.executeCommand('swt-bench.showVerdict');
+    const [entry] = await waitFor('its entry', async () =>
+      (await visible.treeRows()).filter(({ text }) => text.includes('the Verdict as a Document')),
+    );
+    assert.match(
+      entry?.aria ?? '',
+      /^Show the Verdict as a Document, /,
+      'no id of an icon is said',
+    );
     await inQuickInput.choose('Show the Verdict as a Document');
     await asked;
     const { document } = await waitFor('the document', () => {

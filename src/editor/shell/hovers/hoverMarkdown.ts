@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { HoverPart } from './hoverPart';
-import { appendPlainText } from './plainText';
+import { appendPlainText } from '../plainText';
 
 /** Appends a part of a hover to Markdown. */
 export function appendPart(markdown: vscode.MarkdownString, part: HoverPart): void {
