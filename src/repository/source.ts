@@ -36,9 +36,11 @@ export async function sourceOf(instance: Instance, sources: Sources): Promise<Tr
   const path = resolve(where);
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) {
+    const what = `The source ${where} of ${instance.repo} does not exist`;
     throw new SourceUnusable(
-      `The source ${where} of ${instance.repo} does not exist`,
+      what,
       'Give a git repository, a folder, a .tar.gz archive, or an address',
+      what,
     );
   }
   if (found.isFile()) {

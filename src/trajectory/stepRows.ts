@@ -53,6 +53,14 @@ export function diffSize(diff: string): string {
   return diff.trim() === '' ? 'no diff' : `diff +${count('+')} −${count('-')}`;
 }
 
+/** `2026-01-31 12:00:00 UTC` for a time of ISO 8601; any other text as it is. */
+export function timeInWords(at: string): string {
+  const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?$/.exec(at);
+  if (time === null) return at;
+  const [, day = '', clock = '', zone = ''] = time;
+  return [day, clock, zone === 'Z' ? 'UTC' : zone].filter((each) => each !== '').join(' ');
+}
+
 /** What a reader wants to see of the steps. */
 interface StepFilter {
   /** Kinds that are shown. */

@@ -152,6 +152,78 @@ describe('the Instances view', () => {
     assert.deepEqual(instances['octo__ledger-2']?.tags, ['later', 'to discuss']);
   });
 
+  it('shows tags first in the rows of the whole list', async () => {
+    await hands.click({ selector: '.monaco-list-row', text: 'octo/ledger' });
+    const tagged = await waitFor('both rows', async () => {
+      const found = await Promise.all([row('ledger-2'), row('ledger-3')]);
+      return found.every((each) => each !== undefined) ? found : undefined;
+    });
+    assert.deepEqual(
+      tagged.map((each) => each?.description),
+      [
+        '#later · #to discuss · Ledger 2 does not balance',
+        '#to discuss · Ledger 3 does not balance',
+      ],
+    );
+    await screenshot('instances-tags');
+    await hands.click({ selector: '.monaco-list-row', text: 'octo/ledger' });
+  });
+
+  it('says which instance is not validated since R cannot be had, and offers a folder', async () => {
+    const settings = vscode.workspace.getConfiguration('swt-bench');
+    const sources = settings.get('repositorySources');
+    const { Global } = vscode.ConfigurationTarget;
+    await settings.update('repositorySources', { '*': join(scratch, 'nowhere') }, Global);
+    const asked = run('validateInstances', 'octo__ledger-12');
+    const said = await waitFor('the offer', async () =>
+      (await visible.notifications()).find(({ buttons }) =>
+        buttons.includes('Choose Repository Folder…'),
+      ),
+    );
+    assert.equal(
+      said.message,
+      `The source ${join(scratch, 'nowhere')} of octo/ledger does not exist. ` +
+        'Choose a folder with a clone that has it, or with a release.',
+    );
+    await run('filterInstances', 'repo:octo created:2017');
+    const listed = await waitFor('the row', async () => {
+      const found = await row('ledger-12');
+      return found?.description.includes('not validated') === true ? found : undefined;
+    });
+    assert.equal(
+      listed.description,
+      'not validated: source not available · Ledger 12 does not balance',
+    );
+    await vscode.commands.executeCommand('notifications.showList');
+    await screenshot('instances-not-validated');
+    await vscode.commands.executeCommand('notifications.hideList');
+    await hands.hover({ selector: '.monaco-list-row', text: 'ledger-12' });
+    await waitFor('the hover', () => visible.hovers());
+    await screenshot('instances-not-validated-hover');
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await asked;
+    await settings.update('repositorySources', sources, Global);
+    await run('clearInstanceFilter');
+  });
+
+  it('asks which instances to validate in the menu of the view', async () => {
+    await vscode.commands.executeCommand('swt-bench.instances.focus');
+    await hands.click({ selector: '.pane-header a.action-label[aria-label^="More Actions"]' });
+    await screenshot('instances-menu');
+    // The menu is out of reach of queries.
+    await hands.click({
+      selector: '.monaco-menu .action-label',
+      text: 'Validate Listed Instances…',
+    });
+    const input = await waitFor('the question', () => visible.quickInput());
+    assert.deepEqual(input.items.at(-1), {
+      label: '32 instances',
+      description: 'all that the Instances view lists',
+    });
+    await screenshot('instances-validate-listed');
+    await inQuickInput.cancel();
+  });
+
   it('judges one instance after the other, by a line for each', async () => {
     const judged = run('judgeInstances', 'octo__ledger-6');
     const about = (id: string): Promise<unknown> =>

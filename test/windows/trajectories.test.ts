@@ -59,10 +59,14 @@ describe('trajectories in the editor', () => {
     await run('addRunFolder', results);
     await run('openTrajectory', { kind: 'run', label: 'graded' });
     await page('2 trajectories');
+    await screenshot('trajectory-index');
     await hands.clickInWebview(instance, 'tbody button');
     const text = await page('4 turns');
     assert.match(text, /success; 1 F→P/);
     assert.match(text, /went on in a new workspace once/);
+    await screenshot('trajectory-graded');
+    await screenshot('trajectory-narrow', { width: 900, height: 1000 });
+    await hands.resize(1500, 1000);
   });
 
   it('opens from the details of a cell of the dashboard', async () => {

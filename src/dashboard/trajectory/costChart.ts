@@ -1,4 +1,4 @@
-import { number } from '../../domain/study/numbers';
+import { number, seconds } from '../../domain/study/numbers';
 import { costOverTime, type CostOverTime } from '../../trajectory/costOverTime';
 import { inDollars } from '../../trajectory/stepRows';
 import type { Trajectory } from '../../trajectory/trajectory';
@@ -48,7 +48,7 @@ export class CostChart {
       const { x, y } = placeOf(cost, point);
       return `${x},${y}`;
     });
-    const end = `${cost.axis === 'turns' ? 'turn ' : ''}${last.at.toFixed(cost.axis === 'turns' ? 0 : 1)}${cost.axis === 'turns' ? '' : ' min'}`;
+    const end = cost.axis === 'turns' ? `turn ${last.at.toFixed(0)}` : seconds(last.at * 60);
     const drawn = vector('svg', {
       viewBox: `0 0 ${size.width} ${size.height}`,
       role: 'img',

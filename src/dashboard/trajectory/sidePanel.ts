@@ -22,8 +22,11 @@ export class SidePanel {
     class: 'diff',
     tabindex: '0',
     role: 'group',
-    'aria-label': 'Difference to R',
+    'aria-label': 'Lines of the difference',
   });
+  private readonly folded: HTMLElement;
+  /** Stands in place of the difference where there is none: nothing unfolds then. */
+  private readonly without = element('p', { class: 'quiet-text' });
   private drawn: string | undefined;
 
   /** @param goTo shows a step by its number */
@@ -33,6 +36,12 @@ export class SidePanel {
   ) {
     this.chart = new CostChart(shown.trajectory);
     const isWide = window.matchMedia(wide).matches;
+    this.folded = element(
+      'details',
+      { 'aria-labelledby': 'difference-title', ...(isWide ? { open: '' } : {}) },
+      this.diffTitle,
+      this.diff,
+    );
     this.root = element(
       'aside',
       { class: 'side', 'aria-label': 'Verdict, findings, cost and difference to R' },
@@ -42,8 +51,9 @@ export class SidePanel {
       element(
         'section',
         {},
-        element('h2', {}, 'Difference to R'),
-        element('details', isWide ? { open: '' } : {}, this.diffTitle, this.diff),
+        element('h2', { id: 'difference-title' }, 'Difference to R'),
+        this.folded,
+        this.without,
       ),
     );
   }
@@ -54,12 +64,16 @@ export class SidePanel {
     const isLast = at >= steps.length - 1;
     const diff = (isLast ? submission : undefined) ?? diffSoFar(steps, at);
     const place = isLast ? 'at the end' : `after step ${number(at + 1)}`;
-    this.diffTitle.textContent = `${place}: ${diff === undefined ? this.withoutDiff(isLast) : diffSize(diff)}`;
+    const said = `${place}: ${diff === undefined ? this.withoutDiff(isLast) : diffSize(diff)}`;
+    const isThere = diff !== undefined && diff.trim() !== '';
+    this.diffTitle.textContent = isThere ? said : '';
+    this.without.textContent = isThere ? '' : said;
     if (diff !== this.drawn) {
       this.drawn = diff;
       show(this.diff, ...diffLines(diff ?? ''));
     }
-    this.diff.hidden = diff === undefined || diff === '';
+    this.folded.hidden = !isThere;
+    this.without.hidden = isThere;
     this.chart.showStep(at);
   }
 

@@ -1,4 +1,4 @@
-import { markedPieces, stepFacts, stepLine } from '../../trajectory/stepRows';
+import { markedPieces, stepFacts, stepLine, timeInWords } from '../../trajectory/stepRows';
 import { trajectoryFindingSentences, type TrajectoryFinding } from '../../domain/finding';
 import type { TrajectoryStep } from '../../trajectory/trajectory';
 import { findingSymbol } from '../cellState';
@@ -144,8 +144,12 @@ export class StepList {
   }
 
   private body(step: TrajectoryStep, at: number): HTMLElement {
-    const { text, label, folder } = step;
-    const facts = [label, folder === undefined ? undefined : `in ${folder}`, step.at];
+    const { text, label, folder, at: when } = step;
+    const facts = [
+      label,
+      folder === undefined ? undefined : `in ${folder}`,
+      when === undefined ? undefined : timeInWords(when),
+    ];
     const about = facts.filter((each) => each !== undefined).join(' · ');
     const place = element('pre', { class: 'step-whole' });
     const draw = (part: string): void =>

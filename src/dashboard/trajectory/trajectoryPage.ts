@@ -78,7 +78,7 @@ export class TrajectoryPage {
       element('td', {}, number(totals.turns)),
       element('td', {}, spendingFacts(totals).join(', ')),
       element('td', {}, state === undefined ? 'not graded' : `${state.symbol} ${state.words}`),
-      element('td', {}, found.join(', ')),
+      element('td', {}, found.length === 0 ? 'none' : found.join(', ')),
     );
   }
 }

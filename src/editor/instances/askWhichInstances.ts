@@ -1,23 +1,20 @@
 import * as vscode from 'vscode';
+import type { PossibleInstances } from './instancesOfCommand';
 
-/** Asks which of two lists a command is about: the open instance, or the selected rows. */
+/** Asks which instances a command is about. @returns their ids; undefined when the person cancels */
 export async function askWhichInstances(
-  lists: readonly (readonly string[])[],
+  possible: readonly PossibleInstances[],
 ): Promise<readonly string[] | undefined> {
-  const [open = [], selected = []] = lists;
-  const chosen = await vscode.window.showQuickPick(
-    [
-      { label: open[0] ?? '', description: vscode.l10n.t('the open instance'), ids: open },
-      {
-        label:
-          selected.length === 1
-            ? (selected[0] ?? '')
-            : vscode.l10n.t('{0} instances', selected.length),
-        description: vscode.l10n.t('selected in the Instances view'),
-        ids: selected,
-      },
-    ],
-    { title: vscode.l10n.t('Which Instances?') },
-  );
-  return chosen?.ids;
+  const items = possible.map(({ are, ids }) => ({
+    label: ids.length === 1 ? (ids[0] ?? '') : vscode.l10n.t('{0} instances', ids.length),
+    description:
+      are === 'open'
+        ? vscode.l10n.t('the open instance')
+        : are === 'listed'
+          ? vscode.l10n.t('all that the Instances view lists')
+          : vscode.l10n.t('selected in the Instances view'),
+    ids,
+  }));
+  const title = vscode.l10n.t('Which Instances?');
+  return (await vscode.window.showQuickPick(items, { title }))?.ids;
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { InstanceEntry } from '../../domain/instance';
+import { appendPlainText } from '../shell/plainText';
 import { treeItemOf } from '../shell/treeItem';
 import type { ListView } from './twinViews';
 import type { Catalogue } from './catalogue';
@@ -68,7 +69,7 @@ export class InstanceList {
   private tooltip(entry: InstanceEntry): vscode.MarkdownString {
     const text = new vscode.MarkdownString();
     for (const paragraph of paragraphsOn(vscode.l10n, this.catalogue, entry)) {
-      text.appendText(paragraph).appendMarkdown('\n\n');
+      appendPlainText(text, paragraph).appendMarkdown('\n\n');
     }
     return text;
   }

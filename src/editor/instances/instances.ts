@@ -16,7 +16,7 @@ import { exportFilterList, exportTriage, showStatistics } from './exports';
 import { freeDiskSpace } from './freeDiskSpace';
 import { askWhichInstances } from './askWhichInstances';
 import { InstanceList } from './instanceList';
-import { instancesOfCommand } from './instancesOfCommand';
+import { instancesOfCommand, instancesOfView } from './instancesOfCommand';
 import type { ListNode } from './instanceTreeRow';
 import { judgeInstances } from './judgeInstances';
 import { firstToJudge } from './judgement';
@@ -37,7 +37,11 @@ type ListCommand = (typeof listCommandIds)[keyof typeof listCommandIds];
 /** Commands about the chosen instances. */
 type CommandOnChosen = (typeof listCommandIds)['validate' | 'editTags' | 'editNote' | 'classify'];
 /** Commands about the whole dataset. */
-type CommandOnDataset = (typeof listCommandIds)['exportTriage' | 'exportFilterList' | 'statistics'];
+type CommandOnDataset = (typeof listCommandIds)[
+  | 'validateListed'
+  | 'exportTriage'
+  | 'exportFilterList'
+  | 'statistics'];
 
 /** The Instances view: its rows and its commands. */
 export class Instances implements vscode.Disposable {
@@ -118,6 +122,7 @@ export class Instances implements vscode.Disposable {
       case listCommandIds.editNote:
       case listCommandIds.classify:
         return this.runOnChosen(command, args);
+      case listCommandIds.validateListed:
       case listCommandIds.exportTriage:
       case listCommandIds.exportFilterList:
       case listCommandIds.statistics:
@@ -136,11 +141,7 @@ export class Instances implements vscode.Disposable {
     const [, given] = args;
     switch (command) {
       case listCommandIds.validate:
-        return validateInstances(catalogue, ids, {
-          context: this.context,
-          reporter: this.reporter,
-          sources: () => this.sources(),
-        });
+        return this.validate(ids);
       case listCommandIds.editTags:
         return editTags(catalogue, ids, texts(given));
       case listCommandIds.editNote:
@@ -148,6 +149,29 @@ export class Instances implements vscode.Disposable {
       case listCommandIds.classify:
         return classify(catalogue, ids);
     }
+  }
+
+  private validate(ids: readonly string[]): Promise<void> {
+    return validateInstances(this.catalogue, ids, {
+      context: this.context,
+      reporter: this.reporter,
+      sources: () => this.sources(),
+    });
+  }
+
+  /** VS Code gives a command in the menu of a view the row that had the focus, which says nothing. */
+  private async validateListed(): Promise<void> {
+    const possible = instancesOfView({
+      selected: this.view.selection,
+      listed: this.list.ids(),
+    });
+    if (possible.length === 0)
+      throw new HumanError(
+        vscode.l10n.t('The view lists no instance'),
+        vscode.l10n.t('Clear its filter'),
+      );
+    const ids = await askWhichInstances(possible);
+    if (ids !== undefined) await this.validate(ids);
   }
 
   /** Judges from a row on, or chosen rows. Without them it goes on where judging ended. */
@@ -167,14 +191,14 @@ export class Instances implements vscode.Disposable {
   private idsToJudge([row, rows]: readonly unknown[]): readonly string[] | undefined {
     const listed = this.list.ids();
     if (typeof row === 'string') return from(row, listed);
-    const { ids } = instancesOfCommand({
+    const { possible } = instancesOfCommand({
       clicked: (Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row]).filter(
         isNode,
       ),
       selected: this.view.selection,
       open: undefined,
     });
-    const [chosen = []] = ids;
+    const chosen = possible[0]?.ids ?? [];
     const [only] = chosen;
     if (only === undefined) return undefined;
     return chosen.length === 1 ? from(only, listed) : chosen;
@@ -188,6 +212,8 @@ export class Instances implements vscode.Disposable {
   private async runOnDataset(command: CommandOnDataset): Promise<void> {
     await this.loaded();
     switch (command) {
+      case listCommandIds.validateListed:
+        return this.validateListed();
       case listCommandIds.exportTriage:
         return exportTriage(this.catalogue);
       case listCommandIds.exportFilterList:
@@ -242,14 +268,14 @@ export class Instances implements vscode.Disposable {
     const [row, rows] = args;
     if (typeof row === 'string') return [row];
     const clicked = Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row];
-    const { asks, ids } = instancesOfCommand({
+    const { asks, possible } = instancesOfCommand({
       clicked: clicked.filter(isNode),
       selected: this.view.selection,
       open: await this.openId(),
     });
-    if (asks) return askWhichInstances(ids);
-    const [only] = ids;
-    if (only !== undefined) return only;
+    if (asks) return askWhichInstances(possible);
+    const [only] = possible;
+    if (only !== undefined) return only.ids;
     throw new HumanError(
       vscode.l10n.t('No instance is selected'),
       vscode.l10n.t('Select one in the Instances view'),

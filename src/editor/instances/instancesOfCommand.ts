@@ -1,11 +1,17 @@
 import type { ListNode } from './instanceTreeRow';
 
+/** Some instances that a command may be about, and what they are in the window. */
+export interface PossibleInstances {
+  readonly are: 'clicked' | 'open' | 'selected' | 'listed';
+  readonly ids: readonly string[];
+}
+
 /** The instances that a command may be about. */
 export interface InstancesOfCommand {
   /** Whether a person has to choose one of several lists. */
   readonly asks: boolean;
-  /** Lists of ids, the likeliest first; none where nothing is open, clicked or selected. */
-  readonly ids: readonly (readonly string[])[];
+  /** The likeliest first; none where nothing is open, clicked or selected. */
+  readonly possible: readonly PossibleInstances[];
 }
 
 /**
@@ -17,13 +23,33 @@ export function instancesOfCommand(from: {
   readonly selected: readonly ListNode[];
   readonly open: string | undefined;
 }): InstancesOfCommand {
-  const clicked = idsOf(from.clicked);
-  if (clicked.length > 0) return { asks: false, ids: [clicked] };
-  const selected = idsOf(from.selected);
+  const [clicked, selected] = [idsOf(from.clicked), idsOf(from.selected)];
+  if (clicked.length > 0) return { asks: false, possible: [{ are: 'clicked', ids: clicked }] };
   const { open } = from;
-  if (open === undefined) return { asks: false, ids: selected.length === 0 ? [] : [selected] };
   const isSame = selected.length === 0 || (selected.length === 1 && selected[0] === open);
-  return isSame ? { asks: false, ids: [[open]] } : { asks: true, ids: [[open], selected] };
+  const possible: readonly PossibleInstances[] = [
+    { are: 'open', ids: open === undefined ? [] : [open] },
+    { are: 'selected', ids: open !== undefined && isSame ? [] : selected },
+  ];
+  const some = possible.filter(({ ids }) => ids.length > 0);
+  return { asks: some.length > 1, possible: some };
+}
+
+/**
+ * The instances that a command in the menu of the view may be about: the selected rows, which may be
+ * out of sight, or all. A person chooses, also where only all are possible.
+ */
+export function instancesOfView(from: {
+  readonly selected: readonly ListNode[];
+  readonly listed: readonly string[];
+}): readonly PossibleInstances[] {
+  const { listed } = from;
+  const selected = idsOf(from.selected).filter((id) => listed.includes(id));
+  const possible: readonly PossibleInstances[] = [
+    { are: 'selected', ids: selected.length === listed.length ? [] : selected },
+    { are: 'listed', ids: listed },
+  ];
+  return possible.filter(({ ids }) => ids.length > 0);
 }
 
 const idsOf = (nodes: readonly ListNode[]): string[] => [

@@ -55,6 +55,7 @@ export const listCommandIds = {
   open: 'swt-bench.openInstance',
   openInNewWindow: 'swt-bench.openInstanceInNewWindow',
   validate: 'swt-bench.validateInstances',
+  validateListed: 'swt-bench.validateListedInstances',
   judge: 'swt-bench.judgeInstances',
   editTags: 'swt-bench.editTags',
   editNote: 'swt-bench.editNote',

@@ -33,6 +33,7 @@ const commands: Readonly<Record<string, 'at once' | 'progress'>> = {
   openInstance: 'progress',
   openInstanceInNewWindow: 'progress',
   validateInstances: 'progress',
+  validateListedInstances: 'progress',
   judgeInstances: 'progress',
   editTags: 'progress',
   editNote: 'progress',

@@ -24,6 +24,13 @@ const root = join(__dirname, '..', '..', '..');
 const attack =
   '</script><img src=x onerror="document.title = 1"><script>document.title = 2</script>';
 
+/** Roles of Chromium's accessibility tree that say nothing without a name. */
+const named = new Set([
+  ...['button', 'checkbox', 'searchbox', 'textbox', 'combobox', 'link', 'DisclosureTriangle'],
+  ...['image', 'img', 'svg', 'group', 'radio', 'region', 'complementary', 'table', 'columnheader'],
+  ...['rowheader', 'heading', 'RootWebArea'],
+]);
+
 /** Turns of a thought, an action and an observation. */
 function turns(count: number, output = 'cat.py'): TrajectoryStep[] {
   return Array.from({ length: count }, (_, index): TrajectoryStep[] => {
@@ -74,6 +81,18 @@ describe('the viewer of trajectories as a file', function () {
       await page.waitForTimeout(50);
     }
     assert.fail(`never: ${expression}`);
+  };
+  /** Controls, pictures and named areas without a name in Chromium's whole accessibility tree. */
+  const unnamedParts = async (): Promise<readonly string[]> => {
+    const devtools = await page.context().newCDPSession(page);
+    const { nodes } = await devtools.send('Accessibility.getFullAXTree');
+    await devtools.detach();
+    const parts = nodes.filter(({ ignored, role }) => !ignored && named.has(String(role?.value)));
+    // Otherwise the tree has other names for roles.
+    assert.ok(parts.length > 0);
+    return parts.flatMap(({ name, role }) =>
+      String(name?.value ?? '').trim() === '' ? [String(role?.value)] : [],
+    );
   };
   const shownSteps =
     "[...document.querySelectorAll('.step')].filter((each) => !each.hidden).length";
@@ -161,7 +180,8 @@ describe('the viewer of trajectories as a file', function () {
     const summary = page.locator('.side summary');
     assert.equal(await summary.innerText(), 'at the end: diff +3 −0');
     await page.locator('[data-at="1"] button').click();
-    assert.equal(await summary.innerText(), 'after step 2: nothing changed yet');
+    await page.getByText('after step 2: nothing changed yet').waitFor({ state: 'visible' });
+    assert.equal(await summary.isVisible(), false, 'nothing unfolds');
     assert.match(await page.locator('.cost p').innerText(), /^\$0\.01\d* up to step 2$/);
     await page.locator('[data-at="6"] button').click();
     assert.equal(await summary.innerText(), 'after step 7: diff +3 −0');
@@ -264,7 +284,10 @@ describe('the viewer of trajectories as a file', function () {
     const landmarks = ['search', 'complementary', 'region', 'navigation'] as const;
     const counts = await Promise.all(landmarks.map((role) => page.getByRole(role).count()));
     assert.deepEqual(counts, [1, 1, 1, 0], 'the steps are the only region');
-    for (const name of ['Text of step 1', 'Text of step 6', 'Difference to R', 'Kinds of steps']) {
+    for (const name of [
+      ...['Text of step 1', 'Text of step 6', 'Kinds of steps'],
+      ...['Difference to R', 'Lines of the difference'],
+    ]) {
       assert.equal(await page.getByRole('group', { name, exact: true }).count(), 1, name);
     }
     const unnamed = await page.evaluate(`[...document.querySelectorAll(
@@ -272,6 +295,7 @@ describe('the viewer of trajectories as a file', function () {
       .filter((each) => !(each.getAttribute('aria-label') || each.textContent || each.labels?.length))
       .map((each) => each.outerHTML)`);
     assert.deepEqual(unnamed, []);
+    assert.deepEqual(await unnamedParts(), []);
     // The Tab key: the head, search, kinds, unfold and fold, what stands beside the steps, the steps.
     const stops: string[] = [];
     await page.evaluate("document.querySelector('h1').focus()");
@@ -285,6 +309,13 @@ describe('the viewer of trajectories as a file', function () {
     }
     const places = stops.filter((each, at) => each !== stops[at - 1]);
     assert.deepEqual(places, ['controls', 'side', 'steps', '']);
+  });
+
+  it('has a name for each part of the index', async () => {
+    await open(shown(turns(1)), shown(turns(2), { findings: [] }));
+    assert.deepEqual(await unnamedParts(), []);
+    const [first, second] = await page.locator('tbody td:last-child').allInnerTexts();
+    assert.deepEqual([first, second], ['⚠ 1 to judge', 'none']);
   });
 
   it('draws thousands of steps folded, and a long text only in part @full', async () => {

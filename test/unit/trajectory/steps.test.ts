@@ -9,6 +9,7 @@ import {
   markedPieces,
   stepFacts,
   stepLine,
+  timeInWords,
 } from '../../../src/trajectory/stepRows';
 import {
   diffSoFar,
@@ -34,6 +35,17 @@ function trajectoryOf(steps: typeof agentTrace): Trajectory {
 }
 
 describe('the steps of a trajectory', () => {
+  it('say when they were done without the signs for programs', () => {
+    for (const [at, said] of [
+      ['1970-01-01T00:01:43.000Z', '1970-01-01 00:01:43 UTC'],
+      ['2025-01-01T00:00:05', '2025-01-01 00:00:05'],
+      ['2025-01-01T00:00:05.123456+02:00', '2025-01-01 00:00:05 +02:00'],
+      ['yesterday', 'yesterday'],
+    ] as const) {
+      assert.equal(timeInWords(at), said);
+    }
+  });
+
   it('fold to one line without control characters', () => {
     assert.equal(
       stepLine(step('action', 'ls\n\u001b[31m-la\u202e', { label: 'bash' })),

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { instancesOfCommand } from '../../../../src/editor/instances/instancesOfCommand';
+import {
+  instancesOfCommand,
+  instancesOfView,
+} from '../../../../src/editor/instances/instancesOfCommand';
 import type { ListNode } from '../../../../src/editor/instances/instanceTreeRow';
 
 const row = (id: string): ListNode => ({ kind: 'instance', id });
@@ -9,23 +12,41 @@ describe('the instances that a command is about', () => {
   it('are the clicked rows, whatever is open or selected', () => {
     assert.deepEqual(
       instancesOfCommand({ clicked: [row('a'), repository], selected: [row('z')], open: 'o' }),
-      { asks: false, ids: [['a', 'b', 'c']] },
+      { asks: false, possible: [{ are: 'clicked', ids: ['a', 'b', 'c'] }] },
     );
   });
 
   it('are the open instance from the palette, where nothing else is selected', () => {
     const of = (selected: readonly ListNode[]): unknown =>
       instancesOfCommand({ clicked: [], selected, open: 'o' });
-    assert.deepEqual(of([]), { asks: false, ids: [['o']] });
-    assert.deepEqual(of([row('o')]), { asks: false, ids: [['o']] });
-    assert.deepEqual(of([row('a')]), { asks: true, ids: [['o'], ['a']] });
+    const open = { are: 'open', ids: ['o'] };
+    assert.deepEqual(of([]), { asks: false, possible: [open] });
+    assert.deepEqual(of([row('o')]), { asks: false, possible: [open] });
+    const selected = { are: 'selected', ids: ['a'] };
+    assert.deepEqual(of([row('a')]), { asks: true, possible: [open, selected] });
   });
 
   it('are the selected rows where no instance is open, and else none', () => {
-    const closed = { clicked: [], open: undefined };
-    assert.deepEqual(instancesOfCommand({ ...closed, selected: [repository] }), {
-      ...{ asks: false, ids: [['b', 'c']] },
-    });
-    assert.deepEqual(instancesOfCommand({ ...closed, selected: [] }), { asks: false, ids: [] });
+    const of = (selected: readonly ListNode[]): unknown =>
+      instancesOfCommand({ clicked: [], selected, open: undefined });
+    const selected = { are: 'selected', ids: ['b', 'c'] };
+    assert.deepEqual(of([repository]), { asks: false, possible: [selected] });
+    assert.deepEqual(of([]), { asks: false, possible: [] });
+  });
+});
+
+describe('the instances that a command in the menu of the view may be about', () => {
+  const of = (selected: readonly ListNode[], listed: readonly string[]): unknown =>
+    instancesOfView({ selected, listed });
+  const all = { are: 'listed', ids: ['a', 'b', 'c'] };
+
+  it('are all that are listed', () => {
+    assert.deepEqual(of([], all.ids), [all]);
+    assert.deepEqual(of([row('a'), repository], all.ids), [all]);
+    assert.deepEqual(of([], []), []);
+  });
+
+  it('are before them the selected ones that are listed', () => {
+    assert.deepEqual(of([row('a'), row('z')], all.ids), [{ are: 'selected', ids: ['a'] }, all]);
   });
 });
