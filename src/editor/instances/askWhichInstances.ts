@@ -4,6 +4,7 @@ import type { PossibleInstances } from './instancesOfCommand';
 /** Asks which instances a command is about. @returns their ids; undefined when the person cancels */
 export async function askWhichInstances(
   possible: readonly PossibleInstances[],
+  title = vscode.l10n.t('Which Instances?'),
 ): Promise<readonly string[] | undefined> {
   const items = possible.map(({ are, ids }) => ({
     label: ids.length === 1 ? (ids[0] ?? '') : vscode.l10n.t('{0} instances', ids.length),
@@ -15,6 +16,5 @@ export async function askWhichInstances(
           : vscode.l10n.t('selected in the Instances view'),
     ids,
   }));
-  const title = vscode.l10n.t('Which Instances?');
   return (await vscode.window.showQuickPick(items, { title }))?.ids;
 }

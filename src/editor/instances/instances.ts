@@ -170,7 +170,7 @@ export class Instances implements vscode.Disposable {
         vscode.l10n.t('The view lists no instance'),
         vscode.l10n.t('Clear its filter'),
       );
-    const ids = await askWhichInstances(possible);
+    const ids = await askWhichInstances(possible, vscode.l10n.t('Validate: Which Instances?'));
     if (ids !== undefined) await this.validate(ids);
   }
 
