@@ -52,7 +52,7 @@ describe('jobs of shards', () => {
     await writeManyInstances(dataset, 2);
   });
 
-  it('of Slurm run each shard, and the command that is told merges them', async () => {
+  it('of Slurm run each shard, and the command that is told merges them @full', async () => {
     const answer = await cli([
       ...['shards', '--slurm', '2', '--at-once', '1', '--program', program],
       ...[...evaluate(at("a run's place")), '--storage', at('storage')],

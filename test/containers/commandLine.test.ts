@@ -148,7 +148,8 @@ describe('the command line with containers', function () {
     };
     const [image] = await storage();
     assert.equal(image?.repo, 'tallybook/tallybook');
-    assert.ok((image?.bytes ?? 0) > 0);
+    // It adds nothing to an image that it is made from where R of that one is the same.
+    assert.ok(Number.isInteger(image?.bytes));
     assert.deepEqual(await storage('--free-images', id), []);
     const again = await cli(['storage', '--free-images', id, '--storage', folder]);
     assert.equal(again.status, 2);

@@ -333,7 +333,7 @@ describe('the Python of the local engine', function () {
     );
   });
 
-  it('finds packages of the user, also in runs, where the home folder is another', async function () {
+  it('finds packages of the user, also in runs, where the home folder is another @full', async function () {
     const executable = execFileSync(python, ['-c', 'import sys; print(sys._base_executable)'])
       .toString()
       .trim();
