@@ -1,3 +1,4 @@
+import type { Instance } from '../../domain/instance';
 import { ownerWord } from '../../repository/owner';
 
 /**
@@ -39,6 +40,11 @@ export interface Purpose {
   readonly side?: string | undefined;
   readonly recipe?: string | undefined;
 }
+
+/** The purpose of what is made for one instance. */
+export const purposeOf = ({ id, repo, version }: Instance): Purpose => ({
+  ...{ instance: id, repo, version },
+});
 
 /**
  * Labels of a container of this process. When somebody else starts a container from our image, it

@@ -24,7 +24,7 @@ import { foreignUser } from './build/confinement';
 import { inspectImage } from './inspectImage';
 import { identityOfService, installServices } from './build/installServices';
 import { identityDigest, noteUse } from './imageRecords';
-import { imageLabels } from '../labels';
+import { imageLabels, purposeOf } from '../labels';
 import {
   keepRequirements,
   knownRequirements,
@@ -301,8 +301,6 @@ interface Ground {
 const indexesOf = ({ index }: BuildNetwork): string[] =>
   [index.usual, ...index.others].map(({ url }) => url);
 
-const purposeOf = ({ id, repo, version }: Instance) => ({ instance: id, repo, version });
-
 /**
  * Resolves requirements to exact versions, in a container that is removed afterwards. R is in it,
  * unless the recipe states what R requires.
@@ -321,7 +319,7 @@ function resolved(
   return inContainer(place, asked, async (container) => {
     work.reporter.progress(`${instance.id}: resolving the requirements of ${title}`);
     const python = await (isAlone
-      ? superviseAlone(container, request)
+      ? superviseWithBase(container, request)
       : (tree?.put(container) ?? putWholeTree(container, request, work.signal)));
     const env = await packages.enter(container, python);
     const folder = isAlone ? '/' : (tree?.folder ?? scratchTree);
@@ -335,7 +333,7 @@ async function putWholeTree(
   request: EnvironmentRequest,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const executable = await superviseAlone(container, request);
+  const executable = await superviseWithBase(container, request);
   await container.put(await treeArchive(request.tree, scratchTree.slice(1), signal));
   const own = `${foreignUser}:${foreignUser}`;
   await container.run(['chown', '-hR', own, scratchTree], 'let set-up programs write beside R');
@@ -343,7 +341,7 @@ async function putWholeTree(
 }
 
 /** Returns the interpreter of the base image, which from now on supervises foreign code. */
-async function superviseAlone(
+async function superviseWithBase(
   container: BuildContainer,
   request: EnvironmentRequest,
 ): Promise<string> {

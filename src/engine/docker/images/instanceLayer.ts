@@ -26,7 +26,7 @@ import { inspectImage, type PresentImage } from './inspectImage';
 import { identityDigest, noteUse } from './imageRecords';
 import { clearImageLeftovers } from './imageLeftovers';
 import { closeImage } from './closeImage';
-import { imageLabels, labels } from '../labels';
+import { imageLabels, labels, purposeOf } from '../labels';
 import { needInterpreter, type Interpreter } from './askInterpreter';
 import type { MovedDay } from '../../environments/leastDay';
 import type { ResolvedRequirements } from './resolvedRequirements';
@@ -228,8 +228,6 @@ export async function makeInstanceLayer(
   if (made === undefined) throw new Error(`${named.name} disappeared as soon as it was made`);
   return made;
 }
-
-export const purposeOf = ({ id, repo, version }: Instance) => ({ instance: id, repo, version });
 
 /** Makes the image of an instance of a container that is finished. */
 export async function keepInstance(

@@ -10,7 +10,7 @@ import type { Recipe } from '../../environments/recipes';
 import { asciiJson } from '../../sandbox/agentProtocol';
 import { tarOf } from '../../sandbox/archive';
 import { repositoryArchive } from '../../sandbox/treeArchive';
-import { imageLabels } from '../labels';
+import { imageLabels, purposeOf } from '../labels';
 import { interpreterAnswer, needInterpreter, type Interpreter } from './askInterpreter';
 import {
   inContainer,
@@ -157,7 +157,7 @@ async function make(
   const { instance, trees, recipe, source, folder } = request;
   const { connection, work } = place;
   const { id, repo, version } = instance;
-  const asked = { image: source.image, purpose: { instance: id, repo, version } };
+  const asked = { image: source.image, purpose: purposeOf(instance) };
   await inContainer(place, { ...asked, runs: 'foreign' }, async (container) => {
     const inherited = (await inspectImage(connection, source.image))?.path ?? '';
     const base = await basePython(container, recipe, inherited);

@@ -23,12 +23,12 @@ import {
   type AskedEnvironment,
   type EnvironmentRequest,
 } from '../environmentImage';
+import { purposeOf } from '../../labels';
 import { inspectImage } from '../inspectImage';
 import {
   installFilled,
   keepInstance,
   presentInstance,
-  purposeOf,
   type Filled,
   type InstanceImage,
   type InstanceLayerRequest,
