@@ -53,8 +53,7 @@ export async function prepareImage(agent: Agent, preparing: Preparing): Promise<
   await putTree(commands, { trees, instance, source }, folder, python);
   const inherited = (await commands.attempt(['printenv', 'PATH'])).standard.trim() || usualPath;
   const env = { PATH: `${posix.dirname(python)}:${inherited}`, HOME: '/tmp' };
-  const words = `${compileFolder}\ncompile_folder(sys.argv[1])`;
-  await commands.attempt([python, '-I', '-S', '-c', words, folder], { env });
+  await compileFolder(commands, python, folder, { env });
   const version = `SETUPTOOLS_SCM_PRETEND_VERSION=${projectVersion(instance, recipe)}`;
   const isConda = /\/envs\/testbed\//.test(python);
   const install = isConda ? ['env', version, ...installCommand(python)] : undefined;

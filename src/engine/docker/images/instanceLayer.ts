@@ -10,7 +10,6 @@ import {
   labelLines,
   type BuildContainer,
   type BuildPlace,
-  type Command,
   type ImageCommands,
 } from './build/buildContainer';
 import { compileFolder } from './build/compileFolder';
@@ -302,7 +301,7 @@ async function fillFound(filling: Filling): Promise<Filled> {
   await putTree(container, request, folder, python);
   const env = { PATH: `${posix.dirname(python)}:${inherited}`, HOME: '/tmp' };
   place.work.reporter.progress(`${instance.id}: compiling R`);
-  await compileRest(container, python, folder, { env });
+  await compileFolder(container, python, folder, { env });
   const isConda = /\/envs\/testbed\//.test(python);
   const install = isConda ? installWords(request, python) : [];
   return { ...(await finished(filling, python, undefined)), python, install };
@@ -441,22 +440,8 @@ async function installR(filling: Filling, tools: Tools, installs: boolean): Prom
     await container.run(step, `prepare the installation of ${instance.id}`, command);
   }
   const made = installs ? await installed(filling, { ...tools, env }) : { words: [], added: [] };
-  await compileRest(container, tools.base, folder, { env, isForeign: true });
+  await compileFolder(container, tools.base, folder, { env, isForeign: true });
   return made;
-}
-
-/**
- * Compiles what is not compiled yet. Files that are not valid for this version of Python, such as
- * test data, are not compiled, without an error.
- */
-async function compileRest(
-  container: BuildContainer,
-  python: string,
-  folder: string,
-  command: Command,
-): Promise<void> {
-  const words = `${compileFolder}\ncompile_folder(sys.argv[1])`;
-  await container.attempt([python, '-I', '-S', '-c', words, folder], command);
 }
 
 /** Installs R in editable mode, with what was compiled for other instances of its version. */

@@ -3,6 +3,7 @@ import { asOf } from '../../../environments/packageDay';
 import { packageOf } from '../../../environments/projectVersion';
 import { tarOf } from '../../../sandbox/archive';
 import type { BuildContainer } from '../build/buildContainer';
+import { compileFolder } from '../build/compileFolder';
 import { foreignUser } from '../build/confinement';
 import { scratch, uvPath } from '../resolve';
 
@@ -64,10 +65,10 @@ export async function changePackages(container: BuildContainer, changing: Changi
       ...asOf(day, lock),
     ];
     await container.run(install, doing, { env, isForeign: true });
-    // uv would look at every file of the environment, and cannot compile with Python 3.6.
+    // As in an environment that is built at once: uv cannot compile with Python 3.6.
     if (!version.startsWith('3.6.')) {
-      const compile = [python, '-I', '-S', '-c', compiling, environmentFolder];
-      await container.run(compile, doing, { env: { ...env, ...utf8 }, isForeign: true });
+      const command = { env: { ...env, ...utf8 }, isForeign: true };
+      await compileFolder(container, python, `${environmentFolder}/lib`, command);
     }
   }
   await container.run(['sh', '-c', takeBack], 'take the environment back');
@@ -134,20 +135,6 @@ for folder in sorted(folders, key=len, reverse=True):
 for folder in standing | folders:
     if os.path.isdir(folder) and not os.path.islink(folder) and (folder == root or folder.startswith(root + os.sep)):
         os.chown(folder, user, user)
-`;
-
-/** Compiles what has no compiled file yet. */
-const compiling = `
-import compileall, glob, importlib.util, os, sys
-for place in glob.glob(os.path.join(sys.argv[1], 'lib', 'python*', 'site-packages')):
-    for folder, _, names in os.walk(place):
-        for name in names:
-            path = os.path.join(folder, name)
-            if name.endswith('.py') and not os.path.exists(importlib.util.cache_from_source(path)) and os.access(folder, os.W_OK):
-                try:
-                    compileall.compile_file(path, quiet=2)
-                except Exception:
-                    pass
 `;
 
 /** New files are closed as those of an environment that was built at once. */

@@ -30,6 +30,7 @@ import {
   keepInstance,
   presentInstance,
   type Filled,
+  type Filling,
   type InstanceImage,
   type InstanceLayerRequest,
 } from '../instanceLayer';
@@ -110,7 +111,8 @@ async function installedFor(
   return other && { ...other, isAlike: false };
 }
 
-interface Filling {
+/** A container of an installed image that becomes the image of an instance. */
+interface OnInstalled {
   readonly container: BuildContainer;
   readonly image: InstalledImage;
   readonly asked: AskedEnvironment;
@@ -118,8 +120,8 @@ interface Filling {
 }
 
 /** Turns a container of the installed image into one of the instance, and keeps it. */
-async function fill(filling: Filling, place: BuildPlace): Promise<void> {
-  const { container, image, asked, request } = filling;
+async function fill(made: OnInstalled, place: BuildPlace): Promise<void> {
+  const { container, image, asked, request } = made;
   const record = await installedRecord(container);
   if (record === undefined) throw new NotAlike('its record cannot be read');
   if (record.baseImage !== asked.base) throw new NotAlike('it is on another base image');
@@ -130,9 +132,9 @@ async function fill(filling: Filling, place: BuildPlace): Promise<void> {
     // Nothing foreign runs before R is compiled.
     const [env = {}] = await Promise.all([
       packages?.enter(container, record.base),
-      layOver(filling, record, place),
+      layOver(made, record, place),
     ]);
-    const at = { ...filling, record, env };
+    const at = { ...made, record, env };
     if (!image.isAlike) await clear(at, place);
     const resolved = asked.known ?? (await resolveThere(at, place));
     if (resolved.packages.join() !== record.packages.join()) {
@@ -160,7 +162,7 @@ async function fill(filling: Filling, place: BuildPlace): Promise<void> {
 
 /** Makes the tree of a container equal to R. Nothing foreign may have run in it. */
 async function layOver(
-  { container, request }: Filling,
+  { container, request }: OnInstalled,
   { base: python, baseImage, files }: InstalledRecord,
   place: BuildPlace,
 ): Promise<void> {
@@ -175,7 +177,7 @@ async function layOver(
   });
 }
 
-interface Laid extends Filling {
+interface Laid extends OnInstalled {
   readonly record: InstalledRecord;
   /** The environment of programs that run uv. */
   readonly env: Readonly<Record<string, string>>;
@@ -250,7 +252,7 @@ async function installing(
   { container, image, request }: Laid,
   layer: InstanceLayerRequest,
   place: BuildPlace,
-): Promise<Parameters<typeof installFilled>[0]> {
+): Promise<Filling> {
   const inherited = (await inspectImage(place.connection, image.id))?.path ?? '';
   return { container, request: layer, place, folder: request.folder, inherited };
 }
