@@ -9,7 +9,12 @@ import type { Engine } from '../../src/engine/engine';
 import { openEngine } from '../../src/engine/openEngine';
 import { prepareTrees } from '../../src/repository/trees';
 import { runCode } from '../contract/run';
-import { needDocker, plainDocker as docker, removeImagesOf, testSettings } from './dockerForTests';
+import {
+  needDocker,
+  removeImagesOf,
+  removeImagesOfRepository,
+  testSettings,
+} from './dockerForTests';
 
 const owner = `fast${randomBytes(4).toString('hex')}`;
 const repo = `${owner}/project`;
@@ -75,13 +80,7 @@ describe('instances of a compiled project', () => {
   after(async () => {
     await engine?.dispose();
     for (const number of [1, 2]) await removeImagesOf(`${owner}__project-${number}`);
-    const left = await docker.listImages({ filters: { label: [`swt-bench.repo=${repo}`] } });
-    for (const { Id } of left) {
-      await docker
-        .getImage(Id)
-        .remove({ force: true })
-        .catch(() => undefined);
-    }
+    await removeImagesOfRepository(repo);
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 

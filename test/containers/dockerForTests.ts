@@ -93,10 +93,15 @@ export async function removeImagesOf(
         if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
       });
   }
-  const images = await docker.listImages({
-    filters: { label: [`swt-bench.instance=${instance}`] },
-  });
-  for (const { Id } of images) {
+  await removeLabelled(docker, `swt-bench.instance=${instance}`);
+}
+
+/** Removes the images of a repository: those of its versions and of its instances. */
+export const removeImagesOfRepository = (repo: string): Promise<void> =>
+  removeLabelled(plainDocker, `swt-bench.repo=${repo}`);
+
+async function removeLabelled(docker: Dockerode, label: string): Promise<void> {
+  for (const { Id } of await docker.listImages({ filters: { label: [label] } })) {
     await docker
       .getImage(Id)
       .remove({ force: true })

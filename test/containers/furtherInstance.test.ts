@@ -16,6 +16,7 @@ import {
   needDocker,
   plainDocker as docker,
   removeImagesOf,
+  removeImagesOfRepository,
   testSettings,
 } from './dockerForTests';
 
@@ -68,13 +69,7 @@ describe('a further instance of a version that is installed', () => {
   });
   after(async function () {
     for (const id of made) await removeImagesOf(id);
-    const ours = { label: [`swt-bench.repo=${repo}`] };
-    for (const { Id } of await docker.listImages({ filters: ours })) {
-      await docker
-        .getImage(Id)
-        .remove({ force: true })
-        .catch(() => {});
-    }
+    await removeImagesOfRepository(repo);
     await connection?.close();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });

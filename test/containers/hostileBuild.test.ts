@@ -24,6 +24,7 @@ import {
   needDocker,
   plainDocker as docker,
   removeImagesOf,
+  removeImagesOfRepository,
   testSettings,
 } from './dockerForTests';
 import { servePackages, type PackageIndex, type Release } from './packageIndex';
@@ -120,13 +121,7 @@ describe('building an environment from hostile code @full', () => {
   after(async function () {
     await index?.close();
     for (const id of made) await removeImagesOf(id);
-    const left = await docker.listImages({ filters: { label: [`swt-bench.repo=${repo}`] } });
-    for (const { Id } of left) {
-      await docker
-        .getImage(Id)
-        .remove({ force: true })
-        .catch(() => {});
-    }
+    await removeImagesOfRepository(repo);
     await connection?.close();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });

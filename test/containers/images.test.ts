@@ -21,6 +21,7 @@ import {
   needDocker,
   plainDocker as docker,
   removeImagesOf,
+  removeImagesOfRepository,
   testSettings,
 } from './dockerForTests';
 
@@ -79,14 +80,7 @@ describe('images of instances', () => {
         .getImage(name)
         .remove({ force: true })
         .catch(() => {});
-    for (const { Id } of await docker.listImages({
-      filters: { label: [`swt-bench.repo=${repo}`] },
-    })) {
-      await docker
-        .getImage(Id)
-        .remove({ force: true })
-        .catch(() => {});
-    }
+    await removeImagesOfRepository(repo);
     await connection?.close();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });

@@ -160,6 +160,7 @@ describe('a further instance of a known version', () => {
       assert.ok(before);
       assert.equal(await digest(...usual, 'pkg/b.py', 'tests/deep/test_b.py', 'tests/x.c'), before);
       assert.notEqual(await digest(...usual, 'pkg/deep/a.py'), before);
+      assert.notEqual(await digest(...usual, 'top.py'), before);
       assert.equal(await digest(...usual, 'pkg/fast.pyx'), undefined);
     });
   });

@@ -241,7 +241,7 @@ shutil.rmtree(staging)
 
 # An installation has listed the sources of its tree. Of these, later files may be the answer.
 tracked = set(at(path) for path in plan['lists'])
-for above in (b'', b'src', b'lib'):
+for above in (b'', b'*'):
     for path in glob.glob(os.path.join(glob.escape(root), above, b'*.egg-info', b'SOURCES.txt')):
         if path in tracked or os.path.islink(path) or os.path.islink(os.path.dirname(path)):
             continue

@@ -13,8 +13,8 @@ const compiledSource =
  * which also a candidate leaves as it is. So the tree of one can be laid over the installed tree of
  * the other. Undefined for a tree with sources to compile, whose installation depends on all of it.
  *
- * It covers what {@link setupInputs} covers, and the folders with Python files.
- * Editable installations name folders, not the files in them:
+ * It covers what {@link setupInputs} covers, the folders with Python files, and
+ * the names of modules of the top folder. Editable installations name folders, not the files in them:
  * https://setuptools.pypa.io/en/latest/userguide/development_mode.html
  *
  * @param tree a pristine tree
@@ -26,11 +26,12 @@ export async function installationDigest(
   entries: ReadonlyMap<string, TreeEntry>,
   ...steps: readonly unknown[]
 ): Promise<string | undefined> {
-  const folders = new Set<string>();
+  const places = new Set<string>();
   for (const path of entries.keys()) {
     if (isSilentFolder(path)) continue;
     if (compiledSource.test(path)) return undefined;
-    if (path.endsWith('.py')) folders.add(posix.dirname(path));
+    // A module of the top folder may be listed by its name.
+    if (path.endsWith('.py')) places.add(path.includes('/') ? posix.dirname(path) : path);
   }
-  return identityDigest(await setupInputs(tree, entries), [...folders].sort(), ...steps);
+  return identityDigest(await setupInputs(tree, entries), [...places].sort(), ...steps);
 }
