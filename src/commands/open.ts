@@ -6,7 +6,7 @@ import { HumanError } from '../domain/humanError';
 import { runsInContainers } from '../engine/engine';
 import { devContainerFile } from '../engine/devContainer';
 import { devContainerImage } from '../engine/docker/images/devContainerImage';
-import { sourceOf } from '../repository/source';
+import { isUrl, sourceOf } from '../repository/source';
 import { parseSources } from '../repository/sources';
 import { prepareTrees, remarkOn, type Trees } from '../repository/trees';
 import { copyTreeTo, makeWorkspace } from '../repository/workspace';
@@ -74,7 +74,10 @@ async function openCommand(
     options.devcontainer === true && runsInContainers(name)
       ? await devContainerImage({ instance, trees, settings: docker, storage }, work)
       : undefined;
-  const from = { dataset: await lastingName(options.dataset), sources: options.source };
+  const from = {
+    dataset: await lastingName(options.dataset),
+    sources: lastingSource(instance.repo, options.source),
+  };
   await makeWorkspace(instance, trees, from, out, context.signal);
   await writeWindowTitle(out, trees.base, instance.id);
   const complete =
@@ -91,6 +94,17 @@ async function openCommand(
   const remark = remarkOn(trees);
   if (remark !== undefined) context.stderr(`${remark}\n`);
   return complete ? EXIT.done : EXIT.negative;
+}
+
+/**
+ * The source that was given for a repository, as `--source` takes it, with an absolute path. It names
+ * its repository, since in the editor a source for every repository does not count for the bundled
+ * project.
+ */
+function lastingSource(repo: string, given: readonly string[]): string[] {
+  const sources = parseSources(given);
+  const where = sources.get(repo) ?? sources.get('*');
+  return where === undefined ? [] : [`${repo}=${isUrl(where) ? where : resolve(where)}`];
 }
 
 /** @throws HumanError when the path is not a folder, or the folder is not empty */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { cli, scratch } from './cli';
+import { join, relative } from 'node:path';
+import { cli, root, scratch } from './cli';
 
 const diffOf = (path: string): string =>
   `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+x\n`;
@@ -32,7 +32,13 @@ describe('swt-bench open on a repository with links where files of ours go', () 
     await writeFile(at('rows.jsonl'), JSON.stringify(row));
     const run = await cli([
       ...['open', row.instance_id, '--dataset', at('rows.jsonl'), '--out', at('out')],
-      ...['--source', at('from'), '--storage', at('storage'), '--devcontainer'],
+      ...[
+        '--source',
+        relative(root, at('from')),
+        '--storage',
+        at('storage'),
+        '--devcontainer',
+      ],
     ]);
     for (const file of readdirSync(at('elsewhere'))) {
       assert.equal(await readFile(join(at('elsewhere'), file), 'utf8'), 'precious\n', file);
@@ -56,6 +62,14 @@ describe('swt-bench open on a repository with links where files of ours go', () 
       'utf8',
     );
     assert.match(marker, /octo__marker-1/);
+  });
+
+  it('names the source of its repository by an absolute path', async () => {
+    const { status, stderr } = await open('source', '.swt-bench/instance.json');
+    assert.equal(status, 0, stderr);
+    const path = join(here.path, 'source-out', '.swt-bench/instance.json');
+    const { sources } = JSON.parse(await readFile(path, 'utf8')) as { sources: string[] };
+    assert.deepEqual(sources, [`octo/cat=${join(here.path, 'source-from')}`]);
   });
 
   it('writes no dev container beyond one, and says so', async () => {
