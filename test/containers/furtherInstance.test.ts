@@ -30,7 +30,7 @@ const goldenPatch =
 /** R of the first instance. */
 const first: Readonly<Record<string, string>> = {
   'setup.cfg':
-    '[metadata]\nname = tiny\nversion = 1.0\n[options]\npackages = tiny\ninstall_requires =\n    six\n[options.entry_points]\nconsole_scripts =\n    tiny-old = tiny.run:run\n',
+    '[metadata]\nname = tiny\nversion = 1.0\n[options]\npackages = tiny\ninstall_requires =\n    six\n    docopt\n[options.entry_points]\nconsole_scripts =\n    tiny-old = tiny.run:run\n',
   'setup.py': 'from setuptools import setup\nsetup()\n',
   'tiny/__init__.py': 'ANSWER = 41\n',
   'tiny/run.py': 'def run():\n    print("it runs")\n',
@@ -145,6 +145,11 @@ describe('a further instance of a version that is installed', () => {
     return result;
   }
 
+  const onlyIn = (some: readonly string[], others: readonly string[]): string[] => {
+    const known = new Set(others);
+    return some.filter((line) => !known.has(line));
+  };
+
   /** The list of sources is that of the tree which was installed, and no test reads it. */
   const linesOf = ({ image }: Made): string[] =>
     inside(image.id, image.python, '-I', '-c', listing)
@@ -153,20 +158,39 @@ describe('a further instance of a version that is installed', () => {
       .filter((line) => !line.includes('/tiny.egg-info/SOURCES.txt '))
       .sort();
 
+  /** What took the time, in its order. */
+  const steps = (log: string): string[] =>
+    log.split('\n').flatMap((line) => {
+      if (/\$ .*pip install .*--editable/.test(line)) return ['install'];
+      if (!/\$ .*uv pip compile /.test(line)) return [];
+      return [line.includes('--config-file') ? 'resolve with metadata' : 'resolve'];
+    });
+
   const second = (): Promise<Made> =>
     make(2, '2019-06-02', { ...first, 'tiny/new.py': 'NEW = True\n', 'tests/test_more.py': '' });
   const later = (): Promise<Made> => make(3, '2020-06-01', { ...first, 'tiny/new.py': '' });
-  const changed = (): Promise<Made> => {
+  const changedOf = (number: number, requires: string, more = {}): Promise<Made> => {
     const setup = (first['setup.cfg'] ?? '')
-      .replace('    six\n', '    six\n    toml\n')
+      .replace('    six\n', `    six\n    ${requires}\n`)
       .replace('tiny-old', 'tiny-new');
     const { 'tiny/gone.py': gone, ...rest } = first;
     assert.ok(gone);
-    return make(4, '2020-06-01', { ...rest, 'setup.cfg': setup });
+    return make(number, '2020-06-01', { ...rest, ...more, 'setup.cfg': setup });
   };
+  const changed = (): Promise<Made> => changedOf(4, 'toml');
+  /** It has a build tool whose version depends on the day. */
+  const toml = {
+    'pyproject.toml': '[build-system]\nrequires = ["setuptools", "setuptools-scm"]\n',
+  };
+  const built = (): Promise<Made> => make(7, '2019-06-01', { ...first, ...toml });
+  const builtLater = (): Promise<Made> => make(8, '2020-06-01', { ...first, ...toml });
+  const builtWithOlder = (): Promise<Made> => changedOf(9, 'setuptools-scm<4', toml);
   let made2: Made;
   let made3: Made;
   let made4: Made;
+  let made5: Made;
+  let made6: Made;
+  let made7: Made;
 
   it('takes over the installation of another one, and the packages that are the same', async () => {
     await make(1, '2019-06-01', first);
@@ -193,6 +217,8 @@ describe('a further instance of a version that is installed', () => {
   it('replaces the packages that are others as of its day, and installs R no second time', async () => {
     made3 = await later();
     assert.doesNotMatch(made3.log, /pip install .*--editable|-m venv/);
+    // With the metadata of docopt, which has no wheel, the first attempt is enough.
+    assert.deepEqual(steps(made3.log), ['resolve with metadata']);
     const { id, python } = made3.image;
     const see = 'import six, tiny.new; print(six.__version__)';
     assert.equal(inside(id, python, '-c', see).trim(), '1.15.0');
@@ -203,11 +229,24 @@ describe('a further instance of a version that is installed', () => {
 
   it('installs R again where its set-up program says something else @full', async () => {
     made4 = await changed();
-    assert.match(made4.log, /pip install .*--editable/);
+    // Not known before: it requires toml, too.
+    const twice = ['resolve with metadata', 'install', 'resolve with metadata'];
+    assert.deepEqual(steps(made4.log), twice);
     assert.doesNotMatch(made4.log, /-m venv/);
     const bin = inside(made4.image.id, 'ls', '/opt/swt-bench/env/bin');
     assert.match(bin, /tiny-new/);
     assert.doesNotMatch(bin, /tiny-old/);
+  });
+
+  it('installs R with the build tools of its day @full', async () => {
+    const once = ['resolve with metadata', 'install'];
+    made5 = await built();
+    assert.deepEqual(steps(made5.log), once);
+    made6 = await builtLater();
+    assert.deepEqual(steps(made6.log), once);
+    // Only once it is installed, it says that it requires an older one.
+    made7 = await builtWithOlder();
+    assert.deepEqual(steps(made7.log), [...once, ...once]);
   });
 
   it('is the image that is made in the usual way @full', async () => {
@@ -215,11 +254,15 @@ describe('a further instance of a version that is installed', () => {
       [made2, second],
       [made3, later],
       [made4, changed],
+      [made5, built],
+      [made6, builtLater],
+      [made7, builtWithOlder],
     ] as const) {
       const before = linesOf(further);
       const usual = await makeAgain(further.image, again);
       assert.match(usual.log, /pip install .*--editable/);
-      assert.deepEqual(linesOf(usual), before);
+      const after = linesOf(usual);
+      assert.deepEqual([onlyIn(before, after), onlyIn(after, before)], [[], []]);
       assert.deepEqual({ ...usual.image, id: '' }, { ...further.image, id: '' });
     }
   });

@@ -18,6 +18,7 @@ import { instanceImage } from './images/instanceImage';
 import type { InstanceImage } from './images/instanceLayer';
 import { MemoryGate } from './sandbox/memoryGate';
 import { openSandbox, type ContainerSandbox } from '../sandbox/containerSandbox';
+import { sandboxRepository, type SandboxRepository } from '../sandbox/sandboxRepository';
 import { ContainerWorkspace } from '../sandbox/containerWorkspace';
 import { warmPair } from '../sandbox/warmPair';
 import { makeProgramVolume, removeAbandonedVolumes, removeVolume } from './sandbox/programVolume';
@@ -138,9 +139,10 @@ class DockerEngine {
   ): Promise<Workspace> {
     const programVolume =
       program === undefined ? undefined : await this.volumeOf(program, request.image, signal);
-    const container = await this.startContainer({ ...request, programVolume }, 'base', signal);
+    const started = await this.start({ ...request, programVolume }, 'base', signal);
+    const { container } = started;
     try {
-      const sandbox = await this.openSandbox(request, 'base', container, signal);
+      const sandbox = await this.openSandbox(request, 'base', started, signal);
       const workspace: Workspace = new ContainerWorkspace(sandbox, container, async () => {
         this.opened.delete(workspace);
         await container.remove();
@@ -182,9 +184,9 @@ class DockerEngine {
       await Promise.all(started.map((each) => each.remove()));
     };
     const open = async (side: Side): Promise<ContainerSandbox> => {
-      const container = await this.startContainer(request, side, signal);
-      started.push(container);
-      return this.openSandbox(request, side, container, signal);
+      const one = await this.start(request, side, signal);
+      started.push(one.container);
+      return this.openSandbox(request, side, one, signal);
     };
     // Wait for all of them, so that none starts a container after the others were removed.
     const opened = await Promise.allSettled(asked.map(open));
@@ -216,12 +218,15 @@ class DockerEngine {
     );
   }
 
-  private startContainer(
-    { instance, image, withNetwork, programVolume }: PairRequest,
+  private async start(
+    { instance, trees, image, withNetwork, programVolume }: PairRequest,
     side: Side,
     signal: AbortSignal | undefined,
-  ): Promise<RunningContainer> {
-    return startContainer(
+  ): Promise<Started> {
+    const repository = sandboxRepository(trees[side], versionTag(instance), signal);
+    // Where the container does not start, nobody asks for it.
+    repository.catch(() => undefined);
+    const container = await startContainer(
       {
         connection: this.connection,
         image,
@@ -235,12 +240,13 @@ class DockerEngine {
       },
       signal,
     );
+    return { container, repository };
   }
 
   private openSandbox(
-    { instance, trees, image }: PairRequest,
+    { trees, image }: PairRequest,
     side: Side,
-    container: RunningContainer,
+    { container, repository }: Started,
     signal: AbortSignal | undefined,
   ): Promise<ContainerSandbox> {
     const { diskMb, memoryMb } = this.options.settings;
@@ -249,7 +255,7 @@ class DockerEngine {
         side,
         tree: trees[side],
         other: trees[side === 'base' ? 'fixed' : 'base'],
-        tag: versionTag(instance),
+        repository: () => repository,
         image,
         wire: container.wire,
         address: this.connection.address,
@@ -261,6 +267,12 @@ class DockerEngine {
       signal,
     );
   }
+}
+
+/** A container, and the repository for it, which is made meanwhile. */
+interface Started {
+  readonly container: RunningContainer;
+  readonly repository: Promise<SandboxRepository>;
 }
 
 interface PairRequest {

@@ -26,6 +26,7 @@ import { Agent } from '../sandbox/agent';
 import { openSandbox, type ContainerSandbox } from '../sandbox/containerSandbox';
 import { ContainerWorkspace } from '../sandbox/containerWorkspace';
 import { ownFiles } from '../sandbox/ownFiles';
+import { sandboxRepository } from '../sandbox/sandboxRepository';
 import { warmPair } from '../sandbox/warmPair';
 import type { Workspace } from '../workspace';
 import { removeAbandonedPods } from './abandonedPods';
@@ -355,7 +356,7 @@ class KubernetesEngine {
           ...parts,
           tree: trees[side],
           other: trees[side === 'base' ? 'fixed' : 'base'],
-          tag: versionTag(instance),
+          repository: () => sandboxRepository(trees[side], versionTag(instance), signal),
           image: prepared,
           diskBytes: shared.diskMb * 2 ** 20,
           // Requests equal limits, so the memory of a pod is its own.

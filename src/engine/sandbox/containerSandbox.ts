@@ -25,7 +25,7 @@ import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { Agent, type AgentParts } from './agent';
 import { contentTime, filesOfTar, tarOf } from './archive';
 import { servicesInSandbox } from './sandboxServices';
-import { sandboxRepository } from './sandboxRepository';
+import type { SandboxRepository } from './sandboxRepository';
 import { asciiJson } from './agentProtocol';
 
 /** What a sandbox must know of its image. */
@@ -46,8 +46,8 @@ export interface SandboxParts extends AgentParts {
   readonly tree: string;
   /** The pristine tree of the other side, or the same tree where there is no other side. */
   readonly other: string;
-  /** Name of the tag that its repository has. */
-  readonly tag: string | undefined;
+  /** Makes the repository that the tests see. */
+  readonly repository: () => Promise<SandboxRepository>;
   readonly image: SandboxImage;
   /** Bytes that tests may write. */
   readonly diskBytes: number;
@@ -129,7 +129,7 @@ export class ContainerSandbox implements Sandbox {
    */
   async synchronise(signal?: AbortSignal): Promise<void> {
     throwIfAborted(signal);
-    const { tree, other, tag } = this.parts;
+    const { tree, other, repository } = this.parts;
     const { payload } = await this.agent.ask({ kind: 'digests' });
     const there = JSON.parse(payload.toString('utf8')) as Record<string, [string, string]>;
     const beyond = other === tree ? this.entries : await treeEntries(other, signal);
@@ -149,7 +149,7 @@ export class ContainerSandbox implements Sandbox {
     // The image has R installed, so only what X* changes is installed again.
     const built = byGolden.filter((path) => builds.test(path));
     if (built.length > 0) await this.install(signal, built);
-    const { archive, idBytes } = await sandboxRepository(tree, tag, signal);
+    const { archive, idBytes } = await repository();
     await this.agent.ask({ kind: 'repository', idBytes }, archive);
   }
 

@@ -18,12 +18,20 @@ export async function closeImage(
     python,
     base,
     inherited,
-  }: { folder: string; python: string; base: string | undefined; inherited: string },
+    within,
+  }: {
+    readonly folder: string;
+    readonly python: string;
+    readonly base: string | undefined;
+    readonly inherited: string;
+    /** The only other folder that may have to be closed; absent for every one. */
+    readonly within?: string | undefined;
+  },
 ): Promise<number> {
   const doing = 'close the image to the user of tests';
   await container.run(['rm', '-rf', `${folder}/.git`], doing);
   const user = await closeAround(container, {
-    ...{ folder, python, doing },
+    ...{ folder, python, doing, within },
     ...(base === undefined ? {} : { interpreter: base }),
     ...{ path: inherited, user: usualUser },
   });

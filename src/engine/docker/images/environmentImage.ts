@@ -20,6 +20,7 @@ import {
   type BuildPlace,
 } from './build/buildContainer';
 import type { BuildNetwork } from './build/buildNetwork';
+import { compileEnvironment } from './build/compileFolder';
 import { foreignUser } from './build/confinement';
 import { inspectImage } from './inspectImage';
 import { identityOfService, installServices } from './build/installServices';
@@ -33,6 +34,7 @@ import {
 } from './resolvedRequirements';
 import { packageAccess, toolFolder, type PackageAccess } from './packages/packageAccess';
 import { needInterpreter, type Interpreter } from './askInterpreter';
+import type { PackageMetadata } from './packageMetadata';
 import { pullImage } from './pull/pullImage';
 import { treeArchive } from '../../sandbox/treeArchive';
 import { olderFile, putOlder, resolve, scratch, scratchTree, uvPath } from './resolve';
@@ -41,7 +43,7 @@ import { olderFile, putOlder, resolve, scratch, scratchTree, uvPath } from './re
  * Version of the way environments are built. It is raised with each change, so that older
  * environments are not reused.
  */
-export const builder = 5;
+export const builder = 6;
 
 /** Repository part of the names of environments that are built here. */
 export const environmentRepository = 'swt-bench/environment';
@@ -189,8 +191,8 @@ export async function environmentImage(
     const wanted = { ...request, needs, day, atHand };
     const resolveAll = (of: string | undefined): Promise<string[]> =>
       resolved({ ...wanted, day: of }, ground, place);
-    const record =
-      known ?? (await newRecord(asked, { request, system, resolve: resolveAll }, place));
+    const record = known ?? (await newRecord(asked, system, resolveAll, place));
+    if (known === undefined) await keepRequirements(storage, asked.key, record);
     const built = await builtBefore(request, record, base, place);
     if (built !== undefined) return built;
     const { lock, moved } = record;
@@ -219,29 +221,19 @@ export const titleOf = ({ repo, version }: Pick<Instance, 'repo' | 'version'>): 
   `${repo} ${version}`.trim();
 
 /**
- * Resolves what an environment needs as of its day, or the earliest later one that has a solution,
- * and keeps the result on this machine.
+ * Resolves what an environment needs as of its day, or the earliest later one that has a solution.
  */
 async function newRecord(
-  { key, day }: AskedEnvironment,
-  {
-    request,
-    system,
-    resolve: resolveAll,
-  }: {
-    readonly request: Pick<EnvironmentRequest, 'storage'>;
-    readonly system: SystemImage;
-    readonly resolve: (day: string | undefined) => Promise<string[]>;
-  },
+  { day }: AskedEnvironment,
+  system: SystemImage,
+  resolveAll: (day: string | undefined) => Promise<string[]>,
   { log }: BuildPlace,
 ): Promise<ResolvedRequirements> {
   const today = new Date().toISOString().slice(0, 10);
   const { answer: lock, moved } = await asOfLeastDay(day, today, resolveAll);
   const taken = moved?.taken ?? day;
   log.line(`resolved${taken === undefined ? '' : ` as of ${taken}`}:\n  ${lock.join('\n  ')}`);
-  const record = { lock, moved, packages: [...system.packages] };
-  await keepRequirements(request.storage, key, record);
-  return record;
+  return { lock, moved, packages: [...system.packages] };
 }
 
 /** Id of the base image, which is pulled when it is missing. */
@@ -360,10 +352,12 @@ interface ResolvingPlace {
   readonly folder: string;
   /** Requirements of R, where they are known without its set-up program. */
   readonly stated?: readonly string[] | undefined;
+  /** Packages whose metadata is known; their set-up programs need not run. */
+  readonly known?: readonly PackageMetadata[] | undefined;
 }
 
 /**
- * Resolves what an environment needs in a container that serves for more than this.
+ * Resolves what an environment needs in a container that serves for more than this. Nothing is kept.
  *
  * @throws HumanError when it cannot be resolved, Cancelled
  */
@@ -382,14 +376,9 @@ export async function resolveInside(
     ...request,
     needs: stated === undefined ? needs : { ...needs, project: undefined },
   };
-  return newRecord(
-    asked,
-    {
-      ...{ request, system },
-      resolve: (day) => lockOf({ ...wanted, day }, { ...inside, stated, path: system.path }),
-    },
-    place,
-  );
+  const resolveAll = (day: string | undefined): Promise<string[]> =>
+    lockOf({ ...wanted, day }, { ...inside, stated, path: system.path });
+  return newRecord(asked, system, resolveAll, place);
 }
 
 /** Runs the resolver in a container, and leaves R out of what it lists. */
@@ -454,6 +443,7 @@ function made(
       doing,
       { env, isForeign: true },
     );
+    await compileEnvironment(container, interpreter.executable, env);
     await installServices(container, recipe.services, { python: interpreter.executable, env });
     await container.run(['chown', '-hR', '0:0', madeFolder], 'take the environment back');
     await removeTools(container);
@@ -508,8 +498,6 @@ async function install(container: BuildContainer, installing: Installing): Promi
   );
   const usual = [
     ...[uvPath, 'pip', 'install', '--python', builtPython, '--no-deps'],
-    // uv cannot compile with Python 3.6.
-    ...(interpreter.version.startsWith('3.6.') ? [] : ['--compile-bytecode']),
     ...['-r', file],
   ];
   const first = await container.attempt([...usual, ...asOf(day, lock)], foreign);

@@ -137,7 +137,7 @@ const openPlaces = ['/tmp', '/var/tmp', '/dev', '/run/lock', '/proc', '/sys'];
  */
 const closing = `
 import glob, json, os, shutil, stat, sys
-folder, wanted, standing, time, python = sys.argv[1], int(sys.argv[2]), sys.argv[3].split(':'), int(sys.argv[4]), sys.argv[5]
+folder, wanted, standing, time, python, within = sys.argv[1], int(sys.argv[2]), sys.argv[3].split(':'), int(sys.argv[4]), sys.argv[5], sys.argv[6]
 USUAL = set('.dockerenv bin boot dev etc lib lib32 lib64 libx32 opt proc run sbin sys tmp usr var'.split())
 # Only read files: an interpreter that is asked for its folders runs the code that is installed for it.
 needed = set([folder])
@@ -206,7 +206,7 @@ def is_around(path):
     return path not in standing + [folder] and not os.path.islink(path) and os.lstat(path).st_dev == device
 
 def around():
-    for place, folders, names in os.walk('/'):
+    for place, folders, names in os.walk(within):
         folders[:] = [name for name in folders if is_around(os.path.join(place, name))]
         yield place, folders + [name for name in names if not os.path.islink(os.path.join(place, name))]
 
@@ -268,7 +268,9 @@ if user != 0:
             mode |= (mode & 0o500) >> 3 | (mode & 0o500) >> 6
         os.chmod(path, mode & ~0o22)
 for place, folders, names in os.walk(folder, topdown=False):
-    os.utime(place, (time, time))
+    # To set a time, even the same one, makes a second copy of a folder of a lower layer.
+    if os.lstat(place).st_mtime_ns != time * 10**9:
+        os.utime(place, (time, time))
 print(json.dumps({'user': user}))
 `;
 
@@ -289,6 +291,7 @@ export async function closeAround(
     interpreter = python,
     path,
     user,
+    within = '/',
     doing,
   }: {
     readonly folder: string;
@@ -299,13 +302,18 @@ export async function closeAround(
     /** PATH of the tests. */
     readonly path: string;
     readonly user: number;
+    /**
+     * The only folder, besides that of R, which something may have been written to since the image
+     * was closed; everything by default.
+     */
+    readonly within?: string | undefined;
     readonly doing: string;
   },
 ): Promise<number> {
   const answer = await container.run(
     [
       ...[interpreter, ...alone, closing],
-      ...[folder, String(user), openPlaces.join(':'), String(earliestTime), python],
+      ...[folder, String(user), openPlaces.join(':'), String(earliestTime), python, within],
     ],
     doing,
     { env: { PATH: [posix.dirname(python), path].join(':') }, cwd: '/' },

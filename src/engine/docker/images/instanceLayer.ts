@@ -21,6 +21,7 @@ import { projectVersion } from '../../environments/projectVersion';
 import { plainStart } from './environmentImage';
 import { installedName, keepInstalled, presentInstalled } from './installed/installedImage';
 import { statedRequirements } from './installed/statedRequirements';
+import { installedMetadata } from './packageMetadata';
 import { inspectImage, type PresentImage } from './inspectImage';
 import { identityDigest, noteUse } from './imageRecords';
 import { clearImageLeftovers } from './imageLeftovers';
@@ -339,9 +340,22 @@ export async function installFilled(
   tools: Tools,
   installs = true,
 ): Promise<Filled> {
-  const { python, base } = tools;
-  const { words: install, added } = await installR(filling, tools, installs);
-  const filled = { ...(await finished(filling, python, base)), python, install };
+  return closeInstalled(filling, tools, await installR(filling, tools, installs));
+}
+
+/**
+ * Closes a container in which R is installed.
+ *
+ * @param within the only folder, besides that of R, that foreign code could write to; absent for
+ * every one
+ */
+export async function closeInstalled(
+  filling: Filling,
+  { python, base }: Pick<Tools, 'python' | 'base'>,
+  { words: install, added }: Installation,
+  within?: string,
+): Promise<Filled> {
+  const filled = { ...(await finished(filling, python, base, within)), python, install };
   return { ...filled, keep: await keeping(filling, filled, { base, added }) };
 }
 
@@ -358,20 +372,22 @@ async function keeping(
   const named = await installedName({ instance, trees, recipe, folder, family, signal });
   if (named === undefined) return undefined;
   if ((await presentInstalled(named, storage, place)) !== undefined) return undefined;
-  const { name } = await projectNeeds(trees.base, instance.repo, recipe);
-  const stated = await statedRequirements(container, { python, name, extras: recipe.extras });
-  const files = await treeEntries(trees.base, signal);
   const baseImage = source.base;
-  return ({ lock, packages }) =>
-    keepInstalled(
+  return async ({ lock, packages }) => {
+    const { name } = await projectNeeds(trees.base, instance.repo, recipe);
+    const stated = await statedRequirements(container, { python, name, extras: recipe.extras });
+    const metadata = await installedMetadata(container, base, lock);
+    const files = await treeEntries(trees.base, signal);
+    await keepInstalled(
       container,
       {
-        ...{ instance, base, baseImage, lock, packages, files, interpreter: after },
+        ...{ instance, base, baseImage, lock, packages, files, interpreter: after, metadata },
         ...{ install: [...install], added: [...added], stated: stated ?? null },
       },
       { ...named, storage },
       place,
     );
+  };
 }
 
 /** Closes the image, hands the tree over to the user of tests, and asks the interpreter. */
@@ -379,10 +395,13 @@ async function finished(
   { container, request, folder, inherited }: Filling,
   python: string,
   base: string | undefined,
+  within?: string,
 ): Promise<Pick<Filled, 'after' | 'user'>> {
-  const user = await closeImage(container, { folder, python, base, inherited });
-  await handOver(container, folder, user);
-  const after = await needInterpreter(container, request.source.name, [python], base !== undefined);
+  const user = await closeImage(container, { folder, python, base, inherited, within });
+  const [after] = await Promise.all([
+    needInterpreter(container, request.source.name, [python], base !== undefined),
+    handOver(container, folder, user),
+  ]);
   return { after, user };
 }
 
@@ -414,7 +433,7 @@ interface Tools {
 }
 
 /** What installing R has done. */
-interface Installation {
+export interface Installation {
   /** The command that installs R again; empty where R is not installed. */
   readonly words: readonly string[];
   /** Files of the environment that it wrote, and its scripts. */
@@ -422,7 +441,11 @@ interface Installation {
 }
 
 /** Does what the recipe says before the installation, installs R, and compiles what that made. */
-async function installR(filling: Filling, tools: Tools, installs: boolean): Promise<Installation> {
+export async function installR(
+  filling: Filling,
+  tools: Tools,
+  installs: boolean,
+): Promise<Installation> {
   const { container, request, place, folder, inherited } = filling;
   const { instance, recipe, trees } = request;
   const { work } = place;

@@ -4,6 +4,7 @@ import { asOf } from '../../environments/packageDay';
 import { NoSolution, saysNoSolution } from '../../environments/leastDay';
 import type { ProjectNeeds } from '../../environments/projectNeeds';
 import type { BuildContainer, Command, Ended } from './build/buildContainer';
+import { metadataSettings, type PackageMetadata } from './packageMetadata';
 
 /** Folder for everything that a build writes. It is removed before an image is made. */
 export const scratch = '/swt-build';
@@ -39,6 +40,8 @@ interface Resolving {
   readonly needs: ProjectNeeds;
   /** Requirements of R itself, where they are known without its set-up program. */
   readonly stated?: readonly string[] | undefined;
+  /** Packages whose metadata is known; their set-up programs need not run. */
+  readonly known?: readonly PackageMetadata[] | undefined;
   readonly extras: readonly string[];
   /** Day as of which packages are taken. */
   readonly day: string | undefined;
@@ -59,8 +62,14 @@ export async function resolve(container: BuildContainer, resolving: Resolving): 
   const { needs, day, what, env } = resolving;
   const doing = `resolve the requirements of ${what}${day === undefined ? '' : ` as of ${day}`}`;
   const command = { cwd: resolving.folder, env, isForeign: true, doing };
-  await putInputs(container, needs, resolving.stated ?? []);
+  const settings = metadataSettings(resolving.known ?? []);
+  await putInputs(container, needs, { stated: resolving.stated ?? [], settings });
   const isolated = ['--build-constraint', ...inputPaths('constraints.txt')];
+  if (settings !== '') {
+    const quick = [...isolated, '--config-file', ...inputPaths('known.toml')];
+    const ended = await container.attempt(compileCommand(resolving, quick), command);
+    if (ended.code === 0) return linesOf(ended.standard);
+  }
   let ended = await container.attempt(compileCommand(resolving, isolated), command);
   const older = olderSetuptools(ended.output);
   if (ended.code !== 0 && older !== undefined) {
@@ -92,7 +101,7 @@ const inputPaths = (...names: string[]): string[] => names.map((name) => `${scra
 async function putInputs(
   container: BuildContainer,
   needs: ProjectNeeds,
-  stated: readonly string[],
+  { stated, settings }: { readonly stated: readonly string[]; readonly settings: string },
 ): Promise<void> {
   const file = (lines: readonly string[]): Buffer => Buffer.from(`${lines.join('\n')}\n`);
   await container.put(
@@ -103,6 +112,7 @@ async function putInputs(
         'stated.in': stated,
         'constraints.txt': needs.constraints,
         'overrides.txt': needs.overrides,
+        'known.toml': [settings],
       }).map(([name, lines]) => ({ path: `${scratch.slice(1)}/in/${name}`, content: file(lines) })),
     ),
   );

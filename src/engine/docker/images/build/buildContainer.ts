@@ -101,7 +101,8 @@ const kept = 1 << 20;
 /**
  * Does `work` in a container that is removed at the end, whether `work` succeeds or fails. When the
  * signal fires, the container is removed at once. After a success, nobody waits for the removal,
- * which takes up to a second; the connection does, before it is closed.
+ * which takes up to a second, and for what `work` has left for {@link BuildContainer.afterwards}; the
+ * connection does, before it is closed.
  *
  * @throws HumanError (engine gone, disk full), Cancelled, and what `work` throws
  */
@@ -133,7 +134,7 @@ export async function inContainer<T>(
     await made.start();
     building = new BuildContainer(made, place, async () => remove());
     const result = await work(building);
-    connection.meanwhile(remove() ?? Promise.resolve());
+    connection.meanwhile(building.afterAll().then(remove));
     return result;
   } catch (error) {
     await remove();
@@ -173,6 +174,7 @@ export type ImageCommands = Pick<BuildContainer, 'attempt' | 'run' | 'put'>;
 /** A running container that becomes an image. */
 export class BuildContainer {
   private supervisor: string | undefined;
+  private readonly later: (() => Promise<void>)[] = [];
   private lastStep: string | undefined;
 
   /** The latest step, for errors. */
@@ -186,6 +188,20 @@ export class BuildContainer {
     private readonly place: BuildPlace,
     private readonly end: () => Promise<void>,
   ) {}
+
+  /** Does work once nobody waits for this container any more. An error of it is only logged. */
+  afterwards(work: () => Promise<void>): void {
+    this.later.push(work);
+  }
+
+  /** Does what was left for afterwards. Never fails. */
+  async afterAll(): Promise<void> {
+    try {
+      for (const work of this.later) await work();
+    } catch (error) {
+      this.place.log.line(messageOf(error));
+    }
+  }
 
   /** @param python an interpreter that foreign code cannot write to: that of the base image */
   superviseWith(python: string): void {

@@ -5,6 +5,7 @@ import { readTreeFile, treeEntries, type TreeEntry } from '../../../../repositor
 import { asciiJson } from '../../../sandbox/agentProtocol';
 import { contentTime, earliestTime, filesInTar, tarEnd, tarEntry } from '../../../sandbox/archive';
 import type { BuildContainer } from './buildContainer';
+import { compileSources } from './compileFolder';
 import type { CompiledFile, CompiledFiles } from './compiledFiles';
 import { foreignUser } from './confinement';
 
@@ -180,7 +181,8 @@ async function* staged(
  * of the packed files. For CPython 3.6 and later, with the standard library only.
  */
 const layingScript = `
-import compileall, functools, glob, importlib.util, json, os, shutil, stat, sys, tarfile
+import glob, importlib.util, json, os, shutil, stat, sys, tarfile
+${compileSources}
 staging, folder, packed, time = sys.argv[1:]
 root, time = os.fsencode(folder), int(time)
 os.umask(0o022)
@@ -251,31 +253,15 @@ for above in (b'', b'*'):
             file.write(b''.join(line + b'\\n' for line in lines if os.path.lexists(os.path.join(root, line))))
 
 sources = [os.fsdecode(at(path)) for path in plan['compile']]
-def compile_all():
-    one = functools.partial(compileall.compile_file, quiet=2)
-    count = min(os.cpu_count() or 1, 4)
-    if len(sources) >= 16 and count > 1:
-        try:
-            from concurrent.futures import ProcessPoolExecutor
-            with ProcessPoolExecutor(count) as pool:
-                list(pool.map(one, sources, chunksize=8))
-            return
-        except Exception:
-            # Where several processes are impossible, as without /dev/shm.
-            pass
-    for source in sources:
-        try:
-            one(source)
-        except Exception:
-            # Without its compiled file, a source is slower but otherwise the same.
-            pass
-compile_all()
+compile_sources(sources)
 made = [path for path in (compiled(os.fsencode(source)) for source in sources) if os.path.isfile(path) and path not in own]
 if made:
     with tarfile.open(packed, 'w') as archive:
         for path in made:
             archive.add(os.fsdecode(path), os.fsdecode(os.path.relpath(path, root)))
 for place, _, _ in os.walk(root):
-    os.utime(place, (time, time))
+    # To set a time, even the same one, makes a second copy of a folder of a lower layer.
+    if os.lstat(place).st_mtime_ns != time * 10**9:
+        os.utime(place, (time, time))
 print(len(made))
 `;

@@ -3,7 +3,7 @@ import { asOf } from '../../../environments/packageDay';
 import { packageOf } from '../../../environments/projectVersion';
 import { tarOf } from '../../../sandbox/archive';
 import type { BuildContainer } from '../build/buildContainer';
-import { compileFolder } from '../build/compileFolder';
+import { compileEnvironment } from '../build/compileFolder';
 import { foreignUser } from '../build/confinement';
 import { scratch, uvPath } from '../resolve';
 
@@ -32,8 +32,6 @@ interface Changing {
   readonly day: string | undefined;
   /** Interpreter of the base image. */
   readonly python: string;
-  /** Version of that Python. */
-  readonly version: string;
   readonly env: Readonly<Record<string, string>>;
   /** Purpose, as in "could not …". */
   readonly doing: string;
@@ -47,7 +45,7 @@ interface Changing {
  * container is of no use. Cancelled
  */
 export async function changePackages(container: BuildContainer, changing: Changing): Promise<void> {
-  const { change, lock, day, python, version, env, doing } = changing;
+  const { change, lock, day, python, env, doing } = changing;
   await container.run(
     [
       ...[python, '-I', '-S', '-c', removing],
@@ -65,11 +63,7 @@ export async function changePackages(container: BuildContainer, changing: Changi
       ...asOf(day, lock),
     ];
     await container.run(install, doing, { env, isForeign: true });
-    // As in an environment that is built at once: uv cannot compile with Python 3.6.
-    if (!version.startsWith('3.6.')) {
-      const command = { env: { ...env, ...utf8 }, isForeign: true };
-      await compileFolder(container, python, `${environmentFolder}/lib`, command);
-    }
+    await compileEnvironment(container, python, env);
   }
   await container.run(['sh', '-c', takeBack], 'take the environment back');
 }
@@ -132,10 +126,10 @@ for folder in sorted(folders, key=len, reverse=True):
         except OSError:
             break
         folder = os.path.dirname(folder)
-for folder in standing | folders:
+for folder in standing | folders | set(os.path.join(each, '__pycache__') for each in places):
     if os.path.isdir(folder) and not os.path.islink(folder) and (folder == root or folder.startswith(root + os.sep)):
         os.chown(folder, user, user)
 `;
 
 /** New files are closed as those of an environment that was built at once. */
-const takeBack = `find ${environmentFolder} -user ${foreignUser} ! -type l -exec chmod go-w {} + && find ${environmentFolder} -user ${foreignUser} -exec chown -h 0:0 {} +`;
+const takeBack = `find ${environmentFolder} -user ${foreignUser} '(' -type l -o -exec chmod go-w {} + ')' -exec chown -h 0:0 {} +`;

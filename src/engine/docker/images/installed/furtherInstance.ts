@@ -1,7 +1,7 @@
 import { HumanError, messageOf, throwIfAborted } from '../../../../domain/humanError';
 import { plural } from '../../../../domain/plural';
 import { treeEntries } from '../../../../repository/treeFiles';
-import { usualFolder } from '../../../containerImage';
+import { environmentFolder, usualFolder } from '../../../containerImage';
 import { packageOf } from '../../../environments/projectVersion';
 import { repositoryArchive } from '../../../sandbox/treeArchive';
 import { needInterpreter } from '../askInterpreter';
@@ -26,15 +26,17 @@ import {
 import { purposeOf } from '../../labels';
 import { inspectImage } from '../inspectImage';
 import {
-  installFilled,
+  closeInstalled,
+  installR,
   keepInstance,
   presentInstance,
   type Filled,
   type Filling,
+  type Installation,
   type InstanceImage,
   type InstanceLayerRequest,
 } from '../instanceLayer';
-import type { ResolvedRequirements } from '../resolvedRequirements';
+import { keepRequirements, type ResolvedRequirements } from '../resolvedRequirements';
 import { compiledOf, versionRecordPath } from '../versionImage';
 import { changePackages, packageChange } from './changePackages';
 import {
@@ -45,6 +47,7 @@ import {
   type InstalledRecord,
 } from './installedImage';
 import { removeInstallation } from './removeInstallation';
+import { statedRequirements } from './statedRequirements';
 
 interface FurtherRequest
   extends
@@ -83,12 +86,14 @@ export async function furtherInstance(
   const folder = instance.environment?.folder ?? usualFolder;
   const image = await installedFor({ ...request, folder }, place);
   if (image === undefined) return undefined;
+  // While the container starts.
+  const asked = askedEnvironment(request, place);
+  asked.catch(() => undefined);
   try {
-    const asked = await askedEnvironment(request, place);
     work.reporter.progress(`${instance.id}: putting R into ${image.name}`);
     const from = { image: image.id, purpose: purposeOf(instance), runs: 'foreign' } as const;
-    await inContainer(place, from, (container) =>
-      fill({ container, image, asked, request: { ...request, folder } }, place),
+    await inContainer(place, from, async (container) =>
+      fill({ container, image, asked: await asked, request: { ...request, folder } }, place),
     );
   } catch (error) {
     throwIfAborted(work.signal);
@@ -135,26 +140,29 @@ async function fill(made: OnInstalled, place: BuildPlace): Promise<void> {
       layOver(made, record, place),
     ]);
     const at = { ...made, record, env };
-    if (!image.isAlike) await clear(at, place);
-    const resolved = asked.known ?? (await resolveThere(at, place));
-    if (resolved.packages.join() !== record.packages.join()) {
-      throw new NotAlike('it has other Debian packages');
-    }
-    const keepsInstallation = image.isAlike && !changesTools(at, resolved);
-    // The resolver may have run the set-up program in the tree.
-    const isClear = !image.isAlike && asked.known !== undefined;
-    if (!keepsInstallation && !isClear) await clear(at, place);
-    await takePackages(at, resolved, place);
-    if (packages !== undefined) await removeTools(container);
+    const { resolved, installation } = await (image.isAlike
+      ? installedAlike(at, place)
+      : installedAgain(at, place));
     const { key, name } = environmentName(request, resolved, asked.base);
     const { moved } = resolved;
     const source = { image: image.id, name, digest: key, base: asked.base, moved };
     const layer = { ...request, source: { ...source, from: 'built' as const } };
-    const filled = keepsInstallation
-      ? await asInstalled(at, resolved)
-      : await installFilled(await installing(at, layer, place), toolsOf(record));
-    await filled.keep?.(resolved);
+    const removing = packages === undefined ? Promise.resolve() : removeTools(container);
+    // Closing an image looks at all that is left.
+    if (installation !== undefined) await removing;
+    const [filled] = await Promise.all([
+      installation === undefined
+        ? asInstalled(at, resolved)
+        : closed(at, layer, installation, place),
+      removing,
+    ]);
     await keepInstance(container, layer, filled, place);
+    if (asked.known === undefined) {
+      await keepRequirements(request.storage, asked.key, resolved);
+    }
+    // The next instance can do without, so this one does not wait.
+    const { keep } = filled;
+    if (keep !== undefined) container.afterwards(() => keep(resolved));
   } finally {
     packages?.close();
   }
@@ -183,25 +191,83 @@ interface Laid extends OnInstalled {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Removes the installation of the other instance, and all files of the tree that R does not have. */
-async function clear({ container, request, record }: Laid, { work }: BuildPlace): Promise<void> {
-  const { trees, folder } = request;
-  const files = await treeEntries(trees.base, work.signal);
-  await removeInstallation(container, { ...record, files, python: record.base, folder });
+/** What a container has once R and its packages are in it. */
+interface Installed {
+  readonly resolved: ResolvedRequirements;
+  /** What the installation of R did; undefined where that of the other instance stays. */
+  readonly installation?: Installation;
 }
 
+/** Gives R, which would be installed as the other one is, its packages. */
+async function installedAlike(at: Laid, place: BuildPlace): Promise<Installed> {
+  const { asked, record } = at;
+  const resolved = asked.known ?? (await resolveThere(at, record.stated ?? undefined, place));
+  const isKept = !changesTools(at, record.lock, resolved.lock);
+  if (!isKept) await clear(at, place);
+  await takePackages(at, record.lock, resolved, place);
+  return isKept ? { resolved } : { resolved, installation: await installThere(at, place) };
+}
+
+/**
+ * Installs R. To ask its set-up program before that what it requires takes as long again. So it is
+ * taken to require what the other one does until it is installed, and can tell.
+ */
+async function installedAgain(at: Laid, place: BuildPlace): Promise<Installed> {
+  const { asked, record, container, request } = at;
+  await clear(at, place);
+  const isAlone = asked.needs.project === undefined;
+  const likely = isAlone ? [] : (record.stated ?? undefined);
+  const first = asked.known ?? (await resolveThere(at, likely, place));
+  // The set-up program has run in the tree.
+  if (asked.known === undefined && likely === undefined) await clear(at, place);
+  await takePackages(at, record.lock, first, place);
+  const installation = await installThere(at, place);
+  if (isAlone || asked.known !== undefined || likely === undefined) {
+    return { resolved: first, installation };
+  }
+  const { executable: python } = record.interpreter;
+  const project = { python, name: asked.needs.name, extras: request.recipe.extras };
+  const stated = await statedRequirements(container, project);
+  if (stated?.join('\n') === likely.join('\n')) return { resolved: first, installation };
+  const resolved = await resolveThere(at, stated, place);
+  const isKept = stated !== undefined && !changesTools(at, first.lock, resolved.lock);
+  if (!isKept) await clear(at, place, installation.added);
+  await takePackages(at, first.lock, resolved, place);
+  return { resolved, installation: isKept ? installation : await installThere(at, place) };
+}
+
+const installThere = async (at: Laid, place: BuildPlace): Promise<Installation> =>
+  installR(await fillingOf(at, place), toolsOf(at.record), true);
+
+/**
+ * Removes an installation, and all files of the tree that R does not have.
+ *
+ * @param added what it wrote into the environment; by default that of the other instance
+ */
+async function clear(
+  { container, request, record }: Laid,
+  { work }: BuildPlace,
+  added: readonly string[] = record.added,
+): Promise<void> {
+  const { trees, folder } = request;
+  const files = await treeEntries(trees.base, work.signal);
+  await removeInstallation(container, { added, files, python: record.base, folder });
+}
+
+/** @param stated what R requires; undefined to ask its set-up program */
 async function resolveThere(
-  { container, image, asked, request, record, env }: Laid,
+  { container, asked, request, record, env }: Laid,
+  stated: readonly string[] | undefined,
   place: BuildPlace,
 ): Promise<ResolvedRequirements> {
   const { trees, folder } = request;
-  const stated = image.isAlike ? (record.stated ?? undefined) : undefined;
   if (stated === undefined) {
     // Set-up programs ask git for files and versions.
     const { signal } = place.work;
     await container.put(repositoryArchive(trees.base, folder.slice(1), foreignUser, signal));
   }
-  const inside = { container, python: record.base, env, folder, stated };
+  const { base: python, metadata: known } = record;
+  const inside = { container, python, env, folder, stated, known };
   return resolveInside(asked, request, inside, place);
 }
 
@@ -209,27 +275,35 @@ async function resolveThere(
  * Whether a package that builds R gets another version. R was installed with the version before,
  * and another one might install it in another way.
  */
-function changesTools({ asked, record }: Laid, { lock }: ResolvedRequirements): boolean {
-  const { add, remove } = packageChange(record.lock, lock);
+function changesTools({ asked }: Laid, from: readonly string[], to: readonly string[]): boolean {
+  const { add, remove } = packageChange(from, to);
   const tools = new Set(asked.needs.build.map(packageOf));
   return [...add.map(packageOf), ...remove].some((name) => tools.has(name));
 }
 
-/** Gives the environment of a container the packages that its instance needs. */
+/**
+ * Gives the environment of a container the packages that its instance needs.
+ *
+ * @param from the packages that it has
+ * @throws NotAlike when it has other Debian packages
+ */
 async function takePackages(
   { container, asked, request, record, env }: Laid,
-  { lock, moved }: ResolvedRequirements,
+  from: readonly string[],
+  { lock, moved, packages }: ResolvedRequirements,
   place: BuildPlace,
 ): Promise<void> {
-  if (isSame(record.lock, lock)) return;
+  if (packages.join() !== record.packages.join()) {
+    throw new NotAlike('it has other Debian packages');
+  }
+  if (isSame(from, lock)) return;
   const { instance } = request;
   const title = titleOf(instance);
-  const change = packageChange(record.lock, lock);
+  const change = packageChange(from, lock);
   const count = plural(change.add.length, 'package');
   place.work.reporter.progress(`${instance.id}: changing ${count} for ${title}`);
   await changePackages(container, {
     ...{ change, lock, day: moved?.taken ?? asked.day, python: record.base, env },
-    version: record.interpreter.version,
     doing: `change the packages of ${title}`,
   });
 }
@@ -248,13 +322,29 @@ async function asInstalled(
   return { python, after, user: foreignUser, install };
 }
 
-async function installing(
-  { container, image, request }: Laid,
+/** Closes a container in which R was installed again. */
+async function closed(
+  at: Laid,
   layer: InstanceLayerRequest,
+  installation: Installation,
   place: BuildPlace,
+): Promise<Filled> {
+  const filling = await fillingOf(at, place, layer);
+  // The image is closed, so foreign code could write only there.
+  return closeInstalled(filling, toolsOf(at.record), installation, environmentFolder);
+}
+
+/** @param layer absent as long as the packages are not known */
+async function fillingOf(
+  { container, image, asked, request }: Laid,
+  place: BuildPlace,
+  layer?: InstanceLayerRequest,
 ): Promise<Filling> {
+  const source = { image: image.id, name: image.name, digest: '', base: asked.base };
   const inherited = (await inspectImage(place.connection, image.id))?.path ?? '';
-  return { container, request: layer, place, folder: request.folder, inherited };
+  const { folder } = request;
+  const known = layer ?? { ...request, source: { ...source, from: 'built' as const } };
+  return { container, request: known, place, folder, inherited };
 }
 
 const toolsOf = ({ base, interpreter: { executable: python, packages } }: InstalledRecord) => ({

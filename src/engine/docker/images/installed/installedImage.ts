@@ -19,6 +19,7 @@ import {
 } from '../environmentImage';
 import { identityDigest, noteUse } from '../imageRecords';
 import { inspectImage } from '../inspectImage';
+import { packageMetadata } from '../packageMetadata';
 import { filesOf, recordedFiles, recordLimit, versionRecordPath } from '../versionImage';
 import { installationDigest } from './installationDigest';
 
@@ -41,6 +42,8 @@ const recorded = z.object({
   packages: lines,
   /** What R requires, as it stated when it was installed; null where that cannot be read. */
   stated: lines.nullable(),
+  /** What the packages of the environment state, as far as that can be read. */
+  metadata: z.array(packageMetadata),
   files: recordedFiles,
 });
 
@@ -50,7 +53,7 @@ export interface InstalledRecord extends Omit<z.infer<typeof recorded>, 'files'>
 }
 
 /** How their tags go on after the version. The number is raised with each change to these images. */
-const tagStart = 'installed1-';
+const tagStart = 'installed2-';
 
 interface InstalledRequest {
   readonly instance: Instance;

@@ -18,7 +18,9 @@ export async function removeInstallation(
     added,
     python,
     folder,
-  }: Pick<InstalledRecord, 'files' | 'added'> & {
+  }: Pick<InstalledRecord, 'files'> & {
+    /** Files of the environment that the installation wrote. */
+    readonly added: readonly string[];
     /** Interpreter of the base image. */
     readonly python: string;
     /** Folder of R. */
