@@ -11,7 +11,6 @@ import struct
 import tarfile
 import time
 
-from swt_processes import allocated
 from swt_repository import Repository
 
 # Modification time of every folder of the tree, in seconds since 1970. A folder's own time would
@@ -70,8 +69,10 @@ class Tree(object):
         return (info.st_mode, info.st_uid, info.st_ctime_ns, info.st_ino, info.st_size, info.st_mtime_ns)
 
     def remember(self):
-        self.known = {path: self.state(info) for path, info in self.walk()}
-        self.bytes = allocated([self.root])
+        self.known, self.bytes = {}, 0
+        for relative, info in self.walk():
+            self.known[relative] = self.state(info)
+            self.bytes += info.st_blocks * 512
 
     def let_time_pass(self):
         """Waits until a file that is changed now gets a later time than all known files."""
@@ -126,19 +127,21 @@ class Tree(object):
                 continue
 
     def digests(self):
-        """Maps each path to [mode, object id] as git has them, without the repository's own folder."""
+        """
+        Maps each path of the known state to [mode, object id] as git has them, without the
+        repository's own folder.
+        """
         found = {}
-        for relative, info in self.walk():
+        for relative, (mode, *_) in self.known.items():
             if is_git(relative) or is_compiled(relative):
                 continue
-            if stat.S_ISLNK(info.st_mode):
+            if stat.S_ISLNK(mode):
                 content = os.fsencode(os.readlink(self.path(relative)))
                 found[relative] = ["120000", blob(content)]
-            elif stat.S_ISREG(info.st_mode):
+            elif stat.S_ISREG(mode):
                 with open(self.path(relative), "rb") as file:
                     content = file.read()
-                mode = "100755" if info.st_mode & 0o100 else "100644"
-                found[relative] = [mode, blob(content)]
+                found[relative] = ["100755" if mode & 0o100 else "100644", blob(content)]
         return found
 
     def scan(self):
