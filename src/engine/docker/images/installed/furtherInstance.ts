@@ -2,6 +2,7 @@ import { HumanError, messageOf, throwIfAborted } from '../../../../domain/humanE
 import { plural } from '../../../../domain/plural';
 import { treeEntries } from '../../../../repository/treeFiles';
 import { environmentFolder, usualFolder } from '../../../containerImage';
+import { NoSolution } from '../../../environments/leastDay';
 import { packageOf } from '../../../environments/projectVersion';
 import { repositoryArchive } from '../../../sandbox/treeArchive';
 import { needInterpreter } from '../askInterpreter';
@@ -201,7 +202,7 @@ interface Installed {
 /** Gives R, which would be installed as the other one is, its packages. */
 async function installedAlike(at: Laid, place: BuildPlace): Promise<Installed> {
   const { asked, record } = at;
-  const resolved = asked.known ?? (await resolveThere(at, record.stated ?? undefined, place));
+  const resolved = asked.known ?? (await resolveThere(at, statedByOther(at), place));
   const isKept = !changesTools(at, record.lock, resolved.lock);
   if (!isKept) await clear(at, place);
   await takePackages(at, record.lock, resolved, place);
@@ -215,14 +216,14 @@ async function installedAlike(at: Laid, place: BuildPlace): Promise<Installed> {
 async function installedAgain(at: Laid, place: BuildPlace): Promise<Installed> {
   const { asked, record, container, request } = at;
   await clear(at, place);
-  const isAlone = asked.needs.project === undefined;
-  const likely = isAlone ? [] : (record.stated ?? undefined);
-  const first = asked.known ?? (await resolveThere(at, likely, place));
+  const likely = statedByOther(at);
+  const first = asked.known ?? (await resolveThere(at, likely, place).catch(notOfThisR));
   // The set-up program has run in the tree.
   if (asked.known === undefined && likely === undefined) await clear(at, place);
   await takePackages(at, record.lock, first, place);
   const installation = await installThere(at, place);
-  if (isAlone || asked.known !== undefined || likely === undefined) {
+  const isKnown = asked.known !== undefined || asked.needs.project === undefined;
+  if (isKnown || likely === undefined) {
     return { resolved: first, installation };
   }
   const { executable: python } = record.interpreter;
@@ -234,6 +235,18 @@ async function installedAgain(at: Laid, place: BuildPlace): Promise<Installed> {
   if (!isKept) await clear(at, place, installation.added);
   await takePackages(at, first.lock, resolved, place);
   return { resolved, installation: isKept ? installation : await installThere(at, place) };
+}
+
+/**
+ * What the other R requires beyond what is asked of every R of the version; undefined where that is
+ * not known.
+ */
+const statedByOther = ({ asked, record }: Laid): readonly string[] | undefined =>
+  asked.needs.project === undefined ? [] : (record.stated ?? undefined);
+
+/** @throws NotAlike where only requirements that R may not have lack a solution */
+function notOfThisR(error: unknown): never {
+  throw error instanceof NoSolution ? new NotAlike(error.message) : error;
 }
 
 const installThere = async (at: Laid, place: BuildPlace): Promise<Installation> =>
