@@ -32,13 +32,7 @@ describe('swt-bench open on a repository with links where files of ours go', () 
     await writeFile(at('rows.jsonl'), JSON.stringify(row));
     const run = await cli([
       ...['open', row.instance_id, '--dataset', at('rows.jsonl'), '--out', at('out')],
-      ...[
-        '--source',
-        relative(root, at('from')),
-        '--storage',
-        at('storage'),
-        '--devcontainer',
-      ],
+      ...['--source', relative(root, at('from')), '--storage', at('storage'), '--devcontainer'],
     ]);
     for (const file of readdirSync(at('elsewhere'))) {
       assert.equal(await readFile(join(at('elsewhere'), file), 'utf8'), 'precious\n', file);
