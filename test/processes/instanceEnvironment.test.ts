@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
@@ -37,8 +37,12 @@ describe('the environment that is made for an instance @full', function () {
     const trees = await example.prepare(source, storage, about);
     const request = { instance: example.instance(about), tree: trees.base, storage };
     const steps: string[] = [];
-    const work = { reporter: { ...silent, progress: (step: string) => void steps.push(step) } };
-    const make = () => orSkip(this, 'packages', () => instanceEnvironment(request, work));
+    const logged: string[] = [];
+    const reporter = {
+      log: (line: string) => void logged.push(line),
+      progress: (step: string) => void steps.push(step),
+    };
+    const make = () => orSkip(this, 'packages', () => instanceEnvironment(request, { reporter }));
     const { interpreter: made, moved } = await make();
     assert.equal(moved, undefined);
     const list = execFileSync(made, ['-m', 'pip', 'list', '--format', 'freeze']).toString();
@@ -69,6 +73,27 @@ describe('the environment that is made for an instance @full', function () {
       steps.every((step) => !step.includes('installing')),
       'it is reused',
     );
+    const pip = (...args: string[]): string =>
+      execFileSync(made, ['-m', 'pip', '--disable-pip-version-check', ...args], {
+        encoding: 'utf8',
+      });
+    pip('install', '--quiet', '--upgrade', 'pip');
+    await make();
+    assert.ok(steps.every((step) => !step.includes('installing')));
+    for (const spoil of [
+      () => pip('uninstall', '--quiet', '--yes', 'click'),
+      () => pip('install', '--quiet', 'click==8.1.2'),
+      () => rm(join(site, 'click', 'core.py')),
+    ]) {
+      steps.length = 0;
+      logged.length = 0;
+      await spoil();
+      assert.equal((await make()).interpreter, made);
+      assert.match(pip('list', '--format', 'freeze'), /^click==8\.1\.3$/m);
+      assert.ok(existsSync(join(site, 'click', 'core.py')));
+      assert.match(logged.join('\n'), /no longer has all of click: it is made again/);
+      assert.ok(steps.some((step) => step.includes('installing')));
+    }
     const folder = dirname(dirname(dirname(made)));
     const entries = await readdir(folder);
     assert.ok(

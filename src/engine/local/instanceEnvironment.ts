@@ -1,6 +1,6 @@
 import { access, copyFile, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
 import { Cancelled, HumanError } from '../../domain/humanError';
@@ -62,6 +62,12 @@ const knownSchema = z.object({
   moved: z.object({ wanted: z.string(), taken: z.string() }).optional(),
 });
 
+/** What an environment says of itself, as far as it is read back. */
+const aboutSchema = z.object({
+  /** The `.dist-info` folders of its packages, relative to it. */
+  infos: z.array(z.string()).default([]),
+});
+
 /** An environment that was made for an instance. */
 export interface MadeEnvironment {
   readonly interpreter: string;
@@ -83,12 +89,19 @@ export async function instanceEnvironment(
   const { instance, tree, storage } = request;
   const recipe = recipeOf(instance.repo, instance.version);
   const known = madeFor(request, recipe);
-  const before = await readKnown(known);
-  if (before !== undefined && (await isReady(join(environmentsFolder(storage), before.name)))) {
-    const { name, moved } = before;
-    return { interpreter: interpreterIn(join(environmentsFolder(storage), name)), moved };
-  }
   const title = `${instance.repo} ${instance.version}`.trim();
+  const before = await readKnown(known);
+  if (before !== undefined) {
+    const made = join(environmentsFolder(storage), before.name);
+    if (await isReady(made)) {
+      const changed = await changedPackages(made);
+      if (changed.length === 0) return { interpreter: interpreterIn(made), moved: before.moved };
+      const listed = changed.slice(0, 5).join(', ');
+      work.reporter.log(
+        `${instance.id}: the environment of ${title} no longer has all of ${listed}: it is made again`,
+      );
+    }
+  }
   work.reporter.progress(`${instance.id}: looking for Python ${recipe.python}`);
   const python = await pythonOfVersion(recipe.python, title, work.signal);
   const uv = await uvOf(storage, python, work);
@@ -113,10 +126,11 @@ export async function instanceEnvironment(
     const made = join(folder, name);
     const options = { ...work, what: `makes the environment of ${title}` };
     await withLock(lockPath(storage, 'environment', name), options, async () => {
-      if (await isReady(made)) return;
+      if ((await isReady(made)) && (await changedPackages(made)).length === 0) return;
       await rm(made, { recursive: true, force: true });
       await install(making, made, lock);
-      const about = { title, python, day: making.day, lock };
+      const infos = await infosOf(made, lock);
+      const about = { title, python, day: making.day, lock, infos };
       await writeWholeFile(join(made, readyFile), JSON.stringify(about));
     });
     await makeFolder(dirname(known));
@@ -243,7 +257,7 @@ async function compilePackages(making: Making, made: string): Promise<void> {
 /**
  * Removes an installed project but for its metadata: its version and its entry points. Its code is
  * that of the tree under test, which may be another than the tree that the environment was made
- * for. The format of RECORD: https://packaging.python.org/en/latest/specifications/recording-installed-packages/
+ * for.
  */
 async function keepOnlyMetadata(made: string, project: string): Promise<void> {
   for (const site of await siteFolders(made)) {
@@ -253,18 +267,66 @@ async function keepOnlyMetadata(made: string, project: string): Promise<void> {
         plainName(entry.slice(0, -'.dist-info'.length).split('-')[0] ?? '') !== plainName(project)
       )
         continue;
-      const record = await readFile(join(site, entry, 'RECORD'), 'utf8');
-      for (const line of record.split('\n')) {
-        const path = (/^"([^"]*)"|^([^,]*)/.exec(line) ?? []).slice(1).find(Boolean);
-        const isCode =
-          path !== undefined &&
-          !path.split(/[\\/]/).includes('..') &&
-          !path.includes('.dist-info/');
-        if (!isCode) continue;
+      for (const path of await codeOf(join(site, entry))) {
         await rm(join(site, path), { force: true });
         await removeEmpty(dirname(join(site, path)), site);
       }
     }
+  }
+}
+
+/**
+ * Files that a package has installed below `site-packages`, but for its metadata and scripts:
+ * https://packaging.python.org/en/latest/specifications/recording-installed-packages/
+ *
+ * @param info its `.dist-info` folder
+ */
+async function codeOf(info: string): Promise<string[]> {
+  const record = await readFile(join(info, 'RECORD'), 'utf8');
+  return record.split('\n').flatMap((line) => {
+    const path = (/^"([^"]*)"|^([^,]*)/.exec(line) ?? []).slice(1).find(Boolean);
+    const isCode =
+      path !== undefined && !path.split(/[\\/]/).includes('..') && !path.includes('.dist-info/');
+    return isCode ? [path] : [];
+  });
+}
+
+/** The `.dist-info` folders of some packages, relative to an environment. */
+async function infosOf(made: string, lock: readonly string[]): Promise<string[]> {
+  const wanted = new Set(lock.map(packageOf));
+  const found: string[] = [];
+  for (const site of await siteFolders(made)) {
+    for (const entry of await readdir(site)) {
+      const [name = ''] = entry.split('-');
+      if (!entry.endsWith('.dist-info') || !wanted.has(plainName(name))) continue;
+      found.push(relative(made, join(site, entry)));
+    }
+  }
+  return found;
+}
+
+/**
+ * Names of the packages that an environment was made with and no longer has, or has in another
+ * version or without some of their files. Somebody has changed it since.
+ */
+async function changedPackages(made: string): Promise<string[]> {
+  const { infos } = aboutSchema.parse(JSON.parse(await readFile(join(made, readyFile), 'utf8')));
+  const changed: string[] = [];
+  for (const info of infos) {
+    if (await isWhole(join(made, info))) continue;
+    changed.push(plainName(basename(info).split('-')[0] ?? ''));
+  }
+  return changed;
+}
+
+/** Whether all files of a package are there. Compiled ones may be missing. */
+async function isWhole(info: string): Promise<boolean> {
+  try {
+    const paths = (await codeOf(info)).filter((path) => !path.endsWith('.pyc'));
+    await Promise.all(paths.map((path) => access(join(dirname(info), path))));
+    return true;
+  } catch {
+    return false;
   }
 }
 
