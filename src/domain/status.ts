@@ -19,7 +19,7 @@ export interface CandidateStatus {
 export type InstanceStatus =
   | { readonly kind: 'not opened' }
   /** Its trees exist. */
-  | { readonly kind: 'environment ready' }
+  | { readonly kind: 'opened' }
   | (GoldenStatus & { readonly candidate?: CandidateStatus })
   | (CandidateStatus & { readonly golden?: GoldenStatus });
 
@@ -45,7 +45,7 @@ const isGolden = (
 /** The values of `status:` in a filter, each with a test for the statuses that it keeps. */
 export const statusWords = {
   'not-opened': (status: InstanceStatus) => status.kind === 'not opened',
-  ready: (status: InstanceStatus) => status.kind === 'environment ready',
+  opened: (status: InstanceStatus) => status.kind === 'opened',
   valid: (status: InstanceStatus) => goldenOf(status)?.kind === 'golden valid',
   invalid: (status: InstanceStatus) => goldenOf(status)?.kind === 'golden invalid',
   'not-validated': (status: InstanceStatus) => goldenOf(status)?.kind === 'not validated',

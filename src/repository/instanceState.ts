@@ -177,7 +177,7 @@ export function statusOf(state: InstanceState | undefined): InstanceStatus {
     return { ...candidate, ...(golden === undefined ? {} : { golden }) };
   }
   if (golden !== undefined) return { ...golden, ...(candidate === undefined ? {} : { candidate }) };
-  return { kind: ready ? 'environment ready' : 'not opened' };
+  return { kind: ready ? 'opened' : 'not opened' };
 }
 
 function goldenStatus(validation: Validation): GoldenStatus {

@@ -21,7 +21,7 @@ export function parseSources(values: readonly string[]): Sources {
 }
 
 /** The project of the bundled instance. It exists nowhere but in this package. */
-const bundledProject = 'tallybook/tallybook';
+export const bundledProject = 'tallybook/tallybook';
 
 /**
  * Sources with that of the bundled project, for every dataset that has its row. A source that is

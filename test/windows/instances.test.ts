@@ -402,7 +402,7 @@ describe('the Instances view', () => {
     await inQuickInput.choose('Id');
     await back;
     await run('refreshInstances');
-    await run('filterInstances', 'status:ready');
+    await run('filterInstances', 'status:opened');
     await waitFor('its status', async () => (await text()).includes('1 of 32'));
     await run('clearInstanceFilter');
   });
@@ -423,7 +423,7 @@ describe('the Instances view', () => {
     await inQuickInput.choose('octo__ledger-5');
     await inQuickInput.accept();
     await asked;
-    await run('filterInstances', 'status:ready');
+    await run('filterInstances', 'status:opened');
     await waitFor('nothing ready', async () => (await text()).includes('0 of 32'));
     await run('clearInstanceFilter');
   });

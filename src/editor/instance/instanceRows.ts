@@ -151,7 +151,9 @@ function coverageRow(
   const states = coverage === undefined ? [] : countedStates(coverage);
   return {
     ...row,
-    description: inWords ?? l10n.t('known after a run'),
+    description:
+      inWords ??
+      (result === undefined ? l10n.t('known after a run') : l10n.t('not known from the last run')),
     tooltip:
       states.length === 0
         ? l10n.t('Lines of the golden patch that the candidate covers')

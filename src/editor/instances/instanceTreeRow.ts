@@ -84,8 +84,9 @@ export function headOfInstances(
   const { state, isFiltered, filter, filterList, datasetName } = shown.catalogue;
   const description = state.kind === 'none' ? '' : shortDatasetName(datasetName);
   if (state.kind === 'failed') return { description, message: state.why };
-  if (state.kind !== 'loaded' || !isFiltered) return { description, message: '' };
+  if (state.kind !== 'loaded') return { description, message: '' };
   const all = state.dataset.entries.length;
+  if (!isFiltered) return { description: `${all} · ${description}`, message: '' };
   const by = [filterList, filter].filter((each) => each !== undefined && each !== '').join(' · ');
   return { description, message: l10n.t('{0} of {1}: {2}', countOf(shown), all, by) };
 }
@@ -299,8 +300,8 @@ export function statusInWords(
   switch (status.kind) {
     case 'not opened':
       return all ? l10n.t('not opened') : '';
-    case 'environment ready':
-      return all ? l10n.t('environment ready') : '';
+    case 'opened':
+      return all ? l10n.t('opened') : '';
     case 'golden valid':
     case 'golden invalid':
     case 'not validated':
@@ -332,7 +333,7 @@ const candidateInWords = (l10n: typeof vscode.l10n, candidate: CandidateStatus):
 
 /** The words under which the row of a repository counts an instance. */
 function countedWords(status: InstanceStatus): string[] {
-  if (status.kind === 'environment ready') return ['ready'];
+  if (status.kind === 'opened') return ['opened'];
   const [golden, candidate] = [goldenOf(status), candidateOf(status)];
   return [
     ...(golden === undefined ? [] : [golden.kind.replace(/^golden /, '')]),
@@ -344,7 +345,7 @@ function statusIcon(status: InstanceStatus): NonNullable<TreeRow['icon']> {
   switch (status.kind) {
     case 'not opened':
       return { id: 'circle-outline' };
-    case 'environment ready':
+    case 'opened':
       return { id: 'circle-filled' };
     case 'golden valid':
       return { id: 'verified', colour: 'testing.iconPassed' };

@@ -87,7 +87,10 @@ export class Instances implements vscode.Disposable {
     const given = typeof first === 'string' ? first : undefined;
     switch (command) {
       case listCommandIds.chooseDataset:
-        return chooseDataset(catalogue, this.context.globalState, given);
+        // From the palette, the view may be folded.
+        if (await chooseDataset(catalogue, this.context.globalState, given))
+          await this.view.focus();
+        return;
       case listCommandIds.refresh:
         return catalogue.reload();
       case listCommandIds.filter:

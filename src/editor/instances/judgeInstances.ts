@@ -31,7 +31,7 @@ export function judgeInstances(
 
 class JudgementBox {
   readonly ended: Promise<void>;
-  private readonly box = vscode.window.createQuickPick<vscode.QuickPickItem & JudgementRow>();
+  private box: vscode.QuickPick<vscode.QuickPickItem & JudgementRow>;
   private readonly skip: vscode.QuickInputButton = {
     iconPath: new vscode.ThemeIcon('debug-step-over'),
     tooltip: vscode.l10n.t('Next Instance, Unchanged'),
@@ -41,8 +41,9 @@ class JudgementBox {
     tooltip: vscode.l10n.t('Reveal Golden Patch and Golden Tests…'),
   };
   private numbered: readonly string[];
-  /** Whether the box is hidden only while the person is asked about revealing. */
+  /** Whether the box is hidden only while the person is asked about revealing, or for another box. */
   private isAside = false;
+  private end: () => void = () => undefined;
   /** The line that stood in the box when the instance came. */
   private before = '';
 
@@ -51,22 +52,38 @@ class JudgementBox {
     private readonly ids: readonly string[],
     private at: number,
   ) {
-    const { box } = this;
     this.numbered = numberedTags(catalogue.tags);
+    this.ended = new Promise((resolve) => (this.end = resolve));
+    this.box = this.newBox();
+    this.turn(0);
+    this.box.show();
+  }
+
+  private newBox(): typeof this.box {
+    const box = vscode.window.createQuickPick<vscode.QuickPickItem & JudgementRow>();
     box.ignoreFocusOut = true;
     box.placeholder = vscode.l10n.t('Number, first letters or a new tag, then the reason');
     box.onDidChangeValue(() => this.draw());
     box.onDidTriggerButton((button) => this.press(button));
     box.onDidAccept(() => void this.accept());
-    this.ended = new Promise((resolve) => {
-      box.onDidHide(() => {
-        if (this.isAside) return;
-        box.dispose();
-        resolve();
-      });
+    box.onDidHide(() => {
+      if (this.isAside) return;
+      box.dispose();
+      this.end();
     });
-    box.show();
-    this.turn(0);
+    return box;
+  }
+
+  /**
+   * Shows another box. VS Code selects the line that stands in a box when it comes, and in no other
+   * case: what a person types then replaces the line.
+   */
+  private renewBox(): void {
+    const old = this.box;
+    this.isAside = true;
+    this.box = this.newBox();
+    old.dispose();
+    this.isAside = false;
   }
 
   private press(button: vscode.QuickInputButton): void {
@@ -91,22 +108,26 @@ class JudgementBox {
 
   /** Goes on by some instances; after the last one the box closes. */
   private turn(by: number): void {
-    const { box, catalogue, ids } = this;
+    const { catalogue, ids } = this;
     this.at = Math.max(this.at + by, 0);
     const id = ids[this.at];
     if (id === undefined) {
-      box.hide();
+      this.box.hide();
       return;
     }
+    this.before = lineOf(catalogue.triageOf(id));
+    const isRenewed = by !== 0 && this.before !== '';
+    if (isRenewed) this.renewBox();
+    const { box } = this;
     const entry = catalogue.entry(id);
     const title = entry === undefined ? '' : issueTitle(entry);
     box.title = [id, title].filter((each) => each !== '').join(' · ');
     box.step = this.at + 1;
     box.totalSteps = ids.length;
     box.buttons = [...(this.at > 0 ? [vscode.QuickInputButtons.Back] : []), this.reveal, this.skip];
-    this.before = lineOf(catalogue.triageOf(id));
     box.value = this.before;
     this.draw();
+    if (isRenewed) box.show();
     // The box keeps the keyboard.
     void vscode.commands.executeCommand(commandIds.showIssue, id, { inPassing: true });
   }

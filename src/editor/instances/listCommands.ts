@@ -22,19 +22,24 @@ interface DatasetItem extends vscode.QuickPickItem {
   choose?(): Promise<string | undefined>;
 }
 
-/** Asks for a dataset and stores it in the setting of the Instances view. */
+/**
+ * Asks for a dataset and stores it in the setting of the Instances view.
+ *
+ * @returns whether one was chosen
+ */
 export async function chooseDataset(
   catalogue: Catalogue,
   memory: vscode.Memento,
   given?: string,
-): Promise<void> {
+): Promise<boolean> {
   const recent = memory.get<string[]>('datasets.recent', []);
   const name = given ?? (await askForDataset(recent));
-  if (name === undefined || name.trim() === '') return;
+  if (name === undefined || name.trim() === '') return false;
   await memory.update('datasets.recent', [...new Set([name, ...recent])].slice(0, 8));
   const configuration = vscode.workspace.getConfiguration();
-  if (catalogue.datasetName === name) return catalogue.reload();
-  await configuration.update(settingKeys.dataset, name, vscode.ConfigurationTarget.Global);
+  if (catalogue.datasetName === name) await catalogue.reload();
+  else await configuration.update(settingKeys.dataset, name, vscode.ConfigurationTarget.Global);
+  return true;
 }
 
 async function askForDataset(recent: readonly string[]): Promise<string | undefined> {

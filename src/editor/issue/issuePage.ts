@@ -1,6 +1,7 @@
 import type { Instance } from '../../domain/instance';
 import { dayOf } from '../../engine/environments/packageDay';
 import { recipeOf, type Recipe } from '../../engine/environments/recipes';
+import { bundledProject } from '../../repository/sources';
 import { diffHtml } from './diffHtml';
 import { escapeAttribute, escapeHtml } from './sanitise';
 
@@ -159,10 +160,14 @@ function remarks(instance: Instance): string {
     .join('');
 }
 
-/** Links to the pull request, whose number ends the id. The link gives the fix away. */
+/**
+ * Links to the pull request, whose number ends the id. The link gives the fix away. The bundled
+ * project has none.
+ */
 function linkToGitHub(instance: Instance, texts: PageTexts): string {
   const number = /-(\d+)$/.exec(instance.id)?.[1];
-  if (number === undefined || !/^[\w.-]+\/[\w.-]+$/.test(instance.repo)) return '';
+  if (number === undefined || instance.repo === bundledProject) return '';
+  if (!/^[\w.-]+\/[\w.-]+$/.test(instance.repo)) return '';
   const address = `https://github.com/${instance.repo}/issues/${number}`;
   return `<a href="${escapeAttribute(address)}">${escapeHtml(texts.pullRequest(number))}</a>\n`;
 }

@@ -27,7 +27,7 @@ const causes: readonly {
   {
     words: /could not resolve (host|hostname|proxy)|Name or service not known/i,
     passing: true,
-    why: 'its host is not known',
+    why: 'there is no network, or its host is not known',
     next: 'Check the network, the proxy and the address, and try again',
   },
   {

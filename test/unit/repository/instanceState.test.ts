@@ -167,7 +167,7 @@ describe('the status of an instance', () => {
   it('without validation and verdict is whether its trees are made', () => {
     assert.deepEqual(status(undefined), { kind: 'not opened' });
     assert.deepEqual(status({ treesReady: false, openedAt: 'then' }), { kind: 'not opened' });
-    assert.deepEqual(status({ treesReady: true }), { kind: 'environment ready' });
+    assert.deepEqual(status({ treesReady: true }), { kind: 'opened' });
   });
 
   it('is that of the validation, with the kinds of all reasons', () => {

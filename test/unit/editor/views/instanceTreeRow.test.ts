@@ -87,7 +87,7 @@ const catNode: ListNode = {
 
 const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['icon']][] = [
   [{ kind: 'not opened' }, '', 'not opened', { id: 'circle-outline' }],
-  [{ kind: 'environment ready' }, '', 'environment ready', { id: 'circle-filled' }],
+  [{ kind: 'opened' }, '', 'opened', { id: 'circle-filled' }],
   [
     { kind: 'golden valid' },
     'golden valid',
@@ -138,8 +138,8 @@ const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['i
 describe('the head of the Instances view', () => {
   const head = (of: ShownInstances) => headOfInstances(english, of);
 
-  it('names the dataset', () => {
-    assert.deepEqual(head(shown()), { description: 'lite.jsonl', message: '' });
+  it('names the dataset, and counts its instances', () => {
+    assert.deepEqual(head(shown()), { description: '3 · lite.jsonl', message: '' });
     assert.deepEqual(head(shown({ state: { kind: 'reading' }, isFiltered: true })), {
       description: 'lite.jsonl',
       message: '',
@@ -265,7 +265,7 @@ describe('the row of a repository', () => {
     );
     assert.equal(
       row({ ...catNode, ids: [...ids, ...ids.slice(2, 3)] }, shown({ status })).description,
-      '10 · 1 ready · 3 valid · 2 invalid · 1 not validated · 3 success · 1 no success',
+      '10 · 1 opened · 3 valid · 2 invalid · 1 not validated · 3 success · 1 no success',
     );
   });
 
