@@ -208,12 +208,14 @@ describe('the Instances view', () => {
 
   it('asks which instances to validate in the menu of the view', async () => {
     await vscode.commands.executeCommand('swt-bench.instances.focus');
-    await hands.click({ selector: '.pane-header a.action-label[aria-label^="More Actions"]' });
-    await screenshot('instances-menu');
-    // The menu is out of reach of queries.
-    await hands.click({
-      selector: '.monaco-menu .action-label',
-      text: 'Validate Listed Instances…',
+    const more = '.pane-header a.action-label[aria-label^="More Actions"]';
+    // VS Code closes the menu when it draws the buttons again, and the menu is out of reach of queries.
+    await waitFor('the menu', async () => {
+      await hands.click({ selector: more });
+      await screenshot('instances-menu');
+      const selector = '.monaco-menu .action-label';
+      await hands.click({ selector, text: 'Validate Listed Instances…', timeout: 5000 });
+      return true;
     });
     const input = await waitFor('the question', () => visible.quickInput());
     assert.deepEqual(input.items.at(-1), {
@@ -251,12 +253,31 @@ describe('the Instances view', () => {
       const labels = (await visible.tabs()).map(({ label }) => label);
       return labels.join() === 'Issue of octo__ledger-9';
     });
+    // A line that is gone back to is replaced by what is typed.
+    await vscode.commands.executeCommand('workbench.action.quickInputBack');
+    await about('octo__ledger-8');
+    await vscode.commands.executeCommand('workbench.action.quickInputBack');
+    await waitFor('the earlier line', async () => {
+      const input = await visible.quickInput();
+      return input?.title.includes('octo__ledger-7 ') === true && input.value === 'sound';
+    });
+    await screenshot('judge-back');
+    await inQuickInput.type('2 none either');
+    await waitFor('what Enter does', async () =>
+      (await first()).includes('#unsound · none either'),
+    );
+    await inQuickInput.accept();
+    await about('octo__ledger-8');
     await hands.press('Escape');
     await judged;
     const { instances } = await triageFile();
     assert.deepEqual(
       ['6', '7', '8'].map((number) => instances[`octo__ledger-${number}`]),
-      [{ tags: ['unsound'], note: 'no currency, no date' }, { tags: ['sound'] }, undefined],
+      [
+        { tags: ['unsound'], note: 'no currency, no date' },
+        { tags: ['unsound'], note: 'none either' },
+        undefined,
+      ],
     );
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });

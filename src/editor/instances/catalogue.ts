@@ -147,6 +147,17 @@ export class Catalogue implements vscode.Disposable {
     return this.settled();
   }
 
+  /**
+   * Waits for the setting of another dataset to be written, which leads to a reload. Who asks for the
+   * dataset meanwhile waits too, so that nobody gets the old one.
+   *
+   * @throws what `written` throws
+   */
+  async whileChosen(written: Thenable<void>): Promise<void> {
+    this.turn = Promise.resolve(written).catch(() => undefined);
+    await written;
+  }
+
   /** Resolves when no reload is under way. Never rejects. */
   async settled(): Promise<void> {
     for (let seen: unknown; seen !== this.turn;) {

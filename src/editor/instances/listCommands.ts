@@ -38,7 +38,10 @@ export async function chooseDataset(
   await memory.update('datasets.recent', [...new Set([name, ...recent])].slice(0, 8));
   const configuration = vscode.workspace.getConfiguration();
   if (catalogue.datasetName === name) await catalogue.reload();
-  else await configuration.update(settingKeys.dataset, name, vscode.ConfigurationTarget.Global);
+  else {
+    const { Global } = vscode.ConfigurationTarget;
+    await catalogue.whileChosen(configuration.update(settingKeys.dataset, name, Global));
+  }
   return true;
 }
 

@@ -86,9 +86,9 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
       if (type !== undefined) await keyboard.type(type, { delay: 10 });
       if (press !== undefined) await keyboard.press(press);
     },
-    click: async ({ double, button, modifiers, ...target }) => {
+    click: async ({ double, button, modifiers, timeout = 120_000, ...target }) => {
       const found = await locate(page, target);
-      const options = { button: button ?? 'left', modifiers: modifiers ?? [], timeout: 120_000 };
+      const options = { button: button ?? 'left', modifiers: modifiers ?? [], timeout };
       await (double ? found.dblclick(options) : found.click(options));
     },
     hover: async (target) => (await locate(page, target)).hover({ timeout: 120_000 }),

@@ -214,6 +214,14 @@ export const closeOtherWindows = (): Promise<null> => post<null>('closeWindows')
 /** The text without a byte order mark, and with the line ends that an editor uses. */
 const plain = (text: string): string => text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
 
+interface Clicking {
+  readonly double?: boolean;
+  readonly button?: 'left' | 'right';
+  readonly modifiers?: string[];
+  /** milliseconds until it fails where there is no such thing */
+  readonly timeout?: number;
+}
+
 /** The actions of a person. */
 export const hands = {
   /** a key or chord in playwright's spelling, e.g. `Control+Shift+P`, `Escape` */
@@ -221,8 +229,7 @@ export const hands = {
   type: (type: string) => post<null>('keyboard', { type }),
   /** runs a command from the palette of another window, by its whole title */
   commandInOtherWindow: (command: string) => post<null>('commandInOtherWindow', { command }),
-  click: (target: Target & { double?: boolean; button?: 'left' | 'right'; modifiers?: string[] }) =>
-    post<null>('click', target),
+  click: (target: Target & Clicking) => post<null>('click', target),
   /** the first text of a webview that contains `text`, or element of `selector` that does */
   clickInWebview: (text: string, selector?: string) =>
     post<null>('clickInWebview', { text, ...(selector === undefined ? {} : { selector }) }),
