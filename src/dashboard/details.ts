@@ -230,7 +230,7 @@ const figuresOfEntry = (entry: RunEntry): readonly Fact[] => {
       'Harness grading',
       harness === undefined
         ? undefined
-        : `${harness.resolved ? 'resolved' : 'not resolved'}, ${harness.addedFailToPass} F→P beyond T^R`,
+        : `${harness.resolved ? 'resolved' : 'not resolved'}, ${harness.addedFailToPass} F→P beyond those without the candidate`,
     ],
     ['The gradings differ', entry.difference],
   ];

@@ -32,6 +32,11 @@ export const summarySigns: readonly Sign[] = [
   ['resolved', 'success by the reference harness'],
 ];
 
+/** The signs of the columns that compare methods. */
+export const comparisonSigns: readonly Sign[] = [
+  ['S differs, ΔC differs', 'from the baseline, over the instances that both were evaluated on'],
+];
+
 /**
  * What the figures of the summary are shares of.
  *

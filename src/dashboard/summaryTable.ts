@@ -19,7 +19,13 @@ import {
 } from '../domain/study/summary';
 import { element, show, wideBox, captionOf } from './elements';
 import { inPercent, interval, pValue } from '../domain/study/numbers';
-import { deltaWords, shareWords, summaryCaption, summarySigns } from './summarySigns';
+import {
+  comparisonSigns,
+  deltaWords,
+  shareWords,
+  summaryCaption,
+  summarySigns,
+} from './summarySigns';
 
 export interface SummaryRows {
   /** All methods, including hidden ones, in the order of the table. */
@@ -80,7 +86,7 @@ export function drawSummaryTable(
         published.length > 0 && publishedRows(published, heads.length),
       ),
     ),
-    signs(),
+    signs(compares),
     findingsTable(summaries),
     trajectoryFindingsTable(summaries),
   );
@@ -116,11 +122,11 @@ const mutantsHead: ColumnHead = [
 type ColumnHead = readonly [text: string, title: string];
 
 /** What the signs of the table stand for, below it. */
-const signs = (): HTMLElement =>
+const signs = (compares: boolean): HTMLElement =>
   element(
     'ul',
     { class: 'signs quiet-text', 'aria-label': 'Signs of the summary' },
-    ...summarySigns.map(([sign, meaning]) =>
+    ...[...summarySigns, ...(compares ? comparisonSigns : [])].map(([sign, meaning]) =>
       element('li', {}, element('b', {}, sign), ` ${meaning}`),
     ),
   );

@@ -3,7 +3,16 @@ import { costsOf, type Total } from '../../domain/study/costs';
 import { passAtK } from '../../domain/study/passAtK';
 import { solvedBy } from '../../domain/study/overlap';
 import { number, seconds } from '../../domain/study/numbers';
-import { colourScale, draw, legend, noPlot, signScale, stacked, type PlotKind } from './input';
+import {
+  colourScale,
+  draw,
+  hollow,
+  legend,
+  noPlot,
+  signScale,
+  stacked,
+  type PlotKind,
+} from './input';
 
 /** The paper's tables 9 to 11. */
 export const costs: PlotKind = {
@@ -38,7 +47,7 @@ export const costs: PlotKind = {
             color: colourScale(methods),
             symbol: signScale(methods),
             marks: [
-              Plot.dot(points, { x: 'dollars', y: 'share', fill: 'name', symbol: 'name', r: 5 }),
+              Plot.dot(points, { x: 'dollars', y: 'share', ...hollow, symbol: 'name', r: 5 }),
             ],
           }),
         ]),
@@ -89,7 +98,7 @@ export const samples: PlotKind = {
           symbol: signScale(methods),
           marks: [
             Plot.line(points, { x: 'k', y: 'share', stroke: 'name' }),
-            Plot.dot(points, { x: 'k', y: 'share', fill: 'name', symbol: 'name', r: 4 }),
+            Plot.dot(points, { x: 'k', y: 'share', ...hollow, symbol: 'name', r: 4 }),
           ],
         }),
       ]),

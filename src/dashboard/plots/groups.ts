@@ -10,6 +10,7 @@ import type { Share } from '../../domain/study/summary';
 import { element } from '../elements';
 import { inPercent, pValue } from '../../domain/study/numbers';
 import {
+  hollow,
   colourScale,
   draw,
   legend,
@@ -67,7 +68,7 @@ export const repositoryGroups: PlotKind = {
       symbol: signScale(methods),
       marks: [
         Plot.ruleY(labels, { stroke: 'var(--line)' }),
-        Plot.dot(shares, { x: 'share', y: 'label', fill: 'name', symbol: 'name', r: 4 }),
+        Plot.dot(shares, { x: 'share', y: 'label', ...hollow, symbol: 'name', r: 4 }),
       ],
     });
     return {
@@ -101,7 +102,7 @@ export const issueLengthGroups: PlotKind = {
       symbol: signScale(methods),
       marks: [
         Plot.line(shares, { x: 'label', y: 'share', stroke: 'name' }),
-        Plot.dot(shares, { x: 'label', y: 'share', fill: 'name', symbol: 'name', r: 4 }),
+        Plot.dot(shares, { x: 'label', y: 'share', ...hollow, symbol: 'name', r: 4 }),
       ],
     });
     return {

@@ -107,6 +107,9 @@ export function stacked(width: number, parts: readonly SVGSVGElement[]): SVGSVGE
   return whole;
 }
 
+/** How signs are filled: those below them show through, where methods have the same figures. */
+export const hollow = { fill: 'name', fillOpacity: 0.2, stroke: 'name', strokeWidth: 1.5 } as const;
+
 /** The symbol and colour of each method, with as many in a row as fit. */
 export function legend(methods: readonly PlottedMethod[], width: number): SVGSVGElement {
   // A gap, so that the longest name does not touch the next sign.
@@ -130,7 +133,7 @@ export function legend(methods: readonly PlottedMethod[], width: number): SVGSVG
     color: colourScale(methods),
     symbol: signScale(methods),
     marks: [
-      Plot.dot(places, { x: 'x', y: 'y', fill: 'name', symbol: 'name', r: 4 }),
+      Plot.dot(places, { x: 'x', y: 'y', ...hollow, symbol: 'name', r: 4 }),
       Plot.text(places, {
         x: 'x',
         y: 'y',

@@ -32,7 +32,12 @@ export const overlap: PlotKind = {
       marginLeft,
       marginBottom: 4,
       x,
-      y: { label: 'instances', grid: true },
+      // No ticks between whole instances.
+      y: {
+        label: 'instances',
+        grid: true,
+        ticks: Math.min(6, Math.max(...bars.map(({ count }) => count))),
+      },
       marks: [
         Plot.barY(bars, { x: 'index', y: 'count', fill: 'var(--series-1)' }),
         Plot.text(bars, { x: 'index', y: 'count', text: 'count', dy: -7 }),

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { asLabel } from '../../../domain/label';
 import { HumanError } from '../../../domain/humanError';
-import { contextKeys, trustCommand } from '../names';
+import { contextKeys, trustCommand, viewIds } from '../names';
 
 /**
  * Opens an instance only once its workspace is trusted. Until then no git, no Python and no engine
@@ -13,8 +13,8 @@ export class WorkspaceTrust implements vscode.Disposable {
   private waiting: string | undefined;
 
   /**
-   * Does the work once the workspace is trusted, which may be now. Until then the status bar says
-   * what waits.
+   * Does the work once the workspace is trusted, which may be now. Until then the status bar and a
+   * view say what waits.
    *
    * @param id of the instance that is to be opened
    * @param work never rejects
@@ -23,7 +23,7 @@ export class WorkspaceTrust implements vscode.Disposable {
     if (vscode.workspace.isTrusted) return work();
     this.waiting = asLabel(id);
     const item = waitingItem(id);
-    void tellViews(true);
+    void showWhy();
     const granted = vscode.workspace.onDidGrantWorkspaceTrust(() => {
       this.dispose();
       this.waiting = undefined;
@@ -75,6 +75,12 @@ function waitingItem(id: string): vscode.StatusBarItem {
   item.command = trustCommand;
   item.show();
   return item;
+}
+
+/** Shows the view that says what waits, since VS Code's own note on trust says nothing of it. */
+async function showWhy(): Promise<void> {
+  await tellViews(true);
+  await vscode.commands.executeCommand(`${viewIds.instance}.focus`, { preserveFocus: true });
 }
 
 const tellViews = (isWaiting: boolean): Thenable<unknown> =>
