@@ -96,7 +96,7 @@ export class ExtensionWindow {
     this.revealed = new Revealed(context.globalState);
     this.tree = new InstanceTree(this.reporter);
     this.steps = new FirstSteps(context.extension);
-    const isBeside = (): boolean => this.opened !== undefined;
+    const isBeside = (): boolean => this.opened !== undefined || this.trust.isExpecting;
     const openId = async (): Promise<string | undefined> => (await this.openInstance())?.marker.id;
     this.instances = lazyInstances(context, isBeside, this.reporter, openId);
     this.runs = lazyRuns(context, isBeside, this.revealed, this.instances.loaded, this.reporter);

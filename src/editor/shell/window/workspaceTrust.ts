@@ -11,6 +11,8 @@ import { contextKeys, trustCommand, viewIds } from '../names';
 export class WorkspaceTrust implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[] = [];
   private waiting: string | undefined;
+  /** Whether the views are laid out for an instance that is not open yet. */
+  isExpecting = false;
 
   /**
    * Does the work once the workspace is trusted, which may be now. Until then the status bar and a
@@ -22,13 +24,18 @@ export class WorkspaceTrust implements vscode.Disposable {
   whenGranted(id: string, work: () => Promise<void>): Promise<void> {
     if (vscode.workspace.isTrusted) return work();
     this.waiting = asLabel(id);
+    this.isExpecting = true;
     const item = waitingItem(id);
     void showWhy();
     const granted = vscode.workspace.onDidGrantWorkspaceTrust(() => {
       this.dispose();
       this.waiting = undefined;
-      void tellViews(false);
-      void work();
+      // Views keep their layout until the instance is open: VS Code gives the room of views that go
+      // to the first one.
+      void work().finally(() => {
+        this.isExpecting = false;
+        void tellViews(false);
+      });
     });
     this.subscriptions.push(item, granted);
     return Promise.resolve();
