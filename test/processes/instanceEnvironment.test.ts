@@ -73,26 +73,44 @@ describe('the environment that is made for an instance @full', function () {
       steps.every((step) => !step.includes('installing')),
       'it is reused',
     );
+    let current = made;
+    const siteOf = (python: string): string =>
+      join(dirname(dirname(python)), 'lib', 'python3.9', 'site-packages');
     const pip = (...args: string[]): string =>
-      execFileSync(made, ['-m', 'pip', '--disable-pip-version-check', ...args], {
+      execFileSync(current, ['-m', 'pip', '--disable-pip-version-check', ...args], {
         encoding: 'utf8',
       });
     pip('install', '--quiet', '--upgrade', 'pip');
-    await make();
+    assert.equal((await make()).interpreter, made);
     assert.ok(steps.every((step) => !step.includes('installing')));
     for (const spoil of [
       () => pip('uninstall', '--quiet', '--yes', 'click'),
       () => pip('install', '--quiet', 'click==8.1.2'),
-      () => rm(join(site, 'click', 'core.py')),
+      () => rm(join(siteOf(current), 'click', 'core.py')),
     ]) {
-      steps.length = 0;
       logged.length = 0;
+      const spoiled = current;
       await spoil();
-      assert.equal((await make()).interpreter, made);
+      current = (await make()).interpreter;
+      // Tests may still run with the other one.
+      assert.notEqual(current, spoiled);
+      assert.ok(existsSync(spoiled));
       assert.match(pip('list', '--format', 'freeze'), /^click==8\.1\.3$/m);
-      assert.ok(existsSync(join(site, 'click', 'core.py')));
-      assert.match(logged.join('\n'), /no longer has all of click: it is made again/);
-      assert.ok(steps.some((step) => step.includes('installing')));
+      assert.ok(existsSync(join(siteOf(current), 'click', 'core.py')));
+      assert.match(logged.join('\n'), /no longer has all of click: another one is made/);
+      assert.equal((await make()).interpreter, current);
+    }
+    await rm(join(siteOf(current), 'click', 'core.py'));
+    const offline = { ...process.env };
+    Object.assign(process.env, { UV_OFFLINE: '1', UV_NO_CACHE: '1' });
+    try {
+      assert.equal((await make()).interpreter, current, 'without a network, as it is');
+      await assert.rejects(instanceEnvironment({ ...request, isForPerson: true }, { reporter }));
+    } finally {
+      for (const name of ['UV_OFFLINE', 'UV_NO_CACHE']) {
+        if (offline[name] === undefined) delete process.env[name];
+        else process.env[name] = offline[name];
+      }
     }
     const folder = dirname(dirname(dirname(made)));
     const entries = await readdir(folder);

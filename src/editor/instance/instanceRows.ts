@@ -153,7 +153,9 @@ function coverageRow(
     ...row,
     description:
       inWords ??
-      (result === undefined ? l10n.t('known after a run') : l10n.t('not known from the last run')),
+      (result === undefined || !current
+        ? l10n.t('known after a run')
+        : l10n.t('not known from the last run')),
     tooltip:
       states.length === 0
         ? l10n.t('Lines of the golden patch that the candidate covers')

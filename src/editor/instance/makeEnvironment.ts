@@ -41,6 +41,7 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
           instance: await open.instance(),
           tree: (await open.trees()).base,
           storage: storageFolder(),
+          isForPerson: true,
         },
         { reporter: tellingBoth(shown, (each) => tell(stepBeside(title, each))), signal },
       ),

@@ -55,8 +55,8 @@ class JudgementBox {
     this.numbered = numberedTags(catalogue.tags);
     this.ended = new Promise((resolve) => (this.end = resolve));
     this.box = this.newBox();
-    this.turn(0);
     this.box.show();
+    this.turn(0);
   }
 
   private newBox(): typeof this.box {

@@ -180,6 +180,8 @@ export const contextKeys = {
   instanceOpen: 'swt-bench.instanceOpen',
   /** The workspace is that of an instance, which opens when the workspace is trusted. */
   untrusted: 'swt-bench.instanceUntrusted',
+  /** The views are laid out for an instance that waits for trust, or opens after it. */
+  expected: 'swt-bench.instanceExpected',
   bundled: 'swt-bench.bundledInstanceOpen',
   /** The row or the trees of the open instance are unavailable. */
   instanceFailed: 'swt-bench.instanceFailed',

@@ -255,7 +255,6 @@ class DockerEngine {
         side,
         tree: trees[side],
         other: trees[side === 'base' ? 'fixed' : 'base'],
-        repository: () => repository,
         image,
         wire: container.wire,
         address: this.connection.address,
@@ -264,6 +263,7 @@ class DockerEngine {
         whyLost: () => container.whyLost(),
         admit: (each) => this.gate.admit(memoryMb * mebibyte, each),
       },
+      () => repository,
       signal,
     );
   }

@@ -356,12 +356,12 @@ class KubernetesEngine {
           ...parts,
           tree: trees[side],
           other: trees[side === 'base' ? 'fixed' : 'base'],
-          repository: () => sandboxRepository(trees[side], versionTag(instance), signal),
           image: prepared,
           diskBytes: shared.diskMb * 2 ** 20,
           // Requests equal limits, so the memory of a pod is its own.
           admit: () => Promise.resolve(() => undefined),
         },
+        () => sandboxRepository(trees[side], versionTag(instance), signal),
         signal,
       );
       return { box, pod, image: prepared, remove };

@@ -28,10 +28,12 @@ interface EnvironmentRequest {
   readonly tree: string;
   /** The storage folder. */
   readonly storage: string;
+  /** Whether a person asked for it, whom one that somebody has changed does not help. */
+  readonly isForPerson?: boolean;
 }
 
 /** Raised when environments are made in another way. */
-const maker = 5;
+const maker = 6;
 
 /** Name of the variable with the folders of the tree under test, as PYTHONPATH has them. */
 export const treeVariable = 'SWT_BENCH_TREE';
@@ -86,22 +88,42 @@ export async function instanceEnvironment(
   request: EnvironmentRequest,
   work: EngineWork,
 ): Promise<MadeEnvironment> {
-  const { instance, tree, storage } = request;
+  const { instance, storage } = request;
   const recipe = recipeOf(instance.repo, instance.version);
   const known = madeFor(request, recipe);
   const title = `${instance.repo} ${instance.version}`.trim();
   const before = await readKnown(known);
-  if (before !== undefined) {
-    const made = join(environmentsFolder(storage), before.name);
-    if (await isReady(made)) {
-      const changed = await changedPackages(made);
-      if (changed.length === 0) return { interpreter: interpreterIn(made), moved: before.moved };
-      const listed = changed.slice(0, 5).join(', ');
-      work.reporter.log(
-        `${instance.id}: the environment of ${title} no longer has all of ${listed}: it is made again`,
-      );
+  const old = before && join(environmentsFolder(storage), before.name);
+  if (before === undefined || old === undefined || !(await isReady(old))) {
+    return made(request, recipe, title, work);
+  }
+  const changed = await changedPackages(old);
+  if (changed.length > 0) {
+    const listed = changed.slice(0, 5).join(', ');
+    work.reporter.log(
+      `${instance.id}: the environment of ${title} no longer has all of ${listed}: another one is made`,
+    );
+    try {
+      return await made(request, recipe, title, work);
+    } catch (error) {
+      const isOurs = error instanceof HumanError && !(error instanceof Cancelled);
+      if (!isOurs || request.isForPerson === true) throw error;
+      // As without a network: what is there may be enough.
+      work.reporter.log(`${error.message}. The changed environment is used`);
     }
   }
+  return { interpreter: interpreterIn(old), moved: before.moved };
+}
+
+/** Makes the environment of an instance, or finds one of the same versions. */
+async function made(
+  request: EnvironmentRequest,
+  recipe: Recipe,
+  title: string,
+  work: EngineWork,
+): Promise<MadeEnvironment> {
+  const { instance, tree, storage } = request;
+  const known = madeFor(request, recipe);
   work.reporter.progress(`${instance.id}: looking for Python ${recipe.python}`);
   const python = await pythonOfVersion(recipe.python, title, work.signal);
   const uv = await uvOf(storage, python, work);
@@ -122,22 +144,40 @@ export async function instanceEnvironment(
     );
     const making = { ...parts, day: moved?.taken ?? day };
     const key = sha256OfJson([maker, python, title, lock]).slice(0, 12);
-    const name = `${title.replace(/\W+/g, '-')}-${key}`;
-    const made = join(folder, name);
+    const usual = `${title.replace(/\W+/g, '-')}-${key}`;
     const options = { ...work, what: `makes the environment of ${title}` };
-    await withLock(lockPath(storage, 'environment', name), options, async () => {
-      if ((await isReady(made)) && (await changedPackages(made)).length === 0) return;
-      await rm(made, { recursive: true, force: true });
-      await install(making, made, lock);
-      const infos = await infosOf(made, lock);
+    const name = await withLock(lockPath(storage, 'environment', usual), options, async () => {
+      const { name: free, isMade } = await unchangedOrFree(folder, usual);
+      if (isMade) return free;
+      const at = join(folder, free);
+      await rm(at, { recursive: true, force: true });
+      await install(making, at, lock);
+      const infos = await infosOf(at, lock);
       const about = { title, python, day: making.day, lock, infos };
-      await writeWholeFile(join(made, readyFile), JSON.stringify(about));
+      await writeWholeFile(join(at, readyFile), JSON.stringify(about));
+      return free;
     });
     await makeFolder(dirname(known));
     await writeWholeFile(known, JSON.stringify({ name, moved }));
-    return { interpreter: interpreterIn(made), moved };
+    return { interpreter: interpreterIn(join(folder, name)), moved };
   } finally {
     await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The first of `usual`, `usual-2`, … that is an environment as it was made, or that is none yet. One
+ * that somebody has changed stays where it is, since tests may run with it.
+ */
+async function unchangedOrFree(
+  folder: string,
+  usual: string,
+): Promise<{ readonly name: string; readonly isMade: boolean }> {
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? usual : `${usual}-${count}`;
+    const at = join(folder, name);
+    if (!(await isReady(at))) return { name, isMade: false };
+    if ((await changedPackages(at)).length === 0) return { name, isMade: true };
   }
 }
 
@@ -291,7 +331,10 @@ async function codeOf(info: string): Promise<string[]> {
   });
 }
 
-/** The `.dist-info` folders of some packages, relative to an environment. */
+/**
+ * The `.dist-info` folders of some packages, relative to an environment. Those whose files are not
+ * all there from the beginning are left out: metadata may name files that are never installed.
+ */
 async function infosOf(made: string, lock: readonly string[]): Promise<string[]> {
   const wanted = new Set(lock.map(packageOf));
   const found: string[] = [];
@@ -299,7 +342,7 @@ async function infosOf(made: string, lock: readonly string[]): Promise<string[]>
     for (const entry of await readdir(site)) {
       const [name = ''] = entry.split('-');
       if (!entry.endsWith('.dist-info') || !wanted.has(plainName(name))) continue;
-      found.push(relative(made, join(site, entry)));
+      if (await isWhole(join(site, entry))) found.push(relative(made, join(site, entry)));
     }
   }
   return found;
@@ -310,9 +353,12 @@ async function infosOf(made: string, lock: readonly string[]): Promise<string[]>
  * version or without some of their files. Somebody has changed it since.
  */
 async function changedPackages(made: string): Promise<string[]> {
-  const { infos } = aboutSchema.parse(JSON.parse(await readFile(join(made, readyFile), 'utf8')));
+  const about = await readFile(join(made, readyFile), 'utf8')
+    .then((text) => aboutSchema.parse(JSON.parse(text)))
+    .catch(() => undefined);
+  if (about === undefined) return [readyFile];
   const changed: string[] = [];
-  for (const info of infos) {
+  for (const info of about.infos) {
     if (await isWhole(join(made, info))) continue;
     changed.push(plainName(basename(info).split('-')[0] ?? ''));
   }

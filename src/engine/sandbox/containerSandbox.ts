@@ -46,8 +46,6 @@ export interface SandboxParts extends AgentParts {
   readonly tree: string;
   /** The pristine tree of the other side, or the same tree where there is no other side. */
   readonly other: string;
-  /** Makes the repository that the tests see. */
-  readonly repository: () => Promise<SandboxRepository>;
   readonly image: SandboxImage;
   /** Bytes that tests may write. */
   readonly diskBytes: number;
@@ -78,14 +76,16 @@ export function builtFrom(changed: readonly string[], all: Iterable<string>): st
 /**
  * Opens a sandbox on a container whose agent is ready, and makes its tree equal to the one here.
  *
+ * @param repository makes the repository that the tests see
  * @throws SandboxUnusable, Cancelled
  */
 export async function openSandbox(
   parts: SandboxParts,
+  repository: () => Promise<SandboxRepository>,
   signal?: AbortSignal,
 ): Promise<ContainerSandbox> {
   const sandbox = new ContainerSandbox(parts, await treeEntries(parts.tree, signal));
-  await sandbox.synchronise(signal);
+  await sandbox.synchronise(repository, signal);
   return sandbox;
 }
 
@@ -127,9 +127,12 @@ export class ContainerSandbox implements Sandbox {
    * X* changes is written and installed on both sides. The folders of what X* adds or removes are
    * touched on both sides, so that neither times nor link counts tell the sides apart.
    */
-  async synchronise(signal?: AbortSignal): Promise<void> {
+  async synchronise(
+    repository: () => Promise<SandboxRepository>,
+    signal?: AbortSignal,
+  ): Promise<void> {
     throwIfAborted(signal);
-    const { tree, other, repository } = this.parts;
+    const { tree, other } = this.parts;
     const { payload } = await this.agent.ask({ kind: 'digests' });
     const there = JSON.parse(payload.toString('utf8')) as Record<string, [string, string]>;
     const beyond = other === tree ? this.entries : await treeEntries(other, signal);

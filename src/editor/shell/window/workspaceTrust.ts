@@ -30,11 +30,12 @@ export class WorkspaceTrust implements vscode.Disposable {
     const granted = vscode.workspace.onDidGrantWorkspaceTrust(() => {
       this.dispose();
       this.waiting = undefined;
+      void tell(contextKeys.untrusted, false);
       // Views keep their layout until the instance is open: VS Code gives the room of views that go
       // to the first one.
       void work().finally(() => {
         this.isExpecting = false;
-        void tellViews(false);
+        void tell(contextKeys.expected, false);
       });
     });
     this.subscriptions.push(item, granted);
@@ -86,9 +87,9 @@ function waitingItem(id: string): vscode.StatusBarItem {
 
 /** Shows the view that says what waits, since VS Code's own note on trust says nothing of it. */
 async function showWhy(): Promise<void> {
-  await tellViews(true);
+  await Promise.all([tell(contextKeys.untrusted, true), tell(contextKeys.expected, true)]);
   await vscode.commands.executeCommand(`${viewIds.instance}.focus`, { preserveFocus: true });
 }
 
-const tellViews = (isWaiting: boolean): Thenable<unknown> =>
-  vscode.commands.executeCommand('setContext', contextKeys.untrusted, isWaiting);
+const tell = (key: string, is: boolean): Thenable<unknown> =>
+  vscode.commands.executeCommand('setContext', key, is);

@@ -398,10 +398,9 @@ async function finished(
   within?: string,
 ): Promise<Pick<Filled, 'after' | 'user'>> {
   const user = await closeImage(container, { folder, python, base, inherited, within });
-  const [after] = await Promise.all([
-    needInterpreter(container, request.source.name, [python], base !== undefined),
-    handOver(container, folder, user),
-  ]);
+  // Before foreign code runs, which could put links in the places of folders that root walks.
+  await handOver(container, folder, user);
+  const after = await needInterpreter(container, request.source.name, [python], base !== undefined);
   return { after, user };
 }
 

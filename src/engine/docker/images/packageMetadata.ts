@@ -78,12 +78,13 @@ print(json.dumps(found))
  */
 export function metadataSettings(packages: readonly PackageMetadata[]): string {
   return packages
+    .map((each) => ({ ...each, requires: each.requires.map(singleSpaced) }))
     .filter(
       ({ name, version, requires, python, extras }) =>
         [name, version, ...requires].every((each) => /^[ -~]+$/.test(each)) &&
         requires.every((each) => requirement.test(each)) &&
         extras.every((each) => /^\w([\w.-]*\w)?$/.test(each)) &&
-        (python === null || ranges.test(python)),
+        (python === null || ranges.test(singleSpaced(python))),
     )
     .map(({ name, version, requires, python, extras }) =>
       [
@@ -98,6 +99,9 @@ export function metadataSettings(packages: readonly PackageMetadata[]): string {
     )
     .join('\n');
 }
+
+/** Long runs of spaces would take a regular expression long. */
+const singleSpaced = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 const number = String.raw`v?\d[\w.!+-]*`;
 const range = String.raw`\s*((==|!=)\s*${number}(\.\*)?|(===|~=|<=?|>=?)\s*${number})\s*`;

@@ -277,7 +277,7 @@ describe('the row of change coverage', () => {
 
   it('is not known where a run could not tell, current or not', () => {
     const unknown = graded({ changeCoverage: undefined });
-    assert.equal(coverage(unknown).description, 'known after a run');
+    assert.equal(coverage(unknown).description, 'not known from the last run');
     assert.equal(coverage({ ...unknown, current: false }).description, 'known after a run');
   });
 

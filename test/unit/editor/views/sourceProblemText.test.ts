@@ -16,7 +16,7 @@ describe('the notification about a source that cannot be had', () => {
     const unknown = 'fatal: unable to access: Could not resolve host: git.example';
     assert.equal(
       sourceProblemText(english, problem(unknown, 'https://me:secret@git.example/octo/cat.git')),
-      'Commit 0123456789 of octo/cat cannot be had from git.example: its host is not known. ' +
+      'Commit 0123456789 of octo/cat cannot be had from git.example: there is no network, or its host is not known. ' +
         'Choose a folder with a clone that has it, or with a release.',
     );
     assert.match(

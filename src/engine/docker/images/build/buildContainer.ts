@@ -124,6 +124,7 @@ export async function inContainer<T>(
     return removing;
   };
   const onAbort = (): void => void remove();
+  const unheard = (): void => signal?.removeEventListener('abort', onAbort);
   try {
     const container = await connection.docker.createContainer(
       await containerOptions(request, place.limits),
@@ -134,9 +135,10 @@ export async function inContainer<T>(
     await made.start();
     building = new BuildContainer(made, place, async () => remove());
     const result = await work(building);
-    connection.meanwhile(building.afterAll().then(remove));
+    connection.meanwhile(building.afterAll().then(remove).finally(unheard));
     return result;
   } catch (error) {
+    unheard();
     await remove();
     if (signal?.aborted === true) throw new Cancelled();
     const step = building?.step;
@@ -146,8 +148,6 @@ export async function inContainer<T>(
     if (problem !== error) log.line(messageOf(error));
     log.line(problem.message);
     throw problem;
-  } finally {
-    signal?.removeEventListener('abort', onAbort);
   }
 }
 
@@ -189,7 +189,7 @@ export class BuildContainer {
     private readonly end: () => Promise<void>,
   ) {}
 
-  /** Does work once nobody waits for this container any more. An error of it is only logged. */
+  /** Does work once nobody waits for this container any more. An error of it is only told. */
   afterwards(work: () => Promise<void>): void {
     this.later.push(work);
   }
@@ -199,7 +199,8 @@ export class BuildContainer {
     try {
       for (const work of this.later) await work();
     } catch (error) {
-      this.place.log.line(messageOf(error));
+      const { reporter, signal } = this.place.work;
+      if (signal?.aborted !== true) reporter.log(messageOf(error));
     }
   }
 

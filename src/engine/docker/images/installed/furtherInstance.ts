@@ -202,8 +202,11 @@ interface Installed {
 /** Gives R, which would be installed as the other one is, its packages. */
 async function installedAlike(at: Laid, place: BuildPlace): Promise<Installed> {
   const { asked, record } = at;
-  const resolved = asked.known ?? (await resolveThere(at, statedByOther(at), place));
-  const isKept = !changesTools(at, record.lock, resolved.lock);
+  const stated = statedByOther(at);
+  const resolved = asked.known ?? (await resolveThere(at, stated, place));
+  // Without what the other one states, the set-up program has run in the tree.
+  const isUntouched = asked.known !== undefined || stated !== undefined;
+  const isKept = isUntouched && !changesTools(at, record.lock, resolved.lock);
   if (!isKept) await clear(at, place);
   await takePackages(at, record.lock, resolved, place);
   return isKept ? { resolved } : { resolved, installation: await installThere(at, place) };
