@@ -101,7 +101,9 @@ export function lineOf(entry: Pick<TriageEntry, 'tags' | 'note'> | undefined): s
   if (entry === undefined) return '';
   const note = entry.note.replace(/\s+/g, ' ');
   if (entry.tags.length === 0) return note === '' ? '' : `- ${note}`;
-  const tags = entry.tags.map((tag) => (/^[^\s"]*[^\s"\d][^\s"]*$/.test(tag) ? tag : `"${tag}"`));
+  // A hyphen alone stands for no tag.
+  const isPlain = (tag: string): boolean => tag !== '-' && /^[^\s"]*[^\s"\d][^\s"]*$/.test(tag);
+  const tags = entry.tags.map((tag) => (isPlain(tag) ? tag : `"${tag}"`));
   return `${tags.join(',')} ${note}`.trim();
 }
 
