@@ -29,7 +29,7 @@ export async function openBuildLog(
   // A full disk shows in the build itself, so the log alone raises no error.
   file.on('error', () => undefined);
   const write = (text: string): void => {
-    // What goes on after the build is told to nobody.
+    // Work that is left for after the build has no log.
     if (file.writableEnded) return;
     let plain = stripVTControlCharacters(text);
     for (const secret of secrets) plain = plain.replaceAll(secret, '***');

@@ -152,9 +152,7 @@ async function fill(made: OnInstalled, place: BuildPlace): Promise<void> {
     // Closing an image looks at all that is left.
     if (installation !== undefined) await removing;
     const [filled] = await Promise.all([
-      installation === undefined
-        ? asInstalled(at, resolved)
-        : closed(at, layer, installation, place),
+      installation === undefined ? asInstalled(at, resolved) : closed(at, installation, place),
       removing,
     ]);
     await keepInstance(container, layer, filled, place);
@@ -339,28 +337,21 @@ async function asInstalled(
 }
 
 /** Closes a container in which R was installed again. */
-async function closed(
-  at: Laid,
-  layer: InstanceLayerRequest,
-  installation: Installation,
-  place: BuildPlace,
-): Promise<Filled> {
-  const filling = await fillingOf(at, place, layer);
+async function closed(at: Laid, installation: Installation, place: BuildPlace): Promise<Filled> {
+  const filling = await fillingOf(at, place);
   // The image is closed, so foreign code could write only there.
   return closeInstalled(filling, toolsOf(at.record), installation, environmentFolder);
 }
 
-/** @param layer absent as long as the packages are not known */
+/** R in its container, before the packages are known that name the environment. */
 async function fillingOf(
   { container, image, asked, request }: Laid,
   place: BuildPlace,
-  layer?: InstanceLayerRequest,
 ): Promise<Filling> {
-  const source = { image: image.id, name: image.name, digest: '', base: asked.base };
   const inherited = (await inspectImage(place.connection, image.id))?.path ?? '';
-  const { folder } = request;
-  const known = layer ?? { ...request, source: { ...source, from: 'built' as const } };
-  return { container, request: known, place, folder, inherited };
+  const source = { image: image.id, name: image.name, digest: '', base: asked.base };
+  const layer = { ...request, source: { ...source, from: 'built' as const } };
+  return { container, request: layer, place, folder: request.folder, inherited };
 }
 
 const toolsOf = ({ base, interpreter: { executable: python, packages } }: InstalledRecord) => ({
