@@ -55,6 +55,14 @@ print(json.dumps({
     assert.doesNotMatch(JSON.stringify(seen), /[0-9a-f]{12}/, 'the number of a container');
   });
 
+  it('know the user by name, with a home that is theirs', async () => {
+    const [name, group, home, isOurs] = (await alike(`
+import grp
+me = pwd.getpwuid(os.getuid())
+print(json.dumps([me.pw_name, grp.getgrgid(os.getgid()).gr_name, me.pw_dir, me.pw_dir == os.environ["HOME"] and os.access(me.pw_dir, os.W_OK)]))`)) as unknown[];
+    assert.deepEqual([name, group, isOurs], ['sandbox', 'sandbox', true], String(home));
+  });
+
   it('have a repository of one commit that tells nothing apart, and is clean', async () => {
     const seen = (await alike(`
 found = {}

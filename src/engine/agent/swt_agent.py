@@ -15,6 +15,7 @@ Paths are relative to the tree. Bytes that are not UTF-8 are escaped as in PEP 3
 import io
 import json
 import os
+import pwd
 import py_compile
 import resource
 import select
@@ -60,6 +61,7 @@ class Agent(object):
         self.user = config["user"]
         self.shell = Shell(self)
         empty_open_places()
+        name_user(self.user)
 
     def serve(self):
         while True:
@@ -155,6 +157,7 @@ class Agent(object):
     def do_user(self, header, payload):
         """Chooses the user of the tests."""
         self.user = self.tree.user = header["user"]
+        name_user(self.user)
         self.wire.send("done")
 
     def do_stop(self, header, payload):
@@ -475,6 +478,27 @@ def empty_open_places():
     for place in OPEN_PLACES:
         for name in names_in(place):
             remove(os.path.join(place, name))
+
+
+def name_user(number):
+    """Gives the tests' user a name and a home, which Node and others expect of whoever runs them."""
+    try:
+        pwd.getpwuid(number)
+        return
+    except KeyError:
+        pass
+    try:
+        for path, line in (
+            ("/etc/passwd", "sandbox:x:%d:%d::%s/home:/bin/sh" % (number, number, FOLDER)),
+            ("/etc/group", "sandbox:x:%d:" % number),
+        ):
+            with open(path, "a+") as file:
+                file.seek(0)
+                text = file.read()
+                file.write(("" if not text or text.endswith("\n") else "\n") + line + "\n")
+    except OSError:
+        # An image without these files has programs that do without a name.
+        pass
 
 
 def pack(folder):
