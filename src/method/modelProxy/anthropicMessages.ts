@@ -3,24 +3,153 @@ import {
   argumentsIn,
   countOf,
   fieldsOf,
-  isFields,
-  keepTools,
   listOf,
   stringOrEmpty,
-  withoutFields,
-  withoutFollowedLinks,
-  type AnswerReader,
-  type AskedText,
   type JsonFields,
-  type ModelApi,
-  type SaidByModel,
-} from './modelApi';
+} from './jsonFields';
+import type { AnswerReader, AskedText, ModelApi, SaidByModel } from './modelApi';
+import {
+  anything,
+  either,
+  flag,
+  list,
+  matching,
+  number,
+  object,
+  ofType,
+  oneOf,
+  parts,
+  image,
+  text,
+  tools,
+  typed,
+  when,
+  type Shape,
+} from './requestShape';
 
-/** Tools that the agent itself does; without a type it is one of the agent's own. */
-const ownTools = /^(?:custom|(?:bash|text_editor|memory|computer)_\d{8}|tool_search_tool_\w+)$/;
+/** Five minutes are the default. An hour costs more than the price table says. */
+const cacheControl = object({ type: oneOf('ephemeral'), ttl: oneOf('5m'), scope: text });
 
-/** Betas of tools and servers on Anthropic's side, and of what costs more. */
-const refusedBetas = /^(?:web-|mcp-|code-execution|files-api|skills|fast-mode|container)/;
+const textPart = typed({ text, cache_control: cacheControl });
+const note = (said: string): JsonFields => ({ type: 'text', text: said });
+const textOrParts = (part: Shape): Shape => either(text, parts(part, note));
+
+const sourceType = ({ source }: JsonFields): string => stringOrEmpty(fieldsOf(source)['type']);
+
+const imagePart = when(
+  (part) => sourceType(part) === 'base64',
+  image(
+    typed({
+      source: typed({ media_type: matching(/^image\//), data: text }),
+      cache_control: cacheControl,
+    }),
+  ),
+);
+
+/** A document of text. What a PDF costs depends on its pages, which its bytes do not tell. */
+const documentPart = when(
+  (part) => ['text', 'content'].includes(sourceType(part)),
+  typed({
+    source: ofType({
+      text: { media_type: text, data: text },
+      content: { content: textOrParts(ofType({ text: textPart, image: imagePart })) },
+    }),
+    title: text,
+    context: text,
+    citations: object({ enabled: flag }),
+    cache_control: cacheControl,
+  }),
+);
+
+const seenParts = { text: textPart, image: imagePart, document: documentPart };
+
+const messagePart = ofType({
+  ...seenParts,
+  thinking: { thinking: text, signature: text },
+  redacted_thinking: { data: text },
+  tool_use: { id: text, name: text, input: anything, cache_control: cacheControl },
+  tool_result: {
+    tool_use_id: text,
+    content: textOrParts(ofType({ ...seenParts, tool_reference: { tool_name: text } })),
+    is_error: flag,
+    cache_control: cacheControl,
+  },
+});
+
+const toolFields = {
+  name: text,
+  cache_control: cacheControl,
+  strict: flag,
+  defer_loading: flag,
+  input_examples: anything,
+};
+
+/** The agent's own tools, which have no type, and those of Anthropic that an agent does itself. */
+const tool = either(
+  when(
+    ({ type }) => type === undefined || type === 'custom',
+    typed({
+      ...toolFields,
+      description: text,
+      input_schema: anything,
+      eager_input_streaming: flag,
+    }),
+  ),
+  when(
+    ({ type }) => /^(?:bash|text_editor|memory|computer)_\d{8}$/.test(stringOrEmpty(type)),
+    typed({
+      ...toolFields,
+      max_characters: number,
+      display_width_px: number,
+      display_height_px: number,
+      display_number: number,
+      enable_zoom: flag,
+    }),
+  ),
+);
+
+/** Edits that leave parts of the conversation out. To compact it is another answer, which costs. */
+const contextEdit = when(
+  ({ type }) => /^clear_\w+$/.test(stringOrEmpty(type)),
+  typed({
+    trigger: anything,
+    keep: anything,
+    clear_at_least: anything,
+    exclude_tools: list(text),
+    clear_tool_inputs: anything,
+  }),
+);
+
+const counted = {
+  model: text,
+  system: textOrParts(ofType({ text: textPart })),
+  messages: list(
+    object({ role: oneOf('user', 'assistant', 'system'), content: textOrParts(messagePart) }),
+  ),
+  tools: tools(tool),
+  tool_choice: ofType({
+    auto: { disable_parallel_tool_use: flag },
+    any: { disable_parallel_tool_use: flag },
+    tool: { name: text, disable_parallel_tool_use: flag },
+    none: {},
+  }),
+  thinking: ofType({
+    enabled: { budget_tokens: number, display: text },
+    adaptive: { display: text },
+    disabled: {},
+  }),
+  context_management: object({ edits: list(contextEdit) }),
+  output_config: object({ effort: text, format: anything, task_budget: anything }),
+  output_format: anything,
+  cache_control: cacheControl,
+};
+
+/**
+ * The betas of what is described above. Others stand for tools and servers at Anthropic, dearer
+ * answers, a cache of one hour, or a longer and dearer context.
+ */
+const betas =
+  /^(?:claude-code|interleaved-thinking|redact-thinking|thinking-token-count|context-management|prompt-caching|prompt-caching-scope|effort|task-budgets|structured-outputs|fine-grained-tool-streaming|token-efficient-tools|tool-examples|tool-search-tool|advanced-tool-use|mid-conversation-system|computer-use|output-128k)-\d{4}-\d\d-\d\d$/;
 
 /** https://docs.anthropic.com/en/api/messages and .../streaming */
 export const anthropicMessages: ModelApi = {
@@ -32,43 +161,26 @@ export const anthropicMessages: ModelApi = {
         ? { action: 'count', isStream: false }
         : undefined,
   pathOf: (_model, { action }) => (action === 'count' ? '/messages/count_tokens' : '/messages'),
-  headers: ['anthropic-version', 'anthropic-beta'],
-  restrict(body, { model, mostOutput }) {
-    body['model'] = model;
-    body['max_tokens'] ??= mostOutput;
-    const isLink = ({ type, source }: JsonFields): boolean =>
-      (type === 'image' || type === 'document' || type === 'container_upload') &&
-      !(isFields(source) && ['base64', 'text', 'content'].includes(stringOrEmpty(source['type'])));
-    return [
-      ...withoutFields(body, [
-        'mcp_servers',
-        'container',
-        'service_tier',
-        'speed',
-        'inference_geo',
-      ]),
-      ...keepTools(body, 'tools', (tool) =>
-        tool['type'] === undefined || ownTools.test(stringOrEmpty(tool['type'])) ? tool : undefined,
-      ),
-      ...withoutFollowedLinks(body, ['system', 'messages'], isLink, (text) => ({
-        type: 'text',
-        text,
-      })),
-    ];
-  },
-  mostOutput: (body) => countOf(body['max_tokens']) ?? 0,
+  headers: { 'anthropic-version': /^\d{4}-\d\d-\d\d$/, 'anthropic-beta': betas },
+  request: object({
+    ...counted,
+    max_tokens: number,
+    stream: flag,
+    temperature: number,
+    top_p: number,
+    top_k: number,
+    stop_sequences: list(text),
+    metadata: object({ user_id: text }),
+  }),
+  countRequest: object(counted),
+  modelField: 'model',
+  limitFields: () => ['max_tokens'],
+  thinkingOf: ({ thinking }) => fieldsOf(thinking)['budget_tokens'],
+  imageTokens: 5000,
   askedText,
   reader: () => new MessagesReader(),
   error: (message) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
 };
-
-/** The betas that a request may name. */
-export const allowedBetas = (header: string): string =>
-  header
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '' && !refusedBetas.test(each))
-    .join(',');
 
 function askedText({ system, messages }: JsonFields): AskedText {
   return {

@@ -4,56 +4,178 @@ import {
   countOf,
   fieldsOf,
   isFields,
-  keepTools,
   listOf,
   stringOrEmpty,
-  withoutFields,
-  withoutFollowedLinks,
-  type AnswerReader,
-  type AskedText,
   type JsonFields,
-  type ModelApi,
-  type SaidByModel,
-} from './modelApi';
+} from './jsonFields';
+import type { AnswerReader, AskedText, ModelApi, SaidByModel } from './modelApi';
+import {
+  anything,
+  either,
+  flag,
+  image,
+  isImageContent,
+  list,
+  number,
+  object,
+  ofType,
+  oneOf,
+  parts,
+  record,
+  text,
+  tools,
+  typed,
+  when,
+} from './requestShape';
 
-const limits = ['max_completion_tokens', 'max_tokens'] as const;
+const scalar = either(text, number, flag);
+const cacheControl = object({ type: oneOf('ephemeral'), ttl: oneOf('5m') });
+
+const messagePart = ofType({
+  text: { text, cache_control: cacheControl },
+  refusal: { refusal: text },
+  image_url: when(
+    ({ image_url: of }) => isImageContent(isFields(of) ? of['url'] : of),
+    image(
+      typed({
+        image_url: either(text, object({ url: text, detail: text })),
+        cache_control: cacheControl,
+      }),
+    ),
+  ),
+});
+
+/** Google's, which its thinking models want back. */
+const extraContent = object({ google: object({ thought_signature: text }) });
+const calledFunction = object({ name: text, arguments: text });
+
+const message = object({
+  role: oneOf('system', 'developer', 'user', 'assistant', 'tool', 'function'),
+  content: either(
+    text,
+    parts(messagePart, (said) => ({ type: 'text', text: said })),
+  ),
+  name: text,
+  refusal: text,
+  tool_call_id: text,
+  tool_calls: list(
+    object({
+      id: text,
+      type: oneOf('function', 'custom'),
+      index: number,
+      function: calledFunction,
+      custom: object({ name: text, input: text }),
+      extra_content: extraContent,
+    }),
+  ),
+  function_call: calledFunction,
+  extra_content: extraContent,
+  cache_control: cacheControl,
+  // Reasoning that servers want back: of DeepSeek, Qwen and others, of vLLM, and of OpenRouter.
+  reasoning_content: text,
+  reasoning: text,
+  reasoning_details: list(record(scalar)),
+  // The beginning of the answer, of DeepSeek and Mistral, and of Moonshot.
+  prefix: flag,
+  partial: flag,
+});
+
+const offeredFunction = object({
+  name: text,
+  description: text,
+  parameters: anything,
+  strict: flag,
+});
+
+const namedTool = {
+  function: { function: object({ name: text }), name: text },
+  custom: { custom: object({ name: text }), name: text },
+};
+
+/** Settings of the answer's text, of OpenAI and of the servers that have taken over its API. */
+const sampling = {
+  temperature: number,
+  top_p: number,
+  top_k: number,
+  min_p: number,
+  seed: number,
+  stop: either(text, list(text)),
+  presence_penalty: number,
+  frequency_penalty: number,
+  repetition_penalty: number,
+  logit_bias: record(number),
+  logprobs: flag,
+  top_logprobs: number,
+  n: oneOf(1),
+  modalities: list(oneOf('text')),
+  response_format: ofType({ text: {}, json_object: {}, json_schema: { json_schema: anything } }),
+};
+
+/** How much a model thinks: of OpenAI, OpenRouter, DeepSeek and GLM, Qwen, and vLLM. */
+const thinking = {
+  reasoning_effort: text,
+  verbosity: text,
+  reasoning: object({ effort: text, enabled: flag, exclude: flag, summary: text }),
+  thinking: object({
+    type: oneOf('enabled', 'disabled', 'auto', 'adaptive'),
+    clear_thinking: flag,
+  }),
+  enable_thinking: flag,
+  chat_template_kwargs: record(scalar),
+};
 
 /** https://platform.openai.com/docs/api-reference/chat */
 export const chatCompletions: ModelApi = {
   providers: ['openai', 'openai-compatible'],
   asked: (path) => (path.endsWith('/chat/completions') ? { action: 'generate' } : undefined),
   pathOf: () => '/chat/completions',
-  headers: [],
-  restrict(body, { model, mostOutput }) {
-    body['model'] = model;
-    if (!limits.some((name) => countOf(body[name]) !== undefined)) {
-      // OpenAI's reasoning models refuse the older name, and other servers may not know the newer.
-      body[/^(?:o\d|gpt-)/.test(model) ? limits[0] : limits[1]] = mostOutput;
-    }
-    // Without it a stream ends with no numbers.
-    if (body['stream'] === true) {
-      body['stream_options'] = { ...fieldsOf(body['stream_options']), include_usage: true };
-    }
-    return [
-      ...withoutFields(body, ['web_search_options', 'n', 'best_of', 'service_tier', 'store']),
-      ...keepTools(body, 'tools', (tool) =>
-        tool['type'] === 'function' || tool['type'] === 'custom' ? tool : undefined,
-      ),
-      ...withoutFollowedLinks(body, ['messages'], isLink, (text) => ({ type: 'text', text })),
-    ];
-  },
-  mostOutput: (body) => Math.max(...limits.map((name) => countOf(body[name]) ?? 0)),
+  headers: {},
+  request: object({
+    ...sampling,
+    ...thinking,
+    model: text,
+    messages: list(message),
+    max_tokens: number,
+    max_completion_tokens: number,
+    stream: flag,
+    stream_options: object({ include_usage: flag, include_obfuscation: flag }),
+    tools: tools(
+      ofType({
+        function: { function: offeredFunction, cache_control: cacheControl },
+        custom: { custom: object({ name: text, description: text, format: anything }) },
+      }),
+    ),
+    tool_choice: either(
+      oneOf('none', 'auto', 'required'),
+      ofType({
+        ...namedTool,
+        allowed_tools: { allowed_tools: object({ mode: text, tools: list(ofType(namedTool)) }) },
+      }),
+    ),
+    parallel_tool_calls: flag,
+    functions: tools(offeredFunction),
+    function_call: either(text, object({ name: text })),
+    store: oneOf(false),
+    user: text,
+    metadata: record(scalar),
+    safety_identifier: text,
+    prompt_cache_key: text,
+  }),
+  modelField: 'model',
+  // Every model of OpenAI takes the newer name. Other servers may not know it.
+  limitFields: (provider) =>
+    provider === 'openai'
+      ? ['max_completion_tokens', 'max_tokens']
+      : ['max_tokens', 'max_completion_tokens'],
+  // Without it a stream ends with no numbers.
+  always: ({ stream, stream_options: options }) =>
+    stream === true ? { stream_options: { ...fieldsOf(options), include_usage: true } } : {},
+  // The dearest way in which OpenAI counts one: a small model, and details of each tile.
+  imageTokens: 50_000,
   askedText,
   reader: () => new ChatReader(),
   error: (message) => ({ error: { message, type: 'invalid_request_error', code: null } }),
 };
-
-const isLink = ({ type, image_url: image, file }: JsonFields): boolean =>
-  (type === 'image_url' && !isContent(isFields(image) ? image['url'] : image)) ||
-  (type === 'file' && !isContent(fieldsOf(file)['file_data']));
-
-/** Whether an address has the content itself. */
-export const isContent = (address: unknown): boolean => /^data:/i.test(stringOrEmpty(address));
 
 function askedText({ messages }: JsonFields): AskedText {
   const all = listOf(messages).map(fieldsOf);

@@ -1,21 +1,123 @@
 import type { ToolCall } from '../models/chatModel';
+import { countOf, fieldsOf, isFields, listOf, stringOrEmpty, type JsonFields } from './jsonFields';
+import type { AnswerReader, AskedText, ModelApi, SaidByModel } from './modelApi';
 import {
-  countOf,
-  fieldsOf,
-  isFields,
-  keepTools,
-  listOf,
-  stringOrEmpty,
-  withoutFields,
-  withoutFollowedLinks,
-  type AnswerReader,
-  type AskedText,
-  type JsonFields,
-  type ModelApi,
-  type SaidByModel,
-} from './modelApi';
+  anything,
+  either,
+  flag,
+  image,
+  list,
+  matching,
+  number,
+  object as plainObject,
+  oneOf,
+  parts,
+  refused,
+  text,
+  tools,
+  when,
+  type Shape,
+} from './requestShape';
 
 const path = /\/models\/[^/:]+:(generateContent|streamGenerateContent|countTokens)$/;
+
+/** The API takes names in either spelling; those with humps are sent. */
+const humped = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const object = (fields: Readonly<Record<string, Shape>>): Shape => plainObject(fields, humped);
+
+const isOneOf =
+  (...names: readonly string[]) =>
+  (value: JsonFields): boolean =>
+    Object.keys(value).some((name) => names.includes(humped(name)));
+
+const inlineImage = when(
+  (part) => {
+    const { mimeType, mime_type: type = mimeType } = fieldsOf(
+      part['inlineData'] ?? part['inline_data'],
+    );
+    return /^image\//i.test(stringOrEmpty(type));
+  },
+  image(object({ inlineData: object({ mimeType: text, data: text, displayName: text }) })),
+);
+
+const part = either(
+  inlineImage,
+  when(
+    isOneOf('text', 'functionCall', 'functionResponse', 'thoughtSignature'),
+    object({
+      text,
+      thought: flag,
+      thoughtSignature: text,
+      functionCall: object({ id: text, name: text, args: anything }),
+      functionResponse: object({
+        id: text,
+        name: text,
+        response: anything,
+        parts: list(inlineImage),
+      }),
+    }),
+  ),
+);
+
+const content = object({
+  role: oneOf('user', 'model', 'function', 'system'),
+  parts: parts(part, (said) => ({ text: said })),
+});
+
+/** Of a tool, the functions that the agent itself does. */
+const tool = when(
+  isOneOf('functionDeclarations'),
+  object({
+    functionDeclarations: list(
+      object({
+        name: text,
+        description: text,
+        parameters: anything,
+        parametersJsonSchema: anything,
+        response: anything,
+        responseJsonSchema: anything,
+        behavior: text,
+      }),
+    ),
+  }),
+);
+
+/** Settings of one answer in text. */
+const settings = object({
+  temperature: number,
+  topP: number,
+  topK: number,
+  seed: number,
+  candidateCount: oneOf(1),
+  maxOutputTokens: number,
+  stopSequences: list(text),
+  presencePenalty: number,
+  frequencyPenalty: number,
+  responseLogprobs: flag,
+  logprobs: number,
+  responseMimeType: text,
+  responseSchema: anything,
+  responseJsonSchema: anything,
+  responseModalities: list(matching(/^text$/i)),
+  mediaResolution: text,
+  thinkingConfig: object({ includeThoughts: flag, thinkingBudget: number, thinkingLevel: text }),
+});
+
+const fields = {
+  contents: list(content),
+  systemInstruction: either(text, content),
+  tools: tools(tool),
+  toolConfig: object({
+    functionCallingConfig: object({ mode: text, allowedFunctionNames: list(text) }),
+  }),
+  safetySettings: list(object({ category: text, threshold: text })),
+  generationConfig: settings,
+  cachedContent: refused(
+    'Nothing that is stored at the provider can be asked for from here, since nobody knows what it costs. Send the whole content.',
+  ),
+};
 
 /** https://ai.google.dev/api/generate-content */
 export const googleContent: ModelApi = {
@@ -31,45 +133,18 @@ export const googleContent: ModelApi = {
     if (action === 'count') return `${to}:countTokens`;
     return isStream ? `${to}:streamGenerateContent?alt=sse` : `${to}:generateContent`;
   },
-  headers: [],
-  restrict(body, { mostOutput }) {
-    body['generationConfig'] = settingsOf(body, mostOutput);
-    const isLink = (part: JsonFields): boolean => 'fileData' in part || 'file_data' in part;
-    return [
-      ...withoutFields(body, unsent),
-      ...keepTools(body, 'tools', ownTool),
-      ...withoutFollowedLinks(
-        body,
-        ['contents', 'systemInstruction', 'system_instruction'],
-        isLink,
-        (text) => ({ text }),
-      ),
-    ];
-  },
-  mostOutput: (body) => countOf(fieldsOf(body['generationConfig'])['maxOutputTokens']) ?? 0,
+  headers: {},
+  request: object(fields),
+  countRequest: object({ contents: fields.contents }),
+  settingsField: 'generationConfig',
+  limitFields: () => ['maxOutputTokens'],
+  thinkingOf: ({ generationConfig: of }) =>
+    fieldsOf(fieldsOf(of)['thinkingConfig'])['thinkingBudget'],
+  imageTokens: 5000,
   askedText,
   reader: () => new ContentReader(),
   error: (message) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
 };
-
-/** JsonFields with a state of the account, or that cost more. The path has the model. */
-const unsent = ['cachedContent', 'cached_content', 'model', 'serviceTier', 'service_tier'];
-
-/** The settings of a request, which may have either spelling, with a limit and for one answer. */
-function settingsOf(body: JsonFields, mostOutput: number): JsonFields {
-  const snake = fieldsOf(body['generation_config']);
-  delete body['generation_config'];
-  const settings = { ...snake, ...fieldsOf(body['generationConfig']) };
-  const most = countOf(settings['maxOutputTokens'] ?? settings['max_output_tokens']) ?? mostOutput;
-  withoutFields(settings, ['max_output_tokens', 'candidateCount', 'candidate_count']);
-  return { ...settings, maxOutputTokens: most };
-}
-
-/** Of a tool, the functions that the agent itself does. */
-function ownTool(tool: JsonFields): JsonFields | undefined {
-  const functions = tool['functionDeclarations'] ?? tool['function_declarations'];
-  return Array.isArray(functions) ? { functionDeclarations: functions } : undefined;
-}
 
 function askedText(body: JsonFields): AskedText {
   const system = fieldsOf(body['systemInstruction'] ?? body['system_instruction']);

@@ -1,9 +1,8 @@
 import type { TokenCounts } from '../models/budget';
 import type { ChatMessage, Finish, ToolCall } from '../models/chatModel';
 import type { Provider } from '../models/providers';
-
-/** A JSON object of which nothing is known. */
-export type JsonFields = Record<string, unknown>;
+import { countOf, fieldsOf, type JsonFields } from './jsonFields';
+import { passing, type Shape } from './requestShape';
 
 /** What an agent asks of a provider. */
 export interface AskedOfApi {
@@ -35,7 +34,12 @@ export interface AskedText {
   readonly messages: readonly ChatMessage[];
 }
 
-/** One of the ways in which agents ask models. */
+/**
+ * One of the ways in which agents ask models. What a request may be is described once, in `request`:
+ * the configured model, a limit of the answer, nothing that the provider would do on a network,
+ * nothing that costs more than the price table says, and nothing whose cost has no bound. Whatever is
+ * not described there does not pass.
+ */
 export interface ModelApi {
   /** The providers that have it. */
   readonly providers: readonly Provider[];
@@ -43,114 +47,76 @@ export interface ModelApi {
   asked(path: string): AskedOfApi | undefined;
   /** The path below the provider's address, with its query. */
   pathOf(model: string, asked: Required<AskedOfApi>): string;
-  /** The request headers that go to the provider. */
-  readonly headers: readonly string[];
-  /**
-   * Makes a request one that may be sent: the configured model, a limit of the answer, nothing that
-   * the provider would do on a network, and nothing that costs more than the price table says.
-   *
-   * @returns what was taken out, in words
-   */
-  restrict(
-    body: JsonFields,
-    asked: { readonly model: string; readonly mostOutput: number },
-  ): string[];
-  /** Tokens that the answer may have, of a request that is restricted. */
-  mostOutput(body: JsonFields): number;
+  /** The request headers that go to the provider, and which of their values, cut at commas. */
+  readonly headers: Readonly<Record<string, RegExp>>;
+  /** What of a request may pass. */
+  readonly request: Shape;
+  /** What of a request that counts tokens may pass, which has no answer. */
+  readonly countRequest?: Shape;
+  /** The field with the name of the model; undefined where the path has it. */
+  readonly modelField?: string;
+  /** The object of the request that has the limits; undefined for the request itself. */
+  readonly settingsField?: string;
+  /** The fields with the limit of the answer. The first is sent where an agent names none. */
+  limitFields(provider: Provider): readonly [string, ...string[]];
+  /** Tokens for thinking that the provider may allow beside the limit. */
+  thinkingOf?(body: JsonFields): unknown;
+  /** What every request has, whatever the agent says. */
+  always?(body: JsonFields): JsonFields;
+  /** The most tokens that an image costs. */
+  readonly imageTokens: number;
   askedText(body: JsonFields): AskedText;
   reader(): AnswerReader;
   /** An error in the provider's form. */
   error(message: string): JsonFields;
 }
 
-export const isFields = (value: unknown): value is JsonFields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-export const fieldsOf = (value: unknown): JsonFields => (isFields(value) ? value : {});
-
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-export const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-/** A whole number that is not negative; undefined for anything else. */
-export const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.floor(value) : undefined;
-
-/** The arguments of a call; undefined where they are no JSON. */
-export function argumentsIn(text: string): unknown {
-  try {
-    return JSON.parse(text === '' ? '{}' : text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Removes fields, and says which there were. */
-export function withoutFields(body: JsonFields, names: readonly string[]): string[] {
-  const there = names.filter((name) => name in body);
-  for (const name of there) delete body[name];
-  return there;
+/** A request that may be sent. */
+export interface PassedRequest {
+  readonly body: JsonFields;
+  /** What was taken out, in words. */
+  readonly removed: readonly string[];
+  /** The most tokens that the answer can have. */
+  readonly mostOutput: number;
+  /** The field with that limit. */
+  readonly limitField: string;
+  /** The objects with an image. */
+  readonly images: ReadonlySet<object>;
 }
 
 /**
- * Keeps the tools that the agent itself does, and says which others there were: those a provider does
- * on its side could reach a network.
- */
-export function keepTools(
-  body: JsonFields,
-  field: string,
-  keep: (tool: JsonFields) => JsonFields | undefined,
-): string[] {
-  if (!(field in body)) return [];
-  const removed: string[] = [];
-  const kept = listOf(body[field]).flatMap((tool) => {
-    const found = isFields(tool) ? keep(tool) : undefined;
-    if (found === undefined) removed.push(nameOfTool(tool));
-    return found === undefined ? [] : [found];
-  });
-  if (kept.length > 0) body[field] = kept;
-  else delete body[field];
-  return removed;
-}
-
-function nameOfTool(tool: unknown): string {
-  const { type, name } = fieldsOf(tool);
-  const said = stringOrEmpty(type) || stringOrEmpty(name) || Object.keys(fieldsOf(tool)).join(', ');
-  return `the tool ${said.slice(0, 60) || 'without a name'}`;
-}
-
-/** Stands where a part of a message made the provider fetch something. */
-const notFollowed = '[a link that is not followed]';
-
-/** Objects deeper than this are no message. */
-const deepest = 64;
-
-/**
- * Replaces the parts of messages that name an address or a stored file instead of having the content.
+ * What of an agent's request is sent.
  *
- * @param isLink whether an object is such a part
- * @param replacement what stands there instead, with a text
- * @returns how often, in words
+ * @param given.limitField the field with the limit that the server wants, once it has said so
+ * @throws RequestRefused
  */
-export function withoutFollowedLinks(
-  body: JsonFields,
-  fields: readonly string[],
-  isLink: (part: JsonFields) => boolean,
-  replacement: (text: string) => JsonFields,
-): string[] {
-  let count = 0;
-  const cleaned = (value: unknown, depth: number): unknown => {
-    if (depth > deepest) return undefined;
-    if (Array.isArray(value)) return value.map((each) => cleaned(each, depth + 1));
-    if (!isFields(value)) return value;
-    if (isLink(value)) {
-      count += 1;
-      return replacement(notFollowed);
-    }
-    return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [name, cleaned(each, depth + 1)]),
-    );
-  };
-  for (const field of fields) if (field in body) body[field] = cleaned(body[field], 0);
-  return count === 0 ? [] : [`links that the provider would follow: ${count}`];
+export function passedRequest(
+  api: ModelApi,
+  asked: JsonFields,
+  given: {
+    readonly provider: Provider;
+    readonly model: string;
+    readonly mostOutput: number;
+    readonly limitField?: string | undefined;
+  },
+): PassedRequest {
+  const { body, found } = passing(api.request, asked);
+  if (api.modelField !== undefined) body[api.modelField] = given.model;
+  Object.assign(body, api.always?.(body));
+  if ('tools' in asked && !('tools' in body)) {
+    // Providers refuse a choice among no tools.
+    for (const name of ['tool_choice', 'parallel_tool_calls']) delete body[name];
+  }
+  const settings = api.settingsField === undefined ? body : fieldsOf(body[api.settingsField]);
+  const names = api.limitFields(given.provider);
+  const limitField = given.limitField ?? names.find((name) => name in settings) ?? names[0];
+  const thinking = countOf(api.thinkingOf?.(body)) ?? 0;
+  // One limit is sent, which the server cannot read otherwise than we do: none is 0 or negative.
+  const named = Math.max(...names.map((name) => countOf(settings[name]) ?? 0));
+  const limit = named > 0 ? named : given.mostOutput + thinking;
+  for (const name of names) delete settings[name];
+  settings[limitField] = limit;
+  if (api.settingsField !== undefined) body[api.settingsField] = settings;
+  const mostOutput = Math.max(limit, thinking);
+  return { body, removed: found.removed, mostOutput, limitField, images: found.images };
 }

@@ -18,16 +18,17 @@ import { statedRates } from '../models/rateHeaders';
 import { TooManyRequests } from '../models/rateLimiter';
 import { retryAfter } from '../models/retrying';
 import { tokensOfUntrusted } from '../tokens';
-import { allowedBetas } from './anthropicMessages';
 import { apiAsked, errorOf } from './modelApis';
+import { isFields, type JsonFields } from './jsonFields';
 import {
-  isFields,
+  passedRequest,
   type AnswerReader,
   type AskedText,
-  type JsonFields,
   type ModelApi,
+  type PassedRequest,
 } from './modelApi';
 import { passOn } from './passOn';
+import { passing, RequestFindings, RequestRefused } from './requestShape';
 
 /** A request that was answered, for the trace. */
 export interface ProxiedExchange {
@@ -81,6 +82,10 @@ export class ModelProxy {
   private readonly turns = new PQueue({ concurrency: mostAtOnce });
   private free = 0;
   private started = 0;
+  /** Tokens that a provider may count for one of ours: tokenizers differ by as much. */
+  private margin = 1.5;
+  /** The field with the limit of an answer, once the server has said which it wants. */
+  private limitField: string | undefined;
   /** Answers that the model gave. */
   calls = 0;
   /** Paths that were asked for and are of no model. Untrusted. */
@@ -142,14 +147,33 @@ export class ModelProxy {
     if (typeof body === 'string') return this.refuse(response, 400, body);
     const { api, asked } = found;
     const isStream = asked.isStream ?? body['stream'] === true;
-    const sending = { api, body, to: { action: asked.action, isStream }, request, response };
-    if (asked.action === 'count') return this.count(sending);
+    const to = { action: asked.action, isStream };
+    const asking = { api, asked: body, to, headers: headersOf(api, request), response };
+    try {
+      await (asked.action === 'count' ? this.count(asking) : this.answerWithin(asking));
+    } catch (error) {
+      if (!(error instanceof RequestRefused)) throw error;
+      this.refuse(response, 400, error.message);
+      this.endAfterFlood();
+    }
+  }
+
+  /** Answers a request within the limits. */
+  private async answerWithin(asking: Asking): Promise<void> {
+    const { response } = asking;
     if (this.end !== undefined) return this.refuse(response, 400, endTexts[this.end]);
     if (this.started >= this.parts.limits.calls) return this.endBy('calls', response);
     this.started += 1;
-    const isAnswered = await this.generate(sending);
-    if (isAnswered) return;
-    this.started -= 1;
+    let isAnswered = false;
+    try {
+      isAnswered = await this.generate(asking);
+    } finally {
+      if (!isAnswered) this.started -= 1;
+    }
+    if (!isAnswered) this.endAfterFlood();
+  }
+
+  private endAfterFlood(): void {
     if (!this.isFlood()) return;
     this.end ??= 'calls';
     this.parts.onEnd();
@@ -191,25 +215,26 @@ export class ModelProxy {
   }
 
   /** A request that counts tokens: it costs nothing, and is not written down. */
-  private async count(sending: Sending): Promise<void> {
-    if (this.isFlood()) return this.flooded(sending.response);
-    const { upstream, mostOutput } = this.parts;
-    const { api, body } = sending;
-    api.restrict(body, { model: upstream.model, mostOutput });
-    if (api.providers.includes('anthropic')) delete body['max_tokens'];
-    else delete body['generationConfig'];
-    const answer = await this.fetch(sending, AbortSignal.timeout(60_000));
+  private async count(asking: Asking): Promise<void> {
+    const { api, asked, response } = asking;
+    if (this.isFlood()) return this.flooded(response);
+    const { upstream } = this.parts;
+    const { body } = passing(api.countRequest ?? api.request, asked);
+    if (api.modelField !== undefined) body[api.modelField] = upstream.model;
+    const answer = await this.fetch(asking, body, AbortSignal.timeout(60_000));
     const text = upstream.withoutSecrets(await answer.text());
-    send(sending.response, answer.status, text);
+    send(response, answer.status, text);
   }
 
   /** @returns whether the model gave an answer, which counts and is paid for */
-  private async generate(sending: Sending): Promise<boolean> {
+  private async generate(asking: Asking): Promise<boolean> {
     const { upstream, budget, inTurn, mostOutput } = this.parts;
-    const { api, body, response } = sending;
-    const removed = api.restrict(body, { model: upstream.model, mostOutput });
-    const inputEstimate = await tokensOfBody(body);
-    const most = mostOf(inputEstimate, api.mostOutput(body), upstream.price);
+    const { api, asked, response } = asking;
+    const { provider, model, price } = upstream;
+    const { limitField } = this;
+    const passed = passedRequest(api, asked, { provider, model, mostOutput, limitField });
+    const inputEstimate = await inputTokensOf(passed, api);
+    const most = mostOf(Math.ceil(inputEstimate * this.margin), passed.mostOutput, price);
     let settle: Awaited<ReturnType<Budget['reserve']>>;
     try {
       settle = await budget.reserve(most);
@@ -220,10 +245,16 @@ export class ModelProxy {
     }
     let cost = { tokens: 0, dollars: 0 };
     try {
-      const exchange = await inTurn(() => this.exchange(sending, { most, removed, inputEstimate }));
+      const sending = { ...asking, passed };
+      const { exchange, isWhole } = await inTurn(() =>
+        this.exchange(sending, { most, inputEstimate }),
+      );
+      // The provider may have written all of an answer that did not arrive as a whole.
+      if (!isWhole) cost = most;
       if (exchange === undefined) return false;
-      const { inputTokens, outputTokens, dollars = 0 } = exchange.answer;
-      cost = { tokens: inputTokens + outputTokens, dollars };
+      const { inputTokens, outputTokens, dollars = 0, isEstimate } = exchange.answer;
+      if (isWhole) cost = { tokens: inputTokens + outputTokens, dollars };
+      if (isEstimate !== true) this.learnMargin(inputTokens, inputEstimate);
       this.calls += 1;
       await this.parts.record(exchange);
       return true;
@@ -233,19 +264,24 @@ export class ModelProxy {
     }
   }
 
-  /** Sends a request within the rate limits, and passes the answer on. */
+  /** A provider whose tokenizer makes more of a text than ours has its own margin. */
+  private learnMargin(counted: number, estimate: number): void {
+    this.margin = Math.max(this.margin, (counted / Math.max(1, estimate)) * 1.1);
+  }
+
+  /**
+   * Sends a request within the rate limits, and passes the answer on.
+   *
+   * @returns the exchange where there was one, and whether what it cost is known
+   */
   private async exchange(
     sending: Sending,
-    of: {
-      readonly most: { readonly tokens: number };
-      readonly removed: readonly string[];
-      readonly inputEstimate: number;
-    },
-  ): Promise<ProxiedExchange | undefined> {
+    of: { readonly most: { readonly tokens: number }; readonly inputEstimate: number },
+  ): Promise<{ readonly exchange?: ProxiedExchange; readonly isWhole: boolean }> {
     const { upstream, signal, reporter } = this.parts;
-    const { api, body, response } = sending;
+    const { api, passed, headers, response } = sending;
     const began = Date.now();
-    const asked = api.askedText(body);
+    const asked = api.askedText(passed.body);
     // An agent that goes away ends its request.
     const gone = new AbortController();
     response.once('close', () => gone.abort());
@@ -256,6 +292,7 @@ export class ModelProxy {
       signal: signal === undefined ? stop : AbortSignal.any([stop, signal]),
       reporter,
     };
+    let isWhole = false;
     try {
       const isAnswer = await upstream.limiter.run(
         {
@@ -268,19 +305,23 @@ export class ModelProxy {
         },
         work,
       );
-      if (!isAnswer) return undefined;
+      isWhole = true;
+      if (!isAnswer) return { isWhole };
     } catch (error) {
       // A request that the agent breaks off is paid for, whatever came of its answer.
       if (!response.headersSent && !gone.signal.aborted) {
         const why = late.aborted ? 'no answer in time' : messageOf(error);
         this.failure = new ModelFailure(`${upstream.model}: ${upstream.withoutSecrets(why)}`);
         this.refuse(response, 502, 'The model cannot be reached.');
-        return undefined;
+        return { isWhole: !late.aborted };
       }
     }
     const answer = await answerOf(reader, of.inputEstimate, upstream.price);
+    const { inputEstimate } = of;
+    const { mostOutput } = passed;
+    const removed = [...passed.removed, ...headers.removed];
     const seconds = (Date.now() - began) / 1000;
-    return { asked, ...of, answer, mostOutput: api.mostOutput(body), seconds };
+    return { exchange: { asked, removed, answer, mostOutput, inputEstimate, seconds }, isWhole };
   }
 
   /** One try. @returns whether an answer came; otherwise the agent has the provider's refusal */
@@ -293,8 +334,8 @@ export class ModelProxy {
     }: { signal: AbortSignal; stated: (rates: ReturnType<typeof statedRates>) => void },
   ): Promise<boolean> {
     const { withoutSecrets } = this.parts.upstream;
-    const { response } = sending;
-    const answer = await this.fetch(sending, signal);
+    const { api, response } = sending;
+    const answer = await this.fetch(sending, sending.passed.body, signal);
     stated(statedRates((name) => answer.headers.get(name), Date.now()));
     if (answer.ok) {
       await passOn(answer, response, { reader, withoutSecrets });
@@ -303,6 +344,9 @@ export class ModelProxy {
     const text = withoutSecrets((await answer.text()).slice(0, 64 << 10));
     const said = `the server answers with status ${answer.status}: ${text.trim().slice(0, 300)}`;
     const { status } = answer;
+    if (status === 400 && this.isOtherLimit(sending.passed, api, text)) {
+      return this.attempt(sending, reader, { signal, stated });
+    }
     if (status === 429 && !/insufficient_quota|billing/.test(text)) {
       throw new TooManyRequests(said, retryAfter(Object.fromEntries(answer.headers)));
     }
@@ -317,22 +361,26 @@ export class ModelProxy {
     return false;
   }
 
-  private fetch({ api, body, to, request }: Sending, signal: AbortSignal): Promise<Response> {
+  /** Whether the server wants its limit under the other name, which the request has from now on. */
+  private isOtherLimit({ body, limitField }: PassedRequest, api: ModelApi, said: string): boolean {
+    const other = api.limitFields(this.parts.upstream.provider).find((name) => name !== limitField);
+    if (other === undefined || this.limitField !== undefined) return false;
+    if (!said.includes(limitField) || !unknownField.test(said)) return false;
+    this.limitField = other;
+    body[other] = body[limitField];
+    delete body[limitField];
+    return true;
+  }
+
+  private fetch(
+    { api, to, headers }: Asking,
+    body: JsonFields,
+    signal: AbortSignal,
+  ): Promise<Response> {
     const { upstream } = this.parts;
-    const headers: Record<string, string> = { 'content-type': 'application/json' };
-    for (const name of api.headers) {
-      const value = request.headers[name];
-      if (typeof value === 'string') headers[name] = value;
-    }
-    if ('anthropic-beta' in headers) {
-      const betas = allowedBetas(headers['anthropic-beta'] ?? '');
-      if (betas === '') delete headers['anthropic-beta'];
-      else headers['anthropic-beta'] = betas;
-    }
-    if (api.headers.includes('anthropic-version')) headers['anthropic-version'] ??= '2023-06-01';
     return fetch(`${upstream.address}${api.pathOf(upstream.model, to)}`, {
       method: 'POST',
-      headers: { ...headers, ...upstream.headers },
+      headers: { 'content-type': 'application/json', ...headers.passed, ...upstream.headers },
       // A key that a test printed goes nowhere either.
       body: redactKeys(JSON.stringify(body)),
       redirect: 'manual',
@@ -341,14 +389,40 @@ export class ModelProxy {
   }
 }
 
-/** A request on its way. */
-interface Sending {
+/** A request of the agent. */
+interface Asking {
   readonly api: ModelApi;
-  readonly body: JsonFields;
+  readonly asked: JsonFields;
   readonly to: Required<NonNullable<ReturnType<ModelApi['asked']>>>;
-  readonly request: IncomingMessage;
+  readonly headers: ReturnType<typeof headersOf>;
   readonly response: ServerResponse;
 }
+
+/** What of it is on its way. */
+interface Sending extends Asking {
+  readonly passed: PassedRequest;
+}
+
+/** The headers that may pass, and the names of the values that may not. */
+function headersOf(
+  api: ModelApi,
+  request: IncomingMessage,
+): { readonly passed: Readonly<Record<string, string>>; readonly removed: readonly string[] } {
+  const passed: Record<string, string> = {};
+  const found = new RequestFindings();
+  for (const [name, allowed] of Object.entries(api.headers)) {
+    const given = request.headers[name];
+    const values = (typeof given === 'string' ? given.split(',') : []).map((each) => each.trim());
+    const kept = values.filter((each) => allowed.test(each));
+    for (const each of values) if (!kept.includes(each)) found.takeOut(`${name} (${each})`);
+    if (kept.length > 0) passed[name] = kept.join(',');
+  }
+  if ('anthropic-version' in api.headers) passed['anthropic-version'] ??= '2023-06-01';
+  return { passed, removed: found.removed };
+}
+
+/** How a server says that it does not know a field, or not for this model. */
+const unknownField = /unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra|instead/i;
 
 /** What an agent is told when it gets no further answer. */
 const endTexts: Readonly<Record<ProxyEnd, string>> = {
@@ -395,21 +469,27 @@ function send(response: ServerResponse, status: number, content: JsonFields | st
   response.end(text);
 }
 
-const tokensOfBody = (body: JsonFields): Promise<number> => tokensOfUntrusted(JSON.stringify(body));
+/** The tokens of a request as our tokenizer counts them. An image costs what its provider says. */
+async function inputTokensOf({ body, images }: PassedRequest, api: ModelApi): Promise<number> {
+  const written = JSON.stringify(body, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && images.has(value) ? 'image' : value,
+  );
+  return (await tokensOfUntrusted(written)) + images.size * api.imageTokens;
+}
 
-/** The most that a request can cost, with a margin of a tenth for other tokenizers. */
+/** The most that a request can cost. */
 function mostOf(
   input: number,
   output: number,
   price: Price | undefined,
 ): { readonly tokens: number; readonly dollars: number } {
-  const counts = { inputTokens: Math.ceil(input * 1.1), outputTokens: output };
-  if (price === undefined) return { tokens: counts.inputTokens + output, dollars: 0 };
+  const counts = { inputTokens: input, outputTokens: output };
+  if (price === undefined) return { tokens: input + output, dollars: 0 };
   const dearest = {
     input: Math.max(price.input, price.cacheWrite ?? price.input),
     output: price.output,
   };
-  return { tokens: counts.inputTokens + output, dollars: dollarsOf(dearest, counts) };
+  return { tokens: input + output, dollars: dollarsOf(dearest, counts) };
 }
 
 /** The answer as it arrived. Where the provider did not count, our tokenizer does. */

@@ -280,7 +280,7 @@ describe('the model proxy', () => {
           },
         ],
       },
-      { 'anthropic-beta': 'web-fetch-2025-09-10,context-1m-2025-08-07,mcp-client-2025-04-04' },
+      { 'anthropic-beta': 'web-fetch-2025-09-10,effort-2025-11-24, context-1m-2025-08-07' },
     );
     const openai = await reached('openai/m', upstream);
     await post(`${openai.url}/v1/responses`, {
@@ -312,7 +312,7 @@ describe('the model proxy', () => {
       (messages?.body['tools'] as { name: string }[] | undefined)?.map(({ name }) => name),
       ['edit', 'Bash'],
     );
-    assert.equal(messages?.headers['anthropic-beta'], 'context-1m-2025-08-07');
+    assert.equal(messages?.headers['anthropic-beta'], 'effort-2025-11-24');
     assert.ok(
       !('mcp_servers' in (messages?.body ?? {})) && !('service_tier' in (messages?.body ?? {})),
     );
@@ -329,10 +329,13 @@ describe('the model proxy', () => {
     assert.deepEqual(removed, [
       'mcp_servers',
       'service_tier',
-      'the tool web_search_20250305',
-      'the tool web_fetch_20250910',
-      'the tool code_execution_20250522',
-      'links that the provider would follow: 2',
+      'tools (web_search_20250305)',
+      'tools (web_fetch_20250910)',
+      'tools (code_execution_20250522)',
+      'messages.content (image)',
+      'messages.content.content (document)',
+      'anthropic-beta (web-fetch-2025-09-10)',
+      'anthropic-beta (context-1m-2025-08-07)',
     ]);
   });
 
@@ -403,6 +406,146 @@ describe('the model proxy', () => {
     assert.deepEqual(all.map(({ status }) => status).sort(), [200, 200, 400, 400]);
     assert.match(all.find(({ status }) => status === 400)?.text ?? '', /limit of requests/);
     assert.equal(few.proxy.end, 'calls');
+  });
+
+  /** What a provider would take for a request, which writes as much as it may. */
+  const billOf = (body: Record<string, unknown>): { input: number; output: number } => {
+    const text = JSON.stringify(body);
+    const limits = [...text.matchAll(/"max_?\w*tokens":(-?\d+)/gi)].map(([, limit]) =>
+      Number(limit),
+    );
+    const unbounded = limits.length === 0 || limits.some((limit) => limit <= 0);
+    const answers = text.includes('candidateCount') ? 8 : 1;
+    const isStored = /previous_response_id|cachedContent/.test(text);
+    return {
+      input: Math.ceil(text.length / 4) * (text.includes('1h') ? 2 : 1) + (isStored ? 1e6 : 0),
+      output: unbounded ? 1e5 : Math.max(...limits) * answers,
+    };
+  };
+  const dollarsFor = (bodies: readonly Record<string, unknown>[]): number =>
+    bodies
+      .map(billOf)
+      .reduce(
+        (sum, { input, output }) => sum + (price.input * input + price.output * output) / 1e6,
+        0,
+      );
+
+  const dear = {
+    'two limits, neither of which is one': {
+      ...{ provider: 'openai-compatible', path: '/v1/chat/completions' },
+      body: { ...chat, max_tokens: 0, max_completion_tokens: -1 },
+    },
+    'no limit': { provider: 'openai', path: '/v1/responses', body: { input: 'Go on.' } },
+    'a stored answer': {
+      ...{ provider: 'openai', path: '/v1/responses' },
+      body: { input: 'Go on.', previous_response_id: 'r', store: true },
+    },
+    'a cache of an hour': {
+      ...{ provider: 'anthropic', path: '/v1/messages' },
+      body: {
+        ...{ ...chat, max_tokens: 10 },
+        system: [
+          {
+            ...{ type: 'text', text: 'Write tests. '.repeat(300) },
+            cache_control: { type: 'ephemeral', ttl: '1h' },
+          },
+        ],
+      },
+    },
+    'many answers': {
+      ...{ provider: 'google', path: '/v1beta/models/m:generateContent' },
+      body: {
+        contents: [{ parts: [{ text: 'Go on.' }] }],
+        generationConfig: { maxOutputTokens: 0, candidateCount: 8 },
+      },
+    },
+  } as const;
+
+  for (const [how, { provider, path, body }] of Object.entries(dear)) {
+    it(`spends no more than the budget on 60 requests at once: ${how}`, async () => {
+      const { url: upstream, got } = await upstreamOf((_, asked) => {
+        const { input, output } = billOf(asked);
+        const usage = {
+          ...{ input_tokens: input, output_tokens: output },
+          ...{ prompt_tokens: input, completion_tokens: output },
+        };
+        const usageMetadata = { promptTokenCount: input, candidatesTokenCount: output };
+        const candidates = [{ finishReason: 'STOP' }];
+        const rest = { stop_reason: 'end_turn', object: 'response', status: 'completed' };
+        return [200, JSON.stringify({ ...rest, usage, usageMetadata, candidates })];
+      });
+      const { url, proxy } = await reached(`${provider}/m`, upstream, {
+        dollars: 0.05,
+        calls: 100,
+      });
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, () => post(`${url}${path}`, body)),
+      );
+      assert.ok(
+        dollarsFor(got.map((each) => each.body)) <= 0.05,
+        `${got.length}: ${dollarsFor(got.map((each) => each.body))}`,
+      );
+      if (how === 'a stored answer') {
+        assert.equal(got.length, 0);
+        assert.match(answers[0]?.text ?? '', /Send the whole conversation/);
+      } else {
+        assert.ok(got.length > 0 && got.length < 60, String(got.length));
+        assert.equal(proxy.end, 'cost');
+      }
+    });
+  }
+
+  it('holds the most for an answer that the agent does not wait for, which may come nevertheless', async () => {
+    const models = await serve(() => ({ hang: true }));
+    const { url, proxy } = await reached('openai-compatible/m', models.url, { dollars: 0.05 });
+    let statuses = 0;
+    while (proxy.end === undefined) {
+      const before = models.asked.length;
+      const gone = new AbortController();
+      const asked = fetch(`${url}/v1/chat/completions`, {
+        ...{ method: 'POST', body: JSON.stringify(chat), signal: gone.signal },
+      }).then(
+        ({ status }) => (statuses = status),
+        () => undefined,
+      );
+      while (models.asked.length === before && proxy.end === undefined) {
+        await new Promise((go) => setImmediate(go));
+      }
+      gone.abort();
+      await asked;
+    }
+    assert.equal(proxy.end, 'cost');
+    assert.ok(dollarsFor(models.asked.map((each) => each.body)) <= 0.05);
+    assert.ok(statuses === 0 || statuses === 400);
+  });
+
+  it('sends the limit under the other name where the server says that it knows no such field', async () => {
+    const { url: upstream, got } = await upstreamOf((_, body) =>
+      'max_tokens' in body
+        ? [
+            400,
+            JSON.stringify({
+              error: {
+                message:
+                  "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+              },
+            }),
+          ]
+        : [200, '{}'],
+    );
+    const { url } = await reached('openai-compatible/m', upstream);
+    for (const max_tokens of [7, 8]) {
+      const { status } = await post(`${url}/v1/chat/completions`, { ...chat, max_tokens });
+      assert.equal(status, 200);
+    }
+    assert.deepEqual(
+      got.map(({ body }) => [body['max_tokens'], body['max_completion_tokens']]),
+      [
+        [7, undefined],
+        [undefined, 7],
+        [undefined, 8],
+      ],
+    );
   });
 
   it('pays for an answer that the agent does not wait for', async () => {

@@ -1,0 +1,24 @@
+/** A JSON object of which nothing is known. */
+export type JsonFields = Record<string, unknown>;
+
+export const isFields = (value: unknown): value is JsonFields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const fieldsOf = (value: unknown): JsonFields => (isFields(value) ? value : {});
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+export const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** A whole number that is not negative; undefined for anything else. */
+export const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.floor(value) : undefined;
+
+/** The arguments of a call; undefined where they are no JSON. */
+export function argumentsIn(text: string): unknown {
+  try {
+    return JSON.parse(text === '' ? '{}' : text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
