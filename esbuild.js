@@ -1,10 +1,10 @@
 // Bundles the entry points into dist/ and copies what cannot be bundled: grammars, tracer and agent.
 const { build, context } = require('esbuild');
-const { cpSync, copyFileSync, mkdirSync, rmSync } = require('node:fs');
+const { cpSync, copyFileSync, mkdirSync, rmSync, watch: watchFolder } = require('node:fs');
 const { dirname, join } = require('node:path');
 
 const production = process.argv.includes('--production');
-const watch = process.argv.includes('--watch');
+const isWatching = process.argv.includes('--watch');
 const dist = join(__dirname, 'dist');
 
 /**
@@ -75,16 +75,11 @@ const loadedLate = {
 const packagesApart = {
   name: 'packages-apart',
   setup(build) {
-    build.onResolve(
-      {
-        filter:
-          /^(ai|@ai-sdk\/.*|@agentclientprotocol\/sdk|gpt-tokenizer\/.*|@kubernetes\/client-node)$/,
-      },
-      ({ path, kind }) => {
-        const bundle = kind === 'dynamic-import' ? loadedLate[path] : undefined;
-        return bundle === undefined ? undefined : { path: `./${bundle}.js`, external: true };
-      },
-    );
+    for (const [name, bundle] of Object.entries(loadedLate)) {
+      build.onResolve({ filter: new RegExp(`^${name}$`) }, ({ kind }) =>
+        kind === 'dynamic-import' ? { path: `./${bundle}.js`, external: true } : undefined,
+      );
+    }
   },
 };
 
@@ -138,9 +133,36 @@ const bundles = [
   },
 ];
 
+let building = 0;
+/**
+ * Prints the lines that the problem matcher of .vscode/tasks.json reads. All bundles together count
+ * as one build, since a debugger needs each of them.
+ * @type {import('esbuild').Plugin}
+ */
+const tellsEditor = {
+  name: 'tells-editor',
+  setup(build) {
+    build.onStart(() => {
+      building += 1;
+      if (building === 1) console.log('build started');
+    });
+    build.onEnd(({ errors }) => {
+      for (const { location, text } of errors) {
+        const { file = 'esbuild.js', line = 1, column = 0 } = location ?? {};
+        console.log(`error: ${file}:${line}:${column + 1}: ${text}`);
+      }
+      building -= 1;
+      if (building === 0) console.log('build finished');
+    });
+  },
+};
+
+/** The folders of src/engine whose programs in Python run beside the tests. */
+const pythonFolders = ['tracer', 'agent'];
+
 function copyAssets() {
   mkdirSync(dist, { recursive: true });
-  for (const name of ['tracer', 'agent']) {
+  for (const name of pythonFolders) {
     rmSync(join(dist, name), { recursive: true, force: true });
     cpSync(join(__dirname, 'src/engine', name), join(dist, name), {
       recursive: true,
@@ -156,9 +178,17 @@ function copyAssets() {
 }
 
 async function main() {
+  // The package takes whatever lies in this folder.
+  if (production) rmSync(dist, { recursive: true, force: true });
   copyAssets();
-  if (watch) {
-    const contexts = await Promise.all(bundles.map((options) => context(options)));
+  if (isWatching) {
+    for (const name of pythonFolders) watchFolder(join(__dirname, 'src/engine', name), copyAssets);
+    const told = bundles.map((options) => ({
+      ...options,
+      logLevel: 'silent',
+      plugins: [...options.plugins, tellsEditor],
+    }));
+    const contexts = await Promise.all(told.map((options) => context(options)));
     await Promise.all(contexts.map((each) => each.watch()));
   } else {
     await Promise.all(bundles.map((options) => build(options)));

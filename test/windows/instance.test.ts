@@ -61,6 +61,8 @@ describe('the bundled instance in VS Code', () => {
       'swt-bench.swt-bench',
     );
     assert.ok(extension);
+    // The installed package, as users have it.
+    assert.match(extension.extensionPath, /[\\/]extensions[\\/]swt-bench\.swt-bench-/);
     const { activationMs } = await extension.activate();
     const main = join(extension.extensionPath, 'dist', 'extension.js');
     const started = performance.now();

@@ -10,6 +10,7 @@ import { cache, root } from '../scripts/setup.mjs';
 import Dockerode from 'dockerode';
 import { acpProgram } from '../containers/acpProgram.mjs';
 import { acquire } from './host/acquire.mjs';
+import { packageExtension } from './host/packageExtension.mjs';
 import { runInVSCode } from './host/run.mjs';
 import { pythonWithPytest } from '../scripts/pythonWithPytest.mjs';
 import { writeInstancesDataset } from './instancesDataset.mjs';
@@ -60,6 +61,8 @@ await build({
 const sample = join(root, 'media', 'sample');
 const scratch = mkdtempSync(join(tmpdir(), 'swt-bench-vscode-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
+/** The windows run what users install, not the source folder. */
+const vsix = join(scratch, 'extension.vsix');
 /** A program that a hostile folder gets executed leaves a file here. */
 const canary = join(scratch, 'canary');
 const listener = await listenForRequests(join(sample, 'instance.jsonl'), canary);
@@ -67,6 +70,7 @@ try {
   if (suites.includes('docker')) await acpProgram(join(scratch, 'agent'), 'fake', 'good');
   const workspaces = new Map(suites.map((name) => [name, workspaceOf(name)]));
   const forAuthoring = suites.includes('authoring') ? withPytest() : {};
+  await packageExtension(root, vsix);
   // Two windows at once would download it twice.
   await acquire((text) => console.log(`vscode: ${text}`));
   // A window mostly waits for tests and for simulated pauses, so two share the machine.
@@ -99,7 +103,7 @@ async function runSuite(name, folder, forAuthoring) {
       return;
     }
     const { exitCode, counts } = await runInVSCode({
-      extension: root,
+      vsix,
       tests: join(bundles, `${name}.suite.js`),
       folder,
       // Scripted language models.

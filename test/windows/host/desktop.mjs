@@ -1,9 +1,12 @@
 import fs from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { downloadAndUnzipVSCode } from '@vscode/test-electron';
+import {
+  downloadAndUnzipVSCode,
+  resolveCliPathFromVSCodeExecutablePath,
+} from '@vscode/test-electron';
 import { _electron as electron } from 'playwright-core';
-import { findOnPath, onExit, startGroup, withoutEditorVariables } from './processes.mjs';
+import { findOnPath, onExit, runToEnd, startGroup, withoutEditorVariables } from './processes.mjs';
 
 /** The version of VS Code in code-server, so that both ways test the same one. */
 export const VSCODE_VERSION = '1.139.1';
@@ -60,6 +63,24 @@ export function downloadDesktop(cache) {
 }
 
 /**
+ * Installs a packaged extension for the windows that {@link startDesktop} opens.
+ * @param {string} executable
+ * @param {{ data: string, vsix: string }} options as for {@link startDesktop}
+ */
+export async function installOnDesktop(executable, { data, vsix }) {
+  const args = ['--no-sandbox', '--install-extension', vsix, '--force', ...placesIn(data)];
+  await runToEnd(resolveCliPathFromVSCodeExecutablePath(executable), args, {
+    env: withoutEditorVariables(process.env),
+  });
+}
+
+/** Where VS Code keeps everything, as arguments. */
+const placesIn = (data) => [
+  `--user-data-dir=${path.join(data, 'user')}`,
+  `--extensions-dir=${path.join(data, 'extensions')}`,
+];
+
+/**
  * Starts VS Code for the desktop with an extension and its tests, on a virtual display if need be.
  * @param {string} executable
  * @param {object} options
@@ -89,8 +110,7 @@ export async function startDesktop(executable, options) {
     args: [
       ...['--no-sandbox', '--disable-gpu', '--disable-gpu-sandbox', '--disable-updates'],
       ...['--skip-welcome', '--skip-release-notes', '--disable-workspace-trust'],
-      `--user-data-dir=${path.join(options.data, 'user')}`,
-      `--extensions-dir=${path.join(options.data, 'extensions')}`,
+      ...placesIn(options.data),
       ...[options.extension, ...(options.helpers ?? [])].map(
         (each) => `--extensionDevelopmentPath=${each}`,
       ),

@@ -2,13 +2,11 @@ import { existsSync, rmSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { acquire, cacheFolder } from './acquire.mjs';
 import { startBridge } from './bridge.mjs';
 import { openBrowser } from './browser.mjs';
-import { copyExtensions, startServer, testAddress } from './codeServer.mjs';
-import { startDesktop } from './desktop.mjs';
+import { copyExtensions, installExtension, startServer, testAddress } from './codeServer.mjs';
+import { installOnDesktop, startDesktop } from './desktop.mjs';
 import { onExit } from './processes.mjs';
 
 /**
@@ -61,7 +59,7 @@ const TRUST_SETTINGS = {
 
 /**
  * @typedef {object} RunOptions
- * @property {string} extension folder of the extension, built
+ * @property {string} vsix the packaged extension, which VS Code installs as a user would
  * @property {string} tests bundled CommonJS file that exports `run(): Promise<void>`
  * @property {string} [folder] to open
  * @property {readonly string[]} [helpers] folders of more extensions to load
@@ -84,7 +82,7 @@ const TRUST_SETTINGS = {
 export async function runInVSCode(options) {
   const print = options.print ?? ((line) => console.log(line));
   const screenshots = options.screenshots ?? path.join(cacheFolder(), 'screenshots');
-  for (const needed of [path.join(options.extension, 'package.json'), options.tests]) {
+  for (const needed of [options.vsix, options.tests]) {
     if (!existsSync(needed)) throw new Error(`${needed}: no such file`);
   }
   const vscode = await acquire((text) => print(`vscode: ${text}`));
@@ -116,7 +114,9 @@ export async function runInVSCode(options) {
     undo.push(bridge.close);
     const setup = {
       data,
-      extension: path.resolve(options.extension),
+      vsix: path.resolve(options.vsix),
+      // VS Code runs tests only beside an extension under development, so an empty one is.
+      extension: await emptyExtension(data),
       tests: path.resolve(options.tests),
       folder: options.folder && path.resolve(options.folder),
       helpers: (options.helpers ?? []).map((each) => path.resolve(each)),
@@ -132,7 +132,9 @@ export async function runInVSCode(options) {
       undo,
     };
     const opened = await (vscode.kind === 'desktop'
-      ? startDesktop(vscode.executable, setup)
+      ? installOnDesktop(vscode.executable, setup).then(() =>
+          startDesktop(vscode.executable, setup),
+        )
       : openServed(vscode, setup));
     open(opened);
     print(`vscode: ${vscode.version} opened after ${seconds(started)}`);
@@ -163,7 +165,18 @@ export async function runInVSCode(options) {
   }
 }
 
+/** Makes an extension that does nothing. */
+async function emptyExtension(data) {
+  const folder = path.join(data, 'empty-extension');
+  await fs.mkdir(folder);
+  const manifest = { name: 'empty', publisher: 'swt-bench-tests', version: '1.0.0' };
+  const engines = { vscode: '^1.90.0' };
+  await fs.writeFile(path.join(folder, 'package.json'), JSON.stringify({ ...manifest, engines }));
+  return folder;
+}
+
 async function openServed(vscode, setup) {
+  await installExtension(vscode.server, setup.data, setup.vsix);
   await copyExtensions(setup.data, setup.helpers);
   const server = await startServer(vscode.server, {
     ...setup,
@@ -216,29 +229,4 @@ async function explain(print, page, screenshots, log) {
 
 function seconds(since) {
   return `${((Date.now() - since) / 1000).toFixed(1)} s`;
-}
-
-if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({
-    options: {
-      extension: { type: 'string', default: '.' },
-      tests: { type: 'string' },
-      folder: { type: 'string' },
-      limit: { type: 'string' },
-    },
-  });
-  if (!values.tests) {
-    console.error('usage: run.mjs --tests FILE [--extension DIR] [--folder DIR] [--limit SECONDS]');
-    process.exit(2);
-  }
-  try {
-    const { exitCode } = await runInVSCode({
-      ...values,
-      limit: values.limit ? Number(values.limit) * 1000 : undefined,
-    });
-    process.exit(exitCode);
-  } catch (error) {
-    console.error(error.message);
-    process.exit(1);
-  }
 }

@@ -5,9 +5,9 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createVSIX } from '@vscode/vsce';
 import { cacheFolder } from './acquire.mjs';
 import { folderAddress, installCodeServer, installExtension, startServer } from './codeServer.mjs';
+import { packageExtension } from './packageExtension.mjs';
 import { freePort, isFree, runToEnd } from './processes.mjs';
 
 const PROJECT = path.resolve(fileURLToPath(import.meta.url), '../../../..');
@@ -41,7 +41,7 @@ export async function startWeb({ extension = PROJECT, folder, port, log }) {
   const build = path.join(extension, 'esbuild.js');
   if (existsSync(build)) await runToEnd(process.execPath, [build], { cwd: extension });
   const vsix = path.join(data, 'extension.vsix');
-  await quietly(() => createVSIX({ cwd: extension, packagePath: vsix, dependencies: false }));
+  await packageExtension(extension, vsix);
   await installExtension(server, data, vsix);
 
   const settingsFile = path.join(data, 'data/User/settings.json');
@@ -62,17 +62,6 @@ async function keptToken(file) {
   const token = randomBytes(16).toString('hex');
   await fs.writeFile(file, token, { mode: 0o600 });
   return token;
-}
-
-/** The packager lists every file on stdout; only its failure is of interest here. */
-async function quietly(work) {
-  const { log, warn } = console;
-  console.log = console.warn = () => undefined;
-  try {
-    return await work();
-  } finally {
-    Object.assign(console, { log, warn });
-  }
 }
 
 /**
