@@ -56,6 +56,7 @@ function redactingPlace(place: TestPlace): TestPlace {
 function redactingWorkspace(workspace: Workspace): Workspace {
   return {
     folder: workspace.folder,
+    home: workspace.home,
     run: async (request) => {
       const result = await workspace.run(request);
       return { ...result, output: redactKeys(result.output) };

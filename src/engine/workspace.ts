@@ -79,6 +79,8 @@ export class WorkspaceFileError extends HumanError {}
 export interface Workspace {
   /** Absolute path of R in the workspace. */
   readonly folder: string;
+  /** Absolute path of the home of its user, which is empty at first. */
+  readonly home: string;
   /** Runs a command in the shell. What it does shows in the result. */
   run(request: CommandRequest): Promise<CommandResult>;
   /**

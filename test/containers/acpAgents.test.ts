@@ -234,14 +234,26 @@ function declareOn(platform: Platform): void {
       const out = newOut();
       const silent = await play('silent', out, '--agent-timeout', '10');
       assert.equal(silent.status, 1);
-      assert.match(silent.stderr, /did nothing \(silent: it was not ready after 5 s\)/);
+      assert.match(
+        silent.stderr,
+        /did nothing \(silent: it was not ready for the prompt in time\)/,
+      );
       const missing = await cli([
         ...['generate', '--method', 'acp:no-such-agent', '--out', out, '--model'],
         ...['openai-compatible/m', '--base-url', models?.url ?? '', ...places()],
       ]);
       assert.equal(missing.status, 1);
-      assert.match(missing.stderr, /no-such-agent cannot be started: No such file/);
-      assert.ok(!(await stepsOf(out)).some(({ step }) => step === 'session'));
+      assert.match(
+        missing.stderr,
+        /error ends:\n[^]*no-such-agent cannot be started: No such file/,
+      );
+      const sessions = (await stepsOf(out)).filter(({ step }) => step === 'session');
+      assert.deepEqual(
+        sessions.map(({ ending }) => ending),
+        ['silent', 'crashed'],
+        'a start that fails leaves its session',
+      );
+      await assert.rejects(readFile(out), /ENOENT/);
     });
 
     it('a run that is interrupted has nothing half-written, and begins the session anew @full', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createInterface } from 'node:readline';
 import { silent } from '../../src/domain/reporter';
 import { SandboxUnusable } from '../../src/engine/engine';
 import {
@@ -140,6 +141,42 @@ onEngine('docker', 'a workspace on R', (subject) => {
     await assert.rejects(workspace.write('/etc/passwd', Buffer.from('x')), WorkspaceFileError);
     await assert.rejects(workspace.write('/swt/agent/x.py', Buffer.from('x')), WorkspaceFileError);
     await assert.rejects(workspace.write('cat.py/x', Buffer.from('x')), WorkspaceFileError);
+  });
+
+  it('has a home that files can be written to before anything runs there', async () => {
+    await workspace.write(`${workspace.home}/.agent/settings.json`, Buffer.from('{}'));
+    assert.equal(await said('echo $HOME; cat ~/.agent/settings.json'), `${workspace.home}\n{}`);
+    assert.deepEqual((await workspace.changes()).changed, new Map());
+  });
+
+  it('gives a program an input and an output that an event loop can tell apart', async () => {
+    const echo = `
+import asyncio, sys
+async def main():
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    writing, _ = await loop.connect_write_pipe(asyncio.Protocol, sys.stdout)
+    while line := await reader.readline():
+        await asyncio.sleep(0)
+        writing.write(line.upper())
+asyncio.run(main())`;
+    const { stdio, done } = await workspace.start({
+      argv: ['python', '-c', echo],
+      env: {},
+      timeoutSeconds: 60,
+      keptBytes: 1000,
+      end: new AbortController().signal,
+    });
+    const heard: string[] = [];
+    const lines = createInterface({ input: stdio })[Symbol.asyncIterator]();
+    for (const word of ['', 'one', 'two']) {
+      if (word !== '') stdio.write(`${word}\n`);
+      heard.push(String((await lines.next()).value));
+    }
+    stdio.end();
+    assert.deepEqual(heard, ['', 'ONE', 'TWO']);
+    assert.equal((await done).exitCode, 0);
   });
 
   it('tells what differs from R, new and removed files included, and puts R back', async () => {

@@ -22,6 +22,14 @@ const template: z.ZodType<Template> = z.lazy(() =>
   z.union([scalar, z.array(template), z.record(z.string(), template)]),
 );
 
+/** A path that stays in the home. */
+const homePath = z
+  .string()
+  .refine(
+    (path) => path !== '' && path.split('/').every((part) => !['', '.', '..'].includes(part)),
+    'a path of files is no path below the home',
+  );
+
 const entry = z.strictObject({
   title: z.string().min(1).optional(),
   command: z.string(),
@@ -32,6 +40,7 @@ const entry = z.strictObject({
     .default([...providers]),
   authMethod: z.string().optional(),
   env: z.record(z.string(), template).default({}),
+  files: z.record(homePath, template).optional(),
   timeout: z.number().positive().max(1e6).default(usualAcpSeconds),
 });
 
@@ -80,7 +89,7 @@ function readAgent(
       ? { why: `${issue.keys.join(', ')} is not known` }
       : { why: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not an entry'}` };
   }
-  const { title = name, command, program, authMethod, env, timeout: seconds } = parsed.data;
+  const { title = name, command, program, authMethod, env, files, timeout } = parsed.data;
   if (program === undefined) return { title };
   if (program !== '' && !isAbsolute(program)) return { why: 'program is no absolute path' };
   let argv: readonly string[];
@@ -92,9 +101,14 @@ function readAgent(
   }
   return {
     agent: {
-      ...{ name: `${acpPrefix}${name}`, title, argv, env, seconds },
+      name: `${acpPrefix}${name}`,
+      title,
+      argv,
+      env,
+      seconds: timeout,
       providers: parsed.data.providers,
       ...(authMethod !== undefined && { authMethod }),
+      ...(files !== undefined && { files }),
       program: program === '' ? undefined : program,
     },
   };
@@ -103,12 +117,15 @@ function readAgent(
 /** The default of the setting: the presets, whose programs a person has to name. */
 export const usualAgents = (): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    acpPresets.map(({ name, title, argv, providers: of, authMethod, env }) => [
+    acpPresets.map(({ name, title, argv, providers: of, authMethod, env, files }) => [
       name,
       {
-        ...{ title, command: argv.join(' '), providers: of },
+        title,
+        command: argv.join(' '),
+        providers: of,
         ...(authMethod !== undefined && { authMethod }),
         env,
+        ...(files !== undefined && { files }),
       },
     ]),
   );

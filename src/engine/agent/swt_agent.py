@@ -175,6 +175,7 @@ class Agent(object):
 
     def do_put(self, header, payload):
         """Writes a file as the tests' user, with the folders that it needs."""
+        self.make_places()
         path = os.path.join(self.tree.root, header["path"])
         self._answer(lambda: write_file(path, payload))
 

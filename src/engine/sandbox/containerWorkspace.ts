@@ -1,4 +1,4 @@
-import { PassThrough, type Duplex } from 'node:stream';
+import { Duplex, PassThrough } from 'node:stream';
 import { z } from 'zod';
 import { BoundedOutput, outputLimit } from '../boundedOutput';
 import {
@@ -32,10 +32,15 @@ const indexSchema = z.object({
   left_out: z.array(z.tuple([z.string(), z.string()])),
 });
 
+/** The home that the agent makes: `make_places` of swt_agent.py. */
+const home = '/tmp/swt/home';
+
 /** A workspace in the container of a sandbox on R. The agent does the work: see swt_shell.py. */
 export class ContainerWorkspace implements Workspace {
   /** One request at a time: the agent answers in order, and has no numbers for requests. */
   private last: Promise<unknown> = Promise.resolve();
+
+  readonly home = home;
 
   constructor(
     private readonly sandbox: ContainerSandbox,
@@ -58,14 +63,17 @@ export class ContainerWorkspace implements Workspace {
   }
 
   async start({ argv, env, end, ...request }: ProgramRequest): Promise<RunningProgram> {
-    let take: (connection: Duplex) => void = () => undefined;
+    const ends: Duplex[] = [];
+    let take: (stdio: Duplex) => void = () => undefined;
     const connected = new Promise<Duplex>((resolve) => (take = resolve));
-    let isTaken = false;
     const listening = await this.listen((connection) => {
       connection.on('error', () => connection.destroy());
-      if (isTaken) connection.destroy();
-      else take(connection);
-      isTaken = true;
+      ends.push(connection);
+      const [input, output] = ends;
+      if (input === undefined || ends.length > 2) connection.destroy();
+      // The program opens the second connection after this answer to the first one.
+      else if (output === undefined) input.resume().write('\n');
+      else take(joined(input, output));
     });
     const variables = Object.entries(env).map(
       ([name, value]) => `${name}=${quotedForShell(value)}`,
@@ -196,6 +204,13 @@ export class ContainerWorkspace implements Workspace {
 const endingOf = (word: string | undefined): CommandEnding =>
   commandEndings.find((ending) => ending === word) ?? 'not started';
 
+/** Two connections as the standard input and output of one program. */
+function joined(input: Duplex, output: Duplex): Duplex {
+  const stdio = Duplex.from({ writable: input, readable: output });
+  stdio.on('error', () => stdio.destroy());
+  return stdio;
+}
+
 /** A stream that has ended, of a program that never began. */
 function endedStream(): Duplex {
   const stream = new PassThrough();
@@ -204,18 +219,21 @@ function endedStream(): Duplex {
 }
 
 /**
- * Puts a connection to a port in the place of the standard input and output, and becomes the program
- * that its further arguments name. The tunnel knows a connection by what comes of it, so an empty line
- * comes first.
+ * Puts two connections to a port in the place of the standard input and output, and becomes the
+ * program that its further arguments name. One connection would not do: Python's asyncio takes input
+ * that arrives where it writes for the end of that connection. The tunnel knows a connection by what
+ * comes of it, so an empty line comes first.
  */
 const startProgram = `
 import os, socket, sys
 port, argv = int(sys.argv[1]), sys.argv[2:]
-end = socket.create_connection(("127.0.0.1", port))
-end.sendall(b"\\n")
 for number in 0, 1:
+    end = socket.create_connection(("127.0.0.1", port))
+    end.sendall(b"\\n")
+    if number == 0:
+        end.recv(1)
     os.dup2(end.fileno(), number)
-end.close()
+    end.close()
 try:
     os.execvp(argv[0], argv)
 except OSError as error:

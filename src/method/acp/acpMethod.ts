@@ -88,14 +88,21 @@ export const acpMethod = (agent: AcpAgent): Method => ({
  */
 function changedDefinition(
   name: string,
-  { argv, authMethod, env }: AcpDefinition,
+  { argv, authMethod, env, files }: AcpDefinition,
 ): string | undefined {
   const preset = presetOf(name);
   const isNamed =
     preset === undefined
-      ? isDeepStrictEqual([commandOf(name), authMethod, env], [argv, undefined, {}])
-      : isDeepStrictEqual([preset.argv, preset.authMethod, preset.env], [argv, authMethod, env]);
-  return isNamed ? undefined : keyOf('agent', argv, authMethod, env);
+      ? isDeepStrictEqual(
+          [commandOf(name), authMethod, env, files],
+          [argv, undefined, {}, undefined],
+        )
+      : isDeepStrictEqual(
+          [preset.argv, preset.authMethod, preset.env, preset.files],
+          [argv, authMethod, env, files],
+        );
+  if (isNamed) return undefined;
+  return keyOf('agent', argv, authMethod, env, ...(files === undefined ? [] : [files]));
 }
 
 /** The words of a name's command; undefined where it has none. */

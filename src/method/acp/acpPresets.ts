@@ -1,5 +1,5 @@
 import type { Provider } from '../models/providers';
-import { noKey, type EnvironmentTemplate } from './agentEnvironment';
+import { noKey, type EnvironmentTemplate, type Template } from './agentEnvironment';
 
 /** How an agent is started. */
 export interface AcpDefinition {
@@ -11,32 +11,33 @@ export interface AcpDefinition {
   readonly authMethod?: string | undefined;
   /** Variables besides those that the providers' own clients read. */
   readonly env: EnvironmentTemplate;
+  /** Files of its home, by path: settings that it reads nowhere else. A value that is no text becomes JSON. */
+  readonly files?: Readonly<Record<string, Template>> | undefined;
 }
 
-/** A known agent. */
+/** A known agent, whose program `swt-bench agents install` can make. */
 export interface AcpPreset extends AcpDefinition {
   readonly name: string;
-  /** The package that has its program, for people who make the program's folder. */
-  readonly package: string;
-  readonly registry: 'npm' | 'PyPI';
 }
 
 const openAi = ['openai', 'openai-compatible'] as const satisfies readonly Provider[];
 
 /**
- * The agents that are known by name. Sources: the READMEs of `claude-agent-acp` and `codex-acp`, the
- * documentation of Gemini CLI, OpenCode and OpenHands, in November 2026.
+ * The agents that are known by name, as the programs of `agentPrograms.ts` want to be started. A test
+ * runs each in a container.
  */
 export const acpPresets: readonly AcpPreset[] = [
   {
-    ...{ name: 'claude-code', title: 'Claude Code', registry: 'npm' },
-    package: '@agentclientprotocol/claude-agent-acp',
+    name: 'claude-code',
+    title: 'Claude Code',
     argv: ['claude-agent-acp'],
     providers: ['anthropic'],
     env: {
       ANTHROPIC_MODEL: '{model}',
       ANTHROPIC_SMALL_FAST_MODEL: '{model}',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      // A request of its own after each turn.
+      CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false',
       DISABLE_AUTOUPDATER: '1',
       DISABLE_TELEMETRY: '1',
       // The container is the sandbox.
@@ -44,8 +45,8 @@ export const acpPresets: readonly AcpPreset[] = [
     },
   },
   {
-    ...{ name: 'codex', title: 'Codex', registry: 'npm' },
-    package: '@agentclientprotocol/codex-acp',
+    name: 'codex',
+    title: 'Codex',
     argv: ['codex-acp'],
     providers: openAi,
     env: {
@@ -66,16 +67,16 @@ export const acpPresets: readonly AcpPreset[] = [
     },
   },
   {
-    ...{ name: 'gemini', title: 'Gemini CLI', registry: 'npm' },
-    package: '@google/gemini-cli',
+    name: 'gemini',
+    title: 'Gemini CLI',
     argv: ['gemini', '--acp'],
     providers: ['google'],
     authMethod: 'gemini-api-key',
     env: { GEMINI_MODEL: '{model}', GEMINI_TELEMETRY_ENABLED: 'false' },
   },
   {
-    ...{ name: 'opencode', title: 'OpenCode', registry: 'npm' },
-    package: 'opencode-ai',
+    name: 'opencode',
+    title: 'OpenCode',
     argv: ['opencode', 'acp'],
     providers: ['anthropic', ...openAi],
     env: {
@@ -95,15 +96,45 @@ export const acpPresets: readonly AcpPreset[] = [
     },
   },
   {
-    ...{ name: 'openhands', title: 'OpenHands', registry: 'PyPI' },
-    package: 'openhands',
-    argv: ['openhands', 'acp', '--always-approve', '--override-with-envs'],
+    name: 'openhands',
+    title: 'OpenHands',
+    argv: ['openhands', 'acp', '--always-approve'],
     providers: ['anthropic', ...openAi],
     env: {
-      LLM_MODEL: '{litellm}/{model}',
-      LLM_BASE_URL: '{base}',
-      LLM_API_KEY: noKey,
+      // Otherwise it asks for prices on the network.
+      LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+      OPENHANDS_SUPPRESS_BANNER: '1',
       OH_DISABLE_TELEMETRY: '1',
+    },
+    files: {
+      '.openhands/agent_settings.json': {
+        llm: {
+          model: '{litellm}/{model}',
+          base_url: '{base}',
+          api_key: noKey,
+          usage_id: 'agent',
+        },
+      },
+    },
+  },
+  {
+    name: 'qwen',
+    title: 'Qwen Code',
+    argv: ['qwen', '--acp', '--auth-type=openai', '--approval-mode=yolo'],
+    providers: openAi,
+    env: { OPENAI_MODEL: '{model}' },
+    files: {
+      // Requests beside the conversation, which nobody reads.
+      '.qwen/settings.json': {
+        general: { enableAutoUpdate: false },
+        ui: { enableFollowupSuggestions: false },
+        memory: {
+          enableManagedAutoMemory: false,
+          enableManagedAutoDream: false,
+          enableAutoSkill: false,
+        },
+        privacy: { usageStatisticsEnabled: false },
+      },
     },
   },
 ];

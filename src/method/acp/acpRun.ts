@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HumanError, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+import { withoutControl } from '../../domain/withoutControl';
+import { wordForShell } from '../../engine/quotedForShell';
 import { sha256 } from '../../files/sha256';
 import type { CommandResult, RunningProgram } from '../../engine/workspace';
 import type { AgentLimits } from '../agents/agent';
@@ -15,7 +17,7 @@ import { keyOf, type MethodTrace, type StepOf } from '../trace';
 import type { Step } from '../traceSteps';
 import { acpPrompt } from './acpPrompt';
 import type { AcpDefinition } from './acpPresets';
-import { environmentAt, usualEnvironment } from './agentEnvironment';
+import { textsAt, usualEnvironment } from './agentEnvironment';
 import type { AcpEnding } from './acpEnding';
 import { AcpSession, type AcpAction, type AcpSessionEnd } from './acpSession';
 
@@ -68,12 +70,12 @@ interface AcpRunParts {
   readonly reporter: Reporter;
 }
 
-/** Seconds until an agent has to be ready, at most: it may load a lot. */
-const mostStartSeconds = 180;
 /** Seconds that an agent has to end by itself once it gets no further answer. */
 const lastSeconds = 30;
 /** Seconds that a program has to end once nobody speaks to it any more. */
 const exitSeconds = 5;
+/** Characters of the standard error of an agent that does not start, for the message about it. */
+const shownOfError = 2048;
 /** Characters of one message that the trace keeps. */
 const messageLimit = 100_000;
 
@@ -158,13 +160,20 @@ export class AcpRun {
     });
   }
 
-  private start(workspace: WorkspaceOnR, port: number, end: AbortSignal): Promise<RunningProgram> {
+  private async start(
+    workspace: WorkspaceOnR,
+    port: number,
+    end: AbortSignal,
+  ): Promise<RunningProgram> {
     const { agent, upstream, signal } = this.parts;
     const { provider, model } = upstream;
     const place = { origin: `http://127.0.0.1:${port}`, provider, model };
+    for (const [path, text] of Object.entries(textsAt(agent.files ?? {}, place))) {
+      await workspace.write(`${workspace.home}/${path}`, Buffer.from(text));
+    }
     return workspace.start({
       argv: agent.argv,
-      env: { ...usualEnvironment(place), ...environmentAt(agent.env, place) },
+      env: { ...usualEnvironment(place), ...textsAt(agent.env, place) },
       // The session ends before, and tells the agent.
       timeoutSeconds: agent.seconds + 60,
       ...{ keptBytes: 64 << 10, end, signal },
@@ -172,12 +181,11 @@ export class AcpRun {
   }
 
   private session({ stdio }: RunningProgram, cwd: string, prompt: string): AcpSession {
-    const { authMethod, seconds } = this.parts.agent;
-    const startSeconds = Math.min(mostStartSeconds, seconds / 2);
+    const { authMethod } = this.parts.agent;
     const onAction = (action: AcpAction): void => {
       void this.write(() => this.noteAction(action)).catch(() => undefined);
     };
-    return new AcpSession({ stdio, cwd, prompt, authMethod, startSeconds, onAction });
+    return new AcpSession({ stdio, cwd, prompt, authMethod, onAction });
   }
 
   /** The end of the session, and of the program. Nothing of the agent runs after it. */
@@ -212,12 +220,24 @@ export class AcpRun {
   ): Promise<MadeSession> {
     const { patch, leftOut } = await workspace.done(this.parts.signal);
     const { ending, why } = howItEnded(end, proxy);
-    if (proxy.calls === 0 && patch === '') this.mustHaveWorked(ending, why, proxy);
-    return this.step(end, { ending, why, proxy, patch, leftOut: [...leftOut] }, began);
+    const made = this.step(end, { ending, why, proxy, patch, leftOut: [...leftOut] }, began);
+    if (proxy.calls === 0 && patch === '') {
+      try {
+        this.mustHaveWorked(end, made, proxy);
+      } catch (error) {
+        await this.add({ step: 'session', key: this.keyOf('failed'), ...made });
+        throw error;
+      }
+    }
+    return made;
   }
 
   /** @throws what keeps an agent from working, where it has done nothing: the next run tries again */
-  private mustHaveWorked(ending: AcpEnding, why: string, proxy: ModelProxy): void {
+  private mustHaveWorked(
+    { program: { output } }: SessionAndProgram,
+    { ending, why }: MadeSession,
+    proxy: ModelProxy,
+  ): void {
     const { agent } = this.parts;
     if (proxy.end === 'run cost') {
       throw new BudgetSpent(
@@ -228,11 +248,14 @@ export class AcpRun {
     if (proxy.failure !== undefined) throw proxy.failure;
     if (ending === 'finished' || ending === 'refused') return;
     const what = ending === 'cost' ? 'its first request could exceed the budget' : why;
-    throw new HumanError(
-      `${agent.title} did nothing (${ending}${what === '' ? '' : `: ${what}`})`,
+    const next =
       agent.program === undefined
         ? agent.advice
-        : `See whether ${agent.argv.join(' ')} starts with the program in ${agent.program}`,
+        : `See whether ${agent.argv.map(wordForShell).join(' ')} starts with the program in ${agent.program}`;
+    const said = output.trimEnd().slice(-shownOfError).split('\n').map(withoutControl).join('\n');
+    throw new HumanError(
+      `${agent.title} did nothing (${ending}${what === '' ? '' : `: ${what}`})`,
+      said === '' ? next : `${next}. Its standard error ends:\n${said}`,
     );
   }
 
@@ -356,7 +379,8 @@ function howItEnded(
   const details = [
     spoken.why,
     ...program.remarks,
-    ...(spoken.ending === 'crashed' ? [lastLine] : []),
+    // An agent that did nothing is shown with more of its standard error.
+    ...(spoken.ending === 'crashed' && proxy.calls > 0 ? [lastLine] : []),
   ];
   const why = details.filter((each) => each !== undefined && each !== '').join('; ');
   const of = (ending: AcpEnding) => ({ ending, why });

@@ -32,8 +32,6 @@ interface AcpSessionParts {
   readonly prompt: string;
   /** The way of authentication that the agent is told to use; none by default. */
   readonly authMethod?: string | undefined;
-  /** Seconds until the agent has to be ready for the prompt. */
-  readonly startSeconds: number;
   readonly onAction: (action: AcpAction) => void;
 }
 
@@ -127,19 +125,16 @@ export class AcpSession {
   }
 
   private async converse(agent: ClientContext, methods: Methods): Promise<AcpSessionEnd> {
-    const { cwd, prompt, startSeconds } = this.parts;
-    const late = new AbortController();
+    const { cwd, prompt } = this.parts;
     const started = this.begin(agent, methods, cwd);
-    const silent = sleep(startSeconds * 1000, 'silent' as const, { signal: late.signal });
-    silent.catch(() => undefined);
-    const sessionId = await Promise.race([started, silent, this.stopping]).finally(() =>
-      late.abort(),
-    );
     started.catch(() => undefined);
-    if (sessionId === 'silent') {
-      return { ending: 'silent', why: `it was not ready after ${startSeconds} s` };
+    const sessionId = await Promise.race([started, this.stopping.then(() => undefined)]);
+    if (sessionId === undefined || this.stopped !== undefined) {
+      // Time that passes before the prompt is no time of work.
+      return this.stopped === 'time'
+        ? { ending: 'silent', why: 'it was not ready for the prompt in time' }
+        : { ending: this.stopped ?? 'cancelled' };
     }
-    if (this.stopped !== undefined) return { ending: this.stopped };
     const answered = agent
       .request(methods.agent.session.prompt, {
         sessionId,

@@ -46,11 +46,8 @@ export const placeholders = {
 const isOpenAi = (provider: Provider): boolean =>
   provider === 'openai' || provider === 'openai-compatible';
 
-/** The variables of a template; other braces stay as they are. */
-export const environmentAt = (
-  template: EnvironmentTemplate,
-  place: ModelPlace,
-): Record<string, string> =>
+/** The variables, or files, of a template; other braces stay as they are. */
+export const textsAt = (template: EnvironmentTemplate, place: ModelPlace): Record<string, string> =>
   Object.fromEntries(
     Object.entries(template).map(([name, value]) => {
       const filled = filledIn(value, place);

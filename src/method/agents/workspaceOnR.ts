@@ -39,6 +39,11 @@ export class WorkspaceOnR {
     return this.workspace.folder;
   }
 
+  /** Absolute path of the home of the user that works in it. */
+  get home(): string {
+    return this.workspace.home;
+  }
+
   run(request: CommandRequest): Promise<CommandResult> {
     return this.workspace.run(request);
   }

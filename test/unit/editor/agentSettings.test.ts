@@ -47,12 +47,15 @@ describe('agents of the Agent Client Protocol in the editor', () => {
       assert.ok(read);
       assert.equal(others.length, 0);
       assert.equal(read.program, '/opt/agent');
-      const { argv, env, providers: asked, authMethod } = read;
+      const { argv, env, providers: asked, authMethod, files } = read;
       assert.deepEqual(
-        { argv, env, asked, authMethod },
+        { argv, env, asked, authMethod, files },
         {
-          ...{ argv: preset.argv, env: preset.env, asked: preset.providers },
+          argv: preset.argv,
+          env: preset.env,
+          asked: preset.providers,
           authMethod: preset.authMethod,
+          files: preset.files,
         },
       );
       // The same session counts for both, and no other.

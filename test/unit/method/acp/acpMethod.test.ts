@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { acpMethodWith, acpNames } from '../../../../src/commands/options/acpOptions';
 import { acpAgent, acpMethod, acpNamed } from '../../../../src/method/acp/acpMethod';
 import { acpPresets } from '../../../../src/method/acp/acpPresets';
-import { environmentAt, usualEnvironment } from '../../../../src/method/acp/agentEnvironment';
+import { textsAt, usualEnvironment } from '../../../../src/method/acp/agentEnvironment';
 import { wordsOfCommand } from '../../../../src/method/acp/wordsOfCommand';
 import type { Method } from '../../../../src/method/method';
 import { providers } from '../../../../src/method/models/providers';
@@ -10,10 +10,10 @@ import { providers } from '../../../../src/method/models/providers';
 describe('methods that are agents of the Agent Client Protocol', () => {
   const origin = 'http://127.0.0.1:4321';
 
-  it('are any command, and five by name', () => {
+  it('are any command, and six by name', () => {
     assert.deepEqual(acpNames, [
       ...['acp:claude-code', 'acp:codex', 'acp:gemini', 'acp:opencode', 'acp:openhands'],
-      'acp:COMMAND',
+      ...['acp:qwen', 'acp:COMMAND'],
     ]);
     const method = (name: string): Method =>
       acpMethod(acpAgent(name, acpNamed(name), { program: undefined, advice: '' }));
@@ -36,8 +36,8 @@ describe('methods that are agents of the Agent Client Protocol', () => {
     for (const preset of acpPresets) {
       for (const provider of preset.providers) {
         const place = { origin, provider, model: 'the-model' };
-        const env = { ...usualEnvironment(place), ...environmentAt(preset.env, place) };
-        const text = JSON.stringify(env);
+        const env = { ...usualEnvironment(place), ...textsAt(preset.env, place) };
+        const text = JSON.stringify({ ...env, ...textsAt(preset.files ?? {}, place) });
         assert.ok(text.includes('the-model') && text.includes(origin), preset.name);
         assert.doesNotMatch(text, /https?:\/\/(?!127\.0\.0\.1:4321)/, preset.name);
         assert.doesNotMatch(text, /swt.?bench/i, 'nothing names the benchmark');

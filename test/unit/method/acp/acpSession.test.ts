@@ -44,7 +44,7 @@ function session(
   );
   const actions: AcpAction[] = [];
   const running = new AcpSession({
-    ...{ stdio: ours, cwd: '/testbed', prompt: 'Write tests.', startSeconds: 30 },
+    ...{ stdio: ours, cwd: '/testbed', prompt: 'Write tests.' },
     onAction: (action) => actions.push(action),
     ...more,
   });
@@ -126,7 +126,7 @@ describe('a session with an agent of the protocol', () => {
     const { ours, theirs } = connected();
     theirs.end();
     const gone = new AcpSession({
-      ...{ stdio: ours, cwd: '/', prompt: '', startSeconds: 30, onAction: () => undefined },
+      ...{ stdio: ours, cwd: '/', prompt: '', onAction: () => undefined },
     });
     assert.equal((await gone.run()).ending, 'crashed');
     let isCancelled = false;

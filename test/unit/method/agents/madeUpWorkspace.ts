@@ -21,6 +21,7 @@ export function madeUpWorkspace(
   );
   const workspace: Workspace = {
     folder,
+    home: '/home/sandbox',
     run: ({ command }) =>
       Promise.resolve({
         ending: 'exited',
