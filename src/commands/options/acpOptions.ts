@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { HumanError } from '../../domain/humanError';
 import {
   acpAgent,
@@ -9,7 +9,8 @@ import {
   isAcp,
   usualAcpSeconds,
 } from '../../method/acp/acpMethod';
-import { acpPresets } from '../../method/acp/acpPresets';
+import { acpPresets, type AcpDefinition } from '../../method/acp/acpPresets';
+import { placeholders, variableName } from '../../method/acp/agentEnvironment';
 import type { Method } from '../../method/method';
 import { parseModelName } from '../../method/models/openModel';
 import { positive } from './optionValues';
@@ -19,7 +20,20 @@ export interface AcpOptions {
   agentProgram?: string;
   /** Seconds. */
   agentTimeout?: number;
+  agentTitle?: string;
+  /** Variables by name. */
+  agentEnv?: Readonly<Record<string, string>>;
+  agentAuth?: string;
 }
+
+/** These options by the names that they have for commander. */
+const acpOptions: Readonly<Record<keyof AcpOptions, string>> = {
+  agentProgram: '--agent-program',
+  agentTimeout: '--agent-timeout',
+  agentTitle: '--agent-title',
+  agentEnv: '--agent-env',
+  agentAuth: '--agent-auth',
+};
 
 /** The methods that are agents of the protocol, for the help. */
 export const acpNames: readonly string[] = [
@@ -37,7 +51,34 @@ export const withAcpOptions = (command: Command): Command =>
       '--agent-timeout <seconds>',
       `acp: limit for the session of an agent (default: ${usualAcpSeconds})`,
       positive,
-    );
+    )
+    .option('--agent-title <name>', 'acp: name of the agent for people')
+    .option(
+      '--agent-env <name=value>',
+      `acp: a variable for the agent, may be repeated; the value may have ${placeholderNames}`,
+      variable,
+    )
+    .option('--agent-auth <id>', 'acp: way of authentication that the agent has to be told');
+
+const placeholderNames = Object.keys(placeholders)
+  .map((name) => `{${name}}`)
+  .join(', ');
+
+/**
+ * One more variable, `NAME=VALUE`.
+ *
+ * @throws InvalidArgumentError
+ */
+function variable(
+  text: string,
+  former: AcpOptions['agentEnv'] = {},
+): NonNullable<AcpOptions['agentEnv']> {
+  const [, name, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined || !variableName.test(name)) {
+    throw new InvalidArgumentError('Write NAME=VALUE, with a name of letters, digits and _.');
+  }
+  return { ...former, [name]: value };
+}
 
 /** Options of requests that an agent makes by itself. */
 const ofRequests = ['temperature', 'topP', 'reasoningEffort', 'body'] as const;
@@ -55,8 +96,10 @@ export function acpMethodWith(
 ): Method | undefined {
   const { method: name, agentProgram, agentTimeout: seconds } = options;
   if (!isAcp(name)) {
-    if (agentProgram === undefined && seconds === undefined) return undefined;
-    const given = agentProgram === undefined ? '--agent-timeout' : '--agent-program';
+    const [, given] =
+      Object.entries(acpOptions).find(([key]) => options[key as keyof AcpOptions] !== undefined) ??
+      [];
+    if (given === undefined) return undefined;
     throw new HumanError(
       `${given} is for agents of the Agent Client Protocol, not for ${name}`,
       `Write --method ${acpNames.join(', ')}, or leave ${given} out`,
@@ -64,7 +107,9 @@ export function acpMethodWith(
   }
   const program = agentProgram === undefined ? undefined : resolve(agentProgram);
   const advice = 'Name a folder that has the agent and its runtime with --agent-program';
-  const method = acpMethod(acpAgent(name, acpNamed(name), { program, seconds, advice }));
+  const method = acpMethod(
+    acpAgent(name, definitionOf(name, options), { program, seconds, advice }),
+  );
   const own = ofRequests.find((each) => options[each] !== undefined);
   if (own !== undefined) {
     const option = `--${own.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
@@ -82,4 +127,18 @@ export function acpMethodWith(
     );
   }
   return method;
+}
+
+/** The agent of a name, changed as the options say. */
+function definitionOf(
+  name: string,
+  { agentTitle, agentEnv, agentAuth }: AcpOptions,
+): AcpDefinition {
+  const definition = acpNamed(name);
+  return {
+    ...definition,
+    title: agentTitle ?? definition.title,
+    env: { ...definition.env, ...agentEnv },
+    authMethod: agentAuth ?? definition.authMethod,
+  };
 }

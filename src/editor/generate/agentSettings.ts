@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { HumanError } from '../../domain/humanError';
 import { acpPrefix, usualAcpSeconds } from '../../method/acp/acpMethod';
 import { acpPresets, type AcpDefinition } from '../../method/acp/acpPresets';
-import type { Template } from '../../method/acp/agentEnvironment';
+import { variableName, type Template } from '../../method/acp/agentEnvironment';
 import { wordsOfCommand } from '../../method/acp/wordsOfCommand';
 import { providers } from '../../method/models/providers';
 
@@ -39,7 +39,7 @@ const entry = z.strictObject({
     .min(1)
     .default([...providers]),
   authMethod: z.string().optional(),
-  env: z.record(z.string(), template).default({}),
+  env: z.record(z.string().regex(variableName, 'no name of a variable'), template).default({}),
   files: z.record(homePath, template).optional(),
   timeout: z.number().positive().max(1e6).default(usualAcpSeconds),
 });

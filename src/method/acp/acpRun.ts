@@ -17,7 +17,7 @@ import { keyOf, type MethodTrace, type StepOf } from '../trace';
 import type { Step } from '../traceSteps';
 import { acpPrompt } from './acpPrompt';
 import type { AcpDefinition } from './acpPresets';
-import { textsAt, usualEnvironment } from './agentEnvironment';
+import { textAt, textsAt, usualEnvironment } from './agentEnvironment';
 import type { AcpEnding } from './acpEnding';
 import { AcpSession, type AcpAction, type AcpSessionEnd } from './acpSession';
 
@@ -172,7 +172,7 @@ export class AcpRun {
       await workspace.write(`${workspace.home}/${path}`, Buffer.from(text));
     }
     return workspace.start({
-      argv: agent.argv,
+      argv: agent.argv.map((word) => textAt(word, place)),
       env: { ...usualEnvironment(place), ...textsAt(agent.env, place) },
       // The session ends before, and tells the agent.
       timeoutSeconds: agent.seconds + 60,

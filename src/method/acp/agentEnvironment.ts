@@ -24,6 +24,9 @@ export type Template =
  */
 export type EnvironmentTemplate = Readonly<Record<string, Template>>;
 
+/** What a variable may be called: a shell sets it. */
+export const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
 /** Stands where an agent wants a key. The proxy puts the real one in. */
 export const noKey = 'the-proxy-has-the-key';
 
@@ -66,7 +69,8 @@ function filledIn(value: Template, place: ModelPlace): Template {
 
 const isList = (value: object): value is readonly Template[] => Array.isArray(value);
 
-const textAt = (text: string, place: ModelPlace): string =>
+/** A text with what stands for its placeholders. */
+export const textAt = (text: string, place: ModelPlace): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) =>
     name in placeholders ? placeholders[name as keyof typeof placeholders](place) : whole,
   );

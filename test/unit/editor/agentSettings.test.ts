@@ -77,6 +77,8 @@ describe('agents of the Agent Client Protocol in the editor', () => {
       open: [{ command: "a 'b", program: '' }, /^open: .*names no command/],
       relative: [{ command: 'a', program: 'b' }, /^relative: program is no absolute path/],
       provider: [{ command: 'a', providers: ['other'] }, /^provider: providers\.0/],
+      variable: [{ command: 'a', env: { 'A;rm': 'b' } }, /^variable: env\./],
+      file: [{ command: 'a', files: { '../b': 'c' } }, /^file: files\./],
       time: [{ command: 'a', timeout: 0 }, /^time: timeout/],
     };
     for (const [name, [entry, fault]] of Object.entries(faults)) {

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import { acpMethodWith, acpNames } from '../../../../src/commands/options/acpOptions';
+import { Command } from 'commander';
+import {
+  acpMethodWith,
+  acpNames,
+  withAcpOptions,
+  type AcpOptions,
+} from '../../../../src/commands/options/acpOptions';
 import { acpAgent, acpMethod, acpNamed } from '../../../../src/method/acp/acpMethod';
 import { acpPresets } from '../../../../src/method/acp/acpPresets';
 import { textsAt, usualEnvironment } from '../../../../src/method/acp/agentEnvironment';
@@ -63,6 +69,40 @@ describe('methods that are agents of the Agent Client Protocol', () => {
     assert.throws(
       () => acpMethodWith({ ...options, method: 'mini', agentTimeout: 5 }),
       /--agent-timeout is for agents of the Agent Client Protocol/,
+    );
+  });
+
+  it('have a title, variables and a way of authentication by options, which tell sessions apart', () => {
+    const parsed = withAcpOptions(new Command().exitOverride().configureOutput({ writeErr() {} }));
+    const optionsOf = (...words: string[]): AcpOptions =>
+      parsed.parse(words, { from: 'user' }).opts<AcpOptions>();
+    const given = optionsOf(
+      ...['--agent-title', 'My Agent', '--agent-auth', 'key'],
+      ...['--agent-env', 'MY_MODEL={model}', '--agent-env', 'MY_SETTINGS={"url":"{origin}/v1=a"}'],
+    );
+    const name = 'acp:mine --model {model}';
+    const method = acpMethodWith({ ...given, method: name, model: 'openai/gpt-5' });
+    const agent = method?.asksItself?.agent;
+    assert.equal(method?.title, 'My Agent');
+    assert.equal(agent?.authMethod, 'key');
+    const place = { origin, provider: 'openai', model: 'gpt-5' } as const;
+    assert.deepEqual(textsAt(agent?.env ?? {}, place), {
+      MY_MODEL: 'gpt-5',
+      MY_SETTINGS: `{"url":"${origin}/v1=a"}`,
+    });
+    assert.deepEqual(agent?.argv, ['mine', '--model', '{model}']);
+    assert.match(agent?.definition ?? '', /^[0-9a-f]+$/);
+    const preset = { method: 'acp:claude-code', model: 'anthropic/m' };
+    const changed = acpMethodWith({ ...preset, agentEnv: { ANTHROPIC_MODEL: 'x' } });
+    assert.equal(changed?.asksItself?.agent.env['ANTHROPIC_MODEL'], 'x');
+    assert.equal(changed?.asksItself?.agent.env['IS_SANDBOX'], '1');
+    assert.equal(acpMethodWith(preset)?.asksItself?.agent.definition, undefined);
+    for (const wrong of ['NAME', 'A B=c', '=x', 'A;rm=1']) {
+      assert.throws(() => optionsOf('--agent-env', wrong), /NAME=VALUE/, wrong);
+    }
+    assert.throws(
+      () => acpMethodWith({ method: 'mini', model: 'openai/m', agentTitle: 'A' }),
+      /--agent-title is for agents of the Agent Client Protocol/,
     );
   });
 });
