@@ -160,6 +160,7 @@ export const chatCompletions: ModelApi = {
     metadata: record(scalar),
     safety_identifier: text,
     prompt_cache_key: text,
+    prompt_cache_retention: text,
   }),
   modelField: 'model',
   // Every model of OpenAI takes the newer name. Other servers may not know it.

@@ -165,6 +165,7 @@ export const responses: ModelApi = {
     client_metadata: record(scalar),
     safety_identifier: text,
     prompt_cache_key: text,
+    prompt_cache_retention: text,
   }),
   modelField: 'model',
   limitFields: () => ['max_output_tokens'],
