@@ -1,13 +1,16 @@
 import { access, readdir, readFile, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { Cancelled, HumanError, messageOf, systemCode, throwIfAborted } from '../domain/humanError';
 import { fileLines } from '../files/fileLines';
 import { stepSchema } from '../method/traceSteps';
+import { isAiderChat, readAiderChat } from './formats/aiderChat';
 import { miniSchema, readMini } from './formats/miniSweAgent';
 import {
+  conversationStateSchema,
   openHandsEventsSchema,
   openHandsRowSchema,
+  readOpenHandsConversation,
   readOpenHandsEvents,
   readOpenHandsRow,
 } from './formats/openHands';
@@ -31,8 +34,9 @@ interface ReadOptions {
 
 /**
  * Reads trajectories from a file, or from all files below a folder that have the name of one: the
- * traces of `generate`, `.traj` of SWE-agent, `.traj.json` of mini-SWE-agent, and `output.jsonl` or
- * saved events of OpenHands. A file of predictions stands for the trace beside it.
+ * traces of `generate`, `.traj` of SWE-agent, `.traj.json` of mini-SWE-agent, `output.jsonl`, saved
+ * events or the folder of a conversation of OpenHands, and the chat history of aider. A file of
+ * predictions stands for the trace beside it.
  *
  * @throws HumanError where there is none, or the file cannot be read; Cancelled
  */
@@ -42,7 +46,9 @@ export async function* readTrajectories(
 ): AsyncGenerator<FoundTrajectory, void> {
   try {
     const isFolder = (await stat(path)).isDirectory();
-    yield* isFolder ? readFolder(path, options) : readTrajectoryFile(path, options);
+    const conversation = await conversationAt(path, isFolder);
+    if (conversation !== undefined) yield* readConversation(conversation, options);
+    else yield* isFolder ? readFolder(path, options) : readTrajectoryFile(path, options);
   } catch (error) {
     if (options.signal?.aborted === true) throw new Cancelled();
     const code = systemCode(error);
@@ -55,7 +61,10 @@ export async function* readTrajectories(
 }
 
 /** Names of files with trajectories. */
-const fileName = /(?:\.traj|\.traj\.json|\.trace\.jsonl|^trajectory\.json|^output[^/]*\.jsonl)$/;
+const fileName =
+  /(?:\.traj|\.traj\.json|\.trace\.jsonl|^trajectory\.json|^output[^/]*\.jsonl|\.aider\.chat\.history\.md)$/;
+/** An event of OpenHands, with its number. */
+const eventName = /^event-(\d{1,12})-.*\.json$/;
 /** Folders deeper than this are not looked into. */
 const deepest = 8;
 
@@ -67,12 +76,14 @@ async function* readFolder(
   if (files.length === 0) {
     throw new HumanError(
       `No file below ${path} has the name of a trajectory`,
-      'They end in .traj, .traj.json, .trace.jsonl, or are called output.jsonl or trajectory.json. Name another file itself',
+      'They end in .traj, .traj.json, .trace.jsonl or .aider.chat.history.md, are called output.jsonl or trajectory.json, or are the folder of a conversation of OpenHands. Name another file itself',
     );
   }
   for (const file of files) {
     try {
-      yield* readTrajectoryFile(file, options);
+      yield* basename(file) === 'events'
+        ? readConversation(dirname(file), options)
+        : readTrajectoryFile(file, options);
     } catch (error) {
       if (!(error instanceof HumanError) && systemCode(error) === undefined) throw error;
       if (options.signal?.aborted === true) throw error;
@@ -81,7 +92,11 @@ async function* readFolder(
   }
 }
 
-/** @throws what the system says of the folder; of those below it, the problem is told */
+/**
+ * The files with trajectories, and the folders with the events of a conversation.
+ *
+ * @throws what the system says of the folder; of those below it, the problem is told
+ */
 async function filesBelow(folder: string, depth: number, options: ReadOptions): Promise<string[]> {
   throwIfAborted(options.signal);
   const entries = await readdir(folder, { withFileTypes: true });
@@ -89,7 +104,8 @@ async function filesBelow(folder: string, depth: number, options: ReadOptions): 
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);
     if (entry.isFile() && fileName.test(entry.name)) found.push(path);
-    if (entry.isDirectory() && depth > 1 && !entry.name.startsWith('.')) {
+    if (entry.isDirectory() && (await hasEvents(path))) found.push(path);
+    else if (entry.isDirectory() && depth > 1 && !entry.name.startsWith('.')) {
       const below = filesBelow(path, depth - 1, options).catch((error: unknown) => {
         if (systemCode(error) === undefined) throw error;
         options.told(`${path} cannot be listed (${systemCode(error)})`);
@@ -99,6 +115,63 @@ async function filesBelow(folder: string, depth: number, options: ReadOptions): 
     }
   }
   return found;
+}
+
+/** Whether a folder has the events of a conversation. */
+const hasEvents = async (path: string): Promise<boolean> =>
+  basename(path) === 'events' &&
+  (await readdir(path).catch((): string[] => [])).some((name) => eventName.test(name));
+
+/** The folder of the conversation that a path is, or is a part of. */
+async function conversationAt(path: string, isFolder: boolean): Promise<string | undefined> {
+  const whole = resolve(path);
+  const events = isFolder
+    ? [whole, join(whole, 'events')]
+    : basename(whole) === 'base_state.json'
+      ? [join(dirname(whole), 'events')]
+      : [dirname(whole)];
+  for (const each of events) if (await hasEvents(each)) return dirname(each);
+  return undefined;
+}
+
+/** Reads a conversation of OpenHands: a file for each event, and one with what all of it cost. */
+async function* readConversation(
+  folder: string,
+  options: ReadOptions,
+): AsyncGenerator<FoundTrajectory, void> {
+  const name = basename(folder);
+  if (!isAsked(options, name)) return;
+  const place = join(folder, 'events');
+  const numbered = (await readdir(place)).flatMap((each) => {
+    const [, number] = eventName.exec(each) ?? [];
+    return number === undefined ? [] : [{ each, number: Number(number) }];
+  });
+  const events: unknown[] = [];
+  for (const { each } of numbered.sort((one, other) => one.number - other.number)) {
+    const event = await jsonIn(join(place, each), options);
+    const { success } = openHandsEventsSchema.safeParse([event]);
+    if (success) events.push(event);
+    else if (event !== undefined) options.told(`${join(place, each)}: skipped (it is no event)`);
+  }
+  const statePath = join(folder, 'base_state.json');
+  const state = (await isThere(statePath)) ? await jsonIn(statePath, options) : undefined;
+  const trajectory = readOpenHandsConversation(
+    openHandsEventsSchema.parse(events),
+    conversationStateSchema.parse(state),
+    name,
+  );
+  yield { trajectory, source: folder };
+}
+
+/** The JSON of a part of a conversation; undefined, and told, where there is none. */
+async function jsonIn(path: string, options: ReadOptions): Promise<unknown> {
+  const text = await readFile(path, { encoding: 'utf8', ...signalOf(options) });
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    options.told(`${path}: skipped (it is not JSON)`);
+    return undefined;
+  }
 }
 
 async function* readTrajectoryFile(
@@ -170,7 +243,7 @@ const isThere = (path: string): Promise<boolean> =>
   );
 
 const unknownFormat =
-  'Readable are traces of `swt-bench generate`, and files of SWE-agent, mini-SWE-agent and OpenHands';
+  'Readable are traces of `swt-bench generate`, files of SWE-agent and mini-SWE-agent, files and conversations of OpenHands, and the chat history of aider';
 
 type ReadLine =
   | { readonly step: z.infer<typeof stepSchema> }
@@ -203,6 +276,8 @@ function readLine(line: string): ReadLine {
 
 /** @throws HumanError naming what the file lacks */
 function wholeFile(path: string, text: string): Trajectory {
+  if (isAiderChat(text)) return readAiderChat(text, nameOfChat(path));
+  if (/\.(?:history|log|md|txt)$/.test(path)) throw notReadable(path);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -217,6 +292,20 @@ function wholeFile(path: string, text: string): Trajectory {
   if (success) return data;
   throw new HumanError(`${path} is not a trajectory (${error})`, unknownFormat);
 }
+
+/** aider gives its history the same name everywhere: the folder tells them apart. */
+const nameOfChat = (path: string): string =>
+  basename(path) === '.aider.chat.history.md'
+    ? basename(dirname(resolve(path)))
+    : basename(path).replace(/(?:\.aider\.chat\.history)?\.md$/, '');
+
+const notReadable = (path: string): HumanError =>
+  /\.aider\.(?:llm|input)\.history$/.test(path)
+    ? new HumanError(
+        `${path} is a log of aider, and not its chat history`,
+        'Name .aider.chat.history.md, which aider writes beside it',
+      )
+    : new HumanError(`${path} is not a trajectory`, unknownFormat);
 
 type Read =
   | { readonly success: true; readonly data: Trajectory; readonly error?: undefined }

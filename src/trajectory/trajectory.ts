@@ -28,7 +28,7 @@ export const kindSentences: Readonly<Record<StepKind, string>> = {
 };
 
 /** The programs whose trajectories are read. */
-type TrajectoryFormat = 'swt-bench' | 'swe-agent' | 'mini-swe-agent' | 'openhands';
+type TrajectoryFormat = 'swt-bench' | 'swe-agent' | 'mini-swe-agent' | 'openhands' | 'aider';
 
 /** What requests cost, where it is known. Tokens as the provider counted them. */
 export interface Spending {
@@ -88,8 +88,8 @@ export interface Trajectory {
   readonly choices?: readonly ChosenCandidate[];
   /** How it ended, in the words of the program. */
   readonly ending?: string;
-  /** What the whole cost, where the steps do not say it. */
-  readonly stated?: Spending;
+  /** What the whole cost, as the program counts: requests whose answer is no step are in it. */
+  readonly stated?: Spending & { readonly turns?: number };
 }
 
 /** Figures over all steps. */
@@ -103,19 +103,28 @@ export interface TrajectoryTotals extends Spending {
   readonly restarts: number;
 }
 
-/** Adds up the steps. What the file states of the whole counts where no step says it. */
+/** Adds up the steps. What the file states of the whole counts where that is more. */
 export function totalsOf({ steps, stated = {} }: Trajectory): TrajectoryTotals {
   const sum = (of: (step: TrajectoryStep) => number | undefined): number | undefined =>
     steps.reduce<number | undefined>((before, step) => {
       const value = of(step);
       return value === undefined ? before : (before ?? 0) + value;
     }, undefined);
-  const inputTokens = sum((step) => step.inputTokens) ?? stated.inputTokens;
-  const outputTokens = sum((step) => step.outputTokens) ?? stated.outputTokens;
-  const dollars = sum((step) => step.dollars) ?? stated.dollars;
+  const inputTokens = larger(
+    sum((step) => step.inputTokens),
+    stated.inputTokens,
+  );
+  const outputTokens = larger(
+    sum((step) => step.outputTokens),
+    stated.outputTokens,
+  );
+  const dollars = larger(
+    sum((step) => step.dollars),
+    stated.dollars,
+  );
   return {
     steps: steps.length,
-    turns: steps.reduce((most, { turn }) => Math.max(most, turn), 0),
+    turns: steps.reduce((most, { turn }) => Math.max(most, turn), stated.turns ?? 0),
     seconds: sum((step) => step.seconds) ?? 0,
     restarts: steps.filter(({ isRestarted }) => isRestarted === true).length,
     ...(inputTokens !== undefined && { inputTokens }),
@@ -123,6 +132,9 @@ export function totalsOf({ steps, stated = {} }: Trajectory): TrajectoryTotals {
     ...(dollars !== undefined && { dollars }),
   };
 }
+
+const larger = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 
 /**
  * The difference to R after a step: that of the last step up to it with a known one.

@@ -10,7 +10,7 @@ export const registerTrajectory: RegisterCommand = (program, context, finish) =>
     .description('a trajectory to read, with its verdict and what looks like cheating')
     .argument(
       '<file|dir>',
-      'a trace or predictions of `generate`, a .traj of SWE-agent, a .traj.json of mini-SWE-agent, output.jsonl or events of OpenHands, or a folder of such files',
+      'a trace or predictions of `generate`, a .traj of SWE-agent, a .traj.json of mini-SWE-agent, output.jsonl, events or a conversation of OpenHands, a chat history of aider, or a folder of such files',
     )
     .option('--instance <id>', 'only this instance')
     .addOption(new Option('--step <n>', 'the whole text of this step').argParser(whole))

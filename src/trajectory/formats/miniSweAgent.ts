@@ -4,6 +4,48 @@ import { callText, messageContent, messageText, toolCall } from './messageText';
 
 const number = z.number().optional().catch(undefined);
 
+/** Tokens as the Chat Completions API counts them, or the Responses API. */
+const usageSchema = z
+  .looseObject({
+    prompt_tokens: number,
+    completion_tokens: number,
+    input_tokens: number,
+    output_tokens: number,
+  })
+  .nullish()
+  .catch(undefined);
+
+const said = {
+  content: messageContent.optional().catch(undefined),
+  reasoning_content: z.string().nullish().catch(undefined),
+  tool_calls: z.array(toolCall).nullish().catch(undefined),
+};
+
+/** An item of an answer of the Responses API. */
+const itemSchema = z
+  .looseObject({
+    type: z.string(),
+    content: messageContent.optional().catch(undefined),
+    summary: messageContent.optional().catch(undefined),
+    name: z.string().optional().catch(undefined),
+    arguments: z.unknown().optional(),
+  })
+  .catch({ type: '' });
+
+/** An answer as the provider gave it. */
+const responseSchema = z.looseObject({
+  usage: usageSchema,
+  choices: z
+    .array(z.looseObject({ message: z.looseObject(said) }))
+    .optional()
+    .catch(undefined),
+  /** Of the Responses API; what a tool printed, where the object is no answer. */
+  output: z
+    .union([z.array(itemSchema), z.string()])
+    .optional()
+    .catch(undefined),
+});
+
 const extraSchema = z
   .looseObject({
     actions: z
@@ -16,27 +58,21 @@ const extraSchema = z
     timestamp: number,
     submission: z.string().optional().catch(undefined),
     exit_status: z.string().optional().catch(undefined),
-    response: z
-      .looseObject({
-        usage: z
-          .looseObject({ prompt_tokens: number, completion_tokens: number })
-          .nullish()
-          .catch(undefined),
-      })
-      .optional()
-      .catch(undefined),
+    response: responseSchema.optional().catch(undefined),
+    /** The text of an answer that was not in the expected format. */
+    model_response: z.string().optional().catch(undefined),
   })
   .catch({});
 
 const messageSchema = z.looseObject({
-  /** Absent in the raw items of OpenAI's Responses API. */
+  /** Absent in what the Responses API gave, and takes. */
   role: z.string().catch('tool'),
-  content: messageContent.optional().catch(undefined),
-  reasoning_content: z.string().nullish().catch(undefined),
-  tool_calls: z.array(toolCall).nullish().catch(undefined),
+  ...said,
+  ...responseSchema.shape,
   extra: extraSchema.optional(),
 });
 type Message = z.infer<typeof messageSchema>;
+type Response = z.infer<typeof responseSchema>;
 
 const fileSchema = z.looseObject({
   messages: z.array(messageSchema),
@@ -44,7 +80,7 @@ const fileSchema = z.looseObject({
     .looseObject({
       exit_status: z.string().nullish().catch(undefined),
       submission: z.string().nullish().catch(undefined),
-      model_stats: z.looseObject({ instance_cost: number }).catch({}).optional(),
+      model_stats: z.looseObject({ instance_cost: number, api_calls: number }).catch({}).optional(),
       config: z
         .looseObject({ model: z.looseObject({ model_name: z.string() }) })
         .optional()
@@ -68,7 +104,7 @@ export const miniSchema = z.union([
 export function readMini(file: z.infer<typeof fileSchema>, name: string): Trajectory {
   const { messages, info = {} } = file;
   const { submission, exit_status: ending, model_stats: stats, config } = info;
-  const dollars = stats?.instance_cost;
+  const { instance_cost: dollars, api_calls: turns } = stats ?? {};
   return {
     instance: file.instance_id ?? name,
     format: 'mini-swe-agent',
@@ -77,7 +113,10 @@ export function readMini(file: z.infer<typeof fileSchema>, name: string): Trajec
     steps: stepsOf(messages),
     ...(typeof submission === 'string' && submission !== '' && { submission }),
     ...(typeof ending === 'string' && { ending }),
-    ...(dollars !== undefined && { stated: { dollars } }),
+    stated: {
+      ...(dollars !== undefined && { dollars }),
+      ...(turns !== undefined && { turns }),
+    },
   };
 }
 
@@ -93,35 +132,67 @@ function stepsOf(messages: readonly Message[]): TrajectoryStep[] {
       ...(timestamp !== undefined && { at: new Date(timestamp * 1000).toISOString() }),
       ...(seconds !== undefined && seconds >= 0 && { seconds }),
     };
-    if (role === 'assistant') {
-      turn += 1;
-      return answered(message, { ...common, turn, ...spending(extra) });
-    }
+    const answer = answerIn(message);
+    if (answer !== undefined) turn += 1;
+    const steps =
+      answer === undefined
+        ? []
+        : answered(answer, extra, { ...common, turn, ...spending(message) });
+    if (role === 'assistant' || Array.isArray(message.output)) return steps;
     if (role === 'exit' || extra.exit_status !== undefined) {
       const text = [extra.exit_status, extra.submission ?? messageText(content)].filter(Boolean);
       return [{ kind: 'choice', turn, label: 'end', text: text.join('\n'), ...common }];
     }
+    const text = typeof message.output === 'string' ? message.output : messageText(content);
     return turn === 0 || role === 'system'
-      ? [{ kind: 'asked', turn, label: role, text: messageText(content), ...common }]
-      : [{ kind: 'observation', turn, text: messageText(content), ...common }];
+      ? [{ kind: 'asked', turn, label: role, text, ...common }]
+      : [...steps, { kind: 'observation', turn, text, ...(steps.length === 0 && common) }];
   });
+}
+
+type Answer = Pick<Message, 'content' | 'reasoning_content' | 'tool_calls'>;
+
+/** The answer of the model that a message is, or tells the model to be in the wrong format. */
+function answerIn(message: Message): Answer | undefined {
+  const { role, output, extra = {} } = message;
+  if (role === 'assistant') return message;
+  if (Array.isArray(output)) return answerOfItems(output);
+  const { response, model_response: text } = extra;
+  const { choices, output: items } = response ?? {};
+  if (choices?.[0] !== undefined) return choices[0].message;
+  if (Array.isArray(items)) return answerOfItems(items);
+  return text === undefined ? undefined : { content: text };
+}
+
+/** An answer of the Responses API in the terms of the other. */
+function answerOfItems(items: Exclude<Response['output'], string | undefined>): Answer {
+  const texts = (of: string, field: 'content' | 'summary'): string =>
+    items.flatMap((item) => (item.type === of ? messageText(item[field]) : [])).join('\n');
+  return {
+    content: texts('message', 'content'),
+    reasoning_content: texts('reasoning', 'summary'),
+    tool_calls: items.flatMap(({ type, name = '', arguments: given }) =>
+      type === 'function_call' ? [{ function: { name, arguments: given } }] : [],
+    ),
+  };
 }
 
 type Common = Omit<TrajectoryStep, 'kind' | 'text'>;
 
 /** The commands of a message of the model, in a block of its text in older files. */
 function answered(
-  { content, reasoning_content: reasoning, tool_calls: calls, extra }: Message,
+  { content, reasoning_content: reasoning, tool_calls: calls }: Answer,
+  { actions }: z.infer<typeof extraSchema>,
   common: Common,
 ): TrajectoryStep[] {
   const text = messageText(content);
   const block = /```(?:mswea_bash_command|bash|sh)\s*\n([^]*?)\n?```/.exec(text);
   const commands =
-    extra?.actions?.map(({ command }) => command) ??
+    actions?.map(({ command }) => command) ??
     calls?.map((call) => callText(call.function?.name ?? '', call.function?.arguments)) ??
     (block === null ? [] : [block[1] ?? '']);
-  const said = block === null ? text : text.slice(0, block.index);
-  const thought = [reasoning ?? '', said]
+  const before = block === null ? text : text.slice(0, block.index);
+  const thought = [reasoning ?? '', before]
     .map((each) => each.trim())
     .filter(Boolean)
     .join('\n\n');
@@ -136,10 +207,12 @@ function answered(
   ];
 }
 
-function spending({ cost, response }: z.infer<typeof extraSchema>): Spending {
-  const { prompt_tokens: input, completion_tokens: output } = response?.usage ?? {};
+function spending({ usage, extra = {} }: Message): Spending {
+  const counts = extra.response?.usage ?? usage ?? {};
+  const input = counts.prompt_tokens ?? counts.input_tokens;
+  const output = counts.completion_tokens ?? counts.output_tokens;
   return {
-    ...(cost !== undefined && { dollars: cost }),
+    ...(extra.cost !== undefined && { dollars: extra.cost }),
     ...(input !== undefined && { inputTokens: input }),
     ...(output !== undefined && { outputTokens: output }),
   };

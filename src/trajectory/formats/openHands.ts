@@ -67,11 +67,26 @@ export const openHandsEventsSchema = historySchema;
 
 type Events = z.infer<typeof historySchema>;
 
+/** `base_state.json` of a conversation: what each use of a model cost, and how it ended. */
+export const conversationStateSchema = z
+  .looseObject({
+    agent: z
+      .looseObject({ llm: z.looseObject({ model: z.string() }) })
+      .optional()
+      .catch(undefined),
+    stats: z
+      .looseObject({ usage_to_metrics: z.record(z.string(), metricsSchema).catch({}) })
+      .optional()
+      .catch(undefined),
+    execution_status: z.string().optional().catch(undefined),
+  })
+  .catch({});
+
 export function readOpenHandsRow(row: z.infer<typeof openHandsRowSchema>): Trajectory {
   const { metadata, metrics, error } = row;
   const submission = row.test_result?.git_patch ?? row.git_patch ?? '';
   const model = metadata?.llm_config?.model ?? metadata?.llm?.model;
-  const steps = stepsOf(row.history ?? [], metrics ?? undefined);
+  const steps = stepsOf(row.history ?? [], spendingByResponse(metrics ?? undefined));
   const instruction = messageText(row.instruction);
   const isAsked = steps.some(({ kind }) => kind === 'asked');
   return {
@@ -96,8 +111,50 @@ export const readOpenHandsEvents = (events: Events, name: string): Trajectory =>
   instance: name,
   format: 'openhands',
   agent: 'OpenHands',
-  steps: stepsOf(events, undefined),
+  steps: stepsOf(events, new Map()),
 });
+
+/**
+ * A conversation that the program saves while it runs (`openhands.sdk.conversation`).
+ *
+ * @param name the id of the conversation
+ */
+export function readOpenHandsConversation(
+  events: Events,
+  state: z.infer<typeof conversationStateSchema>,
+  name: string,
+): Trajectory {
+  const { agent, stats, execution_status: ending } = state;
+  const uses = Object.values(stats?.usage_to_metrics ?? {}).filter(
+    (each): each is Metrics => each !== null && each !== undefined,
+  );
+  const spent = new Map(uses.flatMap((each) => [...spendingByResponse(each)]));
+  return {
+    instance: name,
+    format: 'openhands',
+    agent: 'OpenHands',
+    ...(agent !== undefined && { model: agent.llm.model }),
+    steps: stepsOf(events, spent),
+    ...(ending !== undefined && { ending }),
+    // Titles and summaries of the conversation are paid for too, and are no step.
+    ...(uses.length > 0 && { stated: uses.map(statedBy).reduce(sumOf) }),
+  };
+}
+
+const sumOf = (one: Spending, other: Spending): Spending => {
+  const sum = (of: keyof Spending): number | undefined =>
+    one[of] === undefined ? other[of] : one[of] + (other[of] ?? 0);
+  const [dollars, inputTokens, outputTokens] = [
+    sum('dollars'),
+    sum('inputTokens'),
+    sum('outputTokens'),
+  ];
+  return {
+    ...(dollars !== undefined && { dollars }),
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(outputTokens !== undefined && { outputTokens }),
+  };
+};
 
 function statedBy({
   accumulated_cost: dollars,
@@ -111,11 +168,11 @@ function statedBy({
   };
 }
 
-function stepsOf(history: Events, metrics: Metrics | undefined): TrajectoryStep[] {
+function stepsOf(history: Events, spent: ReadonlyMap<string, Spending>): TrajectoryStep[] {
   const events = history.flat();
   const isNew = events.some((event) => 'kind' in event && typeof event.kind === 'string');
   return isNew
-    ? stepsOfNewEvents(events as NewEvent[], spendingByResponse(metrics))
+    ? stepsOfNewEvents(events as NewEvent[], spent)
     : stepsOfOldEvents(events as OldEvent[]);
 }
 

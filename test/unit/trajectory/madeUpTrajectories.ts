@@ -106,6 +106,115 @@ export const oldMiniFile = [
   { role: 'user', content: '<returncode>0</returncode>\n<output>\ncat.py\n</output>' },
 ];
 
+/** What a model answers in the Responses API, with a call of `bash` or without one. */
+const response = (command?: string) => ({
+  object: 'response',
+  output: [
+    { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
+    command === undefined
+      ? { type: 'message', content: [{ type: 'output_text', text: 'It is done.' }] }
+      : { type: 'function_call', name: 'bash', arguments: JSON.stringify({ command }) },
+  ],
+  usage: { input_tokens: 100, output_tokens: 5 },
+});
+
+const formatError = { interrupt_type: 'FormatError', cost: 0.25 };
+const wrong = { role: 'user', content: 'Tool call error: no tool calls' };
+
+/**
+ * mini-SWE-agent 2.4 tells a model of a wrong format, and keeps its answer beside that: with tools,
+ * with text alone, and of the Responses API.
+ */
+export const miniFormatErrors = {
+  info: { model_stats: { instance_cost: 1, api_calls: 4 }, exit_status: 'Submitted' },
+  messages: [
+    { role: 'system', content: 'You write tests.' },
+    {
+      ...wrong,
+      extra: {
+        ...formatError,
+        response: {
+          choices: [{ message: { role: 'assistant', content: 'Done.' } }],
+          usage: usage(100, 5),
+        },
+      },
+    },
+    { ...wrong, extra: { ...formatError, n_actions: 0, model_response: 'Here: ls' } },
+    { type: 'message', ...wrong, extra: { ...formatError, response: response() } },
+    { ...response('ls'), extra: { cost: 0.25, actions: [{ command: 'ls' }] } },
+    { type: 'function_call_output', call_id: 'c', output: 'cat.py' },
+  ],
+};
+
+/** The chat history of aider 0.86. */
+export const aiderChat = `
+# aider chat started at 2026-11-27 17:56:32
+
+> /usr/bin/aider --model openai/gpt-4o
+> Main model: openai/gpt-4o with diff edit format
+> Added cat.py to the chat.
+
+#### Write a test that fails.
+#### For issue 7.
+
+I add one:
+
+tests/test_cat.py
+\`\`\`python
+> not of the program
+#### nor of a person
+# aider
+\`\`\`
+
+> Tokens: 2.4k sent, 1.1k cache hit, 310 received. Cost: $0.0061 message, $0.0061 session.
+> Applied edit to tests/test_cat.py
+
+#### Thanks.
+
+> Tokens: 12k sent, 2 received. Cost: $0.02 message, $0.03 session.
+`;
+
+/** Files of a conversation of OpenHands 1.16, by their names. Its title is paid for, and is no event. */
+export const conversation = {
+  'base_state.json': {
+    agent: { llm: { model: 'openai/gpt-4o', api_key: '**********' } },
+    execution_status: 'finished',
+    stats: {
+      usage_to_metrics: {
+        agent: {
+          accumulated_cost: 0.5,
+          accumulated_token_usage: usage(700, 25),
+          costs: [{ cost: 0.5 }],
+          token_usages: [{ response_id: 'r1', ...usage(700, 25) }],
+        },
+        title: { accumulated_cost: 0.25, accumulated_token_usage: usage(30, 3) },
+        broken: 7,
+      },
+    },
+  },
+  'events/event-00000-a.json': {
+    kind: 'SystemPromptEvent',
+    system_prompt: { text: 'You write tests.' },
+  },
+  'events/event-00002-c.json': {
+    kind: 'ActionEvent',
+    thought: [{ type: 'text', text: 'I look.' }],
+    tool_name: 'terminal',
+    action: { kind: 'TerminalAction', command: 'ls' },
+    llm_response_id: 'r1',
+  },
+  'events/event-00001-b.json': {
+    kind: 'MessageEvent',
+    source: 'user',
+    llm_message: { role: 'user', content: [{ type: 'text', text: 'The issue' }] },
+  },
+  'events/event-100000-d.json': {
+    kind: 'ObservationEvent',
+    tool_name: 'terminal',
+    observation: { content: [{ type: 'text', text: 'cat.py' }] },
+  },
+};
+
 /** A row of OpenHands before 1.0. */
 export const oldOpenHandsRow = {
   instance_id: instance,

@@ -7,9 +7,12 @@ import { readTrajectories } from '../../../src/trajectory/readTrajectories';
 import { totalsOf, type Trajectory } from '../../../src/trajectory/trajectory';
 import {
   agentTrace,
+  aiderChat,
   asLines,
+  conversation,
   instance,
   miniFile,
+  miniFormatErrors,
   newOpenHandsRow,
   oldMiniFile,
   oldOpenHandsRow,
@@ -285,6 +288,96 @@ describe('files of trajectories', () => {
     ]);
     const { dollars, inputTokens } = totalsOf(trajectory);
     assert.deepEqual([dollars, inputTokens], [0.02, 700], 'one response is paid once');
+  });
+
+  it('of mini-SWE-agent whose model answered in the wrong format: those answers count', async () => {
+    const trajectory = await readOne(await put('a.traj.json', miniFormatErrors));
+    assert.deepEqual(outline(trajectory), [
+      '0 asked: You write tests.',
+      '1 answer: Done.',
+      '1 observation: Tool call error: no tool calls',
+      '2 answer: Here: ls',
+      '2 observation: Tool call error: no tool calls',
+      '3 answer: Hm.',
+      '3 observation: Tool call error: no tool calls',
+      '4 thought: Hm.',
+      '4 action: ls',
+      '4 observation: cat.py',
+    ]);
+    const { dollars, inputTokens, outputTokens } = totalsOf(trajectory);
+    assert.deepEqual([dollars, inputTokens, outputTokens], [1, 300, 15]);
+    // Earlier versions kept neither answer nor cost of them, but counted both.
+    const earlier = miniFormatErrors.messages.map((each) => ({ ...each, extra: {} }));
+    const { messages: _, ...rest } = miniFormatErrors;
+    const old = await readOne(await put('b.traj.json', { ...rest, messages: earlier }));
+    assert.deepEqual([totalsOf(old).turns, totalsOf(old).dollars], [4, 1]);
+  });
+
+  it('of a conversation of OpenHands, by its folder or any file of it', async () => {
+    for (const [name, content] of Object.entries(conversation)) {
+      await put(`conversations/c1/${name}`, content);
+    }
+    await put('conversations/c1/events/.eventlog.lock', '');
+    const paths = ['', 'base_state.json', 'events', 'events/event-00001-b.json'];
+    for (const path of [folder, ...paths.map((each) => join(folder, 'conversations/c1', each))]) {
+      const trajectory = await readOne(path);
+      assert.deepEqual(outline(trajectory), [
+        '0 asked: You write tests.',
+        '0 asked: The issue',
+        '1 thought: I look.',
+        '1 action: ls',
+        '1 observation: cat.py',
+      ]);
+      const { instance: name, model, ending } = trajectory;
+      assert.deepEqual([name, model, ending], ['c1', 'openai/gpt-4o', 'finished']);
+      const { dollars, inputTokens, outputTokens } = totalsOf(trajectory);
+      assert.deepEqual([dollars, inputTokens, outputTokens], [0.75, 730, 28]);
+    }
+    await put('conversations/c1/events/event-00003-e.json', '{"kind": "Mess');
+    await put('conversations/c1/base_state.json', '');
+    const torn = await readOne(folder);
+    assert.equal(torn.steps.length, 5);
+    assert.equal(totalsOf(torn).dollars, undefined);
+    assert.deepEqual(
+      problems.map((each) => each.slice(folder.length)),
+      [
+        '/conversations/c1/events/event-00003-e.json: skipped (it is not JSON)',
+        '/conversations/c1/base_state.json: skipped (it is not JSON)',
+      ],
+    );
+    assert.deepEqual(await readAll(folder, 'another'), []);
+  });
+
+  it('of aider: its chat history, and what to name instead of its other logs', async () => {
+    const path = await put('cat/.aider.chat.history.md', aiderChat);
+    for (const each of [path, folder]) {
+      const trajectory = await readOne(each);
+      assert.deepEqual(outline(trajectory), [
+        '0 observation: /usr/bin/aider --model openai/gpt-4o',
+        '0 asked: Write a test that fails.',
+        '1 answer: I add one:',
+        '1 observation: Tokens: 2.4k sent, 1.1k cache hit, 310 received. Cost: $0.0061 message, $0.0061 session.',
+        '1 asked: Thanks.',
+        '1 observation: Tokens: 12k sent, 2 received. Cost: $0.02 message, $0.03 session.',
+      ]);
+      const { instance: name, agent, model, steps } = trajectory;
+      assert.deepEqual([name, agent, model], ['cat', 'aider', 'openai/gpt-4o']);
+      assert.match(steps[2]?.text ?? '', /\n> not of the program\n#### nor of a person\n# aider\n/);
+      const { dollars, inputTokens, outputTokens } = totalsOf(trajectory);
+      assert.deepEqual([dollars?.toFixed(4), inputTokens, outputTokens], ['0.0261', 14_400, 312]);
+    }
+    for (const name of ['.aider.llm.history', '.aider.input.history', 'notes.md']) {
+      const other = await put(`cat/${name}`, 'TO LLM 2026-11-27T17:56:36');
+      await assert.rejects(readAll(other), (error: unknown) => {
+        assert.ok(error instanceof HumanError);
+        assert.doesNotMatch(error.message, /Copy it again|JSON/);
+        assert.match(
+          error.message,
+          name === 'notes.md' ? /is not a trajectory/ : /chat\.history\.md/,
+        );
+        return true;
+      });
+    }
   });
 
   it('are found below a folder; what cannot be read is named', async () => {

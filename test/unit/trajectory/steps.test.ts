@@ -183,12 +183,15 @@ describe('the steps of a trajectory', () => {
     assert.equal(costOverTime({ ...trajectory, steps: untimed.slice(0, 3) }), undefined);
   });
 
-  it('count what the file states of the whole only where no step says it', () => {
+  it('count what the file states of the whole where that is more than the steps say', () => {
     const trajectory = trajectoryOf(agentTrace);
-    const stated = { dollars: 9, inputTokens: 9 };
-    assert.equal(totalsOf({ ...trajectory, stated }).dollars?.toFixed(2), '0.04');
+    const { dollars, inputTokens, turns } = totalsOf({
+      ...trajectory,
+      stated: { dollars: 9, inputTokens: 9, turns: 7 },
+    });
+    assert.deepEqual([dollars, inputTokens, turns], [9, 400, 7]);
     const silent = trajectory.steps.map(({ dollars: _, ...rest }) => rest);
-    assert.equal(totalsOf({ ...trajectory, steps: silent, stated }).dollars, 9);
+    assert.equal(totalsOf({ ...trajectory, steps: silent, stated: { dollars: 1 } }).dollars, 1);
   });
 
   it('are a text for a terminal, which no text of a model can control', () => {
