@@ -409,7 +409,7 @@ describe('the Instances view', () => {
         ),
       240_000,
     );
-    assert.match(opened.text, /no verdict yet/);
+    assert.match(opened.text, /no candidate yet/);
     // The list there is as narrow as here, and in the same order.
     await hands.commandInOtherWindow('SWT-Bench: Focus on Instances View');
     await waitFor('filter and order', async () =>

@@ -50,8 +50,10 @@ export interface LatestVerdict {
   readonly onDidChange: Event<void>;
   /** Fires when `isCurrent` or the set of unsaved editors may have changed. */
   readonly onDidEdit: Event<void>;
-  /** The last verdict, if any. */
+  /** The last verdict, if any; undefined while its edits are gone from the workspace. */
   readonly last: Evaluated | undefined;
+  /** Whether the workspace differs from R. */
+  readonly hasCandidate: boolean;
   /** Results of the run under way; undefined when none runs, or nothing is known yet. */
   readonly soFar: Preliminary | undefined;
   /** Whether something runs, or waits for its turn. */

@@ -36,6 +36,8 @@ export interface InstanceAtAGlance {
   readonly result: CandidateResult | undefined;
   /** Whether the last verdict, if any, is about the current workspace. */
   readonly current: boolean;
+  /** Whether the workspace differs from R. */
+  readonly hasCandidate: boolean;
   readonly revealed: boolean;
 }
 
@@ -94,7 +96,7 @@ const outdated = (
 
 function candidateRow(
   l10n: typeof vscode.l10n,
-  { isRunning, isCancelling, step, result, current }: InstanceAtAGlance,
+  { isRunning, isCancelling, step, result, current, hasCandidate }: InstanceAtAGlance,
 ): Glance {
   const row = { label: l10n.t('Candidate'), runs: commandIds.reproduce };
   const strict = result?.strict;
@@ -113,6 +115,15 @@ function candidateRow(
         step === undefined ? l10n.t('running on R and R∘X*') : l10n.t('preparing: {0}', step),
       tooltip: (current ? strict?.explanation : undefined) ?? l10n.t('The verdict follows'),
       icon: { id: 'sync~spin' },
+    };
+  }
+  if (strict === undefined && !hasCandidate) {
+    return {
+      label: row.label,
+      description: l10n.t('none yet: add a test'),
+      tooltip: l10n.t('Write a test that fails on R for the reason in the issue'),
+      icon: { id: 'beaker' },
+      runs: commandIds.showIssue,
     };
   }
   if (strict === undefined) {

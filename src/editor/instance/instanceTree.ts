@@ -59,6 +59,7 @@ export class InstanceTree implements vscode.TreeDataProvider<TreeRow>, vscode.Di
       },
       result: open.last?.result,
       current,
+      hasCandidate: open.hasCandidate,
       revealed: open.revealed,
     });
   }

@@ -18,6 +18,7 @@ import { asShown } from '../../patch/bytes';
 import { instanceFolder } from '../../repository/storage';
 import type { WorkspaceMarker } from '../../repository/marker';
 import { patchDigest, Edits } from './edits';
+import { hasUnsaved } from './saveEdits';
 import type { Evaluated, KnownCases, Preliminary } from '../verdict/evaluated';
 import { EnvironmentNotes } from './environmentNotes';
 import { InstanceOrigin } from './instanceOrigin';
@@ -36,6 +37,9 @@ import type { Revealed } from './revealed';
 import { storageFolder } from '../shell/settings';
 import { suggestDocker } from '../shell/suggestDocker';
 import { distOf, WarmSession } from './warmSession';
+
+/** `patchDigest` of a workspace without edits. */
+const digestOfR = patchDigest('');
 
 /**
  * The instance whose workspace is open: what it is, its trees and sandboxes on demand, and the last
@@ -56,6 +60,9 @@ export class OpenInstance
   private readonly view = new InstanceView(this);
   private readonly repository: WorkspaceRepository;
   private readonly known: KnownResults;
+  /** Whether the saved workspace equals R; its last verdict is then about edits that are gone. */
+  private isAsR = false;
+  private comparing = 0;
   private readonly parsing = new RetryingMemo(() =>
     createPythonParser((file) => join(this.context.extensionPath, 'dist', file)),
   );
@@ -71,6 +78,7 @@ export class OpenInstance
     this.onDidEdit = edits.onDidEdit;
     this.subscriptions = [
       edits,
+      edits.onDidEdit(() => void this.compareWithR()),
       revelations.onDidChange((id) => {
         if (id === marker.id) this.changed.fire();
       }),
@@ -84,7 +92,7 @@ export class OpenInstance
       () => this.changed.fire(),
       vscode.env.language,
     );
-    this.known = new KnownResults(context, marker.id, reporter, () => this.instance());
+    this.known = new KnownResults(context, folder.uri, marker.id, reporter, () => this.instance());
     this.origin = new InstanceOrigin(context, marker, this.repository, reporter);
     this.session = new WarmSession({
       instance: marker.id,
@@ -123,10 +131,27 @@ export class OpenInstance
   /** Restores the verdict of the window before. Await it before anything is drawn. */
   async restore(): Promise<void> {
     await this.known.restore(() => this.changed.fire());
+    this.subscriptions.push(this.known.follow(() => this.changed.fire()));
+    await this.compareWithR();
   }
 
   get last(): Evaluated | undefined {
-    return this.known.last;
+    const { last } = this.known;
+    return this.hasCandidate || last?.digest === digestOfR ? last : undefined;
+  }
+
+  get hasCandidate(): boolean {
+    return !this.isAsR || hasUnsaved(this);
+  }
+
+  /** Without git, as in a workspace that is broken, there may be a candidate. */
+  private async compareWithR(): Promise<void> {
+    const turn = ++this.comparing;
+    const patch = await this.candidatePatch().catch(() => undefined);
+    const isAsR = patch?.trim() === '';
+    if (turn !== this.comparing || isAsR === this.isAsR) return;
+    this.isAsR = isAsR;
+    this.changed.fire();
   }
 
   get soFar(): Preliminary | undefined {

@@ -64,7 +64,7 @@ async function knownVerdict(
 }
 
 const isComplete = ({ result, restored }: Evaluated): boolean =>
-  result.affected === undefined && restored !== true;
+  result.affected === undefined && restored === undefined;
 
 /**
  * Whether a verdict is about exactly the current workspace, unsaved editors included, and no later

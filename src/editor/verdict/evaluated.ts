@@ -36,8 +36,18 @@ export interface Evaluated {
   readonly mutants?: MutantResults | undefined;
   /** Whether a run of the same candidate before it had the same results. */
   readonly asBefore?: boolean | undefined;
-  /** Whether it was read back after a reload: today's environment may be another. */
-  readonly restored?: boolean | undefined;
+  /** Set when another window wrote it, or this one before a reload: the environment may differ. */
+  readonly restored?: 'before the reload' | 'in another window' | undefined;
+}
+
+/** Whether a stored verdict says more than the one that a window shows. */
+export function isNewer(
+  stored: Pick<Evaluated, 'evaluatedAt' | 'mutants'>,
+  shown: Pick<Evaluated, 'evaluatedAt' | 'mutants'> | undefined,
+): boolean {
+  if (shown === undefined) return true;
+  const later = stored.evaluatedAt.getTime() - shown.evaluatedAt.getTime();
+  return later > 0 || (later === 0 && stored.mutants !== undefined && shown.mutants === undefined);
 }
 
 /** Whether the later of two runs shows nothing new: the same candidate, outcomes and coverage. */

@@ -177,7 +177,7 @@ export class KeptEvaluation {
    * @param version of the extension; a verdict of another version is ignored
    */
   constructor(
-    private readonly path: string,
+    readonly path: string,
     private readonly instance: string,
     private readonly version: string,
   ) {}
@@ -266,7 +266,7 @@ export function parseEvaluated(
     evaluatedAt: new Date(about.evaluatedAt),
     milliseconds: about.milliseconds,
     keptFrom: about.keptFrom === undefined ? undefined : new Date(about.keptFrom),
-    restored: true,
+    restored: 'before the reload',
     ...(about.environment !== undefined && { environment: about.environment }),
     ...(about.mutants !== undefined && { mutants: about.mutants }),
   };

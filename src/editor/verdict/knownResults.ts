@@ -1,5 +1,6 @@
-import { join } from 'node:path';
-import type * as vscode from 'vscode';
+import { mkdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
 import type { MutantResults } from '../../domain/study/mutant';
 import { messageOf } from '../../domain/humanError';
@@ -8,10 +9,16 @@ import type { CandidateResult } from '../../evaluation/candidateResult';
 import { updateState } from '../../repository/instanceState';
 import { renamedTests } from '../../python/renamedTests';
 import type { PythonTest } from '../../python/tests';
-import { instanceFolder } from '../../repository/storage';
+import { sha256 } from '../../files/sha256';
 import { casesOf } from '../testing/transitionTexts';
-import { renamedCases, type Evaluated, type KnownCases, type Preliminary } from './evaluated';
-import { KeptEvaluation, rowDigest } from './keptEvaluation';
+import {
+  isNewer,
+  renamedCases,
+  type Evaluated,
+  type KnownCases,
+  type Preliminary,
+} from './evaluated';
+import { KeptEvaluation, rowDigest, type Restored } from './keptEvaluation';
 import { storageFolder } from '../shell/settings';
 
 /**
@@ -32,18 +39,25 @@ export class KnownResults {
   soFar: Preliminary | undefined;
 
   /**
+   * @param folder of the workspace
    * @param instance id of the open instance
    * @param row reads the instance
    */
   constructor(
     context: vscode.ExtensionContext,
+    folder: vscode.Uri,
     private readonly instance: string,
     private readonly reporter: Reporter,
     private readonly row: () => Promise<Instance>,
   ) {
-    const folder = context.storageUri?.fsPath ?? instanceFolder(storageFolder(), instance);
     const { version } = context.extension.packageJSON as { readonly version: string };
-    this.kept = new KeptEvaluation(join(folder, 'evaluation.json'), instance, version);
+    // Outside the storage of the workspace, which windows of one folder need not share.
+    const path = join(
+      context.globalStorageUri.fsPath,
+      'evaluations',
+      `${sha256(folder.toString()).slice(0, 16)}.json`,
+    );
+    this.kept = new KeptEvaluation(path, instance, version);
   }
 
   /**
@@ -55,6 +69,39 @@ export class KnownResults {
   async restore(dropped: () => void): Promise<void> {
     const restored = await this.kept.read();
     if (restored === undefined || this.evaluated !== undefined) return;
+    this.show(restored, dropped);
+  }
+
+  /**
+   * Shows the verdicts of other windows on the same folder as they are stored.
+   *
+   * @param changed called when the last verdict is another one
+   */
+  follow(changed: () => void): vscode.Disposable {
+    const { path } = this.kept;
+    // What does not exist yet is not watched everywhere.
+    mkdirSync(dirname(path), { recursive: true });
+    const watcher = vscode.workspace.createFileSystemWatcher(
+      new vscode.RelativePattern(vscode.Uri.file(dirname(path)), basename(path)),
+    );
+    const read = async (): Promise<void> => {
+      const stored = await this.kept.read();
+      // A run under way here is about to say more.
+      if (stored === undefined || this.soFar !== undefined) return;
+      if (!isNewer(stored.evaluated, this.evaluated)) return;
+      const evaluated: Evaluated = { ...stored.evaluated, restored: 'in another window' };
+      this.show({ ...stored, evaluated }, changed);
+      changed();
+    };
+    const follows = (): void => void read();
+    return vscode.Disposable.from(
+      watcher,
+      watcher.onDidCreate(follows),
+      watcher.onDidChange(follows),
+    );
+  }
+
+  private show(restored: Restored, dropped: () => void): void {
     this.become(restored.evaluated);
     const check = async (): Promise<void> => {
       const row = await this.row();

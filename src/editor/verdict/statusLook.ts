@@ -37,6 +37,8 @@ export interface WithoutVerdict {
   /** Results of the run under way. */
   readonly soFar: { readonly first: FirstResult } | undefined;
   readonly environment: string | undefined;
+  /** Whether the workspace differs from R. */
+  readonly hasCandidate: boolean;
   readonly revealed: boolean;
 }
 
@@ -49,7 +51,7 @@ export function lookWithoutVerdict(l10n: typeof vscode.l10n, state: WithoutVerdi
 
 function unspokenLook(
   l10n: typeof vscode.l10n,
-  { step, isRunning, isCancelling, soFar, environment, revealed }: WithoutVerdict,
+  { step, isRunning, isCancelling, soFar, environment, hasCandidate, revealed }: WithoutVerdict,
 ): Omit<StatusLook, 'label' | 'tooltip'> & { readonly tooltip: string } {
   if (isCancelling) {
     return {
@@ -87,12 +89,20 @@ function unspokenLook(
       command: known === undefined ? commandIds.cancelRuns : commandIds.showVerdict,
     };
   }
+  const runsIn = environment === undefined ? [] : [environment];
+  if (!hasCandidate) {
+    return {
+      text: `$(beaker) ${l10n.t('SWT-Bench: no candidate yet')}${seen(l10n, revealed)}`,
+      tooltip: [
+        l10n.t('Add a test that reproduces the issue. Click for the issue'),
+        ...runsIn,
+      ].join('\n\n'),
+      command: commandIds.showIssue,
+    };
+  }
   return {
     text: `$(beaker) ${l10n.t('SWT-Bench: no verdict yet')}${seen(l10n, revealed)}`,
-    tooltip: [
-      l10n.t('Click to run the candidate tests on R and R∘X*'),
-      ...(environment === undefined ? [] : [environment]),
-    ].join('\n\n'),
+    tooltip: [l10n.t('Click to run the candidate tests on R and R∘X*'), ...runsIn].join('\n\n'),
     command: commandIds.reproduce,
   };
 }

@@ -204,9 +204,11 @@ function time(
   const seconds = (milliseconds / 1000).toFixed(1);
   const same = asBefore === true ? [l10n.t('The same as the run before: nothing changed.')] : [];
   const took =
-    restored === true
+    restored === 'before the reload'
       ? l10n.t('Took {0} s, before the reload, at {1}.', seconds, clock(evaluatedAt))
-      : l10n.t('Took {0} s, at {1}.', seconds, clock(evaluatedAt));
+      : restored === 'in another window'
+        ? l10n.t('Took {0} s, in another window, at {1}.', seconds, clock(evaluatedAt))
+        : l10n.t('Took {0} s, at {1}.', seconds, clock(evaluatedAt));
   if (result.affected === undefined) return [took, ...same];
   const { ran, kept } = result.affected;
   return [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isAsBefore } from '../../../src/editor/verdict/evaluated';
+import { isAsBefore, isNewer } from '../../../src/editor/verdict/evaluated';
 import { candidateResult } from '../evaluation/examples';
 import { failed, testCase } from './views/testCases';
 
@@ -21,5 +21,23 @@ describe('a run of an unchanged candidate', () => {
     assert.equal(isAsBefore(before, { digest: 'd1', result: flaky }), false);
     const unknown = candidateResult({ changeCoverage: undefined });
     assert.equal(isAsBefore(before, { digest: 'd1', result: unknown }), false);
+  });
+});
+
+describe('a verdict that another window stored', () => {
+  const noon = { evaluatedAt: new Date('2026-03-04T12:00:00Z') };
+  const later = { evaluatedAt: new Date('2026-03-04T12:00:01Z') };
+  const mutants = { made: 0, tested: [] };
+
+  it('is shown where there is none, or where it is newer or has mutants', () => {
+    assert.equal(isNewer(noon, undefined), true);
+    assert.equal(isNewer(later, noon), true);
+    assert.equal(isNewer({ ...noon, mutants }, noon), true);
+  });
+
+  it('is not shown in place of the same or of a later one', () => {
+    assert.equal(isNewer(noon, noon), false);
+    assert.equal(isNewer({ ...noon, mutants }, { ...noon, mutants }), false);
+    assert.equal(isNewer({ ...noon, mutants }, later), false);
   });
 });

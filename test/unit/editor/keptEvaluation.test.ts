@@ -57,7 +57,10 @@ describe('keptEvaluation', () => {
         },
       }),
     ]) {
-      assert.deepEqual(parseEvaluated(printEvaluated(each)), { ...each, restored: true });
+      assert.deepEqual(parseEvaluated(printEvaluated(each)), {
+        ...each,
+        restored: 'before the reload',
+      });
     }
   });
 

@@ -4,7 +4,14 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
-import { hands, inQuickInput, screenshot, visible, waitFor } from '../host/client';
+import {
+  closeOtherWindows,
+  hands,
+  inQuickInput,
+  screenshot,
+  visible,
+  waitFor,
+} from '../host/client';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
 const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
@@ -108,6 +115,21 @@ describe('the verdict and what becomes of it', () => {
     await screenshot('verdict-hover');
     const said = (await visible.statusBar()).find((each) => each.id.endsWith('swt-bench.verdict'));
     assert.match(said?.aria ?? '', /ΔC 71 % \(12\/17\); golden tests/, 'it is read out too');
+  });
+
+  it('has no candidate after git stash, and the verdict again once that is undone', async () => {
+    const git = (...command: string[]) =>
+      promisify(execFile)('git', ['-C', folder().fsPath, ...command]);
+    await git('stash', '--include-untracked', '--quiet');
+    await waitFor('no candidate', async () => (await statusText()).includes('no candidate yet'));
+    await vscode.commands.executeCommand('swt-bench.instance.focus');
+    await waitFor('the row', async () =>
+      (await visible.treeRows('Open Instance')).some(({ description }) =>
+        description.includes('none yet: add a test'),
+      ),
+    );
+    await git('stash', 'pop', '--quiet');
+    await waitFor('the verdict', async () => (await statusText()).includes('1 F→P · ΔC 71 %'));
   });
 
   it('says what is missing where there is no success', async () => {
@@ -483,5 +505,19 @@ describe('the verdict and what becomes of it', () => {
     await waitFor('the tabs without it', async () =>
       (await visible.tabs()).every((tab) => !/[Gg]olden tests/.test(tab.label)),
     );
+  });
+
+  it('shows in another window on the same folder what was found here, once it is there', async () => {
+    await evaluate('covers-some', /1 F→P/);
+    await vscode.commands.executeCommand('vscode.openFolder', folder(), { forceNewWindow: true });
+    const says = (text: string) => async (): Promise<boolean> =>
+      (await visible.otherWindows()).some((each) => each.text.includes(text));
+    try {
+      await waitFor('the verdict of before', says('1 F→P · ΔC 71 %'), 240_000);
+      await evaluate('passes-on-both', /passes on R/);
+      await waitFor('the verdict of now', says('passes on R · ΔC'), 60_000);
+    } finally {
+      await closeOtherWindows();
+    }
   });
 });

@@ -16,6 +16,7 @@ const fresh: InstanceAtAGlance = {
   environment: { runsWith: undefined, isContainer: false, step: undefined, last: undefined },
   result: undefined,
   current: true,
+  hasCandidate: true,
   revealed: false,
 };
 

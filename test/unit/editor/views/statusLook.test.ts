@@ -15,6 +15,7 @@ const idle: WithoutVerdict = {
   isCancelling: false,
   soFar: undefined,
   environment: undefined,
+  hasCandidate: true,
   revealed: false,
 };
 /** What is seen of the item; what is said of it has a test of its own. */
@@ -31,6 +32,14 @@ describe('the status-bar item without a verdict', () => {
       text: '$(beaker) SWT-Bench: no verdict yet',
       tooltip: 'Click to run the candidate tests on R and R∘X*',
       command: commandIds.reproduce,
+    });
+  });
+
+  it('asks for a test where nothing differs from R', () => {
+    assert.deepEqual(without({ hasCandidate: false }), {
+      text: '$(beaker) SWT-Bench: no candidate yet',
+      tooltip: 'Add a test that reproduces the issue. Click for the issue',
+      command: commandIds.showIssue,
     });
   });
 

@@ -166,7 +166,7 @@ describe('the sentences of a verdict', () => {
     const affected = { ran: 1, kept: 4 };
     const keptFrom = new Date(2026, 0, 2, 14, 5);
     assert.match(last({}, { language: 'en-US' })[0] ?? '', /^Took 2\.3 s, at 02:30\sPM\.$/);
-    assert.deepEqual(last({}, { evaluated: { restored: true } }), [
+    assert.deepEqual(last({}, { evaluated: { restored: 'before the reload' } }), [
       'Took 2.3 s, before the reload, at 14:30.',
     ]);
     assert.deepEqual(last({ affected }), [
