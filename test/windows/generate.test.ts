@@ -141,7 +141,7 @@ describe('Generate Reproducing Tests', () => {
       ),
     );
     const candidate = await row('the candidate', ({ description }) =>
-      /^chosen · W · fails on R: AssertionError/.test(description),
+      /^chosen · W · fails on R: expected/.test(description),
     );
     assert.equal(candidate.label, 'Candidate 1');
     assert.match(candidate.aria, /Chosen: the only answer/);

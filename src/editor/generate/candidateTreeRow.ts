@@ -10,7 +10,7 @@ import { candidateCommandIds } from '../shell/names';
 import { spokenOf, type TreeRow } from '../shell/treeRow';
 import { transitionLook } from '../testing/transitionLook';
 import {
-  firstLine,
+  failureText,
   outcomeInWords,
   successInWords,
   transitionInWords,
@@ -280,7 +280,7 @@ function whyChosen(
 }
 
 function testRow(l10n: typeof vscode.l10n, result: TestResult): TreeRow {
-  const line = isFailure(result) ? firstLine(result) : undefined;
+  const line = isFailure(result) ? failureText(l10n, result) : undefined;
   const said = outcomeInWords(l10n, 'base', result);
   return {
     label: result.test.split('::').slice(1).join('::') || result.test,
@@ -409,7 +409,7 @@ function inWords(
         detail: '',
       };
     case 'fails': {
-      const line = firstLine(outcome.first) ?? outcome.first.outcome;
+      const line = failureText(l10n, outcome.first) ?? outcome.first.outcome;
       return {
         icon: 'target',
         text:

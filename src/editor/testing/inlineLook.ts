@@ -24,12 +24,15 @@ interface KnownOfTest {
   readonly column: number;
 }
 
-/** Columns that an editor shows beside a side bar, or in a wide window beside the issue. */
-const usualColumns = 88;
+/**
+ * Columns that an editor shows beside a side bar in a window of usual width. In a narrower one the
+ * edge hides the end of the text, which says least.
+ */
+const defaultColumns = 120;
 
 /** Characters that the text may have, so that neither the minimap nor the edge hides its end. */
 const roomAfter = (column: number): number =>
-  Math.min(72, Math.max(34, usualColumns - marginBefore - column));
+  Math.min(100, Math.max(40, defaultColumns - marginBefore - column));
 
 /** The margin before the text, in characters. */
 const marginBefore = 4;

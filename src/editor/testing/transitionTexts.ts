@@ -1,8 +1,9 @@
 import type * as vscode from 'vscode';
 import type { LineState } from '../../domain/changeCoverage';
-import { functionOf, sideName, type Side, type TestResult } from '../../domain/outcome';
+import { functionOf, sideName, sides, type Side, type TestResult } from '../../domain/outcome';
 import type { TestTransition, Transition } from '../../domain/transition';
 import { hintOn, tellingCase, type HintContext } from '../../evaluation/hints/testHints';
+import { comparisonText, cutText } from './comparisonText';
 import { transitionLook } from './transitionLook';
 
 export { tellingCase } from '../../evaluation/hints/testHints';
@@ -71,8 +72,8 @@ const leastCause = 24;
 const between = ' · ';
 
 /**
- * The same without symbol and letters, below a lens that begins with them. The cause is first and is
- * cut where room is short. Words that the letters say too are left out then.
+ * The same without symbol and letters, below a lens that begins with them. A doubt is first; the
+ * cause is cut where room is short. Words that the letters say too are left out then.
  */
 export function causeText(
   l10n: typeof vscode.l10n,
@@ -85,29 +86,26 @@ export function causeText(
   const { transition } = telling;
   // A test that reproduces the issue fails for a reason that is related to it.
   const isUnrelated = transition !== 'F→P' && hintOn(cases, about)?.kind === 'unrelated failure';
-  const doubt = isUnrelated ? `${between}${l10n.t('looks unrelated')}` : '';
+  const doubt = isUnrelated ? `${l10n.t('looks unrelated')}${between}` : '';
   const words = inFewWords(l10n, transition);
-  const cause = causeOf(l10n, telling);
-  if (cause === undefined) return `${words}${doubt}`;
-  const said = `${cut(cause, Math.max(leastCause, room - doubt.length))}${doubt}`;
+  const cause = causeOf(l10n, telling, Math.max(leastCause, room - doubt.length));
+  if (cause === undefined) return `${doubt}${words}`;
+  const said = `${doubt}${cause}`;
   const whole = `${said}${between}${words}`;
   return whole.length <= room ? whole : said;
 }
 
-function causeOf(l10n: typeof vscode.l10n, { base, fixed }: TestTransition): string | undefined {
-  const onR = firstLine(base);
-  if (onR !== undefined) return sidePrefixed(l10n, 'base', onR);
-  const onFixed = firstLine(fixed);
-  return onFixed === undefined ? undefined : sidePrefixed(l10n, 'fixed', onFixed);
-}
-
-/** Cuts between characters, never within a pair of surrogates. */
-function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  return `${text
-    .slice(0, most - 1)
-    .replace(/[\uD800-\uDBFF]$/, '')
-    .trimEnd()}…`;
+function causeOf(
+  l10n: typeof vscode.l10n,
+  telling: TestTransition,
+  room: number,
+): string | undefined {
+  for (const side of sides) {
+    const space = room - sidePrefixed(l10n, side, '').length;
+    const failure = failureText(l10n, telling[side], Math.min(mostOfFailure, space));
+    if (failure !== undefined) return sidePrefixed(l10n, side, failure);
+  }
+  return undefined;
 }
 
 /**
@@ -124,7 +122,7 @@ const sidePrefixed = (l10n: typeof vscode.l10n, side: Side, text: string): strin
 /** Side and cause of a failure, in this order: `on R: AssertionError: 1 != 2`. */
 export function causeOnSide(l10n: typeof vscode.l10n, side: Side, result: TestResult): string {
   const cause =
-    firstLine(result) ??
+    failureText(l10n, result) ??
     result.exception ??
     (result.outcome === 'error' ? l10n.t('error') : l10n.t('failed'));
   return sidePrefixed(l10n, side, cause);
@@ -178,19 +176,30 @@ export function transitionInWords(l10n: typeof vscode.l10n, of: Transition): str
 export const successInWords = (l10n: typeof vscode.l10n): string =>
   l10n.t('reproduces the issue (F→P)');
 
-/** The first line of a failure, short enough for the end of a line of code. */
-export function firstLine(result: TestResult): string | undefined {
-  const lines = result.message?.split('\n').map((line) => line.replace(/^E\s+/, '').trim()) ?? [];
+/** Most characters of a failure in a line of text. */
+const mostOfFailure = 120;
+
+/**
+ * A failure in one line: both values of a comparison, else the first line of its message; undefined
+ * without either.
+ *
+ * @param room in characters
+ */
+export function failureText(
+  l10n: typeof vscode.l10n,
+  { message, exception, comparison }: TestResult,
+  room = mostOfFailure,
+): string | undefined {
+  if (comparison !== undefined) return comparisonText(l10n, comparison, room);
+  const lines = message?.split('\n').map((line) => line.replace(/^E\s+/, '').trim()) ?? [];
   // Python names the file of a syntax error first, and says what is wrong last.
   const text =
     lines.find((line) => /^(?:Syntax|Indentation|Tab)Error: /.test(line)) ??
     lines.find((line) => line !== '');
   if (text === undefined) return undefined;
   const named =
-    result.exception === undefined || text.startsWith(result.exception)
-      ? text
-      : `${result.exception}: ${text}`;
-  return cut(named, 90);
+    exception === undefined || text.startsWith(exception) ? text : `${exception}: ${text}`;
+  return cutText(named, room);
 }
 
 /** An outcome in words: `failed on R in 0.01 s`. */

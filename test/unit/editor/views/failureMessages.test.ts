@@ -62,9 +62,9 @@ describe('messages of the Testing view', () => {
     assert.deepEqual(
       told.map(({ text, line, comparison: values }) => [text.split('\n')[0], line, values]),
       [
-        ['on R: AssertionError: 1 != 2', 3, undefined],
+        ['on R: expected 2, got 1', 3, undefined],
         ['on R: expected and actual value', 3, comparison],
-        ['on R∘X*: AssertionError: 2 != 3', 9, undefined],
+        ['on R∘X*: expected 3, got 2', 9, undefined],
         ['on R∘X*: expected and actual value', 9, other],
       ],
     );

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { outcomes, type Outcome, type TestResult } from '../../../../src/domain/outcome';
 import {
   transitions,
@@ -8,7 +9,7 @@ import {
 } from '../../../../src/domain/transition';
 import { transitionLook } from '../../../../src/editor/testing/transitionLook';
 import {
-  firstLine,
+  failureText,
   causeOnSide,
   causeText,
   inlineText,
@@ -83,7 +84,7 @@ describe('the line of text after a test', () => {
     };
     assert.equal(
       inline(testCase(broken, broken)),
-      '✗ F→F  on R: ImportError: no cat · looks unrelated · fails on both sides',
+      '✗ F→F  looks unrelated · on R: ImportError: no cat · fails on both sides',
     );
     const short = inlineText(
       english,
@@ -91,7 +92,7 @@ describe('the line of text after a test', () => {
       {},
       40,
     );
-    assert.equal(short, '✗ F→F  on R: ImportError: no c… · looks unrelated');
+    assert.equal(short, '✗ F→F  looks unrelated · on R: ImportError: no c…');
   });
 
   it('never says that of a test that reproduces the issue, or of what the issue names', () => {
@@ -176,7 +177,7 @@ describe('the cause of a failure', () => {
 
 describe('the first line of a failure', () => {
   const line = (more: Partial<TestResult>): string | undefined =>
-    firstLine({ test: 't', outcome: 'failed', ...more });
+    failureText(english, { test: 't', outcome: 'failed', ...more });
 
   it('names the exception once', () => {
     assert.equal(line({ message: '\n  odd \nmore', exception: 'ValueError' }), 'ValueError: odd');
@@ -195,8 +196,37 @@ describe('the first line of a failure', () => {
   });
 
   it('is cut where it is long', () => {
-    assert.equal(line({ message: 'x'.repeat(90) }), 'x'.repeat(90));
-    assert.equal(line({ message: 'x'.repeat(91) }), `${'x'.repeat(89)}…`);
+    assert.equal(line({ message: 'x'.repeat(120) }), 'x'.repeat(120));
+    assert.equal(line({ message: 'x'.repeat(121) }), `${'x'.repeat(119)}…`);
+  });
+
+  it('is what was expected and what came, where both are known', () => {
+    const comparison = { expected: "{'a': 1}", actual: "{'a':\n 2}" };
+    const message = 'AssertionError: Lists differ: a long story';
+    assert.equal(line({ message, comparison }), "expected {'a': 1}, got {'a': 2}");
+  });
+
+  it('shows long values where they begin to differ, in the room that there is', () => {
+    const same = 'the sum of the parts is the whole, but for ';
+    const comparison = { expected: `${same}one cent`, actual: `${same}two cents, and more` };
+    const said = failureText(english, { test: 't', outcome: 'failed', comparison }, 50) ?? '';
+    assert.equal(said, 'expected …t for one cent, got …t for two cents, a…');
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.string(),
+        fc.integer({ min: 40, max: 90 }),
+        (one, other, room) => {
+          const values = { expected: one, actual: other };
+          const text = failureText(
+            english,
+            { test: 't', outcome: 'failed', comparison: values },
+            room,
+          );
+          assert.ok((text ?? '').length <= room, text);
+        },
+      ),
+    );
   });
 
   it('is not there without a message', () => {
