@@ -38,10 +38,12 @@ export class Details {
   /**
    * @param open asks the host to show something; undefined without a host, and then there are no
    *   links
+   * @param hasTrajectories whether a run, by its label, has trajectories to open
    * @param onClosed returns the keyboard focus
    */
   constructor(
     private readonly open: ((what: Openable, cell: CellName) => void) | undefined,
+    private readonly hasTrajectories: (run: string) => boolean,
     private readonly onClosed: () => void,
   ) {
     this.root.addEventListener('keydown', (event) => {
@@ -55,7 +57,6 @@ export class Details {
     const heading = this.draw(facts, column, columns);
     this.root.hidden = false;
     heading.focus({ preventScroll: true });
-    this.root.scrollIntoView({ block: 'nearest' });
   }
 
   /** Draws what is shown again where its candidate has changed, and leaves the focus alone. */
@@ -141,7 +142,8 @@ export class Details {
               ...(entry.reason === 'source not available' ? (['source'] as const) : []),
               ...(['log', 'diff', 'gutters'] as const),
               ...(hasHiddenSurvivors(entry) ? (['survivors'] as const) : []),
-              ...(['trajectory', 'issue', 'instance'] as const),
+              ...(this.hasTrajectories(column.run) ? (['trajectory'] as const) : []),
+              ...(['issue', 'instance'] as const),
             ],
         cell,
       ),

@@ -38,6 +38,7 @@ export class Matrix {
   private at: Position = { row: 0, column: 0 };
   private waiting = false;
   private columnWidth = narrowestColumn;
+  private isFollowing = false;
   /** Whether all rows are in the document, and not only the visible ones. */
   private isPrinting = false;
 
@@ -75,6 +76,8 @@ export class Matrix {
     });
     new ResizeObserver(() => {
       this.fitColumns();
+      // Details that open beside or below must not hide the cell that they are about.
+      if (this.isFollowing) this.scrollTo(this.at);
       this.drawSoon();
     }).observe(this.root);
     // Paper does not scroll.
@@ -118,6 +121,8 @@ export class Matrix {
         ),
       ),
     );
+    const least = idWidth + columns.length * narrowestColumn;
+    this.root.style.setProperty('--matrix-least', `${least}px`);
     this.fitColumns();
     this.body.style.height = `${instances.length * rowHeight}px`;
     // Few rows leave no empty box; one row more has room for a scroll bar.
@@ -243,10 +248,22 @@ export class Matrix {
     this.cellAt(position)?.setAttribute('tabindex', '0');
   }
 
+  /** Keeps the chosen cell in sight while the details of it are shown. */
+  follow(isFollowing: boolean): void {
+    this.isFollowing = isFollowing;
+    this.root.classList.toggle('following', isFollowing);
+    if (isFollowing) this.scrollTo(this.at);
+  }
+
   private moveTo(position: Position): void {
     this.mark(position);
     const cell = this.cellAt(position);
     if (cell === undefined) return;
+    this.scrollTo(position);
+    cell.focus({ preventScroll: true });
+  }
+
+  private scrollTo(position: Position): void {
     const top = position.row * rowHeight;
     const sight = this.root.clientHeight - this.head.offsetHeight;
     if (top < this.root.scrollTop) this.root.scrollTop = top;
@@ -262,7 +279,6 @@ export class Matrix {
         this.root.scrollLeft = left + columnWidth - wide;
       }
     }
-    cell.focus({ preventScroll: true });
   }
 
   private onKey(event: KeyboardEvent): void {

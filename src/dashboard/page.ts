@@ -53,6 +53,7 @@ export class Page {
   private readonly progress: ProgressBars;
   private readonly matrix: Matrix;
   private readonly details: Details;
+  private readonly matrixAndDetails: HTMLElement;
   private readonly figures: Figures;
   private readonly shownChoice: ChoiceField<MatrixFilter>;
 
@@ -64,6 +65,8 @@ export class Page {
   private shown: MatrixFilter = 'all';
   private order: Order = 'id';
   private typing: ReturnType<typeof setTimeout> | undefined;
+  /** Labels of the runs whose trajectories the host can open. */
+  private withTrajectories: ReadonlySet<string> = new Set();
   /** New entries since the page was drawn, by run. */
   private readonly gained = new Map<string, RunEntry[]>();
   private gathering: ReturnType<typeof setTimeout> | undefined;
@@ -76,13 +79,19 @@ export class Page {
     const { tell } = surroundings;
     this.hidden = new Set(surroundings.hidden);
     this.progress = new ProgressBars(tell && ((action, run) => tell({ do: 'batch', action, run })));
-    this.matrix = new Matrix(
-      (facts, column) => this.details.show(facts, column, this.columns),
-      'matrix-help',
+    this.matrix = new Matrix((facts, column) => this.showDetails(facts, column), 'matrix-help');
+    this.details = new Details(
+      tell && ((what, cell) => tell({ do: 'open', what, cell })),
+      (run) => this.withTrajectories.has(run),
+      () => this.hideDetails(),
     );
-    this.details = new Details(tell && ((what, cell) => tell({ do: 'open', what, cell })), () =>
-      this.matrix.focus(),
+    this.matrixAndDetails = element(
+      'div',
+      { class: 'matrix-and-details' },
+      this.matrix.root,
+      this.details.root,
     );
+    new ResizeObserver(() => this.stackDetails()).observe(this.matrixAndDetails);
     this.figures = new Figures(
       (name, content) => surroundings.save(name, content),
       (hidden) => this.hide(hidden),
@@ -138,7 +147,8 @@ export class Page {
     return element(
       'header',
       {},
-      element('h1', {}, 'Runs'),
+      // The tab has the same title.
+      element('h1', {}, document.title),
       // A file travels without its editor, so it says itself what it shows.
       this.surroundings.tell === undefined &&
         element('p', { class: 'quiet-text' }, studyOrigin(this.document)),
@@ -178,8 +188,28 @@ export class Page {
         'Arrow keys move from cell to cell; Enter shows the details.',
       ),
       legend(),
-      element('div', { class: 'matrix-and-details' }, this.matrix.root, this.details.root),
+      this.matrixAndDetails,
     );
+  }
+
+  private showDetails(facts: InstanceFacts, column: Column | undefined): void {
+    this.details.show(facts, column, this.columns);
+    this.stackDetails();
+    this.matrix.follow(true);
+    this.matrixAndDetails.scrollIntoView({ block: 'nearest' });
+  }
+
+  private hideDetails(): void {
+    this.matrix.follow(false);
+    this.stackDetails();
+    this.matrix.focus();
+  }
+
+  /** Details below the matrix share the height of the window with it, so that both are in sight. */
+  private stackDetails(): void {
+    const { matrix, details, matrixAndDetails } = this;
+    const isBelow = !details.root.hidden && details.root.offsetTop > matrix.root.offsetTop;
+    matrixAndDetails.classList.toggle('stacked', isBelow);
   }
 
   /** Handles a message of the host. */
@@ -191,6 +221,9 @@ export class Page {
         return;
       case 'entries':
         this.add(message.run, message.entries);
+        return;
+      case 'trajectories':
+        this.withTrajectories = new Set(message.runs);
         return;
       case 'progress':
         this.progress.show(message.run, message.progress);

@@ -56,6 +56,8 @@ export type ToPage =
   | { readonly type: 'document'; readonly document: Uint8Array }
   /** New lines of a run's journal. */
   | { readonly type: 'entries'; readonly run: string; readonly entries: readonly RunEntry[] }
+  /** Labels of the runs that have trajectories to open. */
+  | { readonly type: 'trajectories'; readonly runs: readonly string[] }
   /** Undefined once the batch has ended. */
   | { readonly type: 'progress'; readonly run: string; readonly progress: Progress | undefined }
   /**

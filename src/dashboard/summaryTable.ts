@@ -18,7 +18,7 @@ import {
   type Summary,
 } from '../domain/study/summary';
 import { element, show, wideBox, captionOf } from './elements';
-import { inPercent, interval, pValue } from '../domain/study/numbers';
+import { inPercent, number, pValue } from '../domain/study/numbers';
 import {
   comparisonSigns,
   deltaWords,
@@ -144,13 +144,28 @@ const headOfMethods = (heads: readonly ColumnHead[]): HTMLElement =>
     ),
   );
 
-/** How many candidates of each method have findings; false where no run looked for any. */
+/**
+ * How many candidates of each method have findings, with the kinds that occur; false where no run
+ * looked for any.
+ */
 function findingsTable(summaries: readonly Summary[]): HTMLElement | false {
   const looked = summaries.filter(({ findings: { of, others } }) => of + others > 0);
   if (looked.length === 0) return false;
+  const found = looked.filter(({ findings: { any, others } }) => any + others > 0);
+  if (found.length === 0) {
+    const of = looked.reduce((sum, { findings }) => sum + findings.of, 0);
+    return element(
+      'p',
+      { class: 'quiet-text' },
+      of === 1
+        ? 'No findings in the one candidate with an F→P test.'
+        : `No findings in the ${number(of)} candidates with at least one F→P test.`,
+    );
+  }
+  const kinds = findingKinds.filter((kind) => found.some(({ findings }) => findings.kinds[kind]));
   const heads: readonly ColumnHead[] = [
     ['with F→P', 'candidates with at least one F→P test: the denominator of the other numbers'],
-    ...findingKinds.map((kind) => [kind, findingSentences[kind]] as const),
+    ...kinds.map((kind) => [kind, findingSentences[kind]] as const),
     ['any finding', 'candidates with at least one finding'],
     ['S with a finding', 'successes that have a finding'],
   ];
@@ -160,7 +175,7 @@ function findingsTable(summaries: readonly Summary[]): HTMLElement | false {
     looked.map(({ name, findings }) => [
       name,
       [findings.of, findings.others === 0 ? '' : `${findings.others} others have findings too`],
-      ...findingKinds.map((kind) => [findings.kinds[kind], `of ${findings.of}`] as const),
+      ...kinds.map((kind) => [findings.kinds[kind], `of ${findings.of}`] as const),
       [findings.any, `of ${findings.of}`],
       [findings.successesWith, `of ${findings.successes} successes`],
     ]),
@@ -173,11 +188,14 @@ function trajectoryFindingsTable(summaries: readonly Summary[]): HTMLElement | f
     found === undefined ? [] : [{ name, found }],
   );
   if (!searched.some(({ found }) => found.any + found.notesOnly > 0)) return false;
+  const kinds = trajectoryFindingKinds.filter((kind) =>
+    searched.some(({ found }) => found.kinds[kind]),
+  );
   return countsTable(
     'Findings in trajectories: what looks like cheating, candidates',
     [
       ['with a trajectory', 'candidates whose trajectory was searched'],
-      ...trajectoryFindingKinds.map((kind) => [kind, trajectoryFindingSentences[kind]] as const),
+      ...kinds.map((kind) => [kind, trajectoryFindingSentences[kind]] as const),
       ['any warning', 'candidates with at least one warning'],
       ['S with a warning', 'successes whose trajectory has a warning'],
       ['notes only', 'candidates with notes and no warning'],
@@ -185,7 +203,7 @@ function trajectoryFindingsTable(summaries: readonly Summary[]): HTMLElement | f
     searched.map(({ name, found }) => [
       name,
       [found.of, ''],
-      ...trajectoryFindingKinds.map((kind) => [found.kinds[kind], `of ${found.of}`] as const),
+      ...kinds.map((kind) => [found.kinds[kind], `of ${found.of}`] as const),
       [found.any, `of ${found.of}`],
       [found.successesWith, `of ${found.successes} successes`],
       [found.notesOnly, `of ${found.of}`],
@@ -328,6 +346,18 @@ function shareCell({ count, of, interval: range }: Share): HTMLElement {
   return figureCell(of === 0 ? undefined : count / of, range, `${count} of ${of}`);
 }
 
+/** An interval in one line: without brackets, and in whole percent where the window is narrow. */
+function intervalOf(range: Interval | undefined): HTMLElement {
+  const text = (of: (share: number) => string): string => (range ?? []).map(of).join('–');
+  const whole = (share: number): string => String(Math.round(share * 100));
+  return element(
+    'span',
+    { class: 'interval' },
+    range && element('span', { class: 'exact' }, text(inPercent)),
+    range && element('span', { class: 'rounded' }, text(whole)),
+  );
+}
+
 function meanCell({ mean, of, interval: range }: DeltaMean): HTMLElement {
   return figureCell(mean, range, `over ${of} instances`);
 }
@@ -337,12 +367,7 @@ function figureCell(
   range: Interval | undefined,
   title: string,
 ): HTMLElement {
-  return element(
-    'td',
-    { title },
-    inPercent(value),
-    element('span', { class: 'interval' }, interval(range)),
-  );
+  return element('td', { title }, inPercent(value), intervalOf(range));
 }
 
 /** The share of the mutants that are killed, and how many candidates were tried on them. */

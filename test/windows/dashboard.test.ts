@@ -108,7 +108,9 @@ describe('the Runs view and its dashboard', () => {
 
   it('leads from a cell to its explanation, log, diff and gutters', async () => {
     await hands.clickInWebview('does not apply', '[role=gridcell]');
-    await page('Open Instance');
+    const details = await page('Open Instance');
+    assert.ok(details.includes('Dashboard: trial'), 'the page has the title of its tab');
+    assert.ok(!details.includes('Trajectory'), 'these predictions have none');
     await hands.clickInWebview('Diff', 'button');
     await waitFor('the candidate', async () =>
       (await visible.tabs()).find(({ label }) => label.startsWith('model_patch.diff')),

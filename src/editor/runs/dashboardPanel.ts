@@ -62,6 +62,7 @@ export interface DashboardSource {
   /** Ids of the methods that are hidden in dashboards. */
   readonly hidden: readonly string[];
   keepHidden(methods: readonly string[]): Promise<void>;
+  hasTrajectories(run: RunData): Promise<boolean>;
   openCell(what: Openable, cell: CellName): Promise<void>;
   /** Sets the filter. The result also arrives when another view sets it. */
   setFilter(text: string, runs: readonly RunData[]): Promise<SharedFilter>;
@@ -227,6 +228,13 @@ export class DashboardPanel implements vscode.Disposable {
     this.send({ type: 'document', document: this.bytes() });
     this.made = undefined;
     for (const { label } of runs) this.sendProgress(label);
+    void this.sendTrajectories(runs);
+  }
+
+  private async sendTrajectories(runs: readonly RunData[]): Promise<void> {
+    const has = await Promise.all(runs.map((run) => this.source.hasTrajectories(run)));
+    const labels = runs.flatMap(({ label }, index) => (has[index] === true ? [label] : []));
+    this.send({ type: 'trajectories', runs: labels });
   }
 
   private sendProgress(label: string): void {

@@ -451,6 +451,9 @@ export class Runs implements vscode.Disposable {
       addRepairs: () => this.addRepairs(),
       hidden: this.context.globalState.get<string[]>(hiddenKey, []),
       keepHidden: async (methods) => this.context.globalState.update(hiddenKey, methods),
+      // A run may lie in the workspace, whose files name nothing that is opened until it is trusted.
+      hasTrajectories: async (run) =>
+        vscode.workspace.isTrusted && (await tracesOfRun(run)).length > 0,
       openCell: (what, cell) => this.openCell(what, cell),
       filter: (runs) => this.filter.of(runs),
       setFilter: (text, runs) => this.filter.set(text, runs),
