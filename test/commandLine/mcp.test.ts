@@ -115,14 +115,26 @@ describe('swt-bench mcp', function () {
       ['--storage', join(folder.path, 'fresh')],
     ));
 
-  it('does calls that are sent together in their order, and answers with data of its schemas', () =>
+  it('gives a model code as it is, and no structure that clients would show instead', () =>
     connected(async (client) => {
-      // From here on the client checks all data against the schemas.
       const { tools } = await client.listTools();
-      assert.ok(tools.every(({ outputSchema }) => outputSchema?.type === 'object'));
+      for (const { outputSchema, _meta: meta } of tools) {
+        assert.equal(outputSchema, undefined);
+        const schema = meta?.['swt-bench/data'] as { type?: unknown } | undefined;
+        assert.equal(schema?.type, 'object');
+      }
+      const input = { path: 'tallybook/money.py', start_line: 1, end_line: 7 };
+      const answer = await client.callTool({ name: 'read_file', arguments: input });
+      assert.equal(answer.structuredContent, undefined);
+      const [{ text } = { text: '' }] = answer.content as { text: string }[];
+      assert.match(text, /^1 {2}"""Exact amounts of money\.$/m);
+    }));
+
+  it('does calls that are sent together in their order, with their data for programs', () =>
+    connected(async (client) => {
       const data = async (name: string, input: object = {}): Promise<Record<string, unknown>> => {
-        const answer = await client.callTool({ name, arguments: { ...input } });
-        return answer.structuredContent as Record<string, unknown>;
+        const { _meta: meta } = await client.callTool({ name, arguments: { ...input } });
+        return meta?.['swt-bench/data'] as Record<string, unknown>;
       };
       const passing = reproducing.replace('2000)\n', '2001)\n');
       for (let time = 0; time < 3; time += 1) {

@@ -63,8 +63,8 @@ export async function serveMcp(transport: Transport, parts: McpParts): Promise<v
       title: tool.title,
       description: tool.description,
       inputSchema: { type: 'object' as const, ...inputSchema(tool) },
-      outputSchema: { type: 'object' as const, ...outputSchema(tool) },
       annotations: annotations[tool.effect],
+      _meta: { [dataKey]: outputSchema(tool) },
     })),
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
@@ -124,9 +124,16 @@ async function call(
   return resultOf(await callTool(tool, view, input, work));
 }
 
+/**
+ * Where a program finds the facts of an answer, and in the list of tools their JSON schema. They are
+ * no `structuredContent`: Claude Code and Codex show that to their model instead of the text, as JSON
+ * in which all code is escaped.
+ */
+const dataKey = 'swt-bench/data';
+
 const resultOf = ({ text, isError, data }: ToolAnswer): CallToolResult => ({
   content: [{ type: 'text', text }],
-  ...(isError ? { isError } : { structuredContent: data as Record<string, unknown> }),
+  ...(isError ? { isError } : { _meta: { [dataKey]: data } }),
 });
 
 const annotations: Readonly<Record<ToolEffect, ToolAnnotations>> = {

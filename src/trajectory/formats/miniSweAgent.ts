@@ -54,8 +54,8 @@ const extraSchema = z
       .catch(undefined),
     /** US dollars of this request. */
     cost: number,
-    /** Seconds since 1970. */
-    timestamp: number,
+    /** Seconds since 1970, up to the last day that a date can have. */
+    timestamp: z.number().min(0).max(8.64e12).optional().catch(undefined),
     submission: z.string().optional().catch(undefined),
     exit_status: z.string().optional().catch(undefined),
     response: responseSchema.optional().catch(undefined),

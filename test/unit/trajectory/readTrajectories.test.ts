@@ -313,6 +313,17 @@ describe('files of trajectories', () => {
     assert.deepEqual([totalsOf(old).turns, totalsOf(old).dollars], [4, 1]);
   });
 
+  it('of mini-SWE-agent with a time that no clock has', async () => {
+    const messages = [1e308, -1e308, 8.64e15].map((timestamp) => ({
+      ...{ role: 'assistant', content: 'Hm.', extra: { timestamp } },
+    }));
+    const { steps } = await readOne(await put('a.traj.json', { messages }));
+    assert.deepEqual(
+      steps.map(({ at }) => at),
+      [undefined, undefined, undefined],
+    );
+  });
+
   it('of a conversation of OpenHands, by its folder or any file of it', async () => {
     for (const [name, content] of Object.entries(conversation)) {
       await put(`conversations/c1/${name}`, content);
