@@ -84,6 +84,8 @@ export const stepSchema = z.discriminatedUnion('step', [
     tokens: z.number(),
     /** What was taken out of an agent's own request before it was sent. */
     removed: z.array(z.string()).optional(),
+    /** How many tools an agent's own request offers. */
+    offeredTools: z.number().optional(),
     oracle,
   }),
   z.object({

@@ -103,38 +103,38 @@ export interface TrajectoryTotals extends Spending {
   readonly restarts: number;
 }
 
+const spendingFields = ['inputTokens', 'outputTokens', 'dollars'] as const;
+
+/** A value of each field of what was spent; a field without one is absent. */
+const eachSpending = (valueOf: (field: keyof Spending) => number | undefined): Spending =>
+  Object.fromEntries(
+    spendingFields.flatMap((field) => {
+      const value = valueOf(field);
+      return value === undefined ? [] : [[field, value]];
+    }),
+  );
+
+/** Adds up what steps cost; what no step says is absent. */
+export const spendingOf = (steps: readonly TrajectoryStep[]): Spending =>
+  eachSpending((field) => {
+    const known = steps.flatMap((step) => step[field] ?? []);
+    return known.length === 0 ? undefined : known.reduce((before, value) => before + value, 0);
+  });
+
 /** Adds up the steps. What the file states of the whole counts where that is more. */
 export function totalsOf({ steps, stated = {} }: Trajectory): TrajectoryTotals {
-  const sum = (of: (step: TrajectoryStep) => number | undefined): number | undefined =>
-    steps.reduce<number | undefined>((before, step) => {
-      const value = of(step);
-      return value === undefined ? before : (before ?? 0) + value;
-    }, undefined);
-  const inputTokens = larger(
-    sum((step) => step.inputTokens),
-    stated.inputTokens,
-  );
-  const outputTokens = larger(
-    sum((step) => step.outputTokens),
-    stated.outputTokens,
-  );
-  const dollars = larger(
-    sum((step) => step.dollars),
-    stated.dollars,
-  );
+  const spent = spendingOf(steps);
   return {
     steps: steps.length,
     turns: steps.reduce((most, { turn }) => Math.max(most, turn), stated.turns ?? 0),
-    seconds: sum((step) => step.seconds) ?? 0,
+    seconds: steps.reduce((sum, { seconds = 0 }) => sum + seconds, 0),
     restarts: steps.filter(({ isRestarted }) => isRestarted === true).length,
-    ...(inputTokens !== undefined && { inputTokens }),
-    ...(outputTokens !== undefined && { outputTokens }),
-    ...(dollars !== undefined && { dollars }),
+    ...eachSpending((field) => {
+      const known = [spent[field], stated[field]].filter((value) => value !== undefined);
+      return known.length === 0 ? undefined : Math.max(...known);
+    }),
   };
 }
-
-const larger = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 
 /**
  * The difference to R after a step: that of the last step up to it with a known one.

@@ -289,7 +289,12 @@ const responses: Api = {
   path: /\/responses$/,
   isStream: streamField,
   results: ({ input }) =>
-    listOf(input).filter(({ type }) => /_call_output$/.test(textOf(type))).length,
+    // Some agents send an output twice.
+    new Set(
+      listOf(input)
+        .filter(({ type }) => /_call_output$/.test(textOf(type)))
+        .map((each) => each['call_id']),
+    ).size,
   stream({ id, model, text, call, input, output }) {
     const message = {
       ...{ type: 'message', id: `item_${id}`, role: 'assistant', status: 'completed' },

@@ -10,6 +10,7 @@ import type { AgentLimits } from '../agents/agent';
 import type { WorkspaceOnR } from '../agents/workspaceOnR';
 import { BudgetSpent, budgetOf, budgetWithin, type Budget } from '../models/budget';
 import { ModelProxy, type ProxiedExchange } from '../modelProxy/modelProxy';
+import type { ToolResult } from '../modelProxy/toolResults';
 import type { ModelUpstream } from '../models/openModel';
 import type { ModelView } from '../modelView';
 import { bounded } from '../tools/tool';
@@ -19,7 +20,7 @@ import { acpPrompt } from './acpPrompt';
 import type { AcpDefinition } from './acpPresets';
 import { textAt, textsAt, usualEnvironment } from './agentEnvironment';
 import type { AcpEnding } from './acpEnding';
-import { AcpSession, type AcpAction, type AcpSessionEnd } from './acpSession';
+import { AcpSession, saysFailed, type AcpAction, type AcpSessionEnd } from './acpSession';
 
 /** An agent that is spoken to by the Agent Client Protocol, and how it is started. */
 export interface AcpAgent extends AcpDefinition {
@@ -76,8 +77,9 @@ const lastSeconds = 30;
 const exitSeconds = 5;
 /** Characters of the standard error of an agent that does not start, for the message about it. */
 const shownOfError = 2048;
-/** Characters of one message that the trace keeps. */
+/** Characters of one message that the trace keeps, and of what came of an action. */
 const messageLimit = 100_000;
+const observationLimit = 20_000;
 
 /**
  * One session of an agent on one instance: its container, its program, its way to the model, its
@@ -92,6 +94,8 @@ export class AcpRun {
   private readonly known = new Set<string>();
   private writing: Promise<void> = Promise.resolve();
   private actions = 0;
+  /** Actions whose outcome only the agent's next request tells. */
+  private untold: UntoldAction[] = [];
   private readonly budget: Budget;
 
   constructor(private readonly parts: AcpRunParts) {
@@ -140,7 +144,7 @@ export class AcpRun {
       session = this.session(running, workspace.folder, prompt);
       const end = await this.untilEnd(session, running, ending);
       await proxy.close();
-      await this.writing;
+      await this.write(() => this.tellOutcomes([]));
       if (signal?.aborted === true) await this.noteCancelled(end, began);
       throwIfAborted(signal);
       if (proxy.unusable !== undefined) throw proxy.unusable;
@@ -311,8 +315,7 @@ export class AcpRun {
 
   private async notePrompt(
     { system, messages }: ProxiedExchange['asked'],
-    removed: readonly string[] = [],
-    tokens = 0,
+    exchange?: ProxiedExchange,
   ): Promise<string> {
     const isNew = (text: string): boolean => {
       const digest = sha256(text);
@@ -324,11 +327,13 @@ export class AcpRun {
       .filter(({ role, content }) => isNew(`${role} ${content}`))
       .map(({ role, content }) => ({ role, content: bounded(content, messageLimit) }));
     const key = this.keyOf('prompt', this.answers.length, randomUUID());
+    const { removed = [], tools, inputEstimate: tokens = 0 } = exchange ?? {};
     await this.add({
       ...{ step: 'prompt', key, purpose: 'act', prompt: keyOf(system, messages) },
       ...{ system: isNew(system) ? bounded(system, messageLimit) : '', messages: shown },
       ...{ files: [], tokens },
       ...(removed.length > 0 && { removed: [...removed] }),
+      ...(tools !== undefined && { offeredTools: tools }),
     });
     return key;
   }
@@ -336,8 +341,9 @@ export class AcpRun {
   /** Writes an answer down before the agent can go on from it. */
   private async noteExchange(exchange: ProxiedExchange): Promise<void> {
     const { agent, model, reporter, instance } = this.parts;
-    const { asked, removed, answer, mostOutput, inputEstimate, seconds } = exchange;
-    const prompt = await this.notePrompt(asked, removed, inputEstimate);
+    const { asked, answer, mostOutput, seconds } = exchange;
+    await this.tellOutcomes(exchange.results);
+    const prompt = await this.notePrompt(asked, exchange);
     const step = await this.add({
       ...{ step: 'answer', key: this.keyOf('answer', this.answers.length, prompt) },
       ...{ purpose: 'act', method: agent.name, model, sample: 1 },
@@ -349,15 +355,52 @@ export class AcpRun {
   }
 
   private async noteAction(action: AcpAction): Promise<void> {
+    const noted = { ...action, answer: this.answers.at(-1)?.key ?? '' };
+    if (action.isShown && this.untold.length === 0) await this.addAction(noted);
+    else this.untold.push(noted);
+  }
+
+  /** Adds the actions that waited for their outcome, in their order. */
+  private async tellOutcomes(results: readonly ToolResult[]): Promise<void> {
+    const actions = this.untold;
+    this.untold = [];
+    const rest = results.filter(({ id }) => !actions.some((action) => isOf(id, action)));
+    for (const action of actions) {
+      const result = results.find(({ id }) => isOf(id, action)) ?? rest.shift();
+      await this.addAction(action.isShown ? action : withOutcome(action, result));
+    }
+  }
+
+  private async addAction({ id: _, isShown: _shown, ...action }: UntoldAction): Promise<void> {
     const { agent, model, onAct } = this.parts;
     const step = await this.add({
       ...{ step: 'act', key: this.keyOf('act', this.actions++), agent: agent.name, model },
-      ...{ answer: this.answers.at(-1)?.key ?? '', ...action },
+      ...action,
       // What the files are meanwhile is not known: the agent may be writing them.
       ...{ isSubmission: false, patch: '', leftOut: [] },
     });
     onAct?.(step as ActStep);
   }
+}
+
+/** An action with the key of the answer that it comes from. */
+type UntoldAction = AcpAction & { readonly answer: string };
+
+/** Whether a result is that of an action: agents put more around the ids of calls. */
+const isOf = (id: string, action: AcpAction): boolean =>
+  id !== '' && action.id?.includes(id) === true;
+
+function withOutcome(action: UntoldAction, result: ToolResult | undefined): UntoldAction {
+  if (result === undefined) return action;
+  const { call } = action;
+  return {
+    ...action,
+    observation: bounded(result.text, observationLimit),
+    call: {
+      ...call,
+      isError: call.isError || result.isError || saysFailed(call.name, result.text),
+    },
+  };
 }
 
 interface SessionAndProgram {

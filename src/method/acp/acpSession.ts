@@ -17,11 +17,15 @@ import type { AcpEnding } from './acpEnding';
 
 /** Something that an agent did, as it tells it. Untrusted. */
 export interface AcpAction {
+  /** Id of the call; absent for what is said last. */
+  readonly id?: string | undefined;
   /** What it said since the action before. */
   readonly thought: string;
   readonly action: string;
   readonly call: { readonly name: string; readonly input: unknown; readonly isError: boolean };
   readonly observation: string;
+  /** Whether the agent itself shows what came of it. Some tell their model alone. */
+  readonly isShown: boolean;
   readonly seconds: number;
 }
 
@@ -178,11 +182,16 @@ export class AcpSession {
   private takeCall(update: CallUpdate): void {
     const id = update.toolCallId;
     if (!this.calls.has(id) && this.calls.size > mostActions) return;
-    const { fields, began, thought } = this.calls.get(id) ?? this.newCall();
+    const { fields, printed, began, thought } = this.calls.get(id) ?? this.newCall();
     const known = Object.entries(update).filter(
       ([, value]) => value !== undefined && value !== null,
     );
-    const call = { fields: { ...fields, ...Object.fromEntries(known) }, began, thought };
+    const call = {
+      fields: { ...fields, ...Object.fromEntries(known) },
+      printed: bounded(printed + printedIn(update), kept),
+      began,
+      thought,
+    };
     this.calls.set(id, call);
     if (update.status !== 'completed' && update.status !== 'failed') return;
     this.calls.delete(id);
@@ -192,24 +201,29 @@ export class AcpSession {
   private newCall(): OpenCall {
     const thought = this.said;
     this.said = '';
-    return { fields: {}, began: Date.now(), thought };
+    return { fields: {}, printed: '', began: Date.now(), thought };
   }
 
-  private tell({ fields, began, thought }: OpenCall): void {
+  private tell({ fields, printed, began, thought }: OpenCall): void {
     this.actions += 1;
     if (this.actions > mostActions) return;
-    const { title, kind, rawInput, rawOutput, content, status } = fields;
-    const shown = (content ?? []).map(textOfContent).filter((text) => text !== '');
+    const { toolCallId: id, title, rawInput, rawOutput, content } = fields;
+    const kind = fields.kind ?? 'other';
+    const told = (content ?? []).map(textOfContent).filter((text) => text !== '');
+    const shown = told.length > 0 ? told.join('\n') : printed;
     const output = typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput);
+    const observation = shown === '' ? output : shown;
     this.parts.onAction({
+      id,
       thought,
       action: bounded(actionOf(title ?? '', rawInput), kept),
       call: {
-        name: kind ?? 'other',
+        name: kind,
         input: smallOnly(rawInput),
-        isError: status === 'failed',
+        isError: fields.status === 'failed' || exitCodeIn(rawOutput) > 0 || saysFailed(kind, shown),
       },
-      observation: bounded(shown.length > 0 ? shown.join('\n') : output, kept),
+      observation: bounded(observation, kept),
+      isShown: shown !== '' || typeof rawOutput === 'string' || id === undefined,
       seconds: (Date.now() - began) / 1000,
     });
   }
@@ -219,8 +233,8 @@ export class AcpSession {
     for (const call of this.calls.values()) this.tell(call);
     this.calls.clear();
     if (this.said.trim() === '') return;
-    const { thought, began } = this.newCall();
-    this.tell({ thought, began, fields: { title: '(no further action)', kind: 'other' } });
+    const call = this.newCall();
+    this.tell({ ...call, fields: { title: '(no further action)', kind: 'other' } });
   }
 }
 
@@ -235,6 +249,8 @@ type CallUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_ca
 
 interface OpenCall {
   readonly fields: Partial<CallUpdate>;
+  /** What its command printed, as far as that comes in pieces. */
+  readonly printed: string;
   /** Milliseconds since 1970. */
   readonly began: number;
   readonly thought: string;
@@ -282,6 +298,30 @@ function actionOf(title: string, input: unknown): string {
   });
   return [title, ...lines].join('\n');
 }
+
+/**
+ * What a command printed since the update before. Codex tells it beside the fields of the protocol
+ * (`_meta`), as Zed shows it.
+ */
+function printedIn({ _meta: meta }: CallUpdate): string {
+  const { terminal_output_delta: delta, terminal_output: whole } = meta ?? {};
+  const data = ((delta ?? whole) as { readonly data?: unknown } | undefined)?.data;
+  return typeof data === 'string' ? data : '';
+}
+
+/** The exit code in what a tool returned, by the names that agents have for it; 0 where there is none. */
+function exitCodeIn(rawOutput: unknown): number {
+  if (typeof rawOutput !== 'object' || rawOutput === null) return 0;
+  const fields = rawOutput as Readonly<Record<string, unknown>>;
+  const metadata = (fields['metadata'] ?? {}) as Readonly<Record<string, unknown>>;
+  const codes = [fields['exit_code'], fields['exitCode'], metadata['exit']];
+  return codes.find((code) => typeof code === 'number') ?? 0;
+}
+
+/** Whether a text says that a call failed: an exit code other than 0, or the mark of OpenHands. */
+export const saysFailed = (kind: string, text: string): boolean =>
+  /^(?:Tool: \w+\nResult:\n)?❌ /.test(text) ||
+  (kind === 'execute' && /\bexit(?:ed with)? code:? (?!0\b)\d+/i.test(text.slice(-1000)));
 
 const jsonOf = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value));
 

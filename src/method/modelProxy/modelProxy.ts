@@ -19,7 +19,7 @@ import { TooManyRequests } from '../models/rateLimiter';
 import { retryAfter } from '../models/retrying';
 import { tokensOfUntrusted } from '../tokens';
 import { apiAsked, errorOf } from './modelApis';
-import { isFields, type JsonFields } from './jsonFields';
+import { isFields, listOf, type JsonFields } from './jsonFields';
 import {
   passedRequest,
   type AnswerReader,
@@ -28,12 +28,17 @@ import {
   type PassedRequest,
 } from './modelApi';
 import { passOn } from './passOn';
+import { newToolResults, type ToolResult } from './toolResults';
 import { passing, RequestFindings, RequestRefused } from './requestShape';
 
 /** A request that was answered, for the trace. */
 export interface ProxiedExchange {
   /** As it was sent. Untrusted, like everything that an agent makes. */
   readonly asked: AskedText;
+  /** What came of the calls since the answer before. */
+  readonly results: readonly ToolResult[];
+  /** How many tools the request offers. */
+  readonly tools: number;
   /** What was taken out of the request before, in words. */
   readonly removed: readonly string[];
   readonly answer: ModelAnswer;
@@ -321,7 +326,19 @@ export class ModelProxy {
     const { mostOutput } = passed;
     const removed = [...passed.removed, ...headers.removed];
     const seconds = (Date.now() - began) / 1000;
-    return { exchange: { asked, removed, answer, mostOutput, inputEstimate, seconds }, isWhole };
+    return {
+      exchange: {
+        asked,
+        results: newToolResults(passed.body),
+        tools: listOf(passed.body['tools']).length,
+        removed,
+        answer,
+        mostOutput,
+        inputEstimate,
+        seconds,
+      },
+      isWhole,
+    };
   }
 
   /** One try. @returns whether an answer came; otherwise the agent has the provider's refusal */

@@ -3,7 +3,13 @@ import { isFailure, type TestResult } from '../../domain/outcome';
 import { plural } from '../../domain/plural';
 import type { StepOf } from '../../method/trace';
 import type { Step } from '../../method/traceSteps';
-import type { ChosenCandidate, Trajectory, TrajectoryStep } from '../trajectory';
+import {
+  spendingOf,
+  type ChosenCandidate,
+  type Spending,
+  type Trajectory,
+  type TrajectoryStep,
+} from '../trajectory';
 
 /**
  * Makes the trajectories of a trace of `generate`, line by line, since requests of agents repeat
@@ -30,7 +36,12 @@ export class OwnTrace {
 }
 
 class OwnTrajectory {
-  private readonly steps: TrajectoryStep[] = [];
+  private steps: TrajectoryStep[] = [];
+  /** Of the session of an agent: what was asked without tools, by the key of the prompt. */
+  private readonly toolless = new Map<string, readonly TrajectoryStep[]>();
+  private offersTools = false;
+  /** Short answers to that, with what was asked. */
+  private asides: TrajectoryStep[] = [];
   /** Indices of answers that no act has followed yet, by key. */
   private readonly answers = new Map<string, number>();
   private turn = 0;
@@ -100,7 +111,8 @@ class OwnTrajectory {
         this.ending = ending;
         const label = program === undefined ? step.agent : `${step.agent} (${program})`;
         const text = [`${ending}${why === '' ? '' : `: ${why}`}`, output].join('\n').trim();
-        return this.push(step, { kind: 'stage', label, text, seconds, diff: patch });
+        const spent = this.withoutAsides();
+        return this.push(step, { kind: 'stage', label, text, seconds, diff: patch, ...spent });
       }
       case 'choice': {
         const { sample, why, patch, method, model, oracle } = step;
@@ -122,6 +134,13 @@ class OwnTrajectory {
   }
 
   private addPrompt(step: StepOf<'prompt'>): void {
+    const { length } = this.steps;
+    this.showPrompt(step);
+    if (step.offeredTools === 0) this.toolless.set(step.key, this.steps.slice(length));
+    this.offersTools ||= (step.offeredTools ?? 0) > 0;
+  }
+
+  private showPrompt(step: StepOf<'prompt'>): void {
     const { system, messages, purpose, files } = step;
     const last = messages.at(-1);
     if (purpose === 'act' && this.observation !== undefined) {
@@ -157,6 +176,31 @@ class OwnTrajectory {
       ...(dollars !== undefined && { dollars }),
       by: { model: step.model, ...(purpose === 'act' && { agent: step.method }) },
     });
+    const asked = this.toolless.get(step.prompt);
+    if (asked === undefined || text.length > asideLimit) return;
+    this.asides.push(...asked, ...this.steps.slice(-1));
+  }
+
+  /**
+   * Takes out what an agent asked beside its work, such as a title for its session.
+   *
+   * @returns what that cost
+   */
+  private withoutAsides(): Spending {
+    const asides = new Set(this.offersTools ? this.asides : []);
+    const answers = [...asides].filter(({ kind }) => kind === 'answer');
+    this.steps = this.steps
+      .filter((step) => !asides.has(step))
+      .map((step) => ({
+        ...step,
+        turn: step.turn - answers.filter(({ turn }) => turn <= step.turn).length,
+      }));
+    this.turn -= answers.length;
+    this.asides = [];
+    this.toolless.clear();
+    this.offersTools = false;
+    this.answers.clear();
+    return spendingOf(answers);
   }
 
   /** An act takes its answer apart into thought and action, so the answer becomes the thought. */
@@ -178,6 +222,7 @@ class OwnTrajectory {
     this.push(step, { kind: 'action', text: action, by, ...again });
     this.push(step, {
       kind: 'observation',
+      ...(step.call?.isError === true && { label: 'failed' }),
       text: observation,
       seconds,
       ...(state !== undefined && 'cwd' in state && { folder: state.cwd }),
@@ -191,6 +236,9 @@ class OwnTrajectory {
     }
   }
 }
+
+/** Characters of an answer that is no part of an agent's work: a title, or yes or no. */
+const asideLimit = 500;
 
 /** A short output on one line, which a folded step then shows whole. */
 function outputText(output: unknown): string {

@@ -116,6 +116,51 @@ describe('a session with an agent of the protocol', () => {
     ]);
   });
 
+  it('tells what a command printed, wherever the agent puts it, and which calls failed', async () => {
+    const { end, actions } = session(
+      ready().onRequest(methods.agent.session.prompt, async ({ client, params: { sessionId } }) => {
+        const tell = (toolCallId: string, update: object): Promise<void> =>
+          client.notify(methods.client.session.update, {
+            sessionId,
+            update: { sessionUpdate: 'tool_call_update', toolCallId, ...update },
+          } as never);
+        const printed = (data: string): object => ({
+          _meta: { terminal_output_delta: { data, terminal_id: 't' } },
+        });
+        const done = { status: 'completed', kind: 'execute', title: 'x' };
+        const text = (said: string): object => ({
+          content: [{ type: 'content', content: { type: 'text', text: said } }],
+        });
+        await tell('codex', { ...printed('F\n'), title: 'x' });
+        await tell('codex', printed('1 failed\n'));
+        await tell('codex', { ...done, status: 'failed', rawOutput: { exit_code: 1 } });
+        await tell('opencode', { ...done, ...text('F'), rawOutput: { metadata: { exit: 2 } } });
+        await tell('qwen', { ...done, ...text('F\nExit Code: 1\nSignal: 0') });
+        await tell('passed', { ...done, ...text('ok\nExit Code: 0') });
+        await tell('openhands', { ...done, kind: 'read', ...text('Tool: a\nResult:\n❌ no') });
+        await tell('read', { ...done, kind: 'read', ...text('if it dies: exit code 1') });
+        await tell('gemini', done);
+        return { stopReason: 'end_turn' };
+      }),
+    );
+    await end;
+    assert.deepEqual(
+      actions.map(({ id, observation, call, isShown }) => [
+        ...[id, observation.split('\n')[0], call.isError, isShown],
+      ]),
+      [
+        ['codex', 'F', true, true],
+        ['opencode', 'F', true, true],
+        ['qwen', 'F', true, true],
+        ['passed', 'ok', false, true],
+        ['openhands', 'Tool: a', true, true],
+        ['read', 'if it dies: exit code 1', false, true],
+        ['gemini', '', false, false],
+      ],
+    );
+    assert.equal(actions[0]?.observation, 'F\n1 failed\n');
+  });
+
   it('ends where the agent breaks off, gives an error, or is stopped', async () => {
     const broken = session(
       ready().onRequest(methods.agent.session.prompt, () => {
