@@ -160,6 +160,10 @@ const parts: Readonly<
         'find /testbed /swt /agent -type f ! -path "*/__pycache__/*" -printf "%p %s %m %T@\\n" | grep -v /.git/index | sort',
         'git log --format=%H%n%B --all; git status --short; find /testbed -type f ! -path "*/__pycache__/*" | sort | xargs md5sum | grep -v /.git/index',
         'ls -a / /tmp /home /root; id; hostname; cat /etc/hosts',
+        // Names of images and environments. Random in every run are a port, ids, and the two layers on top.
+        'env | sort | sed "s/127.0.0.1:[0-9]*/127.0.0.1:PORT/"; tr "\\0" " " < /proc/1/cmdline',
+        'sed -E "s/(upperdir|workdir)=[^, ]*//g; s/lowerdir=[^:]*//; s/[0-9a-f]{12,}/ID/; s/^[0-9]+ [0-9]+ [0-9:]+ //" /proc/self/mountinfo',
+        'python -m pip list 2>&1; python -c "import sys; print(sys.version, sys.path)"',
       ].join(';'),
     );
     await ask(`${prompt}\n${seen}`);

@@ -51,6 +51,22 @@ new file mode 100644
 +        self.fail("found %d, R %s: %s" % (len(found), seen > 0, " ".join(found)))
 `;
 
+/**
+ * The body of a test that shows where it runs: names of images and environments are in what is mounted,
+ * who made the files, and when. What is random in every run is left out.
+ */
+const surroundings = [
+  'import hashlib, os, re, sys',
+  "random = r'(?m)(?:upper|work)dir=[^, ]*|lowerdir=[^:]*|[0-9a-f-]{12,}|^\\d+ \\d+ \\S+'",
+  "mounts = re.sub(random, '', open('/proc/self/mountinfo').read()).splitlines()",
+  "print('mounted: %d' % len(mounts))",
+  'for mount in mounts: print(mount[:60], hashlib.sha256(mount.encode()).hexdigest()[:8])',
+  "print(open('/proc/1/cmdline').read()[:200], os.getuid(), sorted(os.listdir('/')))",
+  "files = [os.stat(os.path.join(top, name)) for top, _, names in os.walk('tallybook') for name in names if name.endswith('.py')]",
+  'print([(each.st_size, each.st_mode, each.st_uid, each.st_mtime) for each in files])',
+  "self.fail('%r %r' % (sys.version, sys.path))",
+];
+
 for (const platform of platformsHere) declareOn(platform);
 
 /** Declares the tests for one platform. */
@@ -114,13 +130,18 @@ function declareOn(platform: Platform): void {
       const rows = [bundled, withOtherAnswer(bundled)];
       const datasets = rows.map((_, at) => join(folder, `answer ${at}.jsonl`));
       // The tests search for the datasets too; with this engine they must not find any.
-      const bodies = prying(rows, datasets);
+      const bodies = [...prying(rows, datasets), surroundings];
       const received: string[][] = [];
       const asked: string[][] = [];
       for (const [at, row] of rows.entries()) {
         await writeFile(datasets[at] ?? '', JSON.stringify(row));
         const own = ['--dataset', datasets[at] ?? '', '--storage', join(folder, `storage ${at}`)];
         const session = [...args.slice(2), ...own];
+        if (at === 0) {
+          // What is stored of one answer, and not of the other, makes no difference either.
+          const gold = await cli(['evaluate', '--predictions', 'gold', '--json', ...session]);
+          assert.equal(gold.status, 0, gold.stderr);
+        }
         received.push(await recordMcp(['--id', id, ...session], bodies));
         asked.push(
           await recordMethod('libro', session, bodies.slice(0, 5), join(folder, `${at}.out`)),
@@ -131,6 +152,7 @@ function declareOn(platform: Platform): void {
       const all = (received[0] ?? []).join('\n');
       assert.match(all, /by_loss = sorted/, 'a guess comes through whole');
       assert.match(all, /it is not there/, 'the dataset');
+      assert.match(all, /mounted: \d+/, 'the surroundings');
       assert.ok(!all.includes(id), 'the id with the number of the pull request');
     });
   });
