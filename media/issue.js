@@ -52,6 +52,12 @@
     });
   }
 
+  // Who moves about in the page reads it.
+  const reads = () => vscode.postMessage({ do: 'read' });
+  for (const event of ['pointerdown', 'wheel', 'keydown']) {
+    document.addEventListener(event, reads, { once: true, passive: true });
+  }
+
   let waiting = false;
   window.addEventListener('scroll', () => {
     if (waiting) return;

@@ -97,6 +97,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
       this.noteType,
       open.onDidChange(draw),
       vscode.window.onDidChangeVisibleTextEditors(draw),
+      vscode.window.tabGroups.onDidChangeTabGroups(draw),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration(diffSettings)) draw();
       }),
@@ -169,6 +170,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
     return hasGutterOfR(isShownBeside, {
       isSideBySide: set.get('renderSideBySide') !== false,
       mayBeInline: set.get('useInlineViewWhenSpaceIsLimited') !== false,
+      sharesWidth: vscode.window.tabGroups.all.length > 1,
     });
   }
 

@@ -34,18 +34,20 @@ export interface DiffLayout {
   readonly isSideBySide: boolean;
   /** `diffEditor.useInlineViewWhenSpaceIsLimited` */
   readonly mayBeInline: boolean;
+  /** Whether it shares the width of the window with another group of editors. */
+  readonly sharesWidth: boolean;
 }
 
 /**
- * Whether a diff certainly has the gutter of R on its left. Extensions are not told when a narrow
- * diff becomes inline; the diff of several files then has no gutter of R.
+ * Whether a diff has the gutter of R on its left. Extensions are not told when a narrow diff becomes
+ * inline, which leaves no gutter of R: a diff beside another group of editors is taken as narrow.
  *
  * @param isShownBeside whether R's version of the file is in an editor too, as in a diff
  */
 export const hasGutterOfR = (
   isShownBeside: boolean,
-  { isSideBySide, mayBeInline }: DiffLayout,
-): boolean => isShownBeside && isSideBySide && !mayBeInline;
+  { isSideBySide, mayBeInline, sharesWidth }: DiffLayout,
+): boolean => isShownBeside && isSideBySide && !(mayBeInline && sharesWidth);
 
 /**
  * The marks of a document.

@@ -33,6 +33,8 @@ export interface IssueSource {
    * environment, which a setting can change at any time.
    */
   readonly makeEnvironment: (() => Promise<void>) | undefined;
+  /** Called when a person moves about in the page. */
+  read(): void;
   /** Shows the error of handling a message of the page. */
   failed(error: unknown): void;
 }
@@ -40,6 +42,7 @@ export interface IssueSource {
 /** The messages of the page. A reference is the index of a place that was found before. */
 const message = z.discriminatedUnion('do', [
   z.object({ do: z.literal('open'), reference: z.number().int().nonnegative() }),
+  z.object({ do: z.literal('read') }),
   z.object({ do: z.literal('reveal') }),
   z.object({ do: z.literal('environment') }),
   z.object({ do: z.literal('openInstance') }),
@@ -215,6 +218,10 @@ export class IssuePanel implements vscode.Disposable {
     const { data } = message.safeParse(received);
     if (data === undefined) return;
     try {
+      if (data.do === 'read') {
+        this.source.read();
+        return;
+      }
       if (data.do === 'reveal') {
         await this.source.reveal();
         this.update();

@@ -18,6 +18,8 @@ export interface IssueParts {
   readonly listed: Instances;
   readonly opened: OpenInstance | undefined;
   readonly id: string;
+  /** Called when a person moves about in the page. */
+  readonly read: () => void;
 }
 
 /**
@@ -47,7 +49,7 @@ export function redrawIssue(id: string): void {
   IssuePanel.updateAll(id);
 }
 
-function issueSource({ context, revealed, listed, opened, id }: IssueParts): IssueSource {
+function issueSource({ context, revealed, listed, opened, id, read }: IssueParts): IssueSource {
   let resolving: Promise<ResolveReference> | undefined;
   return {
     id,
@@ -86,6 +88,7 @@ function issueSource({ context, revealed, listed, opened, id }: IssueParts): Iss
       if (opened === undefined || isSetToContainers(opened.folder.uri)) return undefined;
       return async () => vscode.commands.executeCommand(commandIds.makeEnvironment);
     },
+    read,
     failed: (error) => {
       void vscode.window.showErrorMessage(withoutLinkMarkup(messageInEditor(error)));
     },

@@ -1,6 +1,17 @@
 import type * as vscode from 'vscode';
 import type { Denominator, DenominatorKind } from '../../domain/study/denominator';
 
+/**
+ * The datasets that predictions can be about: those that have an instance with one, in their order.
+ * Where none has, the last, which is the one that a person has set.
+ */
+export function datasetsInQuestion<D extends { readonly predicted: number | undefined }>(
+  possible: readonly D[],
+): readonly D[] {
+  const withPredictions = possible.filter(({ predicted }) => predicted !== 0);
+  return withPredictions.length > 0 ? withPredictions : possible.slice(-1);
+}
+
 /** The instances that rates may be shares of, each list by id. */
 export interface PossibleDenominators {
   /** All instances of the dataset. */

@@ -22,6 +22,7 @@ import { withTrajectoryFindings } from '../../trajectory/scan/withTrajectoryFind
 import { distOf } from '../instance/warmSession';
 import { afterAWhile } from '../shell/afterAWhile';
 import { iconBeside } from '../shell/iconBeside';
+import { commandIds } from '../shell/names';
 import type { Catalogue } from '../instances/catalogue';
 import { engineSettingsOfListed } from '../instances/engineSettingsOfListed';
 import { shortDatasetName } from '../../domain/study/shortDatasetName';
@@ -32,6 +33,7 @@ import {
   type DenominatorChoice,
   type PossibleDenominators,
 } from './denominatorChoices';
+import { datasetOfPredictions, type PossibleDataset } from './datasetOfPredictions';
 import type { RunLibrary } from './library';
 
 /** The parameters of a batch. Code that runs the command can pass them instead of a person. */
@@ -47,11 +49,8 @@ export interface BatchChoice {
 /** What batches need of the window. */
 export interface BatchParts {
   readonly extensionPath: string;
-  readonly catalogue: Catalogue;
-  /**
-   * The catalogue's dataset when the command began. The catalogue may be reading another by now.
-   */
-  readonly dataset: Dataset;
+  /** What the predictions are about. The catalogue may be reading another by now. */
+  readonly of: Pick<PossibleDataset, 'name' | 'dataset'>;
   readonly library: RunLibrary;
   readonly reporter: Reporter;
   readonly sources: readonly string[];
@@ -61,36 +60,41 @@ interface Item extends vscode.QuickPickItem {
   choose(): Promise<readonly string[] | undefined>;
 }
 
-/** Asks what to evaluate; undefined when the person cancels. */
+/**
+ * Asks what to evaluate, and finds the dataset that it is about; undefined when the person cancels.
+ *
+ * @param possible datasets of the window
+ */
 export async function askForBatch(
   catalogue: Catalogue,
-  dataset: Dataset,
+  possible: readonly PossibleDataset[],
   extensionPath: string,
-): Promise<BatchChoice | undefined> {
+): Promise<{ readonly choice: BatchChoice; readonly of: PossibleDataset } | undefined> {
   const title = vscode.l10n.t('Evaluate Predictions');
-  const predictions = await askForPredictions(catalogue, title);
+  const predictions = await askForPredictions(possible, title);
   if (predictions === undefined || predictions.length === 0) return undefined;
-  const chosen = await askForInstances(catalogue, dataset, {
-    title,
-    files: filesOf(predictions, extensionPath),
-  });
+  const files = filesOf(predictions, extensionPath);
+  const of = await datasetOfPredictions(possible, files, title);
+  if (of === undefined) return undefined;
+  const chosen = await askForInstances(catalogue, of, { title, files });
   if (chosen === undefined) return undefined;
   const { ids, denominator } = chosen;
   const runId = await vscode.window.showInputBox({
-    title,
+    title: vscode.l10n.t('Evaluate Predictions for Instances of {0}', shortDatasetName(of.name)),
     prompt: vscode.l10n.t(
-      'Name of the run. The name of an unfinished run with the same predictions resumes that run.',
+      "Name of the run. Reuse an unfinished run's name to resume it, with the same predictions.",
     ),
-    value: nameOf(predictions, catalogue.datasetName),
+    value: nameOf(predictions, of.name),
     validateInput: (text) => (text.trim() === '' ? vscode.l10n.t('A run needs a name') : undefined),
     ignoreFocusOut: true,
   });
-  return runId === undefined ? undefined : { predictions, ids, denominator, runId: runId.trim() };
+  if (runId === undefined) return undefined;
+  return { choice: { predictions, ids, denominator, runId: runId.trim() }, of };
 }
 
 /** Asks for files of predictions, or what stands for them. */
 async function askForPredictions(
-  catalogue: Catalogue,
+  possible: readonly PossibleDataset[],
   title: string,
 ): Promise<readonly string[] | undefined> {
   const items: Item[] = [
@@ -118,7 +122,7 @@ async function askForPredictions(
       description: vscode.l10n.t('base tests only'),
       choose: async () => ['none'],
     },
-    ...(catalogue.datasetName === 'bundled'
+    ...(possible.some(({ name }) => name === 'bundled')
       ? [
           {
             label: '$(package) ' + vscode.l10n.t('Bundled Candidates'),
@@ -132,7 +136,7 @@ async function askForPredictions(
     title,
     placeHolder: vscode.l10n.t(
       'Predictions for instances of {0}',
-      shortDatasetName(catalogue.datasetName),
+      possible.map(({ name }) => shortDatasetName(name)).join(', '),
     ),
     ignoreFocusOut: true,
   });
@@ -142,12 +146,14 @@ async function askForPredictions(
 /** Asks which instances rates are shares of, unless only one answer is possible. */
 async function askForInstances(
   catalogue: Catalogue,
-  dataset: Dataset,
+  { dataset, from }: PossibleDataset,
   { title, files }: { readonly title: string; readonly files: readonly string[] },
 ): Promise<DenominatorChoice | undefined> {
   const possible: PossibleDenominators = {
     all: dataset.entries.map(({ id }) => id),
-    ...(catalogue.isFiltered ? { listed: catalogue.entries().map(({ id }) => id) } : {}),
+    ...(from === 'setting' && catalogue.isFiltered
+      ? { listed: catalogue.entries().map(({ id }) => id) }
+      : {}),
     ...(files.some(isMadeUp) ? {} : { predicted: await predicted(files, dataset) }),
   };
   const choices = denominatorChoices(vscode.l10n, possible);
@@ -185,7 +191,7 @@ export async function evaluatePredictions(
   choice: BatchChoice,
   parts: BatchParts,
 ): Promise<string | undefined> {
-  const { catalogue, library, reporter } = parts;
+  const { library, reporter } = parts;
   if (choice.ids.length === 0) {
     throw new HumanError(
       vscode.l10n.t('There is no instance to evaluate'),
@@ -223,7 +229,7 @@ export async function evaluatePredictions(
         results: {
           out,
           runId: choice.runId,
-          dataset: catalogue.datasetName,
+          dataset: parts.of.name,
           ...(choice.denominator === undefined ? {} : { denominator: choice.denominator }),
           predictions: await Promise.all(choice.predictions.map(digested)),
         },
@@ -253,7 +259,7 @@ async function prepared(
   request: EngineRequest & { readonly signal: AbortSignal },
 ) {
   const { signal, assets } = request;
-  const instances = await parts.dataset.read(choice.ids);
+  const instances = await parts.of.dataset.read(choice.ids);
   throwIfAborted(signal);
   const predictions = await chosenPredictions(choice, instances, parts, signal);
   const python = await createPythonParser((name) => join(assets, name));
@@ -267,20 +273,25 @@ async function prepared(
 async function chosenPredictions(
   choice: BatchChoice,
   instances: readonly Instance[],
-  { dataset, extensionPath, reporter }: BatchParts,
+  { of: { dataset }, extensionPath, reporter }: BatchParts,
   signal: AbortSignal,
 ): Promise<readonly Prediction[]> {
   const from = filesOf(choice.predictions, extensionPath);
   const { predictions, origins, problems } = await loadPredictions(from, instances, dataset);
   for (const problem of problems) reporter.log(`${choice.runId}: ${problem}`);
-  if (problems.length > 0) {
-    void vscode.window.showWarningMessage(
-      problems.length === 1
-        ? vscode.l10n.t('1 prediction is left out; the log says why')
-        : vscode.l10n.t('{0} predictions are left out; the log says why', problems.length),
-    );
-  }
+  if (problems.length > 0) void tellSkipped(problems.length);
   return withTrajectoryFindings(predictions, origins, { redact: redactKeys, reporter, signal });
+}
+
+async function tellSkipped(count: number): Promise<void> {
+  const showLog = vscode.l10n.t('Show Log');
+  const chosen = await vscode.window.showWarningMessage(
+    count === 1
+      ? vscode.l10n.t('Skipped 1 invalid prediction.')
+      : vscode.l10n.t('Skipped {0} invalid predictions.', count),
+    showLog,
+  );
+  if (chosen === showLog) await vscode.commands.executeCommand(commandIds.showLog);
 }
 
 /** The chosen predictions as files; `gold` and `none` stay. */

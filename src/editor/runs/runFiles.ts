@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, resolve, sep } from 'node:path';
 import * as vscode from 'vscode';
-import { isWithin } from './isWithin';
 import { runFileAuthority, scheme } from '../shell/names';
 import type { RunLibrary } from './library';
 
@@ -29,4 +28,10 @@ export async function runFileText(library: RunLibrary, { query }: vscode.Uri): P
     return vscode.l10n.t('The run of this file is no longer listed: open it from the dashboard.');
   }
   return readFile(query, 'utf8').catch(() => vscode.l10n.t('{0} does not exist', query));
+}
+
+/** Whether an absolute path lies below a folder, with `..` resolved. */
+function isWithin(path: string, folder: string): boolean {
+  const whole = resolve(folder);
+  return resolve(path).startsWith(whole.endsWith(sep) ? whole : whole + sep);
 }

@@ -34,6 +34,7 @@ import { showCellCandidate, showLog } from './cells';
 import { findCell, repositoryOfCell } from './foundCell';
 import { DashboardPanel, type DashboardSource } from './dashboardPanel';
 import { denominatorInWords } from './denominatorChoices';
+import { possibleDatasets } from './datasetOfPredictions';
 import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
 import { withoutHiddenSurvivors } from './hiddenSurvivors';
 import { RunLibrary, runsViews } from './library';
@@ -252,16 +253,20 @@ export class Runs implements vscode.Disposable {
     }
     const instances = await this.instances();
     const { catalogue } = instances;
-    const dataset = await instances.dataset();
-    const choice = given ?? (await askForBatch(catalogue, dataset, this.context.extensionPath));
-    if (choice === undefined) return;
+    const { extensionPath } = this.context;
+    const possible = await possibleDatasets(instances, extensionPath, this.reporter);
+    const asked =
+      given === undefined
+        ? await askForBatch(catalogue, possible, extensionPath)
+        : { choice: given, of: possible.at(-1) };
+    if (asked?.of === undefined) return;
+    const { choice, of } = asked;
     const parts = {
-      extensionPath: this.context.extensionPath,
-      catalogue,
-      dataset,
+      extensionPath,
+      of,
       library: this.library,
       reporter: this.reporter,
-      sources: this.sources(),
+      sources: [...of.sources, ...this.sources()],
     };
     await this.library.loaded();
     // A person who was asked elsewhere, as by the palette, sees how far it is.

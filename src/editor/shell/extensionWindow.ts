@@ -181,8 +181,10 @@ export class ExtensionWindow {
         const { id, opened } = await this.instanceOf(row);
         const { showIssue } = await import('./parts');
         const listed = await this.instances.loaded();
-        await showIssue({ context, revealed, listed, opened, id }, isInPassing(how));
-        await steps.tell(contextKeys.issueShown);
+        const { read } = this;
+        const inPassing = isInPassing(how);
+        await showIssue({ context, revealed, listed, opened, id, read }, inPassing);
+        if (!inPassing) read();
       },
       [commandIds.reveal]: async (row) => {
         const { id } = await this.instanceOf(row);
@@ -310,8 +312,7 @@ export class ExtensionWindow {
           const opened = await this.openInstance();
           const { restoreIssue } = await import('./parts');
           const listed = await this.instances.loaded();
-          await restoreIssue(panel, state, { context, revealed, listed, opened });
-          await this.steps.tell(contextKeys.issueShown);
+          await restoreIssue(panel, state, { context, revealed, listed, opened, read: this.read });
         },
       }),
       vscode.window.registerWebviewPanelSerializer(dashboardViewType, {
@@ -419,7 +420,7 @@ export class ExtensionWindow {
 
   /** Shows the walkthrough if it opened this window, and the issue if the instance is new. */
   private async showFirst(instance: OpenInstance): Promise<void> {
-    const { context, revealed, steps } = this;
+    const { context, revealed, steps, read } = this;
     const isFirst = await instance.isFirstTime();
     if (instance.isBundled && context.globalState.get(goesOn, false)) {
       await context.globalState.update(goesOn, undefined);
@@ -427,10 +428,13 @@ export class ExtensionWindow {
     } else if (isFirst) {
       const listed = await this.instances.loaded();
       const { showIssue } = await import('./parts');
-      await showIssue({ context, revealed, listed, opened: instance, id: instance.marker.id });
-      await steps.tell(contextKeys.issueShown);
+      const { id } = instance.marker;
+      await showIssue({ context, revealed, listed, opened: instance, id, read });
     }
   }
+
+  /** Completes the step of the walkthrough: the person asked for the issue, or is in its page. */
+  private readonly read = (): void => void this.steps.tell(contextKeys.issueRead);
 
   /** Runs something and shows its error once. */
   private async shown(run: () => void | Promise<void>): Promise<void> {

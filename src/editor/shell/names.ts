@@ -188,7 +188,7 @@ export const contextKeys = {
   /** What is missing to run tests: `python` or `docker`; not set when nothing is missing. */
   engineProblem: 'swt-bench.engineProblem',
   /** What an author has done so far; these keys complete the steps of the walkthrough. */
-  issueShown: 'swt-bench.issueShown',
+  issueRead: 'swt-bench.issueRead',
   candidateWritten: 'swt-bench.candidateWritten',
   candidateReproduces: 'swt-bench.candidateReproduces',
   coverageShown: 'swt-bench.changeCoverageShown',

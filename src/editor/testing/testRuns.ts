@@ -216,8 +216,9 @@ export class TestRuns {
       }
       await work({ run, items, underWay, signal: abortSignalOf(token, run.token) });
     } catch (error) {
-      this.failed(run, leavesStates ? [] : items, error);
-      if (error instanceof Cancelled && !leavesStates) outdated = await this.reportLast(run);
+      this.failed(run, error);
+      // What prevents a run is no result of a test: the states of before stay.
+      if (!leavesStates) outdated = await this.reportLast(run);
     } finally {
       underWay.end();
       run.end();
@@ -287,7 +288,7 @@ export class TestRuns {
         : vscode.l10n.t('Did not run: {0}', strict.explanation);
     for (const item of items) {
       const isKnown = this.reportTest(run, item, evaluated, shown);
-      if (!isKnown && expected.has(item.id)) run.errored(item, new vscode.TestMessage(why));
+      if (!isKnown && expected.has(item.id)) run.errored(item, messageBelow(item, why));
     }
   }
 
@@ -363,21 +364,28 @@ export class TestRuns {
       else {
         const why = notRun.find((each) => each.path === fileOf(item.id))?.reason;
         const text = why ?? vscode.l10n.t('Did not run on {0}', sideName[side]);
-        run.errored(item, new vscode.TestMessage(text));
+        run.errored(item, messageBelow(item, text));
       }
     }
   }
 
-  private failed(run: vscode.TestRun, items: readonly vscode.TestItem[], error: unknown): void {
+  private failed(run: vscode.TestRun, error: unknown): void {
     if (error instanceof Cancelled) {
       append(run, `${vscode.l10n.t('Cancelled.')}\n`);
       return;
     }
     const text = problemText(error);
     append(run, `${text}\n`);
-    for (const item of items) run.errored(item, new vscode.TestMessage(text));
     showEngineProblem(error, this.reporter, this.open.folder);
   }
+}
+
+/** At the end of a test, since at its definition the box would cover the text about it. */
+function messageBelow({ uri, range }: vscode.TestItem, text: string): vscode.TestMessage {
+  const message = new vscode.TestMessage(text);
+  if (uri !== undefined && range !== undefined)
+    message.location = new vscode.Location(uri, range.end);
+  return message;
 }
 
 function placeOf({ id, uri, range }: vscode.TestItem) {

@@ -281,8 +281,9 @@ describe('change coverage in VS Code', () => {
       sideUri('base', path),
       sideUri('fixed', path),
       path,
+      { viewColumn: vscode.ViewColumn.Two },
     );
-    await hands.resize(900, 1500);
+    await hands.resize(1200, 1500);
     await waitFor(
       'one side only',
       async () =>
@@ -311,6 +312,7 @@ describe('change coverage in VS Code', () => {
       assert.ok(part?.includes(symbol), `line ${line} in ${told}`);
     }
     await screenshot('coverage-inline-one-file');
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
     await hands.resize(1500, 1500);
   });
 

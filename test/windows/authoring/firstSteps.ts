@@ -133,6 +133,8 @@ describe('the walkthrough', () => {
       return true;
     });
     await isDone('open');
+    const ticked = await done();
+    assert.ok(!ticked.includes('Read the issue'), 'it was shown, and nobody has read it');
     await screenshot('walkthrough');
   });
 

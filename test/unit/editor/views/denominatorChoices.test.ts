@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  datasetsInQuestion,
   denominatorChoices,
   denominatorInWords,
   denominatorQuestion,
@@ -73,5 +74,23 @@ describe('the question which instances rates are shares of', () => {
       'of instances with a prediction (2 of 100 in the dataset)',
     );
     assert.equal(denominatorInWords(english, { instances: [1] }), '');
+  });
+});
+
+describe('the datasets that predictions can be about', () => {
+  const own = { name: 'mine.jsonl', predicted: 3 };
+  const set = { name: 'lite.jsonl', predicted: 2 };
+
+  it('are those that have an instance of them', () => {
+    assert.deepEqual(datasetsInQuestion([own, { ...set, predicted: 0 }]), [own]);
+    assert.deepEqual(datasetsInQuestion([{ ...own, predicted: 0 }, set]), [set]);
+    assert.deepEqual(datasetsInQuestion([own, set]), [own, set]);
+  });
+
+  it('are all where T* or no candidate stands for predictions, and the set one where none fits', () => {
+    const any = [own, set].map((each) => ({ ...each, predicted: undefined }));
+    assert.deepEqual(datasetsInQuestion(any), any);
+    const none = [own, set].map((each) => ({ ...each, predicted: 0 }));
+    assert.deepEqual(datasetsInQuestion(none), [none[1]]);
   });
 });

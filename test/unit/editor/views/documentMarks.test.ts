@@ -76,11 +76,13 @@ describe('marks of change coverage in a document', () => {
 
   it('tell no removed lines on R∘X* where a gutter of R shows them', () => {
     assert.deepEqual(shows(documentMarks(fixed, coverage, files, true)).notes, []);
-    const sides = { isSideBySide: true, mayBeInline: false };
+    const sides = { isSideBySide: true, mayBeInline: true, sharesWidth: false };
     assert.equal(hasGutterOfR(true, sides), true);
     assert.equal(hasGutterOfR(false, sides), false, 'R∘X* by itself');
     assert.equal(hasGutterOfR(true, { ...sides, isSideBySide: false }), false);
-    assert.equal(hasGutterOfR(true, { ...sides, mayBeInline: true }), false, 'not known');
+    const narrow = { ...sides, sharesWidth: true };
+    assert.equal(hasGutterOfR(true, narrow), false, 'beside the issue it is inline');
+    assert.equal(hasGutterOfR(true, { ...narrow, mayBeInline: false }), true);
   });
 
   it('are the added lines on R∘X*, with removed ones told above them', () => {
