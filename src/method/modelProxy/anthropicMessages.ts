@@ -149,7 +149,7 @@ const counted = {
  * answers, a cache of one hour, or a longer and dearer context.
  */
 const betas =
-  /^(?:claude-code|interleaved-thinking|redact-thinking|thinking-token-count|context-management|prompt-caching|prompt-caching-scope|effort|task-budgets|structured-outputs|fine-grained-tool-streaming|token-efficient-tools|tool-examples|tool-search-tool|advanced-tool-use|mid-conversation-system|computer-use|output-128k)-\d{4}-\d\d-\d\d$/;
+  /^(?:claude-code|interleaved-thinking|redact-thinking|thinking-token-count|context-management|prompt-caching|prompt-caching-scope|effort|task-budgets|structured-outputs|fine-grained-tool-streaming|token-efficient-tools|tool-examples|tool-search-tool|advanced-tool-use|mid-conversation-system|computer-use|output-128k)-\d{4}-?\d\d-?\d\d$/;
 
 /** https://docs.anthropic.com/en/api/messages and .../streaming */
 export const anthropicMessages: ModelApi = {

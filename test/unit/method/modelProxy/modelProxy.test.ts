@@ -280,7 +280,10 @@ describe('the model proxy', () => {
           },
         ],
       },
-      { 'anthropic-beta': 'web-fetch-2025-09-10,effort-2025-11-24, context-1m-2025-08-07' },
+      {
+        'anthropic-beta':
+          'claude-code-20250219,web-fetch-2025-09-10,effort-2025-11-24, context-1m-2025-08-07',
+      },
     );
     const openai = await reached('openai/m', upstream);
     await post(`${openai.url}/v1/responses`, {
@@ -312,7 +315,7 @@ describe('the model proxy', () => {
       (messages?.body['tools'] as { name: string }[] | undefined)?.map(({ name }) => name),
       ['edit', 'Bash'],
     );
-    assert.equal(messages?.headers['anthropic-beta'], 'effort-2025-11-24');
+    assert.equal(messages?.headers['anthropic-beta'], 'claude-code-20250219,effort-2025-11-24');
     assert.ok(
       !('mcp_servers' in (messages?.body ?? {})) && !('service_tier' in (messages?.body ?? {})),
     );
