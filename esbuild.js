@@ -62,6 +62,7 @@ const loadedLate = {
   ai: 'ai',
   '@ai-sdk/anthropic': 'ai-anthropic',
   '@ai-sdk/google': 'ai-google',
+  '@ai-sdk/openai': 'ai-responses',
   '@ai-sdk/openai-compatible': 'ai-openai',
   'gpt-tokenizer/encoding/o200k_base': 'tokenizer',
   '@kubernetes/client-node': 'kubernetes',

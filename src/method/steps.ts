@@ -18,7 +18,14 @@ import type { GoldenAnswer } from './given/goldenAnswer';
 import type { ModelView, RunsOnR } from './modelView';
 import { inputTokensOf } from './models/answering';
 import { dollarsOf, type Budget, type Price } from './models/budget';
-import type { ChatModel, ChatRequest, RequestSettings } from './models/chatModel';
+import {
+  ContextExceeded,
+  type ChatMessage,
+  type ChatModel,
+  type ChatRequest,
+  type RequestSettings,
+} from './models/chatModel';
+import { writesCallsAsText } from './models/reasoning';
 import type { ModelUpstream } from './models/openModel';
 import type { EmbeddingModel } from './models/embeddingModel';
 import { packFiles } from './pack';
@@ -35,6 +42,7 @@ import {
 } from './prompts';
 import { mostShownFailures, shownFailures } from './refining/shownFailures';
 import { searchIndex } from './searchIndex';
+import { shorterHistories } from './agents/shorterHistories';
 import type { Oracle } from './oracle';
 import type { RunOnROptions } from './runOnR';
 import { tokenCounter } from './tokens';
@@ -311,6 +319,11 @@ interface Asked {
   readonly isReused?: boolean | undefined;
 }
 
+/** What is asked. */
+type Asking = Omit<ToolRequest, 'tools'> &
+  Partial<Pick<ToolRequest, 'tools'>> &
+  Pick<StepOf<'prompt'>, 'prompt' | 'oracle'>;
+
 interface Recalling<Kind extends Step['step']> {
   /** The key in traces of earlier versions. */
   readonly formerKey?: string;
@@ -352,14 +365,59 @@ class TracedSteps implements Steps {
     const { format, sample, temperature, given, after, isReused } = asked;
     const way = wayOfAsking(format, given);
     const method = after === undefined ? way : `${way}+refine`;
-    return this.ask('tests', await this.promptFor(format, given, after), {
-      ...{ method, sample, temperature, isReused },
-    });
+    return this.askFitting(
+      'tests',
+      (contextTokens) => this.promptFor(format, given, { after, contextTokens }),
+      { method, sample, temperature, isReused },
+    );
   }
 
   async sampleWith({ write, ...asked }: Parameters<Steps['sampleWith']>[0]) {
     // Without the files, a prompt tells all that it is made of.
-    return this.ask('tests', await this.filesPrompt('tests', keyOf(write('')), write), asked);
+    const name = keyOf(write(''));
+    return this.askFitting(
+      'tests',
+      (contextTokens) => this.filesPrompt('tests', name, write, { contextTokens }),
+      asked,
+    );
+  }
+
+  /**
+   * Asks with a prompt that has room in the model's window. A prompt that the server refuses as too
+   * long is made once more with fewer files. An answer to a longer prompt in the trace stays.
+   */
+  private async askFitting(
+    purpose: AnswerStep['purpose'],
+    promptOf: (contextTokens: number) => Promise<StepOf<'prompt'>>,
+    asked: Asked,
+  ): Promise<AnswerStep> {
+    let { contextTokens } = this.parts;
+    for (let tries = 1; ; tries += 1) {
+      const prompt = await promptOf(contextTokens);
+      const room = this.room();
+      const isTooLong = room !== undefined && prompt.tokens > room && contextTokens > room;
+      if (isTooLong && this.knownAnswer(purpose, prompt, asked) === undefined) {
+        contextTokens = room;
+        continue;
+      }
+      try {
+        return await this.ask(purpose, prompt, asked);
+      } catch (error) {
+        if (!(error instanceof ContextExceeded) || tries === mostShortened) throw error;
+        contextTokens = Math.min(this.room() ?? Infinity, Math.floor(0.75 * prompt.tokens));
+      }
+    }
+  }
+
+  /** The most tokens of a prompt, by our tokenizer; undefined where the window is unknown. */
+  private room(): number | undefined {
+    const { live, maxInputTokens, maxOutputTokens } = this.parts;
+    // What a model of the editor takes is in its own tokens.
+    const stated = maxInputTokens === undefined ? undefined : Math.floor(0.85 * maxInputTokens);
+    const learned = live?.model.room?.(maxOutputTokens);
+    return stated === undefined || learned === undefined
+      ? (stated ?? learned)
+      : Math.min(stated, learned);
   }
 
   async fix(asked: Parameters<Steps['fix']>[0]): Promise<FixStep> {
@@ -382,13 +440,16 @@ class TracedSteps implements Steps {
     return { inputTokens: step.tokens, isAnswered: answer !== undefined };
   }
 
-  private promptForFix(format: CandidateFormat): Promise<StepOf<'prompt'>> {
+  private promptForFix(
+    format: CandidateFormat,
+    contextTokens = this.parts.contextTokens,
+  ): Promise<StepOf<'prompt'>> {
     const { instance } = this.parts;
     // The name that the prompt of Table 5's fixes has in earlier traces.
     const name = format === 'custom' ? 'fix' : `fix ${format}`;
     const write = (files: string): Prompt => fixPrompt({ ...instance, files, format });
     const fits = format === 'custom' ? () => true : (path: string) => !isTestPath(path);
-    return this.filesPrompt('fix', name, write, fits);
+    return this.filesPrompt('fix', name, write, { fits, contextTokens });
   }
 
   /** The key of the oracle's verdict on the text of a fix. */
@@ -451,7 +512,7 @@ class TracedSteps implements Steps {
   /** The answer to a request that says something, if the trace has it. */
   private knownAnswer(
     purpose: AnswerStep['purpose'],
-    prompt: StepOf<'prompt'>,
+    prompt: Pick<StepOf<'prompt'>, 'prompt' | 'oracle'>,
     asked: Asked,
   ): AnswerStep | undefined {
     const known = this.parts.trace.find('answer', this.identify(purpose, prompt, asked).key);
@@ -459,8 +520,10 @@ class TracedSteps implements Steps {
   }
 
   async sampleFix({ format, ...asked }: Parameters<Steps['sampleFix']>[0]): Promise<AnswerStep> {
-    const prompt = await this.promptForFix(format);
-    return this.ask('fix', prompt, { method: wayOfFixing(format), ...asked });
+    return this.askFitting('fix', (contextTokens) => this.promptForFix(format, contextTokens), {
+      method: wayOfFixing(format),
+      ...asked,
+    });
   }
 
   async convert(text: string, from: Pick<AnswerStep, 'key'>): Promise<PatchStep> {
@@ -503,7 +566,7 @@ class TracedSteps implements Steps {
   }
 
   get contextTokens() {
-    return this.parts.contextTokens;
+    return Math.min(this.parts.contextTokens, this.room() ?? Infinity);
   }
 
   tell(line: string): void {
@@ -773,18 +836,19 @@ class TracedSteps implements Steps {
     return session;
   }
 
-  async callTools({ limits: asked, temperature, onPatch }: Parameters<Steps['callTools']>[0]) {
+  async callTools({ limits, temperature, onPatch }: Parameters<Steps['callTools']>[0]) {
     const { instance, model, engine, timeoutSeconds, signal, reporter } = this.parts;
     const { id, repo, issue } = instance;
-    const limits = { ...asked, contextTokens: this.contextOf(asked) };
     const place = [await this.tree(), engine, timeoutSeconds];
     const whose = keyOf('tools', toolPromptVersion, repo, issue, limits, place, model, temperature);
     return new ToolRun({
       ...{ repo, issue, limits, timeoutSeconds, signal },
-      ask: (request, call) => {
-        const asked = { prompt: keyOf('prompt', whose, call, request), ...request };
-        return this.ask('act', asked, { method: 'tools', sample: 1, temperature, isReused: true });
-      },
+      ask: ({ system, tools, messages: all }, call) =>
+        this.askWithin(all, { system, tools }, (messages) => {
+          const request = { system, messages, tools };
+          const asking = { prompt: keyOf('prompt', whose, call, request), ...request };
+          return [asking, { method: 'tools', sample: 1, temperature, isReused: true }];
+        }),
       act: async (answer, number, before, make) => {
         const key = keyOf('act', whose, before?.key, answer.key, number);
         const act = await this.recall('act', key, async () => ({
@@ -814,14 +878,6 @@ class TracedSteps implements Steps {
     return act;
   }
 
-  /** The limit of a history, within what the model takes by its own tokenizer. */
-  private contextOf({ contextTokens }: ToolLimits): number {
-    const { maxInputTokens } = this.parts;
-    return maxInputTokens === undefined
-      ? contextTokens
-      : Math.min(contextTokens, Math.floor(0.85 * maxInputTokens));
-  }
-
   /** @param place digest of where the agent works */
   private actIn<Kind extends AgentKind>(
     agent: AgentOf<Kind>,
@@ -837,16 +893,14 @@ class TracedSteps implements Steps {
     const whose = keyOf(agent.name, agent.version, work.task, place, model, temperature);
     return new AgentRun<Kind>({
       ...{ agent, ...work, signal },
-      ask: (system, messages, call) => {
-        const prompt = keyOf('prompt', whose, call, system, messages);
-        const asked = { prompt, system, messages: [...messages] };
-        const { topP } = agent;
-        return this.ask('act', asked, {
-          ...{ method: agent.name, sample: 1, temperature, topP },
+      ask: (system, all, call) =>
+        this.askWithin(all, { system }, (messages) => {
+          const prompt = keyOf('prompt', whose, call, system, messages);
+          const { name: method, topP } = agent;
           // The next request has the same history, and more.
-          isReused: true,
-        });
-      },
+          const asked = { method, sample: 1, temperature, topP, isReused: true };
+          return [{ prompt, system, messages: [...messages] }, asked];
+        }),
       act: async (answer, before, make) => {
         const key = keyOf('act', whose, before?.key, answer.key);
         const act = await this.recall('act', key, async () => ({
@@ -859,6 +913,43 @@ class TracedSteps implements Steps {
     }).toEnd();
   }
 
+  /**
+   * Asks with a history that has room in the model's window: with all of it, or else with the
+   * latest observations alone. A history that the trace has an answer to is sent as it was then.
+   *
+   * @throws ContextExceeded when not even the latest one fits
+   */
+  private async askWithin(
+    messages: readonly ChatMessage[],
+    rest: Pick<ChatRequest, 'system' | 'tools'>,
+    asking: (messages: readonly ChatMessage[]) => readonly [Asking, Asked],
+  ): Promise<AnswerStep> {
+    const histories = shorterHistories(messages);
+    for (const each of histories) {
+      const [request, asked] = asking(each);
+      if (this.knownAnswer('act', request, asked) !== undefined) {
+        return this.ask('act', request, asked);
+      }
+    }
+    let refused: ContextExceeded | undefined;
+    for (const each of histories) {
+      const room = this.room();
+      const request = { ...rest, messages: each, temperature: undefined, maxOutputTokens: 0 };
+      if (room !== undefined && (await inputTokensOf(request)) > room) continue;
+      try {
+        return await this.ask('act', ...asking(each));
+      } catch (error) {
+        if (!(error instanceof ContextExceeded)) throw error;
+        refused = error;
+      }
+    }
+    const room = this.room();
+    throw (
+      refused ??
+      new ContextExceeded(`the history does not fit into the ${room ?? 0} tokens that there are`)
+    );
+  }
+
   private viewOf(): Promise<ModelView> {
     const { live } = this.parts;
     if (live === undefined) throw new Error('a replay has no view of an instance');
@@ -868,14 +959,17 @@ class TracedSteps implements Steps {
   private async promptFor(
     format: CandidateFormat,
     given: GivenContext | undefined,
-    after?: Exchange,
+    {
+      after,
+      contextTokens = this.parts.contextTokens,
+    }: { readonly after?: Exchange | undefined; readonly contextTokens?: number } = {},
   ): Promise<StepOf<'prompt'>> {
-    const { instance, contextTokens } = this.parts;
+    const { instance } = this.parts;
     if (given === undefined) {
       const first = (files: string): Prompt => candidatePrompt({ ...instance, files, format });
-      if (after === undefined) return this.filesPrompt('tests', format, first);
+      if (after === undefined) return this.filesPrompt('tests', format, first, { contextTokens });
       const write = (files: string): Prompt => goingOn(first(files), after);
-      return this.filesPrompt('tests', `${format} after ${keyOf(after)}`, write);
+      return this.filesPrompt('tests', `${format} after ${keyOf(after)}`, write, { contextTokens });
     }
     const on = after === undefined ? [] : [after];
     const of = [promptVersion, instance, await this.tree(), format, contextTokens, given, ...on];
@@ -898,9 +992,12 @@ class TracedSteps implements Steps {
     purpose: 'tests' | 'fix',
     name: string,
     write: (files: string) => Prompt,
-    fits: (path: string) => boolean = () => true,
+    {
+      contextTokens,
+      fits = () => true,
+    }: { readonly contextTokens: number; readonly fits?: (path: string) => boolean },
   ): Promise<StepOf<'prompt'>> {
-    const { instance, contextTokens } = this.parts;
+    const { instance } = this.parts;
     const key = keyOf('prompt', promptVersion, instance, await this.tree(), name, contextTokens);
     const make = async ({ view: open }: Live) => {
       const view = await open();
@@ -923,9 +1020,7 @@ class TracedSteps implements Steps {
 
   private async ask(
     purpose: AnswerStep['purpose'],
-    asking: Omit<ToolRequest, 'tools'> &
-      Partial<Pick<ToolRequest, 'tools'>> &
-      Pick<StepOf<'prompt'>, 'prompt' | 'oracle'>,
+    asking: Asking,
     asked: Asked,
   ): Promise<AnswerStep> {
     const { live, onAnswer } = this.parts;
@@ -933,23 +1028,40 @@ class TracedSteps implements Steps {
     const { key, of } = this.identify(purpose, asking, asked);
     const { temperature: _, ...parameters } = of.parameters;
     const { temperature, isReused } = asked;
-    const request = { system, messages, tools, temperature, isReused, ...parameters };
+    let request: ChatRequest = { system, messages, tools, temperature, isReused, ...parameters };
     for (let tries = 1; ; tries += 1) {
       const attempt = (this.parts.trace.find('answer', key)?.attempt ?? 0) + 1;
       const answer = await this.recall(
         'answer',
         key,
         async (live) => {
-          const said = await this.complete(live.model, request, of);
-          return { ...of, prompt, attempt, ...said };
+          const { sentMaxOutputTokens: sent, ...said } = await this.complete(
+            live.model,
+            request,
+            of,
+          );
+          const { maxOutputTokens } = request;
+          const limits = { ...of.parameters, maxOutputTokens: sent ?? maxOutputTokens };
+          const isWritten =
+            tools !== undefined && said.calls === undefined && writesCallsAsText(said.text);
+          return {
+            ...{ ...of, parameters: limits, prompt, attempt, ...said },
+            ...(isWritten && { hasCallsAsText: true }),
+          };
         },
         // The turn lasts until the answer is on the disk; only then may the next request start.
-        { within: live?.inTurn, isGood: (known) => saysSomething(known) || isPartOfHistory(known) },
+        { within: live?.inTurn, isGood: isUsable },
       );
-      if (saysSomething(answer) || live === undefined || tries === mostTries) {
+      const isOnlyReasoning = !saysSomething(answer) && answer.finish === 'length';
+      // The same limit would end in the same place, so there is one more try, with more room.
+      const mostHere = isOnlyReasoning ? 2 : mostTries;
+      if (saysSomething(answer) || live === undefined || tries >= mostHere) {
         onAnswer?.(answer);
         for (const origin of this.origins) origin.add(answer.key);
         return answer;
+      }
+      if (isOnlyReasoning) {
+        request = { ...request, maxOutputTokens: largerOutput * request.maxOutputTokens };
       }
     }
   }
@@ -983,7 +1095,7 @@ class TracedSteps implements Steps {
   ) {
     const { budget, price, signal, reporter, onText } = this.parts;
     const { id } = this.parts.instance;
-    const most = await mostOf(request, price);
+    const most = await mostOf(request, price, model.ratio ?? 1);
     const settle = await budget.reserve(most);
     let cost = { tokens: 0, dollars: 0 };
     try {
@@ -1076,12 +1188,15 @@ class TracedSteps implements Steps {
   }
 }
 
+/** Times that a prompt is made shorter for one answer. */
+const mostShortened = 5;
+
 /** Times that a request is sent while its answer has no text. */
 const mostTries = 3;
 
-/** Whether an answer calls a tool or says anything, besides reasoning that a server leaves in the text. */
+/** Whether an answer calls a tool or says anything besides its reasoning. */
 export const saysSomething = ({ text, calls = [] }: Pick<AnswerStep, 'text' | 'calls'>): boolean =>
-  calls.length > 0 || text.replace(/^\s*<think>[\s\S]*?(?:<\/think>|$)/, '').trim() !== '';
+  calls.length > 0 || text.trim() !== '';
 
 /**
  * Whether an agent went on after an answer without a text. A resumed run then keeps it, because
@@ -1090,14 +1205,29 @@ export const saysSomething = ({ text, calls = [] }: Pick<AnswerStep, 'text' | 'c
 const isPartOfHistory = ({ purpose, attempt = 1 }: AnswerStep): boolean =>
   purpose === 'act' && attempt % mostTries === 0;
 
+/** How much more an answer may have whose reasoning has taken all. */
+const largerOutput = 4;
+
+/** Whether an answer of the trace is used again, and not asked for anew. */
+const isUsable = (known: AnswerStep): boolean =>
+  known.hasCallsAsText !== true && (saysSomething(known) || isPartOfHistory(known));
+
 /** Why an answer has no text, as far as the model says. */
-export function whyWithoutText(
-  answer: Pick<AnswerStep, 'text' | 'finish' | 'reasoningTokens'>,
-): string {
-  if (answer.finish === 'refused') return 'the model refuses to answer';
-  const isReasoning = answer.text.trim() !== '' || (answer.reasoningTokens ?? 0) > 0;
-  const what = isReasoning ? 'the answer has only reasoning' : 'the answer has no text';
-  return answer.finish === 'length' ? `${what}, cut off at --max-output-tokens` : what;
+export function whyWithoutText({
+  finish,
+  reasoning = [],
+  reasoningTokens = 0,
+  outputTokens,
+}: Pick<AnswerStep, 'finish' | 'reasoning' | 'reasoningTokens' | 'outputTokens'>): string {
+  if (finish === 'refused') return 'the model refuses to answer';
+  const isReasoning = reasoning.length > 0 || reasoningTokens > 0;
+  if (finish !== 'length') {
+    return isReasoning ? 'the answer has only reasoning' : 'the answer has no text';
+  }
+  const what = isReasoning
+    ? `all ${outputTokens} tokens of the answer went to reasoning`
+    : `the answer has no text within ${outputTokens} tokens`;
+  return `${what}: raise --max-output-tokens`;
 }
 
 /** Methods with the same way of asking share their answers. */
@@ -1201,12 +1331,17 @@ const dearest = ({ input, output, cacheWrite = input }: Price): Price => ({
   output,
 });
 
-/** The most that a request can cost, with a margin of a tenth for other tokenizers. */
+/**
+ * The most that a request can cost, with a margin of a tenth for other tokenizers.
+ *
+ * @param ratio the server's tokens for one of ours
+ */
 async function mostOf(
   request: ChatRequest,
   price: Price | undefined,
+  ratio: number,
 ): Promise<{ tokens: number; dollars: number }> {
-  const input = Math.ceil((await inputTokensOf(request)) * 1.1);
+  const input = Math.ceil((await inputTokensOf(request)) * Math.max(1, ratio) * 1.1);
   const counts = { inputTokens: input, outputTokens: request.maxOutputTokens };
   const dollars = price === undefined ? 0 : dollarsOf(dearest(price), counts);
   return { tokens: input + request.maxOutputTokens, dollars };

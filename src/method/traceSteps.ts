@@ -107,6 +107,21 @@ export const stepSchema = z.discriminatedUnion('step', [
     /** Digest of the prompt. */
     prompt: z.string(),
     text: z.string(),
+    /** What the model thought before it answered. */
+    reasoning: z
+      .array(
+        z.object({
+          text: z.string(),
+          metadata: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+          isFromText: z.literal(true).optional(),
+        }),
+      )
+      .readonly()
+      .optional(),
+    /** How the request that was sent differs from `parameters`, where the server wanted it so. */
+    changes: z.array(z.string()).readonly().optional(),
+    /** The text has calls that the server should have read. */
+    hasCallsAsText: z.boolean().optional(),
     /** Calls of tools; `input` is absent where it was no JSON. */
     calls: z.array(toolCall).readonly().optional(),
     finish: z.enum(finishes),

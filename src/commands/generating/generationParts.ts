@@ -71,6 +71,7 @@ export interface GenerateOptions
   requestsPerMinute?: number;
   tokensPerMinute?: number;
   requestTimeout: number;
+  modelWindow?: number;
   retries: number;
   stream: boolean;
   workers?: number;
@@ -138,12 +139,16 @@ export async function openModels(options: GenerateOptions): Promise<OpenedModels
     timeoutSeconds: options.requestTimeout,
     retries: { count: options.retries, firstWaitMs: 1000 },
     limits: options,
+    storage: options.storage,
   };
   const use = embeddingUse(options);
   // Headers are secrets of the provider of answers.
   const headers = use !== undefined && use.baseUrl === baseUrl ? header : undefined;
   return {
-    model: await openModel({ ...{ name, baseUrl, price, stream, headers: header }, ...common }),
+    model: await openModel({
+      ...{ name, baseUrl, price, stream, headers: header, window: options.modelWindow },
+      ...common,
+    }),
     upstream: openUpstream({ ...{ name, baseUrl, price, headers: header }, ...common }),
     embedding:
       use === undefined ? undefined : await openEmbeddingModel({ ...common, ...use, headers }),

@@ -74,5 +74,10 @@ export const withRequestOptions = (command: Command): Command =>
       positive,
     )
     .option('--request-timeout <seconds>', 'limit for one request', positive, 600)
+    .option(
+      '--model-window <n>',
+      'tokens of prompt and answer together that the model takes (default: as the server says when it refuses a prompt)',
+      whole,
+    )
     .option('--retries <n>', 'retries after a temporary failure; a 429 is none', natural, 6)
     .option('--no-stream', 'request whole answers, for servers that cannot stream');

@@ -14,6 +14,7 @@ import {
 } from '../../method/models/openModel';
 import type { Provider } from '../../method/models/providers';
 import { afterAWhile } from '../shell/afterAWhile';
+import { storageFolder } from '../shell/settings';
 import { settingKeys } from '../shell/names';
 import { openSetting } from '../shell/settingNames/openSetting';
 import { callsTools, editorModel, editorModelName } from './editorModel';
@@ -170,7 +171,7 @@ export class ChoosableModels {
   }
 
   private ofSettings(model: ConfiguredModel): ChosenModel {
-    const { name, baseUrl, price } = model;
+    const { name, baseUrl, price, window } = model;
     return {
       ...{ name, price, baseUrl },
       maxInputTokens: undefined,
@@ -181,11 +182,12 @@ export class ChoosableModels {
       open: async ({ timeoutSeconds }) => {
         const key = await this.keyOf(model, name);
         const opened = await openModel({
-          ...{ name, baseUrl, price, key, timeoutSeconds, retries },
+          ...{ name, baseUrl, price, window, key, timeoutSeconds, retries },
           stream: true,
+          storage: storageFolder(),
         });
         return {
-          name,
+          ...opened,
           complete: withAdvice(name, settingKeys.models, (request, work) =>
             opened.complete(request, work),
           ),

@@ -13,6 +13,8 @@ export interface ConfiguredModel {
   /** Address of the server, without a slash at the end; undefined for the provider's usual one. */
   readonly baseUrl: string | undefined;
   readonly price: Price | undefined;
+  /** Tokens of prompt and answer together that the model takes; undefined where nobody says. */
+  readonly window: number | undefined;
 }
 
 const dollars = z.number().min(0).max(1e6);
@@ -21,6 +23,7 @@ const entry = z.strictObject({
   model: z.string(),
   baseUrl: z.string().optional(),
   price: z.strictObject({ input: dollars, output: dollars }).optional(),
+  window: z.int().positive().optional(),
 });
 
 /**
@@ -58,16 +61,16 @@ function readModel(value: unknown): ConfiguredModel | string {
     }
     return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not an entry'}`;
   }
-  const { model: name, baseUrl, price } = parsed.data;
+  const { model: name, baseUrl, price, window } = parsed.data;
   const provider = providerOf(name);
   if (typeof provider !== 'string') return provider.why;
   if (baseUrl === undefined) {
     return provider === 'openai-compatible'
       ? `${name} needs a baseUrl, such as http://localhost:11434/v1`
-      : { name, provider, baseUrl: undefined, price };
+      : { name, provider, baseUrl: undefined, price, window };
   }
   const address = addressOf(baseUrl);
-  return 'why' in address ? address.why : { name, provider, baseUrl: address.url, price };
+  return 'why' in address ? address.why : { name, provider, baseUrl: address.url, price, window };
 }
 
 /** The provider of a model, or why its name is none. */

@@ -48,7 +48,8 @@ export async function agentResult(
   onCandidate: MethodOptions['onCandidate'],
 ): Promise<MethodResult> {
   const { ending, answer, patch } = end;
-  const isSubmitted = ending === 'submitted' || ending === 'stopped' || agent.submitsAtEnd;
+  // A window that is too small is no choice of the agent, so what it has counts.
+  const isSubmitted = ['submitted', 'stopped', 'context'].includes(ending) || agent.submitsAtEnd;
   const why = whyOf(agent, end, isSubmitted);
   if (!isSubmitted || patch === '' || answer === undefined) {
     return { candidates: [], chosen: undefined, why };

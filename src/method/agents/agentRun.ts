@@ -3,7 +3,7 @@ import type { Reporter } from '../../domain/reporter';
 import { tokenCounter } from '../tokens';
 import type { StepOf } from '../trace';
 import { BudgetSpent } from '../models/budget';
-import type { ChatMessage } from '../models/chatModel';
+import { ContextExceeded, type ChatMessage } from '../models/chatModel';
 import type { AgentKind, AgentObservation, AgentOf, AgentTurn } from './agent';
 import { AgentUse } from './agentUse';
 
@@ -143,8 +143,8 @@ export class AgentRun<Kind extends AgentKind> {
     for (let errors = 0; ;) {
       const reached = await this.limitReached(system, asked);
       if (reached !== undefined) return reached;
-      const answer = await this.askWithinBudget(system, asked);
-      if (answer === undefined) return 'cost';
+      const answer = await this.askWithinLimits(system, asked);
+      if (typeof answer === 'string') return answer;
       this.answer = answer;
       this.use.add(answer);
       const parsed = agent.parse(answer.text, state);
@@ -159,15 +159,16 @@ export class AgentRun<Kind extends AgentKind> {
     }
   }
 
-  /** The next answer; undefined when the instance may cost no more. */
-  private async askWithinBudget(
+  /** The next answer, or the limit of the instance or of the model's window that is in its way. */
+  private async askWithinLimits(
     system: string,
     messages: readonly ChatMessage[],
-  ): Promise<AnswerStep | undefined> {
+  ): Promise<AnswerStep | 'cost' | 'context'> {
     try {
       return await this.parts.ask(system, messages, this.use.calls + 1);
     } catch (error) {
-      if (error instanceof BudgetSpent && error.of === 'instance') return undefined;
+      if (error instanceof BudgetSpent && error.of === 'instance') return 'cost';
+      if (error instanceof ContextExceeded && this.answer !== undefined) return 'context';
       throw error;
     }
   }

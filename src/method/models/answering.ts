@@ -1,10 +1,11 @@
 import type { CallWarning, FinishReason, LanguageModel, LanguageModelUsage } from 'ai';
-import { Cancelled, HumanError, messageOf, throwIfAborted, whatOf } from '../../domain/humanError';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
 import { redactKeys } from '../../engine/keysInUse';
 import { tokenCounter } from '../tokens';
 import { dollarsOf, type Price } from './budget';
 import {
   CallsNoTools,
+  ContextExceeded,
   ModelFailure,
   ModelUnusable,
   type ModelAnswer,
@@ -14,15 +15,22 @@ import {
   type ModelWork,
   type ToolCall,
 } from './chatModel';
+import { fetchWithoutLimits } from './fetchWithin';
+import { fieldsOfBody, type LearnedModel } from './learnedModel';
 import { statedRates } from './rateHeaders';
 import { TooManyRequests, type RateLimiter } from './rateLimiter';
-import { ModelTrouble, retryAfter, retrying, type Retries } from './retrying';
-import { callOf, messageForAi, refusesTools, textOfMessage, toolsForAi } from './toolMessages';
+import { withoutThinking, type Reasoning } from './reasoning';
+import { refusedInside } from './refusedInside';
+import { ModelTrouble, retrying, type Retries } from './retrying';
+import { serverErrorOf, type Matter, type Refusal, type ServerError } from './serverError';
+import { callOf, messageForAi, textOfMessage, toolsForAi } from './toolMessages';
 
 /** A model of the `ai` package that sends its requests with this function. */
 export type ModelBy = (fetch: typeof globalThis.fetch) => LanguageModel;
 
 export interface AnsweringOptions {
+  /** What is learnt of the model's server. */
+  readonly learned: LearnedModel;
   readonly price?: Price | undefined;
   /** Seconds for one try as a whole. */
   readonly timeoutSeconds: number;
@@ -38,6 +46,7 @@ export interface AnsweringOptions {
 /** The result of one try, before tokens are counted. */
 interface Spoken {
   readonly text: string;
+  readonly reasoning: readonly Reasoning[];
   readonly calls: readonly ToolCall[];
   readonly reason: FinishReason;
   /** The server's own word for it; undefined when it never reported the end of the answer. */
@@ -46,73 +55,170 @@ interface Spoken {
   readonly warnings: readonly CallWarning[];
 }
 
+/** The ways to a model of the `ai` package. */
+export interface ModelWays {
+  readonly usual: ModelBy;
+  /** By the Responses API, for a model of OpenAI that has no other. */
+  readonly responses?: (() => Promise<ModelBy>) | undefined;
+}
+
+/** A refused request is sent again with what was learnt, at most as often. */
+const mostChanges = 6;
+
 /**
- * Wraps a model of the `ai` package as a `ChatModel`: one request, retried while that makes sense.
+ * Wraps a model of the `ai` package as a `ChatModel`: one request, retried while that makes sense,
+ * and changed where the server says what it does not take.
  */
-export function answering(name: string, modelBy: ModelBy, options: AnsweringOptions): ChatModel {
-  const warned = new Set<string>();
+export function answering(name: string, ways: ModelWays, options: AnsweringOptions): ChatModel {
+  const { learned } = options;
+  const logged = new Set<string>();
   return {
     name,
+    room: (maxOutputTokens) => learned.room(maxOutputTokens),
+    get ratio() {
+      return learned.ratio;
+    },
     async complete(request, work) {
-      const { signal, reporter } = work;
-      const tokens = work.mostTokens ?? (await inputTokensOf(request)) + request.maxOutputTokens;
-      let spoken: Spoken;
-      try {
-        const limited = (): Promise<Spoken> =>
-          options.limiter.run(
-            {
-              tokens,
-              send: (stated) =>
-                attempt(
-                  modelBy(async (address, init) => {
-                    const answer = await globalThis.fetch(address, withBody(init, request.body));
-                    stated(statedRates((header) => answer.headers.get(header), Date.now()));
-                    return answer;
-                  }),
-                  ...([request, work, options] as const),
-                ),
-              used: ({ usage }) => usage.totalTokens ?? tokens,
-            },
-            work,
-          );
-        spoken = await retrying(limited, options.retries, work);
-      } catch (error) {
-        throwIfAborted(signal);
-        if (refusesTools(request, error)) throw new CallsNoTools(name, whatOf(error));
-        if (error instanceof ModelTrouble) throw new ModelFailure(`${name}: ${error.message}`);
-        throw error;
+      const once = (text: string): void => {
+        if (!logged.has(text)) work.reporter.log(`${name}: ${text}`);
+        logged.add(text);
+      };
+      const own = await inputTokensOf(request);
+      for (let changes = 0; ; changes += 1) {
+        const output = learned.outputWithin(request.maxOutputTokens);
+        try {
+          const spoken = await sent(ways, { ...request, maxOutputTokens: output }, work, {
+            ...options,
+            tokens: work.mostTokens ?? own + output,
+          });
+          for (const warning of spoken.warnings) once(warningText(warning));
+          const { inputTokens } = spoken.usage;
+          if (inputTokens !== undefined && inputTokens > 0 && learned.counted(inputTokens, own)) {
+            once(
+              `the server read ${inputTokens} of some ${own} prompt tokens: it cuts prompts at its context length. Raise that length (num_ctx or OLLAMA_CONTEXT_LENGTH of Ollama), or lower --context-tokens`,
+            );
+          }
+          return {
+            ...(await counted(request, spoken, options.price)),
+            ...(learned.changes.length > 0 && { changes: learned.changes }),
+            ...(output !== request.maxOutputTokens && { sentMaxOutputTokens: output }),
+          };
+        } catch (error) {
+          throwIfAborted(work.signal);
+          if (error instanceof ModelTrouble) throw new ModelFailure(`${name}: ${error.message}`);
+          if (!(error instanceof Refused)) throw error;
+          const isNew = learned.refused(error.matter, { tokens: own, output });
+          await learned.saved();
+          if (!isNew || changes >= mostChanges) throw endOf(name, error, request, learned);
+          once(`${error.message}; sent ${learned.changes.join(', ') || 'with less'} from now on`);
+        }
       }
-      for (const warning of spoken.warnings) {
-        const text = warningText(warning);
-        if (!warned.has(text)) reporter.log(`${name}: ${text}`);
-        warned.add(text);
-      }
-      return counted(request, spoken, options.price);
     },
   };
 }
 
-async function attempt(
-  model: LanguageModel,
+/** Sends a request under the limits of the run, and again after a failure that passes. */
+async function sent(
+  { usual, responses }: ModelWays,
   request: ChatRequest,
-  { signal, onText }: ModelWork,
-  { timeoutSeconds, stream, withoutSecrets }: AnsweringOptions,
+  work: ModelWork,
+  options: AnsweringOptions & { readonly tokens: number },
 ): Promise<Spoken> {
+  const { learned, tokens, limiter, retries } = options;
+  const isOther = learned.hasResponsesOnly && responses !== undefined;
+  const modelBy = isOther ? await responses() : usual;
+  const limited = (): Promise<Spoken> =>
+    limiter.run(
+      {
+        tokens,
+        send: (stated) => attempt(modelBy, { request, work, options, stated }),
+        used: ({ usage }) => usage.totalTokens ?? tokens,
+      },
+      work,
+    );
+  return retrying(limited, retries, work);
+}
+
+/** The server refuses a request for a reason that concerns what was sent. */
+export class Refused extends ModelFailure {
+  constructor(
+    message: string,
+    readonly matter: Matter,
+  ) {
+    super(message);
+  }
+}
+
+/** The error for a request that cannot be changed so that the server takes it. */
+function endOf(
+  name: string,
+  { matter, message }: Refused,
+  { tools, messages }: ChatRequest,
+  learned: LearnedModel,
+): Error {
+  if (matter.of === 'context') {
+    const known = learned.window === undefined ? '' : ` The window is ${learned.window} tokens`;
+    const advice = 'lower --context-tokens or --max-output-tokens, or state --model-window';
+    return new ContextExceeded(`${name}: ${message}.${known}; ${advice}`);
+  }
+  // A later request of a conversation shows that the server has taken tools.
+  if (matter.of === 'tools' && tools !== undefined && messages.length === 1) {
+    return new CallsNoTools(name, message);
+  }
+  return new ModelFailure(`${name}: ${message}`);
+}
+
+/** One try of a request, and where the server's limits go. */
+interface Try {
+  readonly request: ChatRequest;
+  readonly work: ModelWork;
+  readonly options: AnsweringOptions;
+  readonly stated: (rates: ReturnType<typeof statedRates>) => void;
+}
+
+async function attempt(modelBy: ModelBy, { request, work, options, stated }: Try): Promise<Spoken> {
+  const { signal, onText } = work;
+  const { timeoutSeconds, learned, withoutSecrets } = options;
   // The package would write warnings to the console; they go to the reporter instead.
   (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
   const late = AbortSignal.timeout(timeoutSeconds * 1000);
   const abortSignal = signal === undefined ? late : AbortSignal.any([signal, late]);
+  let fields: readonly string[] = [];
+  let inside: (() => Refusal | undefined) | undefined;
+  const model = modelBy(async (address, init) => {
+    const body = learned.adjusted(bodyOf(init, request.body));
+    fields = fieldsOfBody(body);
+    const init2 = body === undefined ? init : { ...init, body: JSON.stringify(body) };
+    const answer = await fetchWithoutLimits(address, init2);
+    stated(statedRates((header) => answer.headers.get(header), Date.now()));
+    const looked = refusedInside(answer);
+    inside = looked.refusal;
+    return looked.answer;
+  });
   const call = { ...(await callFor(model, request)), abortSignal };
   try {
-    const spoken = await (stream ? streamedAnswer : wholeAnswer)(call, onText);
+    const streams = options.stream && learned.streams;
+    const spoken = await (streams ? streamedAnswer : wholeAnswer)(call, onText);
+    const refusal = inside?.();
+    if (refusal !== undefined) throw errorOf(serverErrorOf({ ...refusal, fields }), withoutSecrets);
     if (spoken !== undefined) return spoken;
     throwIfAborted(signal);
     throw new ModelTrouble('the connection ended before the answer did');
   } catch (error) {
     throwIfAborted(signal);
     if (late.aborted) throw new ModelTrouble(tooLate(timeoutSeconds));
-    throw await modelTroubleOf(error, withoutSecrets);
+    const refusal = inside?.();
+    throw refusal === undefined
+      ? await modelTroubleOf(error, withoutSecrets, fields)
+      : errorOf(serverErrorOf({ ...refusal, fields }), withoutSecrets);
   }
+}
+
+/** The body of a request with the fields that a run adds; undefined where it is no JSON. */
+function bodyOf(init: RequestInit | undefined, more: ChatRequest['body']): unknown {
+  if (typeof init?.body !== 'string') return undefined;
+  const body = JSON.parse(init.body) as unknown;
+  return more === undefined ? body : merged(body, more);
 }
 
 /** A request as the package takes it, without keys in use. */
@@ -127,9 +233,7 @@ async function callFor(model: LanguageModel, request: ChatRequest) {
         index === request.messages.length - 1 && { providerOptions: cacheMark }),
     })),
     ...(request.tools !== undefined && { tools: await toolsForAi(request.tools) }),
-    ...(request.reasoningEffort !== undefined && {
-      providerOptions: effortOptions(request.reasoningEffort),
-    }),
+    providerOptions: optionsOf(request.reasoningEffort),
     ...(request.temperature !== undefined && { temperature: request.temperature }),
     ...(request.topP !== undefined && { topP: request.topP }),
     maxOutputTokens: request.maxOutputTokens,
@@ -145,6 +249,9 @@ async function wholeAnswer(call: Call, onText: ModelWork['onText']): Promise<Spo
   if (onText !== undefined && result.text !== '') onText(result.text);
   return {
     text: result.text,
+    reasoning: result.reasoning.map(({ text, providerMetadata }) =>
+      reasoningOf(text, providerMetadata),
+    ),
     calls: result.toolCalls.map(callOf),
     reason: result.finishReason,
     rawReason: result.rawFinishReason,
@@ -161,6 +268,7 @@ async function streamedAnswer(
   const { streamText } = await import('ai');
   let text = '';
   const calls: ToolCall[] = [];
+  const thoughts = new Map<string, { text: string; metadata: object }>();
   let warnings: readonly CallWarning[] = [];
   // Errors also come as parts; by default the package would write them to the console.
   for await (const part of streamText({ ...call, onError: () => undefined }).fullStream) {
@@ -169,6 +277,16 @@ async function streamedAnswer(
       onText?.(part.text);
     } else if (part.type === 'tool-call') {
       calls.push(callOf(part));
+    } else if (
+      part.type === 'reasoning-start' ||
+      part.type === 'reasoning-delta' ||
+      part.type === 'reasoning-end'
+    ) {
+      const known = thoughts.get(part.id) ?? { text: '', metadata: {} };
+      thoughts.set(part.id, {
+        text: known.text + ('text' in part ? part.text : ''),
+        metadata: { ...known.metadata, ...part.providerMetadata },
+      });
     } else if (part.type === 'start-step') {
       warnings = part.warnings;
     } else if (part.type === 'error') {
@@ -176,30 +294,39 @@ async function streamedAnswer(
     } else if (part.type === 'finish') {
       const { finishReason: reason, rawFinishReason: rawReason, totalUsage: usage } = part;
       if (rawReason === undefined && (reason === 'other' || reason === 'error')) return undefined;
-      return { text, calls, reason, rawReason, usage, warnings };
+      const reasoning = [...thoughts.values()].map((each) => reasoningOf(each.text, each.metadata));
+      return { text, reasoning, calls, reason, rawReason, usage, warnings };
     }
   }
   return undefined;
 }
 
-const cacheMark = { anthropic: { cacheControl: { type: 'ephemeral' } } };
-
-/** The effort where each provider has it; a provider ignores the options of others. */
-const effortOptions = (effort: string) => ({
-  openai: { reasoningEffort: effort },
-  openaiCompatible: { reasoningEffort: effort },
-  anthropic: { effort },
-  google: { thinkingConfig: { thinkingLevel: effort } },
+const reasoningOf = (text: string, metadata: object | undefined): Reasoning => ({
+  text,
+  ...(metadata !== undefined &&
+    Object.keys(metadata).length > 0 && {
+      metadata: metadata as NonNullable<Reasoning['metadata']>,
+    }),
 });
 
-/** A request with further fields in its body, which is JSON. */
-function withBody(
-  init: RequestInit | undefined,
-  more: ChatRequest['body'],
-): RequestInit | undefined {
-  if (more === undefined || typeof init?.body !== 'string') return init;
-  return { ...init, body: JSON.stringify(merged(JSON.parse(init.body), more)) };
-}
+const cacheMark = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+
+/**
+ * Options of each provider, which ignores those of others. OpenAI's Responses API gives reasoning
+ * that can be sent back only where nothing is stored there.
+ */
+const optionsOf = (effort: string | undefined) => ({
+  openai: {
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    ...(effort !== undefined && { reasoningEffort: effort }),
+  },
+  ...(effort !== undefined && {
+    openaiCompatible: { reasoningEffort: effort },
+    anthropic: { effort },
+    google: { thinkingConfig: { thinkingLevel: effort } },
+  }),
+});
 
 /** Objects are merged field by field; anything else is replaced. */
 function merged(before: unknown, after: unknown): unknown {
@@ -213,46 +340,66 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const tooLate = (seconds: number): string => `no whole answer within ${seconds} s`;
 
-/** Classifies a failed try: worth a retry, the end of this request, or the end of all requests. */
+/**
+ * Classifies a failed try: worth a retry, the end of this request, or the end of all requests.
+ *
+ * @param fields names of the parameters of the request
+ */
 export async function modelTroubleOf(
   error: unknown,
   withoutSecrets: (text: string) => string,
+  fields: readonly string[] = [],
 ): Promise<Error> {
-  if (error instanceof ModelTrouble || error instanceof Cancelled || error instanceof HumanError) {
-    return error;
-  }
+  const isKnown = [ModelTrouble, Cancelled, HumanError, ModelFailure, TooManyRequests].some(
+    (kind) => error instanceof kind,
+  );
+  if (isKnown) return error as Error;
   const { APICallError, LoadAPIKeyError } = await import('ai');
   const said = withoutSecrets(firstLine(messageOf(error)));
   if (LoadAPIKeyError.isInstance(error))
     return new ModelUnusable(said, 'Set the variable and try again');
   if (!APICallError.isInstance(error)) return new ModelTrouble(saidInStream(error, withoutSecrets));
-  const { statusCode: status, responseHeaders, responseBody = '', isRetryable } = error;
+  const { statusCode: status, responseHeaders: headers, responseBody: body, cause } = error;
   if (status === undefined) {
-    const { cause } = error;
-    return new ModelTrouble(
-      cause instanceof Error ? withoutSecrets(firstLine(messageOf(cause))) || said : said,
-    );
+    const why = cause instanceof Error ? withoutSecrets(firstLine(messageOf(cause))) : '';
+    return new ModelTrouble(why || said);
   }
-  const answer = `the server answers with status ${status}${said === '' ? '' : `: ${said}`}`;
-  if (status === 401 || status === 403) {
-    return new ModelUnusable(answer, 'Check the key in the environment variable of the provider');
-  }
-  if (status === 404) {
-    return new ModelUnusable(answer, 'Check the name of the model and --base-url');
-  }
-  if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(responseBody))) {
-    return new ModelUnusable(answer, 'The account has no credit left; finished answers are kept');
-  }
-  if (status === 429 && !isTooLarge(said)) {
-    return new TooManyRequests(answer, retryAfter(responseHeaders));
-  }
-  return isRetryable && status !== 429
-    ? new ModelTrouble(answer, retryAfter(responseHeaders))
-    : new ModelFailure(answer);
+  // An answer that is no JSON of the API, such as a page of a proxy.
+  if (status < 400) return new ModelTrouble(`the answer cannot be read: ${said}`);
+  return errorOf(serverErrorOf({ status, headers, body, fields }), withoutSecrets);
 }
 
-/** Whether the limit of tokens is below this one request, as OpenAI says with status 429. */
-const isTooLarge = (said: string): boolean => /request too large/i.test(said);
+/** The error for a refusal, by what it is about. */
+function errorOf(
+  { status, said, matter }: ServerError,
+  withoutSecrets: (text: string) => string,
+): Error {
+  const words = withoutSecrets(said);
+  const kind = status === undefined || status < 400 ? 'an error' : `status ${status}`;
+  const answer = `the server answers with ${kind}${words === '' ? '' : `: ${words}`}`;
+  switch (matter.of) {
+    case 'key':
+      return new ModelUnusable(answer, 'Check the key in the environment variable of the provider');
+    case 'credit':
+      return new ModelUnusable(
+        answer,
+        'The account has no credit or quota left; finished answers are kept',
+      );
+    case 'model':
+      return new ModelUnusable(answer, 'Check the name of the model and --base-url');
+    case 'rate':
+      return new TooManyRequests(answer, matter.waitMs);
+    case 'busy':
+      return new ModelTrouble(answer, matter.waitMs);
+    case 'context':
+    case 'output':
+    case 'parameter':
+    case 'responses':
+    case 'tools':
+    case 'other':
+      return new Refused(answer, matter);
+  }
+}
 
 /**
  * The text of an error in the middle of a stream, which the server sent as a text or as an object
@@ -273,15 +420,19 @@ const firstLine = (text: string): string => (text.trim().split('\n')[0] ?? '').s
 
 async function counted(
   request: ChatRequest,
-  { text, calls, reason, usage }: Spoken,
+  { text: whole, reasoning: given, calls, reason, usage }: Spoken,
   price: Price | undefined,
 ): Promise<ModelAnswer> {
+  const { text, reasoning: tagged } = withoutThinking(whole);
+  const reasoning = [...given, ...tagged].filter(
+    ({ text: thought, metadata }) => thought !== '' || metadata !== undefined,
+  );
   let { inputTokens, outputTokens } = usage;
   const isEstimate =
     inputTokens === undefined || outputTokens === undefined || inputTokens + outputTokens === 0;
   if (isEstimate) {
     inputTokens = await inputTokensOf(request);
-    const written = calls.length === 0 ? text : `${text}${JSON.stringify(calls)}`;
+    const written = calls.length === 0 ? whole : `${whole}${JSON.stringify(calls)}`;
     outputTokens = (await tokenCounter())(written);
   }
   const counts = {
@@ -293,6 +444,7 @@ async function counted(
   };
   return {
     text,
+    ...(reasoning.length > 0 && { reasoning }),
     ...(calls.length > 0 && { calls }),
     finish: finishOf(reason),
     ...counts,

@@ -1,6 +1,7 @@
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { TokenCounts } from './budget';
+import type { Reasoning } from './reasoning';
 
 /** A tool that a request offers to the model. */
 export interface OfferedTool {
@@ -32,6 +33,8 @@ export interface ToolCallResult {
 export interface ChatMessage {
   readonly role: 'user' | 'assistant';
   readonly content: string;
+  /** Of the assistant: its reasoning, which some providers want back. */
+  readonly reasoning?: readonly Reasoning[];
   /** Of the assistant: its calls of tools, which the next message answers. */
   readonly calls?: readonly ToolCall[];
   /** Of the user: results of all calls in the message before. The content is then empty. */
@@ -71,6 +74,12 @@ export interface ModelAnswer extends TokenCounts {
   /** Calls of the offered tools; absent when there are none. */
   readonly calls?: readonly ToolCall[];
   readonly finish: Finish;
+  /** What the model thought before; absent when it does not say. */
+  readonly reasoning?: readonly Reasoning[];
+  /** How the request that was sent in the end differs from the one asked for, in words. */
+  readonly changes?: readonly string[];
+  /** The limit of this answer, where it differs from the one asked for. */
+  readonly sentMaxOutputTokens?: number;
   /**
    * Whether the server did not count; both numbers then come from a tokenizer that may not be the
    * model's.
@@ -98,12 +107,22 @@ export interface ChatModel {
    *   one, as when the model cannot call the offered tools; Cancelled
    */
   complete(request: ChatRequest, work: ModelWork): Promise<ModelAnswer>;
+  /**
+   * The most tokens that a prompt may have by our tokenizer beside such an answer; undefined where
+   * the window is unknown. It falls when a server refuses a prompt as too long.
+   */
+  room?(maxOutputTokens: number): number | undefined;
+  /** The server's tokens for one of ours, as far as it has counted. */
+  readonly ratio?: number;
 }
 
 /** One request got no answer in any of its tries. Other requests may get one. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
 }
+
+/** The prompt is longer than the model's window, which `room` of the model now knows. */
+export class ContextExceeded extends ModelFailure {}
 
 /** No request will get an answer: a wrong key, an unknown model, an empty account. */
 export class ModelUnusable extends HumanError {}

@@ -2,8 +2,9 @@ import type { EmbeddingModel as AiEmbeddingModel } from 'ai';
 import { throwIfAborted } from '../../domain/humanError';
 import { redactKeys } from '../../engine/keysInUse';
 import { tokenCounter } from '../tokens';
-import { modelTroubleOf, type AnsweringOptions } from './answering';
+import { modelTroubleOf, Refused, type AnsweringOptions } from './answering';
 import { ModelFailure, type ModelWork } from './chatModel';
+import { fetchWithoutLimits } from './fetchWithin';
 import { statedRates } from './rateHeaders';
 import { ModelTrouble, retrying } from './retrying';
 
@@ -43,8 +44,9 @@ export function embedding(
 ): EmbeddingModel {
   return {
     name,
-    async embed(texts, work) {
+    async embed(given, work) {
       const count = await tokenCounter();
+      const texts = await withinWindow(given, options);
       const tokens = texts.reduce((sum, text) => sum + count(text), 0);
       const limited = (): Promise<Embedded> =>
         options.limiter.run(
@@ -53,7 +55,7 @@ export function embedding(
             send: (stated) =>
               attempt(
                 modelBy(async (address, init) => {
-                  const answer = await globalThis.fetch(address, init);
+                  const answer = await fetchWithoutLimits(address, init);
                   stated(statedRates((header) => answer.headers.get(header), Date.now()));
                   return answer;
                 }),
@@ -69,10 +71,37 @@ export function embedding(
       } catch (error) {
         throwIfAborted(work.signal);
         if (error instanceof ModelTrouble) throw new ModelFailure(`${name}: ${error.message}`);
-        throw error;
+        if (!(error instanceof Refused)) throw error;
+        const before = options.learned.room(0);
+        const longest = Math.max(...texts.map((text) => count(text)));
+        options.learned.refused(error.matter, { tokens: longest, output: 0 });
+        const after = options.learned.room(0);
+        const isShorter = after !== undefined && after < Math.min(before ?? Infinity, longest);
+        if (error.matter.of !== 'context' || !isShorter) {
+          throw new ModelFailure(`${name}: ${error.message}`);
+        }
+        work.reporter.log(`${name}: ${error.message}; longer texts are cut to ${after} tokens`);
+        return this.embed(given, work);
       }
     },
   };
+}
+
+/** The texts, those that are longer than the model's window without their end. */
+async function withinWindow(
+  texts: readonly string[],
+  { learned }: Pick<EmbeddingOptions, 'learned'>,
+): Promise<readonly string[]> {
+  const room = learned.room(0);
+  if (room === undefined) return texts;
+  const count = await tokenCounter();
+  return texts.map((text) => {
+    let cut = text;
+    for (let tokens = count(cut); tokens > room; tokens = count(cut)) {
+      cut = cut.slice(0, Math.floor((0.98 * cut.length * room) / tokens));
+    }
+    return cut;
+  });
 }
 
 /** @param parts.tokens of the texts by our tokenizer */

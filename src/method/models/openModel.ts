@@ -1,14 +1,18 @@
 import { HumanError } from '../../domain/humanError';
 import { keyOfEnvironment, redactKeys, useKey } from '../../engine/keysInUse';
 import { withoutPassword } from '../../repository/git/unreachable';
-import { answering, type AnsweringOptions, type ModelBy } from './answering';
+import { answering, type AnsweringOptions, type ModelBy, type ModelWays } from './answering';
 import type { ChatModel } from './chatModel';
 import { embedding, type EmbeddingBy, type EmbeddingModel } from './embeddingModel';
+import { LearnedModel, learnedStore } from './learnedModel';
 import { RateLimiter } from './rateLimiter';
 import type { RateLimits } from './requestPace';
 import { keyVariables, providers, type Provider } from './providers';
 
-export interface ModelRequest extends Omit<AnsweringOptions, 'withoutSecrets' | 'limiter'> {
+export interface ModelRequest extends Omit<
+  AnsweringOptions,
+  'withoutSecrets' | 'limiter' | 'learned'
+> {
   /** `PROVIDER/NAME`; the name may have slashes of its own. */
   readonly name: string;
   /** Address of the provider instead of its usual one; needed for `openai-compatible`. */
@@ -20,6 +24,10 @@ export interface ModelRequest extends Omit<AnsweringOptions, 'withoutSecrets' | 
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Limits of all requests; those that the server states are learned. */
   readonly limits?: RateLimits | undefined;
+  /** Tokens of prompt and answer together that the model takes; learnt where nobody says. */
+  readonly window?: number | undefined;
+  /** Folder in which what is learnt about the model is stored; nowhere when absent. */
+  readonly storage?: string | undefined;
 }
 
 /**
@@ -29,8 +37,21 @@ export interface ModelRequest extends Omit<AnsweringOptions, 'withoutSecrets' | 
  */
 export async function openModel(request: ModelRequest): Promise<ChatModel> {
   const { provider, name, access, options } = accessOf(request, '--base-url');
-  return answering(request.name, await load(provider, name, access), { ...request, ...options });
+  const learned = await learnedOf(request);
+  return answering(request.name, await load(provider, name, access), {
+    ...request,
+    ...options,
+    learned,
+  });
 }
+
+const learnedOf = (
+  request: Pick<ModelRequest, 'name' | 'baseUrl' | 'storage' | 'window'>,
+): Promise<LearnedModel> =>
+  LearnedModel.open(
+    request.storage === undefined ? undefined : learnedStore(request.storage, request),
+    request.window,
+  );
 
 /**
  * The embedding model of a provider, as `openModel` opens a language model.
@@ -42,7 +63,8 @@ export async function openEmbeddingModel(
 ): Promise<EmbeddingModel> {
   const { provider, name, access, options } = accessOf(request, '--embedding-base-url');
   const model = await loadEmbedding(provider, name, access);
-  return embedding(request.name, model, { ...request, ...options });
+  const learned = await learnedOf(request);
+  return embedding(request.name, model, { ...request, ...options, learned });
 }
 
 /** Where requests of other programs for a model go, and with what. */
@@ -52,6 +74,8 @@ export interface ModelUpstream {
   readonly model: string;
   /** Address of the provider, with the version and without a slash at its end. */
   readonly address: string;
+  /** What each address ends with, such as Azure's `?api-version=…`; empty for most. */
+  readonly query: string;
   /** Headers of each request, the key among them. */
   readonly headers: Readonly<Record<string, string>>;
   readonly limiter: RateLimiter;
@@ -71,9 +95,14 @@ export interface ModelUpstream {
 export function openUpstream(request: Omit<ModelRequest, 'stream' | 'retries'>): ModelUpstream {
   const { provider, name, access, options } = accessOf(request, '--base-url');
   const { price, timeoutSeconds } = request;
-  const address = (access.baseUrl ?? usualAddress[provider]).replace(/\/+$/, '');
-  const headers = { ...access.headers, ...keyHeader(provider, access.apiKey) };
-  return { provider, model: name, address, headers, ...options, price, timeoutSeconds };
+  const { path, query } = partsOf(access.baseUrl ?? usualAddress[provider]);
+  const headers = { ...access.headers, ...keyHeader(provider, access) };
+  return {
+    ...{ provider, model: name, address: path, query, headers },
+    ...options,
+    price,
+    timeoutSeconds,
+  };
 }
 
 /** The addresses of the providers' own clients. One of `openai-compatible` is always given. */
@@ -84,7 +113,21 @@ const usualAddress: Readonly<Record<Provider, string>> = {
   google: 'https://generativelanguage.googleapis.com/v1beta',
 };
 
-function keyHeader(provider: Provider, key: string): Record<string, string> {
+/** An address without slashes at its end, and its query with the question mark. */
+function partsOf(address: string): { readonly path: string; readonly query: string } {
+  const at = address.indexOf('?');
+  const path = at < 0 ? address : address.slice(0, at);
+  return { path: path.replace(/\/+$/, ''), query: at < 0 ? '' : address.slice(at) };
+}
+
+/** Whether an address is of Azure, which takes a key in a header of its own. */
+const isAzure = (address: string | undefined): boolean =>
+  address !== undefined && /^https?:\/\/[^/]*\.azure\.com\b|[?&]api-version=/i.test(address);
+
+function keyHeader(
+  provider: Provider,
+  { apiKey: key, baseUrl }: Pick<Access, 'apiKey' | 'baseUrl'>,
+): Record<string, string> {
   if (key === '') return {};
   switch (provider) {
     case 'anthropic':
@@ -93,7 +136,7 @@ function keyHeader(provider: Provider, key: string): Record<string, string> {
       return { 'x-goog-api-key': key };
     case 'openai':
     case 'openai-compatible':
-      return { authorization: `Bearer ${key}` };
+      return isAzure(baseUrl) ? { 'api-key': key } : { authorization: `Bearer ${key}` };
   }
 }
 
@@ -182,40 +225,78 @@ function useSecretsOf(header: string, value: string): void {
 /** The settings of a provider of the `ai` package. */
 const atOf = ({ baseUrl, headers }: Access) => ({
   headers,
-  ...(baseUrl !== undefined && { baseURL: baseUrl.replace(/\/+$/, '') }),
+  ...(baseUrl !== undefined && { baseURL: partsOf(baseUrl).path }),
 });
 
-async function load(provider: Provider, name: string, access: Access): Promise<ModelBy> {
+/** `fetch` for an address with a query, which each path goes before. */
+function fetchAt({ baseUrl }: Access, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  const { query } = partsOf(baseUrl ?? '');
+  if (query === '') return fetch;
+  return (address, init) => {
+    const { path, query: own } = partsOf(
+      address instanceof Request ? address.url : String(address),
+    );
+    return fetch(`${path}${query}${own.replace('?', '&')}`, init);
+  };
+}
+
+async function load(provider: Provider, name: string, access: Access): Promise<ModelWays> {
   const { apiKey } = access;
   const at = atOf(access);
   switch (provider) {
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
-      return (fetch) => createAnthropic({ apiKey, fetch, ...at })(name);
+      return {
+        usual: (fetch) => createAnthropic({ apiKey, ...at, fetch: fetchAt(access, fetch) })(name),
+      };
     }
     case 'google': {
       const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
-      return (fetch) => createGoogleGenerativeAI({ apiKey, fetch, ...at })(name);
+      return {
+        usual: (fetch) =>
+          createGoogleGenerativeAI({ apiKey, ...at, fetch: fetchAt(access, fetch) })(name),
+      };
     }
     case 'openai':
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      return (fetch) =>
-        createOpenAICompatible({
-          ...openAiAt(provider, access, fetch),
-          includeUsage: true,
-          ...(provider === 'openai' && { transformRequestBody: asOpenAiWants }),
-        })(name);
+      return {
+        usual: (fetch) =>
+          createOpenAICompatible({
+            ...openAiAt(provider, access, fetch),
+            includeUsage: true,
+            ...(provider === 'openai' && { transformRequestBody: withNewLimit }),
+          })(name),
+        responses: () => loadResponses(provider, name, access),
+      };
     }
   }
 }
 
-const openAiAt = (provider: Provider, access: Access, fetch: typeof globalThis.fetch) => ({
-  name: provider,
+/** https://platform.openai.com/docs/api-reference/responses */
+async function loadResponses(
+  provider: 'openai' | 'openai-compatible',
+  name: string,
+  access: Access,
+): Promise<ModelBy> {
+  const { createOpenAI } = await import('@ai-sdk/openai');
+  return (fetch) => {
+    const { headers, baseURL, fetch: at } = openAiAt(provider, access, fetch);
+    return createOpenAI({ apiKey: access.apiKey, headers, baseURL, fetch: at }).responses(name);
+  };
+}
+
+const openAiAt = (
+  provider: 'openai' | 'openai-compatible',
+  access: Access,
+  fetch: typeof globalThis.fetch,
+) => ({
+  // Options under this name go into bodies as they are.
+  name: 'openai-compatible',
   baseURL: usualAddress.openai,
-  fetch,
   ...atOf(access),
-  ...(access.apiKey !== '' && { apiKey: access.apiKey }),
+  fetch: fetchAt(access, fetch),
+  headers: { ...access.headers, ...keyHeader(provider, access) },
 });
 
 /** @throws HumanError when the provider has no embeddings */
@@ -234,7 +315,11 @@ async function loadEmbedding(
       const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
       const { apiKey } = access;
       return (fetch) =>
-        createGoogleGenerativeAI({ apiKey, fetch, ...atOf(access) }).embeddingModel(name);
+        createGoogleGenerativeAI({
+          apiKey,
+          ...atOf(access),
+          fetch: fetchAt(access, fetch),
+        }).embeddingModel(name);
     }
     case 'openai':
     case 'openai-compatible': {
@@ -246,16 +331,10 @@ async function loadEmbedding(
 }
 
 /**
- * Replaces `max_tokens`, which is deprecated at OpenAI and refused by its reasoning models
- * (https://platform.openai.com/docs/api-reference/chat/create). Those models refuse a temperature
- * too.
+ * OpenAI has deprecated `max_tokens` (https://platform.openai.com/docs/api-reference/chat/create).
+ * Other servers may know that name alone, so they get it.
  */
-function asOpenAiWants(body: Record<string, unknown>): Record<string, unknown> {
-  const { max_tokens: limit, temperature, ...rest } = body;
-  const isReasoning = /^(?:o\d|gpt-5(?!.*chat))/.test(String(body['model']));
-  return {
-    ...rest,
-    ...(limit !== undefined && { max_completion_tokens: limit }),
-    ...(temperature !== undefined && !isReasoning && { temperature }),
-  };
-}
+const withNewLimit = ({ max_tokens: limit, ...rest }: Record<string, unknown>) => ({
+  ...rest,
+  ...(limit !== undefined && { max_completion_tokens: limit }),
+});

@@ -1,12 +1,12 @@
 import type { AssistantContent, ModelMessage, ToolSet } from 'ai';
-import { whatOf } from '../../domain/humanError';
 import { redactKeys } from '../../engine/keysInUse';
-import type { ChatMessage, ChatRequest, OfferedTool, ToolCall } from './chatModel';
+import type { ChatMessage, OfferedTool, ToolCall } from './chatModel';
 
 type ProviderOptions = NonNullable<ModelMessage['providerOptions']>;
 
 /** A message as the `ai` package takes it, without keys in use. */
-export function messageForAi({ role, content, calls, results }: ChatMessage): ModelMessage {
+export function messageForAi(message: ChatMessage): ModelMessage {
+  const { role, content, calls, results, reasoning = [] } = message;
   if (results !== undefined) {
     return {
       role: 'tool',
@@ -28,7 +28,14 @@ export function messageForAi({ role, content, calls, results }: ChatMessage): Mo
   }));
   // Anthropic refuses a part without a text.
   const text = content === '' ? [] : [{ type: 'text', text: redactKeys(content) } as const];
-  return { role, content: [...text, ...parts] };
+  const thoughts = reasoning
+    .filter(({ isFromText }) => isFromText !== true)
+    .map(({ text: thought, metadata }) => ({
+      type: 'reasoning' as const,
+      text: redactKeys(thought),
+      ...(metadata !== undefined && { providerOptions: metadata as ProviderOptions }),
+    }));
+  return { role, content: [...thoughts, ...text, ...parts] };
 }
 
 /**
@@ -73,24 +80,12 @@ export function callOf(reported: ReportedCall): ToolCall {
 }
 
 /** All that a model reads of a message, for counting its tokens. */
-export const textOfMessage = ({ content, calls = [], results = [] }: ChatMessage): string =>
-  [
+export const textOfMessage = (message: ChatMessage): string => {
+  const { content, calls = [], results = [], reasoning = [] } = message;
+  return [
+    ...reasoning.filter(({ isFromText }) => isFromText !== true).map(({ text }) => text),
     ...(content === '' ? [] : [content]),
     ...calls.map(({ name, input }) => `${name} ${JSON.stringify(input)}`),
     ...results.map(({ text }) => text),
   ].join('\n');
-
-/**
- * Whether an error says that a server takes no tools: Ollama's "does not support tools", vLLM's
- * "requires --enable-auto-tool-choice", OpenRouter's "No endpoints found that support tool use". Only
- * the first request of a conversation counts: a later one shows that the server has taken tools.
- */
-export function refusesTools({ tools, messages }: ChatRequest, error: unknown): boolean {
-  if (tools === undefined || messages.length > 1) return false;
-  const said = whatOf(error);
-  return aboutTools.test(said) && refusing.test(said);
-}
-
-const aboutTools = /\b(?:tools?|functions?)\b|tool[_-]/i;
-const refusing =
-  /support|requires?|enable|unknown|unrecogni[sz]ed|unexpected|extra|not (?:permitted|allowed|available)/i;
+};

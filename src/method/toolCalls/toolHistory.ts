@@ -1,5 +1,5 @@
 import { textOfMessage } from '../models/toolMessages';
-import type { ChatMessage, ToolCall, ToolCallResult } from '../models/chatModel';
+import type { ChatMessage, ModelAnswer, ToolCall, ToolCallResult } from '../models/chatModel';
 import type { CountTokens } from '../tokens';
 
 /** Replaces a result that was removed to make room for later ones. */
@@ -37,7 +37,7 @@ export class ToolHistory {
    * @param note what the model is told besides
    */
   add(
-    text: string,
+    { text, reasoning }: { text: string; reasoning?: ModelAnswer['reasoning'] | undefined },
     calls: readonly ToolCall[],
     results: readonly ToolCallResult[],
     note: string | undefined,
@@ -52,7 +52,7 @@ export class ToolHistory {
     // The note is a part of a result: some providers refuse a text between results and an answer.
     const noted = note === undefined ? last : { ...last, text: `${last.text}\n\n${note}` };
     this.list.push(
-      { role: 'assistant', content: text, calls },
+      { role: 'assistant', content: text, ...(reasoning !== undefined && { reasoning }), calls },
       { role: 'user', content: '', results: [...results.slice(0, -1), noted] },
     );
   }

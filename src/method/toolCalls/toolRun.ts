@@ -3,7 +3,14 @@ import type { AgentLimits } from '../agents/agent';
 import type { ActStep, AgentEnd, AgentEnding, MadeAct } from '../agents/agentRun';
 import { AgentUse } from '../agents/agentUse';
 import type { ModelView } from '../modelView';
-import type { ChatMessage, OfferedTool, ToolCall, ToolCallResult } from '../models/chatModel';
+import {
+  ContextExceeded,
+  ModelFailure,
+  type ChatMessage,
+  type OfferedTool,
+  type ToolCall,
+  type ToolCallResult,
+} from '../models/chatModel';
 import { TestsCannotRun } from '../testsOfModels';
 import { tokenCounter } from '../tokens';
 import type { StepOf } from '../trace';
@@ -95,17 +102,33 @@ export class ToolRun {
       if (reached !== undefined) return reached;
       const { system, offered, history } = this;
       const request = { system, messages: history.messages, tools: offered };
-      const answer = await this.parts.ask(request, this.use.calls + 1);
+      const answer = await this.nextAnswer(request);
+      if (answer === undefined) return 'context';
       this.answer = answer;
       this.use.add(answer);
       const { calls, problem } = wholeCalls(answer);
       const results = await this.makeAll(answer, calls);
       const note = problem ?? (calls.length === 0 ? await this.whyNotTheEnd(answer) : undefined);
       if (calls.length === 0 && note === undefined) return 'stopped';
-      history.add(answer.text, calls, results, note);
+      history.add(answer, calls, results, note);
       without = calls.length === 0 ? without + 1 : 0;
     }
+    if (this.answer?.hasCallsAsText === true && (await this.candidate.read()) === '') {
+      throw new ModelFailure(
+        `${this.answer.model} writes its calls as text: the server lacks a tool-call parser. Start it with one (vLLM: --enable-auto-tool-choice and --tool-call-parser), or choose a method that exchanges text`,
+      );
+    }
     return 'format';
+  }
+
+  /** The next answer; undefined where the history no longer fits into the model's window. */
+  private async nextAnswer(request: ToolRequest): Promise<AnswerStep | undefined> {
+    try {
+      return await this.parts.ask(request, this.use.calls + 1);
+    } catch (error) {
+      if (error instanceof ContextExceeded && this.answer !== undefined) return undefined;
+      throw error;
+    }
   }
 
   private async limitReached(): Promise<AgentEnding | undefined> {

@@ -8,23 +8,31 @@ import {
 const why = (entry: unknown): string => readModelSettings([entry]).problems[0] ?? '';
 
 describe('models of the settings', () => {
-  it('are read with their address and price', () => {
+  it('are read with their address, price and window', () => {
     const { models, problems } = readModelSettings([
       { model: 'openai/gpt-5' },
       {
         model: 'openai-compatible/qwen/qwen3-coder',
         baseUrl: 'http://localhost:11434/v1/',
         price: { input: 0, output: 0.5 },
+        window: 32_768,
       },
     ]);
     assert.deepEqual(problems, []);
     assert.deepEqual(models, [
-      { name: 'openai/gpt-5', provider: 'openai', baseUrl: undefined, price: undefined },
+      {
+        name: 'openai/gpt-5',
+        provider: 'openai',
+        baseUrl: undefined,
+        price: undefined,
+        window: undefined,
+      },
       {
         name: 'openai-compatible/qwen/qwen3-coder',
         provider: 'openai-compatible',
         baseUrl: 'http://localhost:11434/v1',
         price: { input: 0, output: 0.5 },
+        window: 32_768,
       },
     ]);
   });

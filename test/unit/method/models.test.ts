@@ -212,7 +212,7 @@ describe('models', () => {
     }
   });
 
-  it('asks OpenAI in its own way: no temperature for models that reason', async () => {
+  it('asks OpenAI in its own way, whatever the name of the model', async () => {
     const bodies: Record<string, unknown>[] = [];
     for (const name of [
       'openai/gpt-4o',
@@ -232,8 +232,8 @@ describe('models', () => {
     ]);
     assert.deepEqual(limits, [
       [undefined, 1000, 0.7],
-      [undefined, 1000, undefined],
-      [undefined, 1000, undefined],
+      [undefined, 1000, 0.7],
+      [undefined, 1000, 0.7],
       [1000, undefined, 0.7],
     ]);
   });

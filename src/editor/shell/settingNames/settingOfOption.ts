@@ -24,6 +24,7 @@ export const settingOfOption: Readonly<Record<string, string>> = {
   '--embedding-base-url': settingKeys.embeddingBaseUrl,
   '--embedding-price': settingKeys.embeddingPrice,
   '--base-url': settingKeys.models,
+  '--model-window': settingKeys.models,
   '--docker-host': 'swt-bench.docker.host',
   '--base-image': 'swt-bench.docker.baseImage',
   '--prebuilt': 'swt-bench.docker.prebuilt',
