@@ -1,7 +1,7 @@
 // Bundles the entry points into dist/ and copies what cannot be bundled: grammars, tracer and agent.
 const { build, context } = require('esbuild');
 const { cpSync, copyFileSync, mkdirSync, rmSync, watch: watchFolder } = require('node:fs');
-const { dirname, join } = require('node:path');
+const { basename, dirname, join } = require('node:path');
 
 const production = process.argv.includes('--production');
 const isWatching = process.argv.includes('--watch');
@@ -158,14 +158,15 @@ const tellsEditor = {
   },
 };
 
-/** The folders of src/engine whose programs in Python run beside the tests. */
-const pythonFolders = ['tracer', 'agent'];
+/** The folders with programs in Python: those that run beside the tests, and one that installs. */
+const pythonFolders = ['engine/tracer', 'engine/agent', 'method/acp/install'];
 
 function copyAssets() {
   mkdirSync(dist, { recursive: true });
   for (const name of pythonFolders) {
-    rmSync(join(dist, name), { recursive: true, force: true });
-    cpSync(join(__dirname, 'src/engine', name), join(dist, name), {
+    const to = join(dist, basename(name));
+    rmSync(to, { recursive: true, force: true });
+    cpSync(join(__dirname, 'src', name), to, {
       recursive: true,
       filter: (path) => !path.includes('__pycache__') && !path.endsWith('.ts'),
     });
@@ -183,7 +184,7 @@ async function main() {
   if (production) rmSync(dist, { recursive: true, force: true });
   copyAssets();
   if (isWatching) {
-    for (const name of pythonFolders) watchFolder(join(__dirname, 'src/engine', name), copyAssets);
+    for (const name of pythonFolders) watchFolder(join(__dirname, 'src', name), copyAssets);
     const told = bundles.map((options) => ({
       ...options,
       logLevel: 'silent',

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json';
 import { EXIT, type CommandContext } from './commands/context';
 import { registerCheck } from './commands/check';
+import { registerAgents } from './commands/agents/agents';
 import { registerEvaluate } from './commands/evaluate';
 import { registerFilterRepairs } from './commands/filterRepairs';
 import { registerGenerate } from './commands/generate';
@@ -44,6 +45,7 @@ const commands: readonly RegisterCommand[] = [
   registerMutants,
   registerFilterRepairs,
   registerGenerate,
+  registerAgents,
   registerRepair,
   registerTrajectory,
   registerMcp,

@@ -1,0 +1,192 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { HumanError } from '../../domain/humanError';
+import { layOut } from '../../domain/layOut';
+import { withoutControl } from '../../domain/withoutControl';
+import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
+import { pullImage } from '../../engine/docker/images/pull/pullImage';
+import { tryProgram } from '../../engine/docker/sandbox/tryProgram';
+import { acpPrefix } from '../../method/acp/acpMethod';
+import { acpPresets, type AcpPreset } from '../../method/acp/acpPresets';
+import { textsAt } from '../../method/acp/agentEnvironment';
+import { agentPrograms } from '../../method/acp/install/agentPrograms';
+import { installAgent } from '../../method/acp/install/installAgent';
+import { EXIT, terminalReporter, type CommandContext } from '../context';
+import { dockerHostOption, dockerSettingsOf } from '../options/engineOptions';
+import { jsonOption } from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
+
+interface InstallOptions {
+  out?: string;
+  image: string;
+  python?: string;
+  check: boolean;
+  dockerHost?: string;
+}
+
+/** Registers the commands `agents list` and `agents install`. */
+export const registerAgents: RegisterCommand = (program, context, finish) => {
+  const agents = program
+    .command('agents')
+    .description('programs of agents of the Agent Client Protocol');
+  agents
+    .command('list')
+    .description('the agents that are known by name, with the version that is installed')
+    .addOption(jsonOption())
+    .action((options: { json?: boolean }) => finish(listAgents(options, context)));
+  agents
+    .command('install')
+    .argument('<name>', `one of ${acpPresets.map(({ name }) => name).join(', ')}`)
+    .description(
+      'make the folder with an agent and its runtime for --agent-program, and check it in an image',
+    )
+    .option('--out <dir>', 'new folder (default: agent-NAME)')
+    .option('--image <name>', 'image in which the agent is started once', 'python:3.11-bookworm')
+    .option('--no-check', 'start no container; the processor of this machine is assumed')
+    .option(
+      '--python <program>',
+      'interpreter that an agent of PyPI gets a copy of (default: of uv, or on the path)',
+    )
+    .addOption(dockerHostOption())
+    .action(async (name: string, options: InstallOptions) =>
+      finish(await installCommand(name, options, context)),
+    );
+};
+
+function listAgents({ json }: { readonly json?: boolean }, context: CommandContext): number {
+  const rows = acpPresets.map(({ name, title, providers }) => {
+    const { registry, package: of, version } = programOf(name);
+    return {
+      method: `${acpPrefix}${name}`,
+      name,
+      title,
+      registry,
+      package: of,
+      version,
+      providers,
+    };
+  });
+  context.stdout(
+    json === true
+      ? `${JSON.stringify(rows, null, 2)}\n`
+      : `${layOut([
+          ['name', 'agent', 'program', 'models'],
+          ...rows.map((row) => [
+            row.name,
+            row.title,
+            `${row.registry} ${row.package} ${row.version}`,
+            row.providers.join(', '),
+          ]),
+        ])}\n`,
+  );
+  return EXIT.done;
+}
+
+/** `swt-bench agents install NAME`. */
+async function installCommand(
+  name: string,
+  options: InstallOptions,
+  context: CommandContext,
+): Promise<number> {
+  const preset = acpPresets.find((each) => each.name === name);
+  if (preset === undefined) {
+    const known = acpPresets.map((each) => each.name).join(', ');
+    throw new HumanError(`No agent is called ${name}`, `Name one of ${known}`);
+  }
+  const { assets, signal } = context;
+  const reporter = terminalReporter(context);
+  const out = resolve(options.out ?? `agent-${name}`);
+  const connection = options.check
+    ? await connect({ host: dockerSettingsOf(options).host, signal })
+    : undefined;
+  try {
+    const cpu = connection === undefined ? process.arch : cpuOf(connection);
+    await installAgent({ name, out, cpu, python: options.python, assets }, { signal, reporter });
+    const said = connection && (await check(connection, preset, { ...options, out }, context));
+    reporter.clear();
+    context.stdout(`${out}${said === undefined ? '' : `: ${said}`}\n`);
+    context.stdout(`Use it with: --method ${acpPrefix}${name} --agent-program ${out}\n`);
+    return EXIT.done;
+  } finally {
+    await connection?.close();
+  }
+}
+
+function programOf(name: string) {
+  const program = agentPrograms[name];
+  if (program === undefined) throw new Error(`${name} has no program`);
+  return program;
+}
+
+/** The engine's processor by Node's name. */
+const cpuOf = ({ architecture }: DockerConnection): string =>
+  ({ x86_64: 'x64', aarch64: 'arm64' })[architecture] ?? architecture;
+
+const initialize = {
+  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+  params: { protocolVersion: 1, clientCapabilities: {} },
+};
+const initialized = z.object({
+  id: z.literal(1),
+  result: z.object({
+    agentInfo: z.object({ name: z.string(), version: z.string() }).nullish(),
+  }),
+});
+
+/** Seconds that an agent has to answer: OpenHands loads for half a minute on a slow machine. */
+const answerSeconds = 180;
+
+/**
+ * Starts the agent in a container.
+ *
+ * @returns what it says of itself
+ * @throws HumanError when it does not answer, with the end of its standard error
+ */
+async function check(
+  connection: DockerConnection,
+  preset: AcpPreset,
+  { out: folder, image }: InstallOptions & { readonly out: string },
+  context: CommandContext,
+): Promise<string> {
+  const { signal } = context;
+  const reporter = terminalReporter(context);
+  const isThere = await connection.docker
+    .getImage(image)
+    .inspect()
+    .then(
+      () => true,
+      () => false,
+    );
+  if (!isThere) await pullImage(connection, image, { signal, reporter });
+  reporter.progress(`Starting ${preset.title} in ${image}`);
+  const [provider = 'openai'] = preset.providers;
+  const place = { origin: 'http://127.0.0.1:9', provider, model: 'model' };
+  const { answer, complaint } = await tryProgram(
+    connection,
+    {
+      ...{ folder, image, argv: preset.argv, env: textsAt(preset.env, place) },
+      line: JSON.stringify(initialize),
+      isAnswer: (line) => answerIn(line) !== undefined,
+      seconds: answerSeconds,
+    },
+    signal,
+  );
+  const agent = answer === undefined ? undefined : answerIn(answer);
+  if (agent !== undefined) return withoutControl(agent);
+  const said = complaint.split('\n').map(withoutControl).join('\n');
+  throw new HumanError(
+    `${preset.title} is in ${folder}, but does not start in ${image}`,
+    `Use an image that has what it names${said === '' ? '' : `:\n${said}`}`,
+  );
+}
+
+/** Name and version in the answer to `initialize`; undefined for any other line. */
+function answerIn(line: string): string | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    const { agentInfo } = initialized.parse(JSON.parse(line)).result;
+    return agentInfo ? `${agentInfo.name} ${agentInfo.version}` : 'it answers';
+  } catch {
+    return undefined;
+  }
+}
