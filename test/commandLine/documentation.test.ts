@@ -48,7 +48,8 @@ const hasPlaceholder = (command: string): boolean => /\[--|--dataset F /.test(co
 const helps = new Map<string, Promise<Answer>>();
 
 async function knowsItsOptions(command: string): Promise<void> {
-  const [, name = ''] = /(?:cli\.js|swt-bench) (images push|[a-z-]+)/.exec(command) ?? [];
+  const [, name = ''] =
+    /(?:cli\.js|swt-bench) (images push|agents [a-z]+|[a-z-]+)/.exec(command) ?? [];
   // The jobs of `shards` are made from another command, with options of its own.
   const [, inner] = name === 'shards' ? (/ (evaluate|generate|repair) /.exec(command) ?? []) : [];
   const known = [await helpOf(name), inner === undefined ? '' : await helpOf(inner)].join('\n');

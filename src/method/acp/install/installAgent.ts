@@ -209,14 +209,17 @@ async function installFromPyPI(
     `Installing ${name} ${version}`,
   );
   reporter.log(`installed ${name} ${version} with the Python of ${python}`);
-  // Nobody can write there later, and files get other times on their way into a container.
+  // Nobody can write there later, and files get other times on their way into a container. Packages
+  // have files for Python 2 too, and what is not compiled only starts more slowly.
   await run(
     [
       ...[join(target, copied), '-I', '-m', 'compileall', '-q', '-f', '-j', '0'],
-      ...['--invalidation-mode', 'unchecked-hash', '-x', 'tests?/|lib2to3|jinja|template', library],
+      ...['--invalidation-mode', 'unchecked-hash', library],
     ],
     `Compiling ${name}`,
-  ).catch((error: unknown) => reporter.log(String(error)));
+  ).catch((error: unknown) => {
+    if (!(error instanceof HumanError)) throw error;
+  });
   for (const [program, module] of Object.entries(modules)) {
     const file = join(made, 'bin', program);
     const start = `"$(dirname "$0")/../python/${copied}" -I -m ${module} "$@"`;
