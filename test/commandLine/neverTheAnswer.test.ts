@@ -7,6 +7,7 @@ import { lookingForAnswers } from '../unit/method/looking';
 import { leaksIn, secretsOf } from '../unit/method/secretsOf';
 import { cli, root, sample, scratch } from './cli';
 import { fakeModels } from './fakeModels';
+import { withOtherAnswer, type Row } from './otherAnswer';
 import {
   bundledRow,
   prying,
@@ -15,8 +16,6 @@ import {
   recordTools,
   recordScript,
   scriptsOfFilesAgents,
-  withOtherAnswer,
-  type Row,
   recordAgentless,
 } from './recordedSession';
 
@@ -248,6 +247,7 @@ describe('of the answer', function () {
       assert.doesNotMatch(all, /withheld/);
       assert.doesNotMatch(all, /tallybook-217|#217|\/217/, 'the number of the pull request');
       assert.doesNotMatch(all, new RegExp(folder.path), 'places of this machine');
+      assert.ok(!all.includes(join(root, 'dist')), 'the place of this program');
     });
 
     it('is the same in every request of Agentless, to the byte @full', async () => {

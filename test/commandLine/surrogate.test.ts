@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { cli, sample, scratch, type Answer, type Evaluation } from './cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
 import { killedWithSteps } from './killedWithSteps';
-import { bundledRow, withOtherAnswer } from './recordedSession';
+import { withOtherAnswer } from './otherAnswer';
+import { bundledRow } from './recordedSession';
 import { kindOfRequest, rightFix, surrogateFix, surrogateTests, wrongFix } from './surrogateScript';
 
 const noCentIsLost = surrogateTests(

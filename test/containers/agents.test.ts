@@ -7,7 +7,8 @@ import { cli, sample, type Answer, type Evaluation } from '../commandLine/cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from '../commandLine/fakeModels';
 import { jsonLinesOf } from '../commandLine/jsonLinesOf';
 import { killedAtEachStep, withoutInputTokens } from '../commandLine/killedAtEachStep';
-import { bundledRow, scriptsOfFilesAgents, withOtherAnswer } from '../commandLine/recordedSession';
+import { withOtherAnswer } from '../commandLine/otherAnswer';
+import { bundledRow, scriptsOfFilesAgents } from '../commandLine/recordedSession';
 import {
   baseImage,
   containersOf,

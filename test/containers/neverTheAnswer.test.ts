@@ -9,13 +9,8 @@ import {
   StdioClientTransport,
 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { cli, root, sample } from '../commandLine/cli';
-import {
-  bundledRow,
-  prying,
-  recordMcp,
-  recordMethod,
-  withOtherAnswer,
-} from '../commandLine/recordedSession';
+import { withOtherAnswer } from '../commandLine/otherAnswer';
+import { bundledRow, prying, recordMcp, recordMethod } from '../commandLine/recordedSession';
 import { platformsHere, type Platform } from './platforms';
 
 /**

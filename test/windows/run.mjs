@@ -2,12 +2,13 @@
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cache, root } from '../scripts/setup.mjs';
 import Dockerode from 'dockerode';
+import { tsImport } from 'tsx/esm/api';
 import { acpProgram } from '../containers/acpProgram.mjs';
 import { acquire } from './host/acquire.mjs';
 import { packageExtension } from './host/packageExtension.mjs';
@@ -17,9 +18,13 @@ import { writeInstancesDataset } from './instancesDataset.mjs';
 import { listenForRequests, makeHostile, makeLinked } from './hostileFolder.mjs';
 import { makeLargeChange } from './largeChange.mjs';
 
+const { withOtherAnswer } = await tsImport('../commandLine/otherAnswer.ts', import.meta.url);
 const bundles = join(cache, 'vscode-tests');
 /** Suites with scripted language models. */
-const withModels = ['models', 'modelsReload', 'panelsReload', 'fixes', 'noInstance'];
+const withModels = [
+  ...['models', 'modelsReload', 'panelsReload', 'fixes', 'noInstance'],
+  ...['oneAnswer', 'otherAnswer'],
+];
 const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{python}-bookworm';
 /** Suites with their own workspace of the bundled instance. */
 const withOwnCopy = [
@@ -37,7 +42,7 @@ const everyday = ['instance', 'customDiff', 'untrusted'];
 const others = [
   ...['authoring', 'models', 'instances', 'firstSteps', 'dashboard'],
   ...['reload', 'modelsReload', 'panelsReload', 'large', 'noInstance', 'trajectories', 'fixes'],
-  'environment',
+  ...['environment', 'oneAnswer', 'otherAnswer'],
 ];
 // By hand: `npm test` has built the extension already.
 if (named.length > 0) execFileSync(process.execPath, ['esbuild.js'], { cwd: root });
@@ -81,6 +86,7 @@ try {
     }
   });
   await Promise.all(windows);
+  if (suites.includes('oneAnswer') && suites.includes('otherAnswer')) compareAnswers();
 } finally {
   listener.close();
   rmSync(scratch, { recursive: true, force: true });
@@ -115,6 +121,7 @@ async function runSuite(name, folder, forAuthoring) {
         SWT_BENCH_STORAGE: join(scratch, `storage-${name}`),
         SWT_BENCH_INSTANCE: inContainers,
         SWT_BENCH_AGENT: join(scratch, 'agent'),
+        SWT_BENCH_RECEIVED: join(scratch, `received-${name}`),
         ...(name === 'authoring' ? forAuthoring : {}),
         ...(name === 'untrusted'
           ? { SWT_BENCH_CANARY: canary, SWT_BENCH_LINKED: join(scratch, 'linked') }
@@ -160,6 +167,7 @@ function workspaceOf(name) {
     makeLinked(join(scratch, 'linked'));
     return folder;
   }
+  if (name === 'oneAnswer' || name === 'otherAnswer') return workspaceOfAnswer(name);
   if (name === 'docker') return instanceWorkspace(inContainers, datasetInContainers());
   if (name === 'kubernetes') {
     const image = process.env.SWT_BENCH_CLUSTER_IMAGE;
@@ -183,6 +191,47 @@ function instanceWorkspace(id, dataset, name = id, source = join(sample, 'reposi
   return folder;
 }
 
+/** The bundled instance, with its own answer or another one. What is stored of one is not of the other. */
+function workspaceOfAnswer(name) {
+  const dataset = join(scratch, `${name}.jsonl`);
+  const row = JSON.parse(readFileSync(join(sample, 'instance.jsonl'), 'utf8'));
+  writeFileSync(dataset, JSON.stringify(name === 'oneAnswer' ? row : withOtherAnswer(row)));
+  if (name === 'oneAnswer') {
+    execFileSync(process.execPath, [
+      ...[join(root, 'dist', 'cli.js'), 'evaluate', '--predictions', 'gold', '--json'],
+      ...['--dataset', dataset, '--source', join(sample, 'repository')],
+      ...['--storage', storageOfAnswer(name)],
+    ]);
+  }
+  return instanceWorkspace('tallybook__tallybook-217', dataset, name);
+}
+
+function storageOfAnswer(name) {
+  return join(scratch, `stored-${name}`);
+}
+
+/** What a model received in the two windows has to be the same, to the byte. */
+function compareAnswers() {
+  const [one, other] = ['oneAnswer', 'otherAnswer'].map((name) => receivedIn(name));
+  const isSame = one !== undefined && one === other;
+  console.log(`  ${isSame ? '✓' : '✗'} a model receives the same whatever the answer is`);
+  if (!isSame) console.log(firstDifference(one, other));
+  total[isSame ? 'passed' : 'failed'] += 1;
+}
+
+function receivedIn(name) {
+  const file = join(scratch, `received-${name}`);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+function firstDifference(one = '', other = '') {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return [one, other]
+    .map((each) => `    ${each.slice(Math.max(0, at - 200), at + 200)}`)
+    .join('\n');
+}
+
 function settingsOf(name) {
   if (name === 'instances') return instancesSettings();
   // VS Code's own git is not ours: in a trusted folder it follows the repository's configuration.
@@ -200,6 +249,7 @@ function settingsOf(name) {
       'chat.disableAIFeatures': false,
       // The models are scripted; another test covers that a person has to allow it.
       'swt-bench.runModelTestsLocally': true,
+      ...(name.endsWith('Answer') && { 'swt-bench.storageFolder': storageOfAnswer(name) }),
     };
   }
   if (name === 'kubernetes') {

@@ -299,7 +299,7 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
       log: result.output,
       seconds: result.seconds,
       trace: await readTrace(traceFolder, key),
-      folders: [box.tree, box.scratch, dirname(box.tree)],
+      folders: [box.tree, box.scratch, dirname(box.tree), box.tracer],
       ...(remarks.length > 0 && { remarks }),
     };
   });

@@ -176,8 +176,9 @@ async function emptyExtension(data) {
 }
 
 async function openServed(vscode, setup) {
-  await installExtension(vscode.server, setup.data, setup.vsix);
+  // Once an extension is installed, VS Code looks for no other folders.
   await copyExtensions(setup.data, setup.helpers);
+  await installExtension(vscode.server, setup.data, setup.vsix);
   const server = await startServer(vscode.server, {
     ...setup,
     driver: true,
