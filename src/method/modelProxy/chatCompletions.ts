@@ -22,13 +22,13 @@ import {
   oneOf,
   parts,
   record,
+  scalar,
   text,
   tools,
   typed,
   when,
 } from './requestShape';
 
-const scalar = either(text, number, flag);
 const cacheControl = object({ type: oneOf('ephemeral'), ttl: oneOf('5m') });
 
 const messagePart = ofType({

@@ -17,6 +17,7 @@ import type { ModelUpstream } from '../models/openModel';
 import { statedRates } from '../models/rateHeaders';
 import { TooManyRequests } from '../models/rateLimiter';
 import { retryAfter } from '../models/retrying';
+import { serverErrorOf } from '../models/serverError';
 import { tokensOfUntrusted } from '../tokens';
 import { apiAsked, errorOf } from './modelApis';
 import { isFields, listOf, type JsonFields } from './jsonFields';
@@ -361,11 +362,14 @@ export class ModelProxy {
     const text = withoutSecrets((await answer.text()).slice(0, 64 << 10));
     const said = `the server answers with status ${answer.status}: ${text.trim().slice(0, 300)}`;
     const { status } = answer;
-    if (status === 400 && this.isOtherLimit(sending.passed, api, text)) {
+    const headers = Object.fromEntries(answer.headers);
+    const fields = [sending.passed.limitField];
+    const { matter } = serverErrorOf({ status, headers, body: text, fields });
+    if (matter.of === 'parameter' && this.takesOtherLimit(sending.passed, api, matter.name)) {
       return this.attempt(sending, reader, { signal, stated });
     }
-    if (status === 429 && !/insufficient_quota|billing/.test(text)) {
-      throw new TooManyRequests(said, retryAfter(Object.fromEntries(answer.headers)));
+    if (status === 429 && matter.of !== 'credit') {
+      throw new TooManyRequests(said, retryAfter(headers));
     }
     this.failure = new ModelFailure(said);
     if (status in advice || status === 429) {
@@ -378,11 +382,20 @@ export class ModelProxy {
     return false;
   }
 
-  /** Whether the server wants its limit under the other name, which the request has from now on. */
-  private isOtherLimit({ body, limitField }: PassedRequest, api: ModelApi, said: string): boolean {
+  /**
+   * Puts the limit under its other name where the server does not take the field with it, once.
+   *
+   * @returns whether the request is worth another try
+   */
+  private takesOtherLimit(
+    { body, limitField }: PassedRequest,
+    api: ModelApi,
+    refused: string,
+  ): boolean {
     const other = api.limitFields(this.parts.upstream.provider).find((name) => name !== limitField);
-    if (other === undefined || this.limitField !== undefined) return false;
-    if (!said.includes(limitField) || !unknownField.test(said)) return false;
+    if (refused !== limitField || other === undefined || this.limitField !== undefined) {
+      return false;
+    }
     this.limitField = other;
     body[other] = body[limitField];
     delete body[limitField];
@@ -437,9 +450,6 @@ function headersOf(
   if ('anthropic-version' in api.headers) passed['anthropic-version'] ??= '2023-06-01';
   return { passed, removed: found.removed };
 }
-
-/** How a server says that it does not know a field, or not for this model. */
-const unknownField = /unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra|instead/i;
 
 /** What an agent is told when it gets no further answer. */
 const endTexts: Readonly<Record<ProxyEnd, string>> = {

@@ -76,6 +76,10 @@ export const text: Shape = (value) => (typeof value === 'string' ? value : undef
 export const number: Shape = (value) => (Number.isFinite(value) ? value : undefined);
 export const flag: Shape = (value) => (typeof value === 'boolean' ? value : undefined);
 
+/** A value without parts. */
+export const scalar: Shape = (value) =>
+  ['string', 'number', 'boolean'].includes(typeof value) ? value : undefined;
+
 export const oneOf =
   (...values: readonly unknown[]): Shape =>
   (value) =>
@@ -124,7 +128,7 @@ export const object =
       if (kept !== undefined && kept !== nothing) passed[name] = kept;
       // Null is the absence of a value, which some servers want to see.
       else if (each === null && shape !== undefined) passed[name] = null;
-      else if (kept === undefined) place.takeOut(each);
+      else if (kept === undefined && each !== null) place.takeOut(each);
     }
     return passed;
   };

@@ -24,13 +24,12 @@ import {
   parts,
   record,
   refused,
+  scalar,
   text,
   tools,
   typed,
   when,
 } from './requestShape';
-
-const scalar = either(text, number, flag);
 
 const seenPart = ofType({
   input_text: { text },
