@@ -233,12 +233,13 @@ function declareOn(platform: Platform): void {
     it('one that says nothing, or cannot be started, has no prediction and is tried again @full', async () => {
       await serve(() => ({ text: 'hello' }));
       const out = newOut();
-      const silent = await play('silent', out, '--agent-timeout', '10');
+      const silent = await play("silent 'a b'", out, '--agent-timeout', '10');
       assert.equal(silent.status, 1);
       assert.match(
         silent.stderr,
         /did nothing \(silent: it was not ready for the prompt in time\)/,
       );
+      assert.match(silent.stderr, /See whether node \/agent\/agent\.cjs silent 'a b' starts/);
       const missing = await cli([
         ...['generate', '--method', 'acp:no-such-agent', '--out', out, '--model'],
         ...['openai-compatible/m', '--base-url', models?.url ?? '', ...places()],

@@ -200,7 +200,7 @@ function actRow(l10n: typeof vscode.l10n, { id }: Generation, act: StepOf<'act'>
     label: line(action),
     // Two runs may have the same step.
     id: `${id}-${key}`,
-    description: call?.isError === true ? l10n.t('refused: {0}', line(seen)) : line(seen),
+    description: call?.isError === true ? l10n.t('failed: {0}', line(seen)) : line(seen),
     tooltip: [thought, action, observation]
       .filter((each) => each.trim() !== '')
       .map((each) => bounded(each.trim(), shownOfStep))

@@ -342,7 +342,10 @@ export class AcpRun {
   private async noteExchange(exchange: ProxiedExchange): Promise<void> {
     const { agent, model, reporter, instance } = this.parts;
     const { asked, answer, mostOutput, seconds } = exchange;
-    await this.tellOutcomes(exchange.results);
+    // A request beside the conversation, such as one for a title, tells nothing of the actions.
+    if (exchange.tools > 0 || exchange.results.length > 0) {
+      await this.tellOutcomes(exchange.results);
+    }
     const prompt = await this.notePrompt(asked, exchange);
     const step = await this.add({
       ...{ step: 'answer', key: this.keyOf('answer', this.answers.length, prompt) },

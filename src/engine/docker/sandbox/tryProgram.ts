@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { throwIfAborted } from '../../../domain/humanError';
 import { programFolder } from '../../engine';
+import { wordForShell } from '../../quotedForShell';
 import { attachProgram } from '../attachedProgram';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import { containerLabels } from '../labels';
@@ -64,7 +65,11 @@ export async function tryProgram(
     }
   } catch (error) {
     throwIfAborted(signal);
-    throw engineProblem(error, connection, `starting ${argv.join(' ')} in ${image}`);
+    throw engineProblem(
+      error,
+      connection,
+      `starting ${argv.map(wordForShell).join(' ')} in ${image}`,
+    );
   } finally {
     await removeVolume(connection, volume);
   }

@@ -556,7 +556,7 @@ describe('rows of the steps of an agent', () => {
       rows.map(({ label, description, icon }) => [label, description, icon?.id]),
       [
         ['search_code query: allocate', '2 hits:', 'circle-small'],
-        ['search_code query: allocate', 'refused: 2 hits:', 'warning'],
+        ['search_code query: allocate', 'failed: 2 hits:', 'warning'],
       ],
     );
     assert.equal(rows[0]?.tooltip, 'I look.\n\nsearch_code\nquery: allocate\n\n2 hits:\na\nb');
