@@ -29,6 +29,9 @@ interface Step {
   readonly call?: { readonly isError: boolean };
   readonly ending?: string;
   readonly program?: string;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly isEstimate?: boolean;
 }
 
 /**
@@ -81,7 +84,15 @@ describe('the agents that are known by name, in containers @full', () => {
           told.map(({ call }) => call?.isError),
           [true, false, ...told.slice(3).map(() => false), true],
         );
-        const spent = sumOf(models.asked.map(({ tokens }) => tokens));
+        const answers = steps.filter(({ step }) => step === 'answer');
+        // What an agent still asks when its session ends is broken off, so nobody counts it.
+        const counted = answers.filter(({ isEstimate }) => isEstimate !== true).map(tokensOf);
+        assert.deepEqual(
+          counted,
+          models.asked.slice(0, counted.length).map(({ tokens }) => tokens),
+        );
+        assert.ok(counted.length >= Math.max(moves.length, models.asked.length - 1));
+        const spent = sumOf(answers.map(tokensOf));
         const prediction = JSON.parse(await readFile(out, 'utf8')) as {
           readonly input_tokens: number;
           readonly output_tokens: number;
@@ -176,6 +187,11 @@ const stepsOf = async (out: string): Promise<Step[]> =>
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Step);
+
+const tokensOf = ({ inputTokens = 0, outputTokens = 0 }: Step): readonly [number, number] => [
+  inputTokens,
+  outputTokens,
+];
 
 const sumOf = (tokens: readonly (readonly [number, number])[]) => ({
   input: tokens.reduce((sum, [input]) => sum + input, 0),
