@@ -1,7 +1,7 @@
 import type { ChatMessage } from './models/chatModel';
 
 /** Raised when the wording of a prompt changes, so that its answers are requested again. */
-export const promptVersion = 1;
+export const promptVersion = 2;
 
 /** The format of candidates and fixes that a prompt asks for. */
 export type CandidateFormat = 'unified' | 'custom';
@@ -126,7 +126,8 @@ export const filesInPrompt = (files: string): readonly string[] =>
     ? []
     : [
         'Files of the repository that may matter follow between <code> and </code>. The number at the ' +
-          'beginning of each line is its number in the file, and no part of the file.',
+          'beginning of each line is its number in the file, and no part of the file. A line `...` stands ' +
+          'for lines that are not shown.',
         '',
         '<code>',
         files.trimEnd(),

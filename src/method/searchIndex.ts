@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { throwIfAborted } from '../domain/humanError';
 import { runsFolder } from '../repository/storage';
 import { keepPackedJson, readPackedJson } from '../files/packedJson';
+import { sha256 } from '../files/sha256';
 import type { TreeOfR } from './treeOfR';
 
 /** An index of the Python files of R that ranks them by the words they share with a text. */
@@ -74,23 +75,46 @@ function partsOf(name: string): string[] {
   return parts;
 }
 
+/** Where what is computed for an instance is stored. */
+interface Place {
+  readonly storage: string;
+  readonly instance: string;
+}
+
+/** The most paths of a ranking that are stored: no prompt has room for more. */
+const mostRanked = 500;
+
+/**
+ * Paths of the Python files of R that share a word with a text, best first. The ranking is stored,
+ * since loading the index of a large tree takes seconds.
+ */
+export async function rankFiles(
+  tree: TreeOfR,
+  text: string,
+  place: Place,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const path = inPlace(place, `${tree.digest}-${format}-${sha256(text).slice(0, 16)}-ranking`);
+  const known = await readPackedJson(path, (data) => z.array(z.string()).parse(data));
+  if (known !== undefined) return known;
+  const ranked = (await searchIndex(tree, place, signal)).rank(text).slice(0, mostRanked);
+  await keepPackedJson(path, ranked);
+  return ranked;
+}
+
+const inPlace = ({ storage, instance }: Place, name: string): string =>
+  join(runsFolder(storage, instance), 'retrieval', `${name}.json.gz`);
+
 /**
  * The index of the Python files of R, tests included. It is made once for a tree and kept with the
  * runs of the instance.
  */
 export async function searchIndex(
   tree: TreeOfR,
-  kept: { readonly storage: string; readonly instance: string } | undefined,
+  place: Place | undefined,
   signal?: AbortSignal,
 ): Promise<SearchIndex> {
-  const path =
-    kept === undefined
-      ? undefined
-      : join(
-          runsFolder(kept.storage, kept.instance),
-          'retrieval',
-          `${tree.digest}-${format}.json.gz`,
-        );
+  const path = place === undefined ? undefined : inPlace(place, `${tree.digest}-${format}`);
   const known =
     path === undefined ? undefined : await readPackedJson(path, (data) => keptSchema.parse(data));
   if (known !== undefined) return openIndex(known);

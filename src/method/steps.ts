@@ -41,7 +41,7 @@ import {
   type Prompt,
 } from './prompts';
 import { mostShownFailures, shownFailures } from './refining/shownFailures';
-import { searchIndex } from './searchIndex';
+import { rankFiles } from './searchIndex';
 import { shorterHistories } from './agents/shorterHistories';
 import type { Oracle } from './oracle';
 import type { RunOnROptions } from './runOnR';
@@ -322,6 +322,7 @@ interface Asked {
 /** What is asked. */
 type Asking = Omit<ToolRequest, 'tools'> &
   Partial<Pick<ToolRequest, 'tools'>> &
+  Pick<ChatRequest, 'answerSchema'> &
   Pick<StepOf<'prompt'>, 'prompt' | 'oracle'>;
 
 interface Recalling<Kind extends Step['step']> {
@@ -893,13 +894,13 @@ class TracedSteps implements Steps {
     const whose = keyOf(agent.name, agent.version, work.task, place, model, temperature);
     return new AgentRun<Kind>({
       ...{ agent, ...work, signal },
-      ask: (system, all, call) =>
+      ask: (system, all, call, answerSchema) =>
         this.askWithin(all, { system }, (messages) => {
           const prompt = keyOf('prompt', whose, call, system, messages);
           const { name: method, topP } = agent;
           // The next request has the same history, and more.
           const asked = { method, sample: 1, temperature, topP, isReused: true };
-          return [{ prompt, system, messages: [...messages] }, asked];
+          return [{ prompt, system, messages: [...messages], answerSchema }, asked];
         }),
       act: async (answer, before, make) => {
         const key = keyOf('act', whose, before?.key, answer.key);
@@ -1003,7 +1004,9 @@ class TracedSteps implements Steps {
       const view = await open();
       const budget = contextTokens - (await tokensOf(write('')));
       const ranked = (await this.rankedFiles(view)).filter(fits);
-      const packed = await packFiles(view.tree, ranked, budget, await tokenCounter());
+      const { tree, python } = view;
+      const of = { tree, python, issue: instance.issue, isForTests: purpose === 'tests' };
+      const packed = await packFiles(of, ranked, budget, await tokenCounter());
       const prompt = write(packed.text);
       return promptStep(purpose, prompt, packed.paths, await tokensOf(prompt));
     };
@@ -1014,8 +1017,7 @@ class TracedSteps implements Steps {
   private async rankedFiles({ tree }: ModelView): Promise<readonly string[]> {
     const { instance, storage, signal, reporter } = this.parts;
     reporter.progress(`${instance.id}: ranking the files`);
-    const index = await searchIndex(tree, { storage, instance: instance.id }, signal);
-    return index.rank(instance.issue);
+    return rankFiles(tree, instance.issue, { storage, instance: instance.id }, signal);
   }
 
   private async ask(
@@ -1024,11 +1026,14 @@ class TracedSteps implements Steps {
     asked: Asked,
   ): Promise<AnswerStep> {
     const { live, onAnswer } = this.parts;
-    const { prompt, system, messages, tools } = asking;
+    const { prompt, system, messages, tools, answerSchema } = asking;
     const { key, of } = this.identify(purpose, asking, asked);
     const { temperature: _, ...parameters } = of.parameters;
     const { temperature, isReused } = asked;
-    let request: ChatRequest = { system, messages, tools, temperature, isReused, ...parameters };
+    let request: ChatRequest = {
+      ...parameters,
+      ...{ system, messages, tools, answerSchema, temperature, isReused },
+    };
     for (let tries = 1; ; tries += 1) {
       const attempt = (this.parts.trace.find('answer', key)?.attempt ?? 0) + 1;
       const answer = await this.recall(

@@ -40,7 +40,7 @@ export const withModelOptions = (command: Command): Command =>
       ).argParser(bodyField),
     )
     .option('--context-tokens <n>', 'tokens of a prompt, including the files in it', whole, 27_000)
-    .option('--max-output-tokens <n>', 'tokens of an answer', whole, 4096);
+    .option('--max-output-tokens <n>', 'tokens of an answer, reasoning included', whole, 16_384);
 
 /** Adds the options for the total cost of all requests, and for each request. */
 export const withRequestOptions = (command: Command): Command =>

@@ -3,7 +3,7 @@ import { isFailure } from '../../domain/outcome';
 import { HumanError } from '../../domain/humanError';
 import { packFiles } from '../../method/pack';
 import { candidatePrompt } from '../../method/prompts';
-import { searchIndex } from '../../method/searchIndex';
+import { rankFiles } from '../../method/searchIndex';
 import { tokenCounter } from '../../method/tokens';
 import { callTool, type ToolAnswer } from '../../method/tools/tool';
 import { tools } from '../../method/tools/tools';
@@ -171,7 +171,7 @@ async function writeWithoutTools(
 async function promptWithFiles(turn: Turn): Promise<{ system: string; content: string }> {
   const { view, stream, model, work } = turn;
   stream.progress(vscode.l10n.t('Looks for relevant files'));
-  const { repo, issue, tree } = view;
+  const { repo, issue, tree, python } = view;
   const more = askedFor(turn.prompt, turn.attached);
   const count = await tokenCounter();
   const promptOf = (files: string): { system: string; content: string } => {
@@ -184,7 +184,12 @@ async function promptWithFiles(turn: Turn): Promise<{ system: string; content: s
   const budget = Math.min(contextTokens, most) - count(`${without.system}\n${without.content}`);
   if (budget <= 0) return without;
   const kept = { storage: storageFolder(), instance: turn.open.marker.id };
-  const index = await searchIndex(tree, kept, work.signal);
-  const packed = await packFiles(tree, index.rank(issue), budget, count);
+  const of = { tree, python, issue, isForTests: true };
+  const packed = await packFiles(
+    of,
+    await rankFiles(tree, issue, kept, work.signal),
+    budget,
+    count,
+  );
   return promptOf(packed.text);
 }

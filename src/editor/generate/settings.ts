@@ -37,7 +37,7 @@ export function generateSettings(): GenerateSettings {
   const dollars = numberOf(settingKeys.dollarBudget, 0);
   return {
     contextTokens: Math.max(1000, Math.floor(numberOf(settingKeys.contextTokens, 27_000))),
-    maxOutputTokens: Math.max(1, Math.floor(numberOf(settingKeys.maxOutputTokens, 4096))),
+    maxOutputTokens: Math.max(1, Math.floor(numberOf(settingKeys.maxOutputTokens, 16_384))),
     requestSeconds: Math.max(1, numberOf(settingKeys.requestTimeout, 600)),
     tokenBudget: tokens > 0 ? tokens : undefined,
     dollarBudget: dollars > 0 ? dollars : undefined,

@@ -163,6 +163,8 @@ export interface AgentOf<Kind extends AgentKind> {
     turns: readonly AgentTurn<Kind['state']>[],
     state: Kind['state'],
   ): ChatMessage[] | Promise<ChatMessage[]>;
+  /** JSON schema of the next answer, where it is JSON. */
+  readonly answerSchema?: (state: Kind['state']) => Readonly<Record<string, unknown>> | undefined;
   parse(answer: string, state: Kind['state']): ParsedAnswer;
   /** @throws SandboxUnusable when the workspace is gone, Cancelled */
   act(action: string, work: ActionWork<Kind>): Promise<AgentObservation<Kind['state']>>;

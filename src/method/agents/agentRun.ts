@@ -58,6 +58,7 @@ export interface AgentRunParts<Kind extends AgentKind> {
     system: string,
     messages: readonly ChatMessage[],
     attempt: number,
+    answerSchema?: Readonly<Record<string, unknown>>,
   ) => Promise<AnswerStep>;
   /** Does what `make` does, or takes it from the trace. `before` is the act before it. */
   readonly act: (
@@ -165,7 +166,8 @@ export class AgentRun<Kind extends AgentKind> {
     messages: readonly ChatMessage[],
   ): Promise<AnswerStep | 'cost' | 'context'> {
     try {
-      return await this.parts.ask(system, messages, this.use.calls + 1);
+      const schema = this.parts.agent.answerSchema?.(this.state());
+      return await this.parts.ask(system, messages, this.use.calls + 1, schema);
     } catch (error) {
       if (error instanceof BudgetSpent && error.of === 'instance') return 'cost';
       if (error instanceof ContextExceeded && this.answer !== undefined) return 'context';

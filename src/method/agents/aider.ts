@@ -34,7 +34,7 @@ export const aider: FilesAgent = {
   needs: 'files',
   name: 'aider',
   title: 'Aider',
-  description: 'a map of the repository, files that the model asks for, and diffs that are mended',
+  description: 'a map of the repository, files that the model asks for, and corrected diffs',
   version: 1,
   limits: {
     // A round is the first request, or a reflection. Three calls are left for answers without a text.
@@ -139,7 +139,7 @@ async function act(action: string, work: FilesWork): Promise<AgentObservation<Fi
   const files = [...known, ...added].filter((path) => paths.includes(path));
   const next = { ...state, files, round: state.round + 1 };
   return {
-    text: isDone ? 'Nothing is left to mend.' : reflections.join('\n\n'),
+    text: isDone ? 'Nothing is left to correct.' : reflections.join('\n\n'),
     state: isDone || isGivenUp ? { ...next, shown: undefined } : await shownIn(next, work),
     isSubmission: isDone,
     isGivenUp,
@@ -185,7 +185,7 @@ const refused = (problems: readonly string[]): Edit => ({
 });
 
 const mendRequest = ({ path, line, problem, lines }: SyntaxErrorOfCandidate): string =>
-  `Your diff is applied, and ${path} is no Python now. A parser stumbles at line ${line}${problem === undefined ? '' : `: ${problem}`}:\n\n${fenced(lines.join('\n'))}\n\nMend it by another diff.`;
+  `Your diff was applied, but ${path} is no longer valid Python. The parser fails at line ${line}${problem === undefined ? '' : `: ${problem}`}:\n\n${fenced(lines.join('\n'))}\n\nCorrect it with another diff.`;
 
 /** The state with what the next request shows: the map, and the files in the chat as they are now. */
 async function shownIn(

@@ -25,8 +25,8 @@ import {
  */
 type Stage = 'search' | 'translate' | 'analyse' | 'write';
 
-/** Tries at the translation of one answer. */
-const translations = 5;
+/** Tries at the translation of one answer; the reference has five, and a model that fails twice goes on failing. */
+const translations = 2;
 /** Tries at edits that can be made. */
 const writings = 3;
 /** Calls and locations of one answer. */
@@ -44,7 +44,7 @@ export const autoCodeRover: FilesAgent = {
   name: 'autocoderover',
   title: 'AutoCodeRover',
   description: 'an agent that searches classes, methods and code in rounds, and then writes edits',
-  version: 1,
+  version: 2,
   limits: {
     paper: { calls: callsOf(10), rounds: 10, dollars: 3, contextTokens: 128_000 },
     modern: { calls: callsOf(20), rounds: 20, dollars: 3, contextTokens: 400_000 },
@@ -57,6 +57,7 @@ export const autoCodeRover: FilesAgent = {
   system: (_, { stage }) => systems[stage as Stage],
   messages: (task, turns, { stage }) =>
     stage === 'translate' ? translation(turns) : thread(task, turns),
+  answerSchema: ({ stage }) => (stage === 'translate' ? translationSchema : undefined),
   parse,
   act: (action, work) => acts[work.state.stage as Stage](action, work),
 };
@@ -216,6 +217,27 @@ const namedSchema = z.object({
   API_calls: z.array(z.string()).max(mostNamed).nullish(),
   relevant_locations: z.array(location).max(mostNamed).nullish(),
 });
+
+/** What a server that can be held to a schema answers with. */
+const translationSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['API_calls', 'relevant_locations'],
+  properties: {
+    API_calls: { type: 'array', items: { type: 'string' } },
+    relevant_locations: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['file', 'class', 'method'],
+        properties: Object.fromEntries(
+          ['file', 'class', 'method'].map((each) => [each, { type: ['string', 'null'] }]),
+        ),
+      },
+    },
+  },
+};
 
 /** What a translation names, or what is wrong with it. */
 function parseNamed(

@@ -66,7 +66,7 @@ const tips = [
   'When a command does not work, try another one. The same command again gives the same output.',
   'To look at a line far below, use goto: it needs fewer steps than scroll_down.',
   'Look at the open file and the current directory under each output: they may be others than you think.',
-  'Look at the result of each edit, and mend it when it is not as you want it.',
+  'Check the result of each edit. If it is not what you intended, correct it.',
   'Look for the file of tests that covers the code in question, and write your tests in its style.',
 ];
 

@@ -79,7 +79,7 @@ The file was edited. Check that the lines are as you want them, and edit again i
 $
 
 DISCUSSION
-The test is there, with one blank line too few before it. I mend that.
+The test is there, but a blank line is missing before it. I add it.
 \`\`\`
 edit 8:8
 

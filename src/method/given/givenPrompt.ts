@@ -2,7 +2,7 @@ import { HumanError } from '../../domain/humanError';
 import { isTestPath } from '../../patch/testFiles';
 import { findTests } from '../../python/tests';
 import type { ModelView } from '../modelView';
-import { packFiles, shownFile, type Packed } from '../pack';
+import { packFiles, shownFile, wholeWithin, type Packed } from '../pack';
 import {
   candidatePrompt,
   goingOn,
@@ -114,7 +114,7 @@ export async function givenPrompt(
   const others = (files ?? ranked).filter((path) => !paths.includes(path));
   const packed =
     files === undefined
-      ? await packFiles(tree, others, room, count)
+      ? await packFiles({ ...view, issue: instance.issue, isForTests: false }, others, room, count)
       : await wholeFiles(tree, others, room, count);
   const shown = named.filter((each) => each.shown !== undefined).map(({ path }) => path);
   return { prompt: write(named, packed.text), files: [...shown, ...packed.paths] };
@@ -145,14 +145,14 @@ async function wholeFiles(
   room: number,
   count: CountTokens,
 ): Promise<Pick<Packed, 'paths' | 'text'>> {
-  // A budget of twice the room lets one file take all of it.
   const packed: { path: string; text: string }[] = [];
   let left = room;
   for (const path of paths) {
-    const { text, tokens } = await packFiles(tree, [path], 2 * left, count);
-    if (text === '' || tokens > left) continue;
-    left -= tokens;
-    packed.push({ path, text });
+    const text = await tree.read(path);
+    const whole = text === undefined ? undefined : wholeWithin(path, text, left, count);
+    if (whole === undefined) continue;
+    left -= whole.tokens;
+    packed.push({ path, text: whole.text });
   }
   return { paths: packed.map(({ path }) => path), text: packed.map(({ text }) => text).join('\n') };
 }

@@ -233,12 +233,19 @@ async function callFor(model: LanguageModel, request: ChatRequest) {
         index === request.messages.length - 1 && { providerOptions: cacheMark }),
     })),
     ...(request.tools !== undefined && { tools: await toolsForAi(request.tools) }),
+    ...(request.answerSchema !== undefined && { output: await outputOf(request.answerSchema) }),
     providerOptions: optionsOf(request.reasoningEffort),
     ...(request.temperature !== undefined && { temperature: request.temperature }),
     ...(request.topP !== undefined && { topP: request.topP }),
     maxOutputTokens: request.maxOutputTokens,
     maxRetries: 0,
   };
+}
+
+/** Holds an answer to a schema. A server that refuses it is asked without. */
+async function outputOf(schema: NonNullable<ChatRequest['answerSchema']>) {
+  const { jsonSchema, Output } = await import('ai');
+  return Output.object({ schema: jsonSchema(schema) });
 }
 
 type Call = Awaited<ReturnType<typeof callFor>> & { readonly abortSignal: AbortSignal };

@@ -58,6 +58,8 @@ export interface ChatRequest extends RequestSettings {
   /** Undefined leaves it to the server. */
   readonly temperature: number | undefined;
   readonly maxOutputTokens: number;
+  /** JSON schema of an answer that is JSON, for servers that can be held to one. */
+  readonly answerSchema?: Readonly<Record<string, unknown>> | undefined;
   /** Tools that the model may call; none by default. */
   readonly tools?: readonly OfferedTool[] | undefined;
   /** Whether further requests begin with the same text, so that a provider should cache it. */

@@ -265,6 +265,7 @@ async function load(provider: Provider, name: string, access: Access): Promise<M
           createOpenAICompatible({
             ...openAiAt(provider, access, fetch),
             includeUsage: true,
+            supportsStructuredOutputs: true,
             ...(provider === 'openai' && { transformRequestBody: withNewLimit }),
           })(name),
         responses: () => loadResponses(provider, name, access),

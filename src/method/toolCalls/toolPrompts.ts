@@ -7,7 +7,7 @@ import { instructions } from '../tools/tools';
  */
 
 /** Raised when a text of this file or a rule of the loop changes, so that no old answer is used. */
-export const toolPromptVersion = 1;
+export const toolPromptVersion = 2;
 
 /** How the work goes on and ends. The chat says the same. */
 export const goOn =

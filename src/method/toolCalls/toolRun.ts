@@ -15,6 +15,7 @@ import { TestsCannotRun } from '../testsOfModels';
 import { tokenCounter } from '../tokens';
 import type { StepOf } from '../trace';
 import { callTool, candidateInMemory, type ToolAnswer } from '../tools/tool';
+import { readIssue } from '../tools/readIssue';
 import { offer, tools, unknownTool } from '../tools/tools';
 import { ToolHistory } from './toolHistory';
 import { firstMessage, noCandidate, notWhole, systemPrompt, tooManyCalls } from './toolPrompts';
@@ -72,7 +73,8 @@ export class ToolRun {
   private readonly use: AgentUse;
   private readonly history: ToolHistory;
   private readonly system: string;
-  private readonly offered = offer(tools);
+  // The first message has the issue.
+  private readonly offered = offer(tools.filter((tool) => tool !== readIssue));
   private readonly candidate = candidateInMemory();
   private opened: Promise<ModelView> | undefined;
   private unrunnable: TestsCannotRun | undefined;

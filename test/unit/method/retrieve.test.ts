@@ -8,6 +8,8 @@ import { packFiles, shownFile } from '../../../src/method/pack';
 import { searchIndex, wordsOf } from '../../../src/method/searchIndex';
 import { tokenCounter } from '../../../src/method/tokens';
 import type { TreeOfR } from '../../../src/method/treeOfR';
+import type { PythonParser } from '../../../src/python/parser';
+import { loadParser } from '../python/loadParser';
 
 /** A tree of texts that counts its reads. */
 function treeOf(files: Readonly<Record<string, string>>, digest = 'd'.repeat(40)) {
@@ -121,6 +123,60 @@ describe('retrieval', () => {
 
 describe('packing files into a prompt', () => {
   const words = (text: string): number => text.split(/\s+/).length;
+  let python: PythonParser;
+  before(async () => {
+    python = await loadParser();
+  });
+  const forTests = (tree: TreeOfR, issue = 'nothing') => ({
+    ...{ tree, python, issue },
+    isForTests: true,
+  });
+
+  /** A module of many functions, of which the issue names one. */
+  const filler = (count: number): string =>
+    Array.from({ length: count }, (_, i) => `def helper_${i}(x):\n    return x + ${i}\n\n`).join(
+      '\n',
+    );
+  const large = `import math\n\n${filler(60)}\nclass Ledger:\n    # Money.\n\n    def settle(self, debts):\n        return sorted(debts)\n\n${filler(60)}`;
+
+  it('shows of a file without room what the issue names, with its class and numbers', async () => {
+    const count = await tokenCounter();
+    const { tree } = treeOf({ 'ledger.py': large });
+    const packed = await packFiles(
+      forTests(tree, 'Ledger.settle loses a cent'),
+      ['ledger.py'],
+      900,
+      count,
+    );
+    assert.deepEqual(packed.paths, ['ledger.py']);
+    assert.ok(packed.tokens <= 900);
+    const line = large.split('\n').findIndex((each) => each.includes('def settle')) + 1;
+    assert.match(packed.text, new RegExp(`\\.\\.\\.\n\\d+ class Ledger:\n`));
+    assert.ok(packed.text.includes(`\n${line}     def settle(self, debts):\n`), packed.text);
+    assert.ok(!packed.text.includes('helper_3('));
+  });
+
+  it('shows of a file the function that a traceback of the issue leads to', async () => {
+    const count = await tokenCounter();
+    const line = large.split('\n').findIndex((each) => each.includes('def helper_31')) + 2;
+    const issue = `Traceback:\n  File "/lib/site-packages/ledger.py", line ${line}, in x\n`;
+    const { tree } = treeOf({ 'ledger.py': large });
+    const packed = await packFiles(forTests(tree, issue), ['ledger.py'], 900, count);
+    assert.match(packed.text, /def helper_31\(/);
+  });
+
+  it('shows the best ranked test file, though others are before it', async () => {
+    const count = await tokenCounter();
+    const all = Object.fromEntries(
+      Array.from({ length: 9 }, (_, i) => [`f${i}.py`, 'value = call(argument)\n'.repeat(40)]),
+    );
+    const { tree } = treeOf({ ...all, 'tests/test_value.py': 'def test_value():\n    pass\n' });
+    const ranked = [...Object.keys(all), 'tests/test_value.py'];
+    const packed = await packFiles(forTests(tree), ranked, 1200, count);
+    assert.deepEqual(packed.paths.slice(0, 2), ['f0.py', 'tests/test_value.py']);
+    const code = await packFiles({ ...forTests(tree), isForTests: false }, ranked, 1200, count);
+    assert.equal(code.paths[1], 'f1.py');
+  });
 
   it('numbers the lines, as they are counted in the file', () => {
     assert.equal(
@@ -132,7 +188,7 @@ describe('packing files into a prompt', () => {
   it('takes whole files in their order, and passes over those that do not fit', async () => {
     const long = 'word '.repeat(500);
     const { tree } = treeOf({ 'a.py': 'one\n', 'b.py': long, 'c.py': 'two\n', 'd.py': '' });
-    const packed = await packFiles(tree, ['a.py', 'b.py', 'd.py', 'c.py'], 60, words);
+    const packed = await packFiles(forTests(tree), ['a.py', 'b.py', 'd.py', 'c.py'], 60, words);
     assert.deepEqual(packed.paths, ['a.py', 'c.py']);
     assert.match(packed.text, /\[start of a\.py\]\n1 one[\s\S]*\[start of c\.py\]\n1 two/);
   });
@@ -144,7 +200,7 @@ describe('packing files into a prompt', () => {
     );
     const { tree } = treeOf(all);
     for (const budget of [0, 50, 500, 3000]) {
-      const packed = await packFiles(tree, Object.keys(all), budget, count);
+      const packed = await packFiles(forTests(tree), Object.keys(all), budget, count);
       assert.ok(packed.tokens <= budget);
       for (const path of packed.paths) {
         assert.ok(count(shownFile(path, all[path] ?? '')) <= budget / 2, path);

@@ -5,6 +5,7 @@ import type { ForeseeableRequests, RequestSizes } from '../../estimate/declaredR
 import { reportInPrompt, type Prompt } from '../../prompts';
 import type { ScriptRun } from '../../runOnR';
 import type { AnswerStep, StageRequest, Steps } from '../../steps';
+import { modulesOf, usesModules } from './modulesOfR';
 import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking/rankPatches';
 
 export interface ReproductionSettings {
@@ -39,7 +40,7 @@ export type ReproductionTests = z.infer<typeof reproductionTestsSchema>;
 
 export const reproductionStage = 'reproduction';
 /** Raised when the stages here change, so that they are made again. */
-const version = 1;
+const version = 2;
 
 /**
  * Finds scripts that reproduce the issue: the model writes them from the issue alone, they run on R,
@@ -70,7 +71,14 @@ export async function reproductionTests(
       stage: 'script on R',
       of: [version, script],
       schema: z.enum(reproductionAnswers),
-      run: async (on, options) => answerOf(await on.runScript(script, '', options)),
+      run: async (on, options) => {
+        const { tree } = await steps.view();
+        if (!usesModules(script, modulesOf(await tree.paths()))) {
+          steps.tell('a script imports nothing of the repository: it is not kept');
+          return 'Other issues' satisfies ReproductionAnswer;
+        }
+        return answerOf(await on.runScript(script, '', options));
+      },
     })),
   );
   const saidBy = new Map(scripts.map((script, at) => [script, said[at]]));

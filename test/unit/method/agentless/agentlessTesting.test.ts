@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { modulesOf, usesModules } from '../../../../src/method/agentless/testing/modulesOfR';
 import { placeOfTest } from '../../../../src/method/agentless/testing/placeOfTest';
 import { reachingTestFiles } from '../../../../src/method/agentless/testing/reachingTestFiles';
 import {
@@ -200,4 +201,31 @@ else: print(f"Issue reproduced: {count}")
       ...{ path: 'tests/test_issue_reproduction.py', style: 'pytest' },
     });
   });
+});
+
+describe('whether a script uses R', () => {
+  const modules = modulesOf([
+    ...['setup.py', 'src/pkg/__init__.py', 'src/pkg/core.py', 'tool.py', 'tests/test_pkg.py'],
+    'docs/conf.py',
+  ]);
+  it('knows the modules at the top of R', () => assert.deepEqual([...modules], ['pkg', 'tool']));
+  for (const script of [
+    'import os, pkg.core as core\n',
+    'from pkg import x\n',
+    '    import tool\n',
+    'import importlib\nimportlib.import_module("pkg.core")\n',
+    'subprocess.run([sys.executable, "-m", "tool"])\n',
+    'os.system("python -m tool --help")\n',
+  ]) {
+    it(`says yes: ${script.trim().split('\n').at(-1)}`, () => {
+      assert.ok(usesModules(script, modules));
+    });
+  }
+  it('says no where nothing of R is imported', () => {
+    assert.ok(
+      !usesModules('import os\nfrom json import loads\nprint("Issue reproduced")\n', modules),
+    );
+    assert.ok(!usesModules('def pkg():\n    pass\n# import pkg\n', modules));
+  });
+  it('says yes where R has no module that it knows', () => assert.ok(usesModules('', new Set())));
 });

@@ -121,7 +121,9 @@ describe('requests in a setting of Table 5, and of Agentless', () => {
     );
     await trace.close();
     assert.ok(entries.every((entry) => 'choice' in entry));
-    return JSON.stringify([requests, embedded]);
+    // Samples of one stage are asked for at once, so that they come in any order.
+    const inOrder = (texts: readonly string[]): string => `[${[...texts].sort().join(',')}]`;
+    return `[${inOrder(requests.map((each) => JSON.stringify(each)))},${inOrder(embedded.map((each) => JSON.stringify(each)))}]`;
   };
 
   /** Another answer to the same issue. */
