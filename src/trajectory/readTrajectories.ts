@@ -142,7 +142,7 @@ async function* readConversation(
   const name = basename(folder);
   if (!isAsked(options, name)) return;
   const place = join(folder, 'events');
-  const numbered = (await readdir(place)).flatMap((each) => {
+  const numbered = (await plainFilesIn(place)).flatMap((each) => {
     const [, number] = eventName.exec(each) ?? [];
     return number === undefined ? [] : [{ each, number: Number(number) }];
   });
@@ -153,8 +153,8 @@ async function* readConversation(
     if (success) events.push(event);
     else if (event !== undefined) options.told(`${join(place, each)}: skipped (it is no event)`);
   }
-  const statePath = join(folder, 'base_state.json');
-  const state = (await isThere(statePath)) ? await jsonIn(statePath, options) : undefined;
+  const hasState = (await plainFilesIn(folder)).includes('base_state.json');
+  const state = hasState ? await jsonIn(join(folder, 'base_state.json'), options) : undefined;
   const trajectory = readOpenHandsConversation(
     openHandsEventsSchema.parse(events),
     conversationStateSchema.parse(state),
@@ -162,6 +162,12 @@ async function* readConversation(
   );
   yield { trajectory, source: folder };
 }
+
+/** Names of the files in a folder: a pipe or a link that a stranger put there is not read. */
+const plainFilesIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
 
 /** The JSON of a part of a conversation; undefined, and told, where there is none. */
 async function jsonIn(path: string, options: ReadOptions): Promise<unknown> {

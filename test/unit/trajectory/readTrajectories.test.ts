@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HumanError } from '../../../src/domain/humanError';
@@ -344,6 +344,7 @@ describe('files of trajectories', () => {
       const { dollars, inputTokens, outputTokens } = totalsOf(trajectory);
       assert.deepEqual([dollars, inputTokens, outputTokens], [0.75, 730, 28]);
     }
+    await symlink('/dev/zero', join(folder, 'conversations/c1/events/event-00004-f.json'));
     await put('conversations/c1/events/event-00003-e.json', '{"kind": "Mess');
     await put('conversations/c1/base_state.json', '');
     const torn = await readOne(folder);
