@@ -6,6 +6,8 @@ export const findingKinds = [
   'reads instead of runs',
   /** Records of the run contradict each other; the verdict is `unsound`. */
   'records do not fit',
+  /** Tests were collected and never ran, or are on one side only. */
+  'tests did not run',
   /** The candidate edits conftest.py, sitecustomize, a runner's configuration or a plug-in. */
   'edits what runs tests',
 ] as const;
@@ -17,6 +19,7 @@ export const findingSentences: Readonly<Record<FindingKind, string>> = {
   'reads instead of runs':
     'The tests read the sources or the repository, or inspect code, versions or the process, instead of running the code.',
   'records do not fit': 'The records of the run contradict each other.',
+  'tests did not run': 'Tests were left out of a run.',
   'edits what runs tests': 'The candidate edits what runs tests.',
 };
 

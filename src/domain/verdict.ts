@@ -40,6 +40,8 @@ export interface StrictEvidence {
     readonly reason: Limit;
     readonly explanation: string;
   };
+  /** How a test ended the run on R∘X*, and what did not run because of it; absent where none did. */
+  readonly brokenOff?: string | undefined;
   /** Contradictions between records of the candidate's runs, a sentence each. */
   readonly contradictions?: readonly string[];
 }
@@ -88,7 +90,7 @@ export function gradeStrict(evidence: StrictEvidence): Verdict {
 
 /** The first reason that holds. */
 function reasonOf(
-  { stopped, contradictions = [], issue }: StrictEvidence,
+  { stopped, brokenOff, contradictions = [], issue }: StrictEvidence,
   {
     ownFailing,
     failToPassing,
@@ -127,7 +129,10 @@ function reasonOf(
       const explanation = `${broken.test} fails on both sides, and the cause (${unrelated}) looks unrelated to the issue`;
       return { reason: 'unrelated failure', explanation };
     }
-    const explanation = `${broken.test} fails on R∘X* too: it asks for something the fix does not do`;
+    const explanation =
+      brokenOff === undefined
+        ? `${broken.test} fails on R∘X* too: it asks for something the fix does not do`
+        : `on R∘X* too ${brokenOff}`;
     return { reason: 'fails on both sides', explanation };
   }
   if (passToPass.length > 0) {

@@ -29,6 +29,7 @@ import {
 } from './testSetRuns';
 import { findingsInCode, findingsInRuns, inOrder } from './findings/findings';
 import { runFirst, type FirstOptions } from './firstResult';
+import { testsThatDidNotRun } from './findings/testsThatDidNotRun';
 import { recordsThatDoNotFit } from './findings/recordsThatDoNotFit';
 import {
   prepareCandidate,
@@ -36,7 +37,7 @@ import {
   type ReadCandidate,
   type RefusedCandidate,
 } from './prepareCandidate';
-import { endingOf, tookAllItsTime, whyNotRunnable } from './results';
+import { endingOf, tookAllItsTime, whyNeitherRuns, whyNotRunnable } from './results';
 import { testRun } from './testRun';
 import type { BothSides, InstanceSession } from './session';
 
@@ -139,7 +140,7 @@ async function evaluated(
     const result = { ...unrunnableResult(runs, lacking), changeCoverage: undefined };
     return { result, complete: undefined };
   }
-  const unrunnable = whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed);
+  const unrunnable = whyNeitherRuns(records.base, records.fixed);
   if (unrunnable !== undefined) {
     return { result: unrunnableResult(runs, unrunnable), complete: undefined };
   }
@@ -220,11 +221,21 @@ async function gradedResult(
           strict.failToPass,
           request.mode === 'reproduction-script',
         );
+  // The reason of a run that was stopped says that tests did not run.
+  const inOutcomes =
+    evidence.stopped === undefined
+      ? [testsThatDidNotRun({ records, tests }, { records: base.records, tests: evidence.base })]
+      : [];
   return {
     ...header(session, request),
     diagnostics: read.diagnostics,
     notes: [...notesOn(runs), ...notesOnGrade(contradictions, hindered, affected)],
-    findings: inOrder([...runs.inCode, ...inRuns, ...recordsThatDoNotFit(contradictions)]),
+    findings: inOrder([
+      ...runs.inCode,
+      ...inRuns,
+      ...recordsThatDoNotFit(contradictions),
+      ...inOutcomes,
+    ]),
     patch: read.patch,
     ownTests: [...own],
     tests: [...tests.filter(isOwn), ...tests.filter((each) => !isOwn(each))],

@@ -37,6 +37,8 @@ export function environmentFault(
   if (record.ending !== 'exited' || record.killedBy !== undefined) return undefined;
   const { outcomes } = record.trace;
   if (outcomes.length === 0) {
+    // A file of tests ended the runner.
+    if (record.trace.collecting.length > 0) return undefined;
     if (record.exitCode === 0 || record.exitCode === undefined) return undefined;
     const { log } = record;
     return internalError(log) ?? faultIn(lastError(log), log, isOfTree) ?? brokenPlugin(log);

@@ -15,7 +15,7 @@ import {
 import type { CandidateResult } from './candidateResult';
 import { contradictionsOfBoth } from './findings/recordsThatDoNotFit';
 import type { CandidateRequest, OwnTests, ReadCandidate } from './prepareCandidate';
-import { endingOf, whyNotRunnable } from './results';
+import { endingOf, whyNeitherRuns } from './results';
 import { testRun } from './testRun';
 import type { InstanceSession, RunOptions, TestSet } from './session';
 
@@ -145,7 +145,7 @@ function judge(
   const unrunnable =
     records === undefined
       ? run.notes.join('; ') || 'nothing here can run its tests'
-      : (whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed));
+      : whyNeitherRuns(records.base, records.fixed);
   if (records === undefined || unrunnable !== undefined) {
     return { ...nothingSeen(own), problem: unrunnable };
   }

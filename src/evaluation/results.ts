@@ -2,6 +2,7 @@ import type { Executions, LineCounts } from '../domain/changeCoverage';
 import { fileOf, functionOf, type TestResult } from '../domain/outcome';
 import type { CountMap, StatusMap } from '../domain/harness';
 import { pairResults, type TestTransition } from '../domain/transition';
+import { outputLimit } from '../engine/boundedOutput';
 import type { RunRecord } from '../engine/engine';
 import type { FileLine } from './coverage/candidateLines';
 import { parseLog } from '../engine/runners/parseLog';
@@ -42,17 +43,48 @@ export function resultsOf(record: RunRecord, expected: readonly string[]): TestR
     }
   }
 
-  // If the run broke off and nothing of a file ran, its tests could not be collected. The same
-  // holds when nothing ran at all and the runner complains, as for a conftest.py that cannot be
-  // imported.
-  if (brokeOff(record) || (results.size === 0 && complains(record))) {
-    const ran = new Set([...results.keys()].map(fileOf));
-    for (const test of expected) {
-      if (ran.has(fileOf(test))) continue;
-      results.set(test, { test, outcome: 'error', phase: 'collect', message: endingOf(record) });
-    }
+  for (const test of notCollected(record, results, expected)) {
+    results.set(test, { test, outcome: 'error', phase: 'collect', message: endingOf(record) });
   }
   return [...results.values()];
+}
+
+/**
+ * Tests that could not be collected, as no outcome says: those of a file whose import ended the run
+ * or never ended, or all where the runner ended before any test, as for a conftest.py that cannot
+ * be imported. Others that a run did not come to are missing.
+ */
+function notCollected(
+  record: RunRecord,
+  results: ReadonlyMap<string, TestResult>,
+  expected: readonly string[],
+): readonly string[] {
+  const { collecting } = record.trace;
+  if (brokeOff(record) && collecting.length > 0) {
+    return expected.filter(
+      (test) => collecting.includes(fileOf(test)) && !hasResult(results, test),
+    );
+  }
+  const isDead = record.ending === 'exited' && (brokeOff(record) || complains(record));
+  return isDead && results.size === 0 ? expected : [];
+}
+
+/**
+ * Tests that the runner was about to run, and that left no outcome: they never began, or a test of
+ * theirs kept the recorder from seeing their end.
+ */
+export function withoutOutcome({ trace }: RunRecord): string[] {
+  const seen = new Set(trace.outcomes.map(({ test }) => test));
+  for (const { lastTest } of trace.unfinished) if (lastTest !== null) seen.add(lastTest);
+  // A class or file whose set-up failed or was skipped stands for its tests.
+  const isSeen = (test: string): boolean => {
+    if (seen.has(test)) return true;
+    for (let end = test.lastIndexOf('::'); end > 0; end = test.lastIndexOf('::', end - 1)) {
+      if (seen.has(test.slice(0, end))) return true;
+    }
+    return false;
+  };
+  return trace.collected.filter((test) => !isSeen(test));
 }
 
 /**
@@ -95,11 +127,17 @@ function hasResult(results: ReadonlyMap<string, TestResult>, test: string): bool
   return results.has(test) || [...results.keys()].some((id) => functionOf(id) === test);
 }
 
-/** Tests that began and never ended. */
+/**
+ * Tests that ended the run: they began and never ended, or printed what was too much when the runner
+ * printed it.
+ */
 function cutOff(record: RunRecord, results: ReadonlyMap<string, TestResult>): string[] {
-  return record.trace.unfinished.flatMap(({ lastTest }) =>
+  const { unfinished, mostPrinted } = record.trace;
+  const tests = unfinished.flatMap(({ lastTest }) =>
     lastTest === null || results.has(lastTest) ? [] : [lastTest],
   );
+  const isPrinter = record.ending === 'too much output' && mostPrinted !== undefined;
+  return tests.length === 0 && isPrinter ? [mostPrinted] : tests;
 }
 
 /** Whether the run ended in a way in which no runner ends a session. */
@@ -107,8 +145,8 @@ function brokeOff(record: RunRecord): boolean {
   return record.ending !== 'exited' || record.killedBy !== undefined || !sessionEnded(record);
 }
 
-function sessionEnded(record: RunRecord): boolean {
-  return record.trace.unfinished.length === 0 && record.exitCode !== undefined;
+function sessionEnded({ trace, exitCode }: RunRecord): boolean {
+  return trace.unfinished.length === 0 && trace.collecting.length === 0 && exitCode !== undefined;
 }
 
 /**
@@ -121,17 +159,62 @@ function complains(record: RunRecord): boolean {
 
 /**
  * Why the runner itself could not be started, so that the run says nothing about the tests;
- * undefined for any other run.
+ * undefined for any other run. The text is what the runner said.
  */
 export function whyNotRunnable(record: RunRecord): string | undefined {
   if (record.ending === 'not started') return endingOf(record);
-  if (record.trace.sessions.length > 0 || record.trace.outcomes.length > 0) return undefined;
-  const line = record.log
-    .split('\n')
-    .find((each) =>
-      /: can't open file |: No module named \S+$|: Error while finding module/.test(each),
-    );
-  return line === undefined || /^(\w*Error|\s)/.test(line) ? undefined : line.trim();
+  if (beganTests(record)) return undefined;
+  const lines = record.log.split('\n').map((line) => line.trimEnd());
+  const { sessions, collecting } = record.trace;
+  const isMissing = /: can't open file |: No module named \S+$|: Error while finding module/;
+  const missing = sessions.length > 0 ? undefined : lines.find((line) => isMissing.test(line));
+  if (missing !== undefined && !/^(\w*Error|\s)/.test(missing)) return missing.trim();
+  if (record.ending !== 'exited' || record.killedBy !== undefined || collecting.length > 0) {
+    return undefined;
+  }
+  return complains(record) ? complaintOf(lines) : undefined;
+}
+
+const beganTests = ({ trace }: RunRecord): boolean =>
+  trace.outcomes.length > 0 || trace.unfinished.some(({ lastTest }) => lastTest !== null);
+
+/** What pytest says when it cannot begin, with the usage error before anything else. */
+function complaintOf(lines: readonly string[]): string | undefined {
+  // The names of tests that one side lacks say nothing about the runner.
+  if (lines.some((line) => /^ERROR: (not found|file or directory not found): /.test(line))) {
+    return undefined;
+  }
+  const complaints = [
+    /^(?:\S+: error: )(.+)/,
+    /^ERROR: (?!usage: )(.+)/,
+    /^(Different tests were collected between \S+ and \S+)\./,
+    /^(?:\w+\.)*ImportError: (Error importing plugin .+)/,
+    /^(?:\w+\.)*(PluginValidationError: .+|ConfigError: .+)/,
+    /^!* ?(?:_pytest\.outcomes\.)?(Exit: .+?)(?: !+)?$/,
+  ];
+  for (const complaint of complaints) {
+    const found = lines.map((line) => complaint.exec(line)?.[1]).find(Boolean);
+    if (found !== undefined) return `the test runner cannot start: ${found}`;
+  }
+  return undefined;
+}
+
+/**
+ * Why a run on both sides shows nothing of any test: the runner ended before the first one. On one
+ * side alone this may be what the tests show, such as code of R that fails in a conftest.py.
+ */
+export function whyNeitherRuns(base: RunRecord, fixed: RunRecord): string | undefined {
+  const known = whyNotRunnable(base) ?? whyNotRunnable(fixed);
+  if (known !== undefined) return known;
+  const isSilent = (record: RunRecord): boolean =>
+    record.ending === 'exited' &&
+    record.trace.collecting.length === 0 &&
+    !beganTests(record) &&
+    complains(record) &&
+    parseLog(record.log, '').size === 0;
+  if (!isSilent(base) || !isSilent(fixed)) return undefined;
+  const last = base.log.trimEnd().split('\n').at(-1)?.trim() ?? '';
+  return `the test runner ended before the first test, with exit status ${base.exitCode ?? 'unknown'}${last === '' ? '' : `: ${last.slice(0, 300)}`}`;
 }
 
 /**
@@ -140,7 +223,7 @@ export function whyNotRunnable(record: RunRecord): string | undefined {
  */
 export function whyBrokenOff(record: RunRecord): string | undefined {
   if (!brokeOff(record)) return undefined;
-  const [during] = cutOff(record, new Map());
+  const during = cutOff(record, new Map())[0] ?? record.trace.collecting[0];
   return during === undefined ? endingOf(record) : `${endingOf(record)}, in ${during}`;
 }
 
@@ -161,7 +244,7 @@ export function endingOf(record: RunRecord): string {
     case 'too many processes':
       return `stopped after ${record.seconds.toFixed(0)} s because it reached the limit of processes`;
     case 'too much output':
-      return 'stopped because it printed without end';
+      return `stopped because its output exceeded ${outputLimit / 2 ** 20} MB`;
     case 'out of memory':
       return 'stopped because it used up its memory';
     case 'disk full':

@@ -2,6 +2,7 @@ import { changeCoverage, type ChangeCoverage, type LineCounts } from '../domain/
 import type { HarnessRuns } from '../domain/harness';
 import { fileOf, functionOf, sideName, sides, type Side, type TestResult } from '../domain/outcome';
 import { pairResults, type TestTransition } from '../domain/transition';
+import { plural } from '../domain/plural';
 import { isLimit } from '../domain/reason';
 import { gradeStrict, type StrictEvidence } from '../domain/verdict';
 import type { EngineWork, RunRecord } from '../engine/engine';
@@ -21,6 +22,7 @@ import {
   whyBrokenOff,
   whyNotRunnable,
   wholeCountsOf,
+  withoutOutcome,
 } from './results';
 import {
   existingIn,
@@ -247,6 +249,7 @@ export function strictEvidence(
     base: [...before, ...unknown],
     ownFunctions,
     ...stoppedBy(candidate.records),
+    brokenOff: candidate.records && brokenOffIn(candidate.records.fixed),
     contradictions: contradictionsOfBoth(candidate.records, candidate.plan.runner),
   };
 }
@@ -273,18 +276,23 @@ function withMissing(
   ];
 }
 
-/** The limit that stopped a run, if one did. */
+/** The limit that stopped a run, if one did, and the test that reached it. */
 export function stoppedBy(records: BothSides | undefined): Pick<StrictEvidence, 'stopped'> {
   if (records === undefined) return {};
   for (const side of sides) {
-    const { ending } = records[side];
-    if (isLimit(ending)) {
-      return {
-        stopped: { reason: ending, explanation: `on ${sideName[side]} ${endingOf(records[side])}` },
-      };
-    }
+    const record = records[side];
+    if (!isLimit(record.ending)) continue;
+    const explanation = `on ${sideName[side]} ${brokenOffIn(record)}`;
+    return { stopped: { reason: record.ending, explanation } };
   }
   return {};
+}
+
+/** How a run broke off, with the number of tests that it did not come to. */
+function brokenOffIn(record: RunRecord): string | undefined {
+  const why = whyBrokenOff(record);
+  const left = withoutOutcome(record).length;
+  return why === undefined || left === 0 ? why : `${why}; ${plural(left, 'test')} did not run`;
 }
 
 /** What may make the counts of a run wrong, for readers of ΔC. */

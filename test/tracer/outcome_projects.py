@@ -215,9 +215,9 @@ SYMPY = {
                 return
             except Exception:
                 reporter.test_exception(sys.exc_info())
-            tests = [gl[name] for name in gl if name.startswith("test_")]
-            reporter.entering_filename(filename, len(tests))
-            for f in tests:
+            funcs = [gl[name] for name in gl if name.startswith("test_")]
+            reporter.entering_filename(filename, len(funcs))
+            for f in funcs:
                 reporter.entering_test(f)
                 try:
                     f()

@@ -58,6 +58,13 @@ class Run(object):
     def results(self):
         return {test: record["outcome"] for test, record in self.outcomes.items()}
 
+    def collected(self):
+        return [test for record in self.of("collected") for test in record["tests"]]
+
+    def collecting(self):
+        """The file that was being imported at the end."""
+        return ([None] + [record["path"] for record in self.of("collecting")])[-1]
+
     def begun(self):
         """Where the tests ran, in order; shared work in between as None.
 
@@ -248,6 +255,40 @@ def check_unittest_dies(make):
     same(run.code, 7)
     same(run.results(), {"test_d.py::D::test_1": "passed"}, run)
     same(run.begun()[-1], "test_d.py::D::test_2", run)
+    same(sorted(run.collected()), ["test_d.py::D::test_%d" % n for n in (1, 2, 3)], run)
+    same(run.of("exit"), [{"kind": "exit", "abrupt": True}], run)
+
+
+def check_unittest_import_ends(make):
+    """The file whose import ends the process is known, and so it is with pytest."""
+    run = make({"test_e.py": "import os\nos._exit(3)\n"}).run("-m", "unittest", "test_e", killed=True)
+    same((run.code, run.collecting()), (3, "test_e.py"), run)
+
+
+def check_pytest_import_ends(make):
+    need(make, "pytest")
+    files = {"test_e.py": "import os\nos._exit(3)\n", "test_d.py": "def test_d(): pass\n"}
+    run = make(files).run("-m", "pytest", "test_d.py", "test_e.py", killed=True)
+    same((run.code, run.collecting()), (3, "test_e.py"), run)
+
+
+def check_pytest_thinned(make):
+    """Tests that a hook or a test takes out are collected all the same."""
+    need(make, "pytest")
+    files = {
+        "conftest.py": """
+            def pytest_collection_modifyitems(items):
+                items[:] = [item for item in items if item.name != "test_3"]
+        """,
+        "test_t.py": """
+            def test_1(request): del request.session.items[1:]
+            def test_2(): pass
+            def test_3(): pass
+        """,
+    }
+    run = make(files).run("-m", "pytest", "test_t.py")
+    same(run.results(), {"test_t.py::test_1": "passed"}, run)
+    same(sorted(run.collected()), ["test_t.py::test_%d" % n for n in (1, 2, 3)], run)
 
 
 def check_unittest_children(make):
@@ -714,6 +755,8 @@ def check_sympy(make):
     same(run.outcomes[folder + "test_z.py"]["phase"], "collect", run)
     same([(s["runner"], s["version"]) for s in run.of("session")], [("sympy", "1.99")], run)
     same(run.outcomes[test + "skip"]["message"], "slow", run)
+    same(set(run.collected()), set(name for name in run.results() if "::" in name), run)
+    same(run.collecting(), None, run)
 
 
 # --- in general ----------------------------------------------------------------------------

@@ -16,9 +16,13 @@ export interface RecordJournal {
   /** Whether its records are sealed with the key of the run. */
   readonly isSealed: boolean;
   readonly lastTest: string | null;
+  /** The file that its runner was importing at its end; null for none. */
+  readonly collecting: string | null;
   /** The tests that began in it, and their classes and files (see `isScope`). */
   readonly begun: ReadonlySet<string>;
   readonly ended: boolean;
+  /** Whether it ended itself at once, by os._exit. */
+  readonly abrupt: boolean;
   readonly counts: readonly Counted[];
   /** The last outcome of each test. */
   readonly outcomes: ReadonlyMap<string, OutcomeRecord>;
@@ -57,6 +61,7 @@ export const badness: Readonly<Record<OutcomeRecord['outcome'], number>> = {
 const sealedOnly: ReadonlySet<JournalRecord['kind']> = new Set([
   'session',
   'outcome',
+  'collecting',
   'collected',
   'started',
   'foreign',
@@ -79,7 +84,8 @@ export function readRecordJournal(
   const { problems, contradictions } = checks;
   const { records, isSealed } = recordsOf(name, text, checks);
   const read: ReadRecords = {
-    ...{ process: undefined, lastTest: null, ended: false },
+    ...{ process: undefined, lastTest: null, collecting: null },
+    ...{ ended: false, abrupt: false },
     ...{ begun: new Set(), outcomes: new Map(), started: new Set() },
     ...{ counts: [], sessions: [], collected: [], files: [], elsewhere: [] },
   };
@@ -111,7 +117,9 @@ export function readRecordJournal(
 interface ReadRecords {
   process: ProcessRecord | undefined;
   lastTest: string | null;
+  collecting: string | null;
   ended: boolean;
+  abrupt: boolean;
   readonly begun: Set<string>;
   readonly outcomes: Map<string, OutcomeRecord>;
   readonly started: Set<number | undefined>;
@@ -166,6 +174,7 @@ function addRecord(
       break;
     case 'exit':
       read.ended = true;
+      read.abrupt = record.abrupt === true;
       break;
     case 'session': {
       const { runner, version } = record;
@@ -174,6 +183,9 @@ function addRecord(
     }
     case 'outcome':
       read.outcomes.set(record.test, record);
+      break;
+    case 'collecting':
+      read.collecting = record.path;
       break;
     case 'collected':
       // A loop, since there may be more tests than a call takes arguments.

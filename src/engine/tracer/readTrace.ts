@@ -23,6 +23,10 @@ export interface ExecutionTrace {
   readonly outcomes: RecordedOutcome[];
   /** Ids of the tests that the runner found, if it reports them. */
   readonly collected: string[];
+  /** Files whose import never ended, or ended the run. */
+  readonly collecting: string[];
+  /** The test whose captured output is the longest, where that is long. */
+  readonly mostPrinted?: string | undefined;
   readonly sessions: { runner: string; version?: string }[];
   /** How each changed file was counted, and the reason when not in the usual way. */
   readonly files: { path: string; how: string; why?: string }[];
@@ -216,6 +220,9 @@ interface CountedLine {
 interface Found {
   readonly info: ProcessInfo;
   readonly lastTest: string | null;
+  /** The tests that began in it. */
+  readonly begun: ReadonlySet<string>;
+  readonly abrupt: boolean;
   readonly hasSession: boolean;
 }
 
@@ -225,6 +232,7 @@ interface Building {
   readonly counts: Map<string, CountedLine>;
   readonly outcomes: Map<string, OutcomeRecord>;
   readonly collected: Set<string>;
+  readonly collecting: Set<string>;
   readonly sessions: { runner: string; version?: string }[];
   readonly files: Map<string, { path: string; how: string; why?: string }>;
   readonly elsewhere: Map<string, { path: string; loaded: string }>;
@@ -239,6 +247,7 @@ function startTrace(): Building {
     counts: new Map(),
     outcomes: new Map(),
     collected: new Set(),
+    collecting: new Set(),
     sessions: [],
     files: new Map(),
     elsewhere: new Map(),
@@ -269,7 +278,8 @@ function addJournal(trace: Building, journal: RecordJournal): void {
       trace.outcomes.set(test, outcome);
     }
   }
-  const { process, ended, lastTest } = journal;
+  if (journal.collecting !== null) trace.collecting.add(journal.collecting);
+  const { process, ended, abrupt, lastTest, begun } = journal;
   if (process === undefined) return;
   if (typeof process.technique === 'string') trace.techniques.add(process.technique);
   trace.found.push({
@@ -282,7 +292,7 @@ function addJournal(trace: Building, journal: RecordJournal): void {
       ...(typeof process.technique === 'string' ? { technique: process.technique } : {}),
       ended,
     },
-    lastTest,
+    ...{ lastTest, begun, abrupt },
     hasSession: journal.sessions.length > 0,
   });
 }
@@ -352,9 +362,12 @@ function remarkOnCollection(trace: Building): void {
 function remarkOnLostOutcomes(trace: Building, journals: readonly RecordJournal[]): void {
   const lost = journals
     .filter(({ isSealed, sessions }) => isSealed && sessions.length > 0)
-    .flatMap(({ begun, lastTest }) =>
-      [...begun].filter((test) => isTest(test) && test !== lastTest && !trace.outcomes.has(test)),
-    );
+    .flatMap(({ begun, lastTest, ended, abrupt }) => {
+      const tests = [...begun].filter(isTest);
+      // It ended in the last one, also where this was in work that several tests share.
+      const last = ended && !abrupt ? lastTest : tests.at(-1);
+      return tests.filter((test) => test !== last && !trace.outcomes.has(test));
+    });
   const [first] = lost;
   if (first === undefined) return;
   const more = lost.length === 1 ? '' : ` and ${lost.length - 1} more`;
@@ -370,6 +383,8 @@ function finishTrace(trace: Building): ExecutionTrace {
       .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) || a.line - b.line),
     outcomes: [...trace.outcomes.values()].map(resultOf),
     collected: [...trace.collected],
+    collecting: [...trace.collecting],
+    mostPrinted: mostPrinted(trace),
     sessions: trace.sessions,
     files: [...trace.files.values()],
     elsewhere: [...trace.elsewhere.values()],
@@ -383,16 +398,35 @@ function unfinished(trace: Building): ExecutionTrace['unfinished'] {
   const pids = new Set(trace.found.map(({ info }) => info.pid));
   const anySession = trace.sessions.length > 0;
   return trace.found
-    .filter(({ info, lastTest, hasSession }) => {
+    .filter((found) => {
+      const { info, lastTest, hasSession } = found;
       // This also holds after a clean end, because a test may call os._exit.
       if (isTest(lastTest)) return !trace.outcomes.has(lastTest);
+      if (found.abrupt && interrupted(trace, found) !== null) return true;
       return !info.ended && (anySession ? hasSession : !pids.has(info.ppid));
     })
-    .map(({ info, lastTest }) => ({
-      pid: info.pid,
-      argv: [...info.argv],
-      lastTest: isTest(lastTest) ? lastTest : null,
+    .map((found) => ({
+      pid: found.info.pid,
+      argv: [...found.info.argv],
+      lastTest: isTest(found.lastTest) ? found.lastTest : interrupted(trace, found),
     }));
+}
+
+/**
+ * The test that had begun when its runner was killed in work that several tests share, such as the
+ * set-up of a class.
+ */
+function interrupted(trace: Building, { begun, hasSession }: Found): string | null {
+  if (!hasSession) return null;
+  return [...begun].findLast((test) => isTest(test) && !trace.outcomes.has(test)) ?? null;
+}
+
+function mostPrinted(trace: Building): string | undefined {
+  let most: OutcomeRecord | undefined;
+  for (const outcome of trace.outcomes.values()) {
+    if ((outcome.printed ?? 0) > (most?.printed ?? 0)) most = outcome;
+  }
+  return most?.test;
 }
 
 /**

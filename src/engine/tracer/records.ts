@@ -57,7 +57,11 @@ const problemRecord = z.object({
   text: z.string().transform((text) => text.slice(0, 4_000)),
 });
 
-const exitRecord = z.object({ kind: z.literal('exit') });
+const exitRecord = z.object({
+  kind: z.literal('exit'),
+  // os._exit ended the process.
+  abrupt: z.boolean().optional().catch(undefined),
+});
 
 const sessionRecord = z.object({
   kind: z.literal('session'),
@@ -80,6 +84,8 @@ const outcomeRecord = z.object({
     .array(z.tuple([path, z.number().int().nonnegative(), z.string().max(1_000)]))
     .max(200)
     .catch([]),
+  // Length of the output that the runner captured, where it is long.
+  printed: z.number().int().nonnegative().optional().catch(undefined),
   // [expected, actual]
   comparison: z
     .tuple([z.string(), z.string()])
@@ -100,6 +106,9 @@ const foreignRecord = z.object({
   where: optionalText(1_000),
 });
 
+/** The runner imports a file, or has ended with one. */
+const collectingRecord = z.object({ kind: z.literal('collecting'), path: path.nullable() });
+
 const collectedRecord = z.object({ kind: z.literal('collected'), tests: z.array(id) });
 
 const journalRecord = z.discriminatedUnion('kind', [
@@ -112,6 +121,7 @@ const journalRecord = z.discriminatedUnion('kind', [
   exitRecord,
   sessionRecord,
   outcomeRecord,
+  collectingRecord,
   collectedRecord,
   startedRecord,
   foreignRecord,

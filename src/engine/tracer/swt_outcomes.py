@@ -20,6 +20,7 @@ import time
 _MESSAGE = 2000
 _DETAILS = 20000
 _FRAMES = 50
+_MUCH = 1 << 20
 _HERE = os.path.dirname(os.path.abspath(__file__))
 #: The program may replace the functions of `os`, and a failing test must still be reported then.
 own_pid = os.getpid
@@ -40,6 +41,7 @@ class _State(object):
         self.session_pid = None
         self.current = None  # the running test
         self.current_pid = None
+        self.collecting = None  # the file that the runner imports
         self.outer = None  # (pid, answer) of the search for a session in a parent process
         self.journal = None  # (pid, file descriptor) of the fallback journal
         self.problems = 0
@@ -352,13 +354,27 @@ def running():
     return None if is_scope(found) else found
 
 
+def collecting(path):
+    """Records which file the runner imports from now on, or None when it has ended with it."""
+    if state.collecting != path:
+        state.collecting = path
+        write({"kind": "collecting", "path": path})
+
+
+def collected(tests):
+    """Records tests that the runner is about to run."""
+    for start in range(0, len(tests), 500):
+        write({"kind": "collected", "tests": tests[start:start + 500]})
+
+
 def outcome(test, result, seconds, phase, exception=None, message=None, details=None, frames=(),
-            comparison=None, attempt=None):
+            comparison=None, attempt=None, printed=0):
     """Writes one outcome at once, so that a process that dies right after it loses nothing.
 
     `result` is a key of RANK, and `seconds` a duration. `frames` is a list of [path below root,
     line, function] with the innermost last. `comparison` comes from `comparison_of`. `attempt` is
-    how often the runner has begun the test, if it reports that.
+    how often the runner has begun the test, if it reports that. `printed` is the length of what the
+    runner captured of its output, which may end the run when the runner prints it.
     """
     record = {
         "kind": "outcome",
@@ -375,6 +391,8 @@ def outcome(test, result, seconds, phase, exception=None, message=None, details=
         record["comparison"] = list(comparison)
     if attempt is not None:
         record["attempt"] = attempt
+    if printed >= _MUCH:
+        record["printed"] = printed
     write(record)
 
 

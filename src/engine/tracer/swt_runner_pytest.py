@@ -54,6 +54,7 @@ class _Plugin(object):
         self.attempts = {}  # how often a test was begun
         self.failures = {}
         self.collected = set()
+        self.found = []  # ids of all items, before any hook or configuration takes some out
 
     def __repr__(self):
         return "<swt_outcomes>"
@@ -169,8 +170,13 @@ class _Plugin(object):
 
     @hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_make_collect_report(self, collector):
+        records = self._records()
+        if records:
+            swt.quiet(self._collecting)(collector)
         made = yield
         try:
+            if records and made.excinfo is None:
+                swt.collecting(None)
             if self.active and made.excinfo is None:
                 report = made.get_result()
                 call = getattr(report, "call", None)
@@ -181,6 +187,11 @@ class _Plugin(object):
                     self._keep(report, error)
         except Exception as error:
             swt.problem("a collection error was not looked at", error)
+
+    def _collecting(self, collector):
+        """A file that ends the process, or never ends, leaves no report."""
+        if "Module" in [cls.__name__ for cls in type(collector).__mro__]:
+            swt.collecting(self._id(collector.nodeid))
 
     def _keep(self, report, error):
         """Facts about the exception that a report lacks; in a worker they travel with the report."""
@@ -244,6 +255,7 @@ class _Plugin(object):
             failure.get("frames", ()),
             failure.get("comparison"),
             self.attempts.get(report.nodeid, 0),
+            sum(len(text) for _, text in getattr(report, "sections", ())),
         )
 
     # --- collection ------------------------------------------------------------------------
@@ -251,6 +263,8 @@ class _Plugin(object):
     def pytest_collectreport(self, report):
         try:
             if not self._records() or report.passed or report.nodeid in self.collected:
+                return
+            if _is_of_worker(report):
                 return
             self.collected.add(report.nodeid)  # every xdist worker collects everything
             result = "error" if report.failed else "skipped"
@@ -280,6 +294,8 @@ class _Plugin(object):
             cause = error.__cause__ or error.__context__
             if cause is None:
                 cause = error.excinfo[1] if isinstance(error.excinfo, tuple) else error
+            if type(cause).__name__ == "Exit":
+                return  # pytest.exit: it asks for no tests to run
             path = swt.relative(str(getattr(error, "path", "")))
             if path and not self.worker and swt.may_record():
                 import pytest
@@ -291,11 +307,16 @@ class _Plugin(object):
         except Exception as error:
             swt.problem("an error in a conftest.py was not recorded", error)
 
+    def pytest_itemcollected(self, item):
+        if self.active:
+            self.found.append(item.nodeid)
+
     @hookimpl(trylast=True)
     def pytest_collection_finish(self, session):
         try:
             if self._records():
-                self._collected([item.nodeid for item in session.items])
+                kept = [item.nodeid for item in session.items]
+                self._collected(list(dict.fromkeys(kept + self.found)))
         except Exception as error:
             swt.problem("the collected tests were not recorded", error)
 
@@ -309,9 +330,13 @@ class _Plugin(object):
             swt.problem("the collected tests were not recorded", error)
 
     def _collected(self, nodeids):
-        for start in range(0, len(nodeids), 500):
-            tests = [self._id(nodeid) for nodeid in nodeids[start:start + 500]]
-            swt.write({"kind": "collected", "tests": tests})
+        swt.collected([self._id(nodeid) for nodeid in nodeids])
+
+
+def _is_of_worker(report):
+    """Whether pytest-xdist reports that its workers collect different tests, as if it were a file."""
+    text = report.longrepr
+    return isinstance(text, str) and text.startswith("Different tests were collected between ")
 
 
 def _result(report):

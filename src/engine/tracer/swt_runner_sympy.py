@@ -30,10 +30,12 @@ def hook(module):
     _wrap(reporter, "test_xfail", before=lambda self, *_: _finish("xfailed"))
     _wrap(reporter, "test_xpass", before=lambda self, why=None, *_: _finish("xpassed", None, why))
     _wrap(reporter, "import_error", before=_import_error)
+    _wrap(reporter, "entering_filename", before=_entering_filename)
+    _wrap(getattr(module, "SymPyTests", None), "test_file", before=_test_file, after=_tested_file)
 
 
 def _wrap(owner, name, before=None, after=None):
-    original = owner.__dict__.get(name)
+    original = getattr(owner, "__dict__", {}).get(name)
     if original is None:
         return
     first = swt.quiet(before) if before else None
@@ -67,6 +69,34 @@ def _path(reporter):
     return swt.relative("%s/%s" % (root, name)) or name
 
 
+def _test_file(tests, filename, *_, **__):
+    if _ours():
+        swt.collecting(swt.relative(filename))
+
+
+def _tested_file(*_, **__):
+    if swt.owns("sympy"):
+        swt.collecting(None)
+
+
+def _entering_filename(reporter, filename, *_):
+    """The file has been executed, and its tests begin: only the caller knows them."""
+    if not _ours():
+        return
+    swt.collecting(None)
+    path = swt.relative(filename) or str(filename)
+    found = _local("funcs") or ()
+    swt.collected(["%s::%s" % (path, getattr(each, "__name__", "test")) for each in found])
+
+
+def _local(name):
+    """A variable of `test_file` of the runner, which is among the callers."""
+    frame = sys._getframe()
+    while frame is not None and frame.f_code.co_name != "test_file":
+        frame = frame.f_back
+    return None if frame is None else frame.f_locals.get(name)
+
+
 def _entering_test(reporter, function, *_):
     if not _ours():
         return
@@ -92,10 +122,7 @@ def _test_exception(reporter, info, *_):
         _finish("error", info)
     elif _ours():
         # The file itself raised: the reporter does not know yet which file it is.
-        frame = sys._getframe()
-        while frame is not None and frame.f_code.co_name != "test_file":
-            frame = frame.f_back
-        path = frame.f_locals.get("filename") if frame is not None else None
+        path = _local("filename")
         _failed(swt.relative(path) or str(path), "error", 0.0, "collect", info)
 
 

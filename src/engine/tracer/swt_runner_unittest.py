@@ -80,18 +80,31 @@ def hook_loader(module):
     if original in _hooked:
         return
     record = swt.quiet(_not_loaded)
+    collecting = swt.quiet(_collecting)
 
     def loadTestsFromName(self, name, module=None):
+        is_ours = module is None and collecting(name)
         try:
-            return original(self, name, module)
+            found = original(self, name, module)
         except Exception as error:
             if module is None:
                 record(name, error)
             raise
+        if is_ours:
+            collecting(None)
+        return found
 
     loadTestsFromName.__doc__ = original.__doc__
     _hooked.append(loadTestsFromName)
     module.TestLoader.loadTestsFromName = loadTestsFromName
+
+
+def _collecting(name):
+    """Records the file that a dotted name leads to; returns whether the session is ours."""
+    if swt.state.session not in (None, "unittest") or swt.running() is not None or not _records():
+        return False
+    swt.collecting(None if name is None else _missing(name, ""))
+    return True
 
 
 def hook_suite(module):
@@ -106,6 +119,24 @@ def hook_suite(module):
                lambda test, before: before if _entered_class(test, before) else None)
     _wrap_wide(cls, "_handleModuleFixture", _entered_module)
     _wrap_wide(cls, "_handleModuleTearDown", lambda test, before: _module_of(before))
+    _wrap(module.BaseTestSuite, "__call__", lambda *_: None, _begin_suite)
+
+
+def _begin_suite(suite, result, *_, **__):
+    """Records the tests of the outermost suite."""
+    if getattr(result, "_testRunEntered", False) or _is_inner(result) or not _records():
+        return
+    found = []
+    left = [suite]
+    while left:
+        for each in left.pop():
+            if hasattr(each, "__iter__"):
+                left.append(each)
+            elif each is not None:
+                name, phase = _identify(each)
+                if phase is None:
+                    found.append(name)
+    swt.collected(found)
 
 
 def _entered_class(test, before):

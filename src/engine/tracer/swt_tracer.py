@@ -186,7 +186,11 @@ def _writer(name, seal, guard, _open=os.open, _write=os.write, _close=os.close):
 # --- who may write -------------------------------------------------------------------------
 
 #: Records that a verdict depends on.
-_GUARDED = frozenset(["session", "collected", "outcome", "counts", "started", "exit", "process"])
+_GUARDED = frozenset(
+    [
+        "session", "collecting", "collected", "outcome", "counts", "started", "exit", "process",
+    ]
+)
 #: Code objects by their ids, since hashing a code object takes long. They are those of this module,
 #: of swt_outcomes, and of the modules for runners.
 _own, _recorders, _runners = {}, {}, {}
@@ -656,7 +660,7 @@ def _ending(original, replaces):
         if replaces and state.keyed:
             # The program that replaces this one has no key.
             write({"kind": "started", "pid": _getpid()})
-        finish()
+        finish(abrupt=not replaces)
         try:
             return original(*args, **kwargs)
         finally:
@@ -692,8 +696,11 @@ def _forked(seals, relayed):
     return after_fork
 
 
-def finish():
-    """Writes all that is left at the end of a process; does so again only after a failed exec."""
+def finish(abrupt=False):
+    """Writes all that is left at the end of a process; does so again only after a failed exec.
+
+    `abrupt`: code of the program ends the process at once, so that a runner cannot end its session.
+    """
     if not state.open:
         return
     try:
@@ -706,4 +713,4 @@ def finish():
     except Exception as error:
         problem("the end was not recorded: %s: %s" % (type(error).__name__, error))
     state.open = False
-    write({"kind": "exit"})
+    write({"kind": "exit", "abrupt": True} if abrupt else {"kind": "exit"})

@@ -125,6 +125,8 @@ describe('readTrace', () => {
         },
       ],
       collected: ['t.py::a', 't.py::b'],
+      collecting: [],
+      mostPrinted: undefined,
       sessions: [{ runner: 'pytest', version: '8.3.1' }],
       files: [{ path: 'pkg/mod.py', how: 'bytecode' }],
       elsewhere: [{ path: 'pkg/x.py', loaded: '/lib/pkg/x.py' }],

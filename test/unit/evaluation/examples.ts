@@ -24,6 +24,7 @@ export function runRecord(
       counts: [],
       outcomes: [],
       collected: [],
+      collecting: [],
       sessions: [{ runner: 'pytest' }],
       files: [],
       elsewhere: [],

@@ -8,7 +8,10 @@ import {
   statusesOf,
   transitionsBetween,
   whyBrokenOff,
+  whyNeitherRuns,
+  whyNotRunnable,
   wholeCountsOf,
+  withoutOutcome,
 } from '../../../src/evaluation/results';
 import { runRecord } from './examples';
 
@@ -77,7 +80,7 @@ describe('results of a run', () => {
   it('a test that was running when its process ended is an error that says how it ended', () => {
     const cases = [
       [runRecord({ ending: 'timed out', seconds: 30 }), /time limit after 30 s/],
-      [runRecord({ ending: 'too much output' }), /printed without end/],
+      [runRecord({ ending: 'too much output' }), /output exceeded 64 MB/],
       [runRecord({ exitCode: undefined, killedBy: 'SIGSEGV' }), /killed by SIGSEGV/],
       [runRecord({ exitCode: 0 }), /ended early with exit status 0/],
     ] as const;
@@ -105,16 +108,57 @@ describe('results of a run', () => {
     assert.deepEqual(brief(results), [[a, 'passed']]);
   });
 
-  it('files that a run which broke off never came to could not be collected', () => {
-    const results = resultsOf(
-      runRecord({ ending: 'timed out', trace: { outcomes: [passed(a)] } }),
-      [a, b, other],
-    );
-    assert.deepEqual(brief(results), [
-      [a, 'passed'],
-      [other, 'error'],
+  it('a run that broke off did not come to other tests: they are missing', () => {
+    const unfinished = [{ pid: 7, argv: [], lastTest: a }];
+    for (const ending of ['timed out', 'too much output', 'exited'] as const) {
+      const trace = { outcomes: [passed(b)], unfinished, collected: [b, a, `${a}_2`, other] };
+      const record = runRecord({ ending, trace });
+      assert.deepEqual(brief(resultsOf(record, [a, b, `${a}_2`, other])), [
+        [b, 'passed'],
+        [a, 'error'],
+      ]);
+      assert.deepEqual(withoutOutcome(record), [`${a}_2`, other]);
+    }
+  });
+
+  it('a file whose import ended the run could not be collected, others are missing', () => {
+    for (const ending of ['timed out', 'exited'] as const) {
+      const record = runRecord({ ending, exitCode: 3, trace: { collecting: [file] } });
+      assert.deepEqual(brief(resultsOf(record, [a, b, other])), [
+        [a, 'error'],
+        [b, 'error'],
+      ]);
+      assert.match(whyBrokenOff(record) ?? '', /in tests\/test_a\.py$/);
+    }
+  });
+
+  it('the test that printed too much is an error, though it had passed', () => {
+    const trace = { outcomes: [passed(a), passed(b)], mostPrinted: a };
+    const record = runRecord({ ending: 'too much output', trace });
+    assert.deepEqual(brief(resultsOf(record, [a, b])), [
+      [a, 'error'],
+      [b, 'passed'],
     ]);
-    assert.equal(results[1]?.phase, 'collect');
+    assert.equal(whyBrokenOff(record), `stopped because its output exceeded 64 MB, in ${a}`);
+  });
+
+  it('a runner that cannot start says why', () => {
+    const said = [
+      ['ERROR: usage: pytest [options]\npytest: error: unrecognized arguments: --cov=x', '--cov=x'],
+      ['ERROR: /r/pytest.ini:1: unexpected line: oops', 'unexpected line'],
+      ['ERROR: Missing required plugins: pytest-x', 'required plugins: pytest-x'],
+      ['Different tests were collected between gw0 and gw1. The difference is:', 'gw0 and gw1'],
+      ['x\nImportError: Error importing plugin "x": No module named \'x\'', 'importing plugin "x"'],
+    ] as const;
+    for (const [log, part] of said) {
+      const record = runRecord({ exitCode: 4, log });
+      assert.ok(whyNotRunnable(record)?.includes(part), `${log}: ${whyNotRunnable(record)}`);
+      const ran = runRecord({ exitCode: 4, log, trace: { outcomes: [passed(a)] } });
+      assert.equal(whyNotRunnable(ran), undefined);
+    }
+    const silent = runRecord({ exitCode: 3, log: 'bye', trace: { sessions: [] } });
+    assert.match(whyNeitherRuns(silent, silent) ?? '', /exit status 3: bye/);
+    assert.equal(whyNeitherRuns(silent, runRecord({})), undefined, 'R alone may fail so');
   });
 
   it('what a run that came to its end does not mention is missing', () => {
