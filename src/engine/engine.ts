@@ -98,7 +98,7 @@ export interface TestPlace {
    */
   current?(): Promise<Environment>;
   /**
-   * The environment for a run that follows: as `current`, or at a check that has just ended. If it
+   * The environment for a run that follows: as `current`, or at the last check. If it
    * has changed since, the run throws {@link EnvironmentChanged}. Whoever uses a kept run instead
    * asks `current`, unless this one is present.
    */
@@ -141,7 +141,7 @@ export interface Environment {
 /** See {@link TestPlace.latest}. */
 export interface LatestEnvironment {
   readonly environment: Environment;
-  /** Whether it was compared for this call. */
+  /** Whether it was compared just now. */
   readonly isPresent: boolean;
 }
 

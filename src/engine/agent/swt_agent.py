@@ -17,6 +17,7 @@ import json
 import os
 import pwd
 import py_compile
+import re
 import resource
 import select
 import shutil
@@ -48,6 +49,9 @@ from swt_workspace import change_archive, read_file, write_file
 
 OUTPUT_CHUNK = 1 << 16
 TRACE_LIMIT = 256 << 20
+# Files of records, of which each process of a run has two, and their names.
+TRACE_FILES = 100000
+RECORDS = re.compile(r"^\d+-[0-9a-f]{8}\.(jsonl|counts)$")
 # Folders outside of the tree that any user may write to. In all others of an image, only root may
 # write.
 OPEN_PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock")
@@ -121,8 +125,8 @@ class Agent(object):
                 work()
             finally:
                 os._exit(0)
-        end = time.time() + seconds
-        while time.time() < end and program not in [pid for pid, _ in collect()]:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and program not in [pid for pid, _ in collect()]:
             time.sleep(0.002)
         kill_all()
 
@@ -279,7 +283,12 @@ class Agent(object):
         result = self._run(header, root=False)
         result["missing"] = missing
         result["remarks"] += remarks
-        trace, cut = pack(os.path.join(folder, "trace"))
+        # Whatever tests leave there is theirs to answer for: without records the run is unsound.
+        try:
+            trace, cut = pack(os.path.join(folder, "trace"))
+        except (OSError, ValueError, MemoryError) as error:
+            trace, cut = b"", False
+            result["remarks"].append("the records of the run could not be read (%s)" % error)
         if cut:
             result["remarks"].append("the records of the run were too long, and only a part was read")
         self.wire.send("done", trace, **result)
@@ -384,7 +393,7 @@ class Agent(object):
         it arrives. The program has to wait while nobody reads it.
         """
         limits = self.limits(header)
-        began = time.time()
+        began = time.monotonic()
         wakened, waken = os.pipe()
         for end in wakened, waken:
             os.set_blocking(end, False)
@@ -396,7 +405,7 @@ class Agent(object):
         except ValueError as error:
             return {"ending": "not started", "why": str(error), "remarks": [], "seconds": 0}
         is_open = True
-        self.wire.heard = time.time()
+        self.wire.heard = time.monotonic()
         try:
             while status is None:
                 wanted = [self.wire.source, wakened] + ([output] if is_open else [])
@@ -412,7 +421,7 @@ class Agent(object):
                     is_open = self.pass_on(output)
                 if is_waiting or self.wire.source in ready:
                     frame = self.wire.receive()
-                    self.wire.heard = time.time()
+                    self.wire.heard = time.monotonic()
                     if frame is None:
                         kill_all()
                         if self.wire.beats:
@@ -425,7 +434,7 @@ class Agent(object):
                 if why is not None:
                     ending = why
                     break
-                if time.time() - began > header["seconds"]:
+                if time.monotonic() - began > header["seconds"]:
                     ending = "timed out"
                     break
             if ending not in ("exited", "cancelled"):
@@ -453,7 +462,7 @@ class Agent(object):
             "limit": limits.reached,
             "exit": os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None,
             "signal": os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None,
-            "seconds": time.time() - began,
+            "seconds": time.monotonic() - began,
             "remarks": remarks,
         }
 
@@ -503,27 +512,42 @@ def name_user(number):
 
 
 def pack(folder):
-    """Packs the regular files of a folder into a tar; returns it, and whether some had to be left
-    out."""
+    """Packs the records of a run into a tar; returns it, and whether some had to be left out.
+
+    Tests can leave anything in the folder, under any name, and put a link in its place.
+    """
     content = io.BytesIO()
-    cut = False
-    with tarfile.open(fileobj=content, mode="w:", format=tarfile.PAX_FORMAT) as archive:
-        for name in sorted(os.listdir(folder)):
-            try:
-                handle = os.open(os.path.join(folder, name), FLAGS)
-            except OSError:
-                continue
-            with os.fdopen(handle, "rb") as file:
-                info = os.fstat(handle)
-                if not stat.S_ISREG(info.st_mode):
-                    continue
-                if content.tell() + info.st_size > TRACE_LIMIT:
-                    cut = True
-                    continue
-                member = tarfile.TarInfo(name)
-                member.size = info.st_size
-                archive.addfile(member, file)
+    top = os.open(folder, FLAGS | os.O_DIRECTORY)
+    try:
+        names = sorted(name for name in os.listdir(top) if RECORDS.match(name))
+        cut = len(names) > TRACE_FILES
+        with tarfile.open(fileobj=content, mode="w:", format=tarfile.PAX_FORMAT) as archive:
+            for name in names[:TRACE_FILES]:
+                cut = not pack_file(archive, top, name, TRACE_LIMIT - content.tell()) or cut
+    finally:
+        os.close(top)
     return content.getvalue(), cut
+
+
+def pack_file(archive, top, name, limit):
+    """Adds a file of a folder if it is a regular one; returns whether it is within the limit."""
+    try:
+        handle = os.open(name, FLAGS, dir_fd=top)
+    except OSError:
+        return True
+    try:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            return True
+        if info.st_size > limit:
+            return False
+        member = tarfile.TarInfo(name)
+        member.size = info.st_size
+        with os.fdopen(os.dup(handle), "rb") as file:
+            archive.addfile(member, file)
+        return True
+    finally:
+        os.close(handle)
 
 
 def compile_tracer(folder):

@@ -52,7 +52,7 @@ class Limits(object):
 
     def look(self):
         """Why the program has to be stopped now; None when it may go on."""
-        now = time.time()
+        now = time.monotonic()
         if now < self.looked + PAUSE:
             return None
         self.looked = now
@@ -120,7 +120,7 @@ class Limits(object):
         return None
 
     def _captures_too_much(self):
-        now = time.time()
+        now = time.monotonic()
         if used(TEMPORARY)[0] - self.start[TEMPORARY] < OUTPUT_LIMIT:
             return None
         if now < self.looked_at_output + LONG_PAUSE:

@@ -23,7 +23,7 @@ class Wire(object):
     def silence(self):
         """Seconds that the agent has listened without receiving anything."""
         heard = self.heard
-        return 0 if heard is None else time.time() - heard
+        return 0 if heard is None else time.monotonic() - heard
 
     def send(self, kind, payload=b"", **header):
         header["kind"] = kind
@@ -43,7 +43,7 @@ class Wire(object):
 
     def receive(self):
         """The next frame as (header, payload); None at the end of input."""
-        self.heard = time.time()
+        self.heard = time.monotonic()
         try:
             return self._receive()
         finally:
@@ -53,7 +53,7 @@ class Wire(object):
         while b"\n" not in self.rest:
             if not self._fill():
                 return None
-            self.heard = time.time()
+            self.heard = time.monotonic()
         line, self.rest = self.rest.split(b"\n", 1)
         header = json.loads(line.decode("ascii"))
         size = header.get("bytes", 0)
@@ -65,7 +65,7 @@ class Wire(object):
             if not data:
                 self.ended = True
                 return None
-            self.heard = time.time()
+            self.heard = time.monotonic()
             pieces.append(data)
             have += len(data)
         return header, b"".join(pieces)

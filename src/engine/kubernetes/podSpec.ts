@@ -1,3 +1,4 @@
+import { firstProcess } from '../sandbox/firstProcess';
 import { randomBytes } from 'node:crypto';
 import type { V1Pod, V1Toleration } from '@kubernetes/client-node';
 import type { Side } from '../../domain/outcome';
@@ -42,21 +43,6 @@ export interface PodRequest {
 
 /** Seconds after which a pod ends whatever happens: more than the longest agent and its tests. */
 const longestSeconds = 24 * 3600;
-
-/**
- * The first process of a pod. It collects orphans, and ends the pod when the agent gives no sign of
- * life: at first for ten minutes, which cover the start, and then for a minute and a half.
- */
-const firstProcess = `# swt-bench sandbox: the agent asks for these words
-import os, signal
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM:
-    signal.signal(number, lambda *_: os._exit(0))
-signal.signal(signal.SIGUSR1, lambda *_: signal.alarm(90))
-signal.alarm(600)
-while True:
-    signal.pause()
-`;
 
 /**
  * The first process of the container that takes a program: it ends well once the program is there,

@@ -31,8 +31,8 @@ export interface EnvironmentWatch {
    */
   current(): Promise<LocalEnvironment>;
   /**
-   * The state at a check that has just ended and found nothing; otherwise as `current`. Only for a
-   * run that follows, since the check after it finds what has changed meanwhile.
+   * The state at the last check, if that found nothing; otherwise as `current`. Only for a run that
+   * follows, since the check after it finds what has changed meanwhile.
    */
   latest(): Promise<LatestEnvironment>;
   /**
@@ -75,7 +75,7 @@ export async function watchEnvironment(
  */
 const beginLook = (): number => Date.now() - 50;
 
-/** Milliseconds after a check for which runs may begin without a further one. */
+/** Milliseconds after a check for which kept runs may be used without a further one. */
 const checkLasts = 1000;
 
 class Watch implements EnvironmentWatch {
@@ -116,9 +116,10 @@ class Watch implements EnvironmentWatch {
   }
 
   async latest(): Promise<LatestEnvironment> {
-    const isPresent =
-      this.lastClean === undefined || performance.now() - this.lastClean > checkLasts;
-    if (isPresent) await this.look();
+    // A run does not wait for a check: the one after it also finds what changed before.
+    const isUnknown = this.lastClean === undefined;
+    if (isUnknown) await this.look();
+    const isPresent = isUnknown || performance.now() - (this.lastClean ?? 0) <= checkLasts;
     await this.mustNotBeSpoilt();
     return { environment: this.environment, isPresent };
   }

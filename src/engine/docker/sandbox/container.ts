@@ -10,26 +10,13 @@ import { tarOf, type ArchiveEntry } from '../../sandbox/archive';
 import { agentFolder } from '../../sandbox/ownFiles';
 import type { Loss } from '../../sandbox/agent';
 import { firstFrame } from '../../sandbox/firstFrame';
+import { firstProcess } from '../../sandbox/firstProcess';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import type { InstanceImage } from '../images/instanceLayer';
 import { containerLabels } from '../labels';
 import { tracerFolder } from '../../sandbox/containerSandbox';
 import type { DockerSettings } from '../dockerSettings';
 import { openAgentProtocol, type AgentProtocol } from '../../sandbox/agentProtocol';
-
-/**
- * The first process of a container, which only has to exist. Orphaned processes become its children
- * and disappear as soon as they end. Unlike other programs, it survives the signal that kills all
- * processes.
- */
-const firstProcess = `# swt-bench sandbox: the agent asks for these words
-import os, signal
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
-    signal.signal(number, lambda *_: os._exit(0))
-while True:
-    signal.pause()
-`;
 
 /**
  * Capabilities of the agent beyond those of an ordinary process. Tests get none of them, unless
@@ -101,9 +88,9 @@ export async function startContainer(
     throwIfAborted(signal);
     const program = await attachProgram(made, [
       ...[image.python, '-I', '-B', `${agentFolder}/swt_agent.py`],
-      JSON.stringify({ folder: image.folder, user: image.user, tracer: tracerFolder }),
+      JSON.stringify({ folder: image.folder, user: image.user, tracer: tracerFolder, beats: true }),
     ]);
-    const wire = openAgentProtocol(program);
+    const wire = openAgentProtocol(program, true);
     await firstFrame(wire, signal);
     return {
       wire,

@@ -106,6 +106,7 @@ describe('the summary of a method', () => {
         'no changed line ran': 1,
         'reads instead of runs': 1,
         'records do not fit': 1,
+        'tests did not run': 0,
         'edits what runs tests': 0,
       },
       any: 2,
