@@ -2,11 +2,11 @@ import { parseDjango } from './django';
 import {
   parseMatplotlib,
   parsePytest,
-  parsePytestNames,
   parsePytestOptions,
   parsePytestV2,
   parseSeaborn,
 } from './pytest';
+import { parsePytestNames } from './pytestNames';
 import { parseSympy } from './sympy';
 import { parseUnittest } from './unittest';
 

@@ -68,36 +68,6 @@ export function parsePytest(log: string): Map<string, string> {
 }
 
 /**
- * Parses pytest's summary with whole names, for our own use. A parameter may contain spaces and ` -
- * `, which also precedes the reason of a failure. Skipped tests are left out: pytest counts them by
- * place, without names.
- */
-export function parsePytestNames(log: string): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const raw of log.split('\n')) {
-    const line = raw.trimEnd();
-    const [, status, text] = /^(PASSED|FAILED|ERROR|XFAIL|XPASS|SKIPPED) (.*)$/.exec(line) ?? [];
-    if (status === undefined || text === undefined) continue;
-    const name = status === 'PASSED' ? text : withoutReason(text);
-    if (name !== '') found.set(name, status);
-  }
-  return found;
-}
-
-/** The name before ` - ` and a reason; a parameter ends with the last bracket before that. */
-function withoutReason(text: string): string {
-  const place = /^\[\d+\](?= )/.exec(text);
-  if (place !== null) return place[0];
-  const bracket = text.indexOf('[');
-  if (bracket >= 0 && !text.slice(0, bracket).includes(' ')) {
-    const end = text.indexOf('] - ', bracket);
-    if (end >= 0) return text.slice(0, end + 1);
-    if (text.endsWith(']')) return text;
-  }
-  return text.split(' - ', 1)[0] ?? text;
-}
-
-/**
  * For requests, pylint, pydicom: their parameters contain absolute paths, of which only the last
  * part is kept.
  */

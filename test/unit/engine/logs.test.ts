@@ -226,6 +226,60 @@ describe('logs of repositories that the harness does not know', () => {
     assert.equal(statuses(log, 'pallets/flask')['t.py::test_a[x'], 'FAILED');
   });
 
+  it('pytest with colours, -v, workers and what a test prints before its status', () => {
+    const log = [
+      '============================= test session starts ==============================',
+      '\u001b[32mPASSED\u001b[0m t.py::printed',
+      't.py::test_a[1 + 1] \u001b[32mPASSED\u001b[0m\u001b[32m                          [ 50%]\u001b[0m',
+      't.py::test_a[x PASSED y] FAILED                                  [100%]',
+      't.py::test_s SKIPPED (a PASSED b)                                [100%]',
+      't.py::test_live hello',
+      '-------------------------------- live log call ---------------------------------',
+      'INFO     root:t.py:3 hello',
+      'XFAIL (why)                                                      [100%]',
+      '[gw0] [ 50%] PASSED t.py::test_w[x y] ',
+      '[gw1] [100%] FAILED t.py::test_v ',
+      '=================================== FAILURES ===================================',
+      't.py::no PASSED [ 50%]',
+      '=========================== short test summary info ============================',
+      '\u001b[31mFAILED\u001b[0m t.py::\u001b[1mtest_v\u001b[0m - assert 1 - 1',
+      '========================= 1 failed, 1 passed in 0.01s ==========================',
+      'PASSED t.py::at_exit',
+    ].join('\n');
+    assert.deepEqual(statuses(log, 'a/b'), {
+      't.py::test_a[1 + 1]': 'PASSED',
+      't.py::test_a[x PASSED y]': 'FAILED',
+      't.py::test_s': 'SKIPPED',
+      't.py::test_live': 'XFAIL',
+      't.py::test_w[x y]': 'PASSED',
+      't.py::test_v': 'FAILED',
+    });
+  });
+
+  it('pytest: a test fails with one of its subtests, and printed lines are no outcomes', () => {
+    const log = [
+      'T.py::test_p SUBPASSED(i=0)                                      [100%]',
+      't.py::T::test_v SUBFAILED[text](i=1)                             [100%]',
+      't.py::T::test_v PASSED                                           [100%]',
+      '----------------------------- Captured stdout call -----------------------------',
+      'PASSED t.py::test_printed',
+      '=========================== short test summary info ============================',
+      'PASSED t.py::T::test_sub',
+      'XFAIL at setup of t.py::test_notrun - [NOTRUN] why',
+      'SUBFAILED(i=1) t.py::T::test_sub - AssertionError: 1 == 1',
+      '[text] (i=1) SUBFAIL t.py::T::test_old - assert 0',
+    ].join('\n');
+    const expected = {
+      't.py::T::test_v': 'FAILED',
+      't.py::T::test_sub': 'FAILED',
+      't.py::test_notrun': 'XFAIL',
+      't.py::T::test_old': 'FAILED',
+    };
+    assert.deepEqual(statuses(log, 'a/b'), expected);
+    const printed = log.split('\n').slice(3, 5).join('\n');
+    assert.deepEqual(statuses(printed, 'a/b'), {});
+  });
+
   it('unittest -v', () => {
     const log = [
       'test_a (tests.test_a.A.test_a) ... ok',
