@@ -13,6 +13,7 @@ import {
 import { importDataset, type ImportOptions } from './importDataset';
 import { listRows, RowCopy, type Listing, type RowPlace } from './listing';
 import { readAt, recordBatches } from './rows/records';
+import { parsePythonJson } from '../files/pythonJson';
 import { idOf, readRow, rowColumns, type RowProblem } from './rows/rows';
 
 /** A dataset: the entries of all usable rows, and the problems of the others. */
@@ -187,7 +188,7 @@ async function readPlaces(
 
 function parsed(line: string): unknown {
   try {
-    return JSON.parse(line);
+    return parsePythonJson(line);
   } catch {
     return undefined;
   }

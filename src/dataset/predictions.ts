@@ -203,7 +203,7 @@ async function rowsOf(
         broken.push({ number: record.row, text: record.error });
         continue;
       }
-      const row = predictionRowOfOpenHands(record.value) ?? record.value;
+      const row = predictionRowOfOpenHands(record.value) ?? withPatch(record.value);
       const read = readRow(row, dataset, known);
       if (typeof read === 'string') {
         broken.push({ number: record.row, text: `row ${record.row}: ${read}` });
@@ -226,6 +226,10 @@ function readRow(
     return field === 'sample'
       ? 'sample is not a whole number from 1 on'
       : `${field} is missing or not a text`;
+  }
+  if (!('model_patch' in parsed.data)) {
+    const other = ['patch', 'test_patch'].find((name) => name in parsed.data);
+    return `model_patch is missing${other === undefined ? '' : `; rename ${other} if it holds the prediction`}`;
   }
   const { instance_id: instanceId, model_name_or_path: model, model_patch: patch } = parsed.data;
   if (!known.has(instanceId)) {
@@ -250,6 +254,22 @@ function readRow(
     ...rankedOf(parsed.data),
   };
   return { instance: instanceId, model: prediction.model, row: parsed.data, prediction };
+}
+
+/** Names of `model_patch` in older guides and other programs, which mean nothing else. */
+const patchNames = ['prediction', 'model_prediction', 'model_test_patch'] as const;
+
+/** A row whose patch has another name, under the name that this program reads. */
+function withPatch(row: unknown): unknown {
+  if (typeof row !== 'object' || row === null || 'model_patch' in row) return row;
+  const record = row as Readonly<Record<string, unknown>>;
+  const name = patchNames.find((each) => each in record);
+  if (name === undefined) return row;
+  return {
+    ...record,
+    model_name_or_path: record['model_name_or_path'] ?? record['model'],
+    model_patch: record[name],
+  };
 }
 
 /** The method and the language model, where a row names both as `generate` does. */

@@ -105,6 +105,8 @@ function topColumns(
 /** Converts a value of a table to a JSON value. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
+  // NaN is what a missing number of pandas becomes, and JSON has no word for it.
+  if (typeof value === 'number' && !Number.isFinite(value)) return null;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   if (typeof value === 'object' && value !== null) {

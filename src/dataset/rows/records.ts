@@ -2,6 +2,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { HumanError, messageOf, throwIfAborted, systemCode } from '../../domain/humanError';
+import { parsePythonJson } from '../../files/pythonJson';
 import { isParquet, parquetBatches } from './parquet';
 
 /** One record of a file, or why its line is unreadable. */
@@ -38,7 +39,7 @@ const longestText = 0x1fffffe8;
 
 /**
  * Reads the records of a file. The file can be a JSON list, a JSON object of records by id, JSONL,
- * one of these compressed with gzip, or Parquet. The content decides which. A broken line of a
+ * JSON of pandas, one of these compressed with gzip, or Parquet. The content decides which. A broken line of a
  * JSONL file becomes an `error` record, and all other lines are read.
  *
  * @param what such as `dataset`, for messages
@@ -293,9 +294,12 @@ export function parseRecords(content: Buffer | string, where: string): FileRecor
     );
   }
   const whole = tryJson(bytes.toString('utf8', startOfText(bytes)));
-  if (whole.ok && Array.isArray(whole.value)) {
-    return whole.value.map((value: unknown, index) => ({ row: index + 1, value }));
-  }
+  const list = whole.ok
+    ? Array.isArray(whole.value)
+      ? whole.value
+      : rowsOfPandas(whole.value)
+    : undefined;
+  if (list !== undefined) return list.map((value: unknown, index) => ({ row: index + 1, value }));
   if (whole.ok && typeof whole.value === 'object' && whole.value !== null) {
     // An object with `instance_id` is JSONL with one row. Any other is the older form, records by
     // id.
@@ -311,6 +315,33 @@ export function parseRecords(content: Buffer | string, where: string): FileRecor
   );
 }
 
+/**
+ * The rows of a table as `DataFrame.to_json` writes it with `orient` `columns` (its default),
+ * `split` or `table`; undefined for anything else. Its others are a list, or an object of records.
+ */
+function rowsOfPandas(value: unknown): unknown[] | undefined {
+  if (!isObject(value)) return undefined;
+  const { columns, data, schema, instance_id: ids } = value;
+  if (Array.isArray(data) && isObject(schema)) return data as unknown[];
+  if (Array.isArray(data) && Array.isArray(columns)) {
+    return data.map((row: unknown) =>
+      Object.fromEntries(columns.map((name, at) => [String(name), (row as unknown[])[at]])),
+    );
+  }
+  if (!isObject(ids)) return undefined;
+  const named = Object.entries(value).filter((each): each is [string, JsonObject] =>
+    isObject(each[1]),
+  );
+  return Object.keys(ids).map((key) =>
+    Object.fromEntries(named.map(([name, column]) => [name, column[key]])),
+  );
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** The error for a web page, also if a download returned one instead of a file. */
 export function webPage(where: string): HumanError {
   return new HumanError(
@@ -320,13 +351,12 @@ export function webPage(where: string): HumanError {
 }
 
 function withId(id: string, value: unknown): unknown {
-  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isRecord && !('instance_id' in value) ? { instance_id: id, ...value } : value;
+  return isObject(value) && !('instance_id' in value) ? { instance_id: id, ...value } : value;
 }
 
 function tryJson(text: string): { ok: true; value: unknown } | { ok: false; error: string } {
   try {
-    return { ok: true, value: JSON.parse(text) as unknown };
+    return { ok: true, value: parsePythonJson(text) };
   } catch (error) {
     return { ok: false, error: messageOf(error).replace(/\s+/g, ' ').slice(0, 150) };
   }

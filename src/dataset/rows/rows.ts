@@ -6,6 +6,9 @@ import { goldenPatches } from './goldenPatches';
 import { environmentFields, environmentOf } from './environmentFields';
 import { readTexts } from './readTexts';
 
+/** The year 5138 in nanoseconds. */
+const latestInstant = 1e20;
+
 /**
  * Rows as published, recognised by their fields. Ids become file names, hence the narrow pattern.
  *
@@ -16,8 +19,8 @@ import { readTexts } from './readTexts';
 const text = z.string();
 const list = z.union([z.array(text), text], 'is not a list of texts').nullish();
 
-/** Milliseconds since 1970, within the range of `Date`. */
-const instant = z.number().min(-8.64e15, 'is not a date').max(8.64e15, 'is not a date');
+/** Seconds, or as pandas writes them milli-, micro- or nanoseconds since 1970. */
+const instant = z.number().min(-latestInstant, 'is not a date').max(latestInstant, 'is not a date');
 
 const rowSchema = z.object({
   instance_id: text.refine(isInstanceId, 'is not a plain identifier'),
@@ -151,11 +154,12 @@ function chosen<Field extends string>(
 }
 
 /**
- * Converts the dates of rows to ISO 8601. Rows have ISO 8601, milliseconds, or date and time with a
- * space between.
+ * Converts the dates of rows to ISO 8601. Rows have ISO 8601, date and time with a space
+ * between, or a number in any unit since 1970.
  */
 function dateOf(value: string | number): string {
-  if (typeof value === 'number') return new Date(value).toISOString();
+  if (typeof value === 'number') return dateOfInstant(value).toISOString();
+  if (/^\d{9,19}$/.test(value.trim())) return dateOfInstant(Number(value)).toISOString();
   const match =
     /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?\d\d|UTC)?)?$/.exec(
       value.trim(),
@@ -166,4 +170,11 @@ function dateOf(value: string | number): string {
   }
   const [, day = '', time, zone = 'Z'] = match;
   return time === undefined ? day : `${day}T${time}${zone === 'UTC' ? 'Z' : zone}`;
+}
+
+/** The unit follows from the size: each keeps to the years before 5138. */
+function dateOfInstant(since1970: number): Date {
+  const size = Math.abs(since1970);
+  const perSecond = size < 1e11 ? 1 : size < 1e14 ? 1e3 : size < 1e17 ? 1e6 : 1e9;
+  return new Date((since1970 / perSecond) * 1000);
 }

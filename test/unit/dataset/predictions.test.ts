@@ -95,6 +95,30 @@ describe('predictions', () => {
     );
   });
 
+  it('of rows without model_patch are read under names that mean it alone, or are problems', async () => {
+    const { predictions, problems } = await load(
+      lines(
+        { instance_id: 'cat-1', model: 'a', prediction: 'one' },
+        { instance_id: 'cat-1', model_name_or_path: 'b', model_test_patch: 'two' },
+        { instance_id: 'cat-1', model_name_or_path: 'c', model_patch: null },
+        { instance_id: 'cat-1', model_name_or_path: 'd', test_patch: 'four' },
+        { instance_id: 'cat-1', model_name_or_path: 'e' },
+      ),
+    );
+    assert.deepEqual(
+      predictions.map(({ model, patch }) => [model, patch]),
+      [
+        ['a', 'one'],
+        ['b', 'two'],
+        ['c', ''],
+      ],
+    );
+    assert.deepEqual(problems, [
+      'row 4: model_patch is missing; rename test_patch if it holds the prediction',
+      'row 5: model_patch is missing',
+    ]);
+  });
+
   it('of a file, in its order, several models for one instance', async () => {
     const { predictions, problems } = await load(
       lines(
@@ -135,15 +159,12 @@ describe('predictions', () => {
     }
   });
 
-  it('a missing or null patch is an empty candidate, a missing name "unnamed"', async () => {
+  it('a null patch is an empty candidate, a missing name "unnamed"', async () => {
     const { predictions, problems } = await load(
-      lines({ instance_id: 'cat-1', model_patch: null }, { instance_id: 'cat-2' }),
+      lines({ instance_id: 'cat-1', model_patch: null }),
     );
     assert.deepEqual(problems, []);
-    assert.deepEqual(predictions, [
-      { instanceId: 'cat-1', model: 'unnamed', patch: '' },
-      { instanceId: 'cat-2', model: 'unnamed', patch: '' },
-    ]);
+    assert.deepEqual(predictions, [{ instanceId: 'cat-1', model: 'unnamed', patch: '' }]);
   });
 
   it('names unknown ids, duplicates, broken lines and wrong fields by row; the rest is read', async () => {

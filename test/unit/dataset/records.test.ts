@@ -48,6 +48,23 @@ describe('records of a file', () => {
     assert.deepEqual(parse('{\n "instance_id": "a"\n}'), rows.slice(0, 1));
   });
 
+  it('JSON as Python writes it: NaN and Infinity are missing values, but not in texts', () => {
+    const text = '{"instance_id":"a","x":NaN,"y":[-Infinity,Infinity],"z":"NaN \\\\\\" NaN\\\\"}';
+    const value = { instance_id: 'a', x: null, y: [null, null], z: 'NaN \\" NaN\\' };
+    assert.deepEqual(parse(`${text}\n${text}`), [
+      { row: 1, value },
+      { row: 2, value },
+    ]);
+    assert.deepEqual(parse(`[${text}]`), [{ row: 1, value }]);
+  });
+
+  it('JSON as pandas writes a table, by column, split, or with its schema', () => {
+    const columns = '{"instance_id":{"0":"a","1":"b"}}';
+    const split = '{"columns":["instance_id"],"index":[0,1],"data":[["a"],["b"]]}';
+    const table = '{"schema":{"fields":[]},"data":[{"instance_id":"a"},{"instance_id":"b"}]}';
+    for (const text of [columns, split, table]) assert.deepEqual(parse(text), rows);
+  });
+
   it('a broken line is named and the others are read', () => {
     const records = parseRecords(
       '{"instance_id":"a"}\n{"instance_id":\n{"instance_id":"b"}\n',

@@ -82,6 +82,13 @@ describe('rows of the published schemas', () => {
     assert.equal(instance.passToPass, undefined);
   });
 
+  it('a date as a number of seconds, milli-, micro- or nanoseconds', () => {
+    for (const created_at of [17e8, 17e11, 17e14, 17e17, '1700000000']) {
+      const read = readRow({ ...older, created_at }, 1);
+      assert.equal('instance' in read && read.instance.createdAt, '2023-11-14T22:13:20.000Z');
+    }
+  });
+
   it('what may be absent is empty', () => {
     const instance = instanceOf(older);
     assert.deepEqual(
