@@ -1,6 +1,7 @@
 import { inTurns, turnsOf, type Stepwise, type Turns } from '../../domain/turns';
 import type { Diagnostic, DiagnosticCode } from '../diagnostic';
 import { numberLines, type Hunk } from './hunk';
+import { applyBinary } from './binaryPatch';
 import type { FilePatch, ParsedPatch } from './parsedPatch';
 
 /** Why a part does not apply. `line` is a line of the patch, as in every diagnostic. */
@@ -80,7 +81,14 @@ class Application {
     const found = await this.before(file, fail);
     if (found === undefined) return;
     const { part, text } = found;
-    const result = await inTurns(hunkSteps(text, part.hunks), this.turns);
+    const result = await this.contentAfter(part, text);
+    if ('why' in result) {
+      return fail(
+        'binary',
+        `${path}: ${result.why}`,
+        'Make the patch with git diff --binary, or leave the file out',
+      );
+    }
     if ('misfit' in result) {
       const { message, hint, ...where } = result.misfit;
       const what = `${path}: hunk ${where.hunk} does not apply: ${message}`;
@@ -107,6 +115,17 @@ class Application {
     this.placed.push({ ...part, hunks: result.placed });
   }
 
+  /** The text that a part makes of another, or why it does not fit. */
+  private async contentAfter(
+    { binary, binaryPatch, hunks, oldPath }: FilePatch,
+    text: string,
+  ): Promise<HunksApplied | { readonly why: string }> {
+    if (!binary) return inTurns(hunkSteps(text, hunks), this.turns);
+    if (binaryPatch === undefined) return { why: 'the patch does not hold the binary content' };
+    const applied = applyBinary(binaryPatch, oldPath === null ? undefined : text);
+    return 'why' in applied ? applied : { text: applied.text, placed: hunks };
+  }
+
   /**
    * The text that a part changes, and the part as git reads it; undefined if it cannot be applied.
    */
@@ -119,10 +138,6 @@ class Application {
     // Like git, renames and copies start from the tree, whatever earlier parts changed.
     const text =
       oldPath === null ? undefined : await (isMoved ? this.read(oldPath) : this.now(oldPath));
-    if (file.binary) {
-      const message = `${newPath ?? oldPath ?? ''}: binary content cannot be applied here`;
-      return void fail('binary', message, 'Leave the file out');
-    }
     let part = file;
     if (oldPath !== null && text === undefined) {
       const creates = !file.git && hunks.length === 1 && hunks.every((h) => h.oldLines === 0);

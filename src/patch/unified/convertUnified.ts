@@ -47,11 +47,13 @@ export async function convertUnified(
 
   const parts = files.map((file, i) => {
     const placed = result.placed.files[i] ?? file;
-    if (!file.git || !told.has(file)) return formatFilePatch(placed);
+    if (!file.git || file.binary || !told.has(file)) return formatFilePatch(placed);
     const raw = lines.slice(file.line - 1, file.endLine);
     const sound =
       /^diff --git "?[abciow12]\/.* "?[abciow12]\//.test(raw[0] ?? '') &&
       fitted.files[i] === file &&
+      // Without that line git does not delete the file.
+      (file.kind !== 'deleted' || raw.some((line) => line.startsWith('deleted file mode '))) &&
       !mendedLines.some((line) => file.line <= line && line <= file.endLine) &&
       !raw.some((line) => /^(diff --git|---|\+\+\+|@@) .*\r$/.test(line));
     return sound ? `${raw.join('\n')}\n` : formatFilePatch(placed);
@@ -129,6 +131,15 @@ async function withTreeLineEnds(
         message: `${file.newPath ?? file.oldPath}: lines of the patch differ from the file in white space at their ends; the file's is kept`,
         hint: 'Copy context and removed lines from the file as they are',
       });
+    } else if (before.endsWith('\n') && file.hunks.some(saysNoNewline)) {
+      diagnostics.push({
+        severity: 'warning',
+        code: 'white-space',
+        line: file.line,
+        endLine: file.endLine,
+        message: `${file.newPath ?? file.oldPath}: a line is marked as without newline, and the file has one`,
+        hint: 'Leave out "\\ No newline at end of file"',
+      });
     }
     const hunks = before.endsWith('\n')
       ? withTextOf(splitLines(before), applied.placed)
@@ -137,6 +148,9 @@ async function withTreeLineEnds(
   }
   return { files, problems: patch.problems };
 }
+
+const saysNoNewline = ({ lines }: Hunk): boolean =>
+  lines.some(({ kind, noNewline }) => noNewline && kind !== 'added');
 
 /** Whether the hunks apply as they are, and do not spoil the line ends of the file. */
 async function fits(before: string, { hunks }: FilePatch, turns: Turns): Promise<boolean> {

@@ -1,4 +1,5 @@
 import {
+  pathForGit,
   readGitNames,
   readHeaderName,
   readPlainName,
@@ -20,6 +21,11 @@ export interface Header {
   added: boolean;
   deleted: boolean;
   binary: boolean;
+  /** The ids of the index line. */
+  ids: readonly [string, string];
+  binaryLines: readonly string[] | undefined;
+  /** Whether binary content is cut off, or has white space at line ends: git leaves it out. */
+  isSpoiled: boolean;
 }
 
 const extended: readonly [RegExp, (header: Header, value: string) => void][] = [
@@ -32,8 +38,10 @@ const extended: readonly [RegExp, (header: Header, value: string) => void][] = [
   [/^copy from (.+)/s, (h, v) => (h.renamed = { ...h.renamed, copy: true, from: v })],
   [/^copy to (.+)/s, (h, v) => (h.renamed = { ...h.renamed, copy: true, to: v })],
   [
-    /^index [0-9a-f]+\.\.[0-9a-f]+(?: (\d+))?/,
-    (h, v) => {
+    /^index ([0-9a-f]+\.\.[0-9a-f]+(?: \d+)?)/,
+    (h, index) => {
+      const [old = '', after = '', v = ''] = index.split(/\.\.| /);
+      h.ids = [old, after];
       if (v === '') return;
       h.oldMode ??= v;
       h.newMode ??= v;
@@ -55,7 +63,11 @@ export function readExtended(lines: readonly string[], from: number, header: Hea
     }
     if (line === 'GIT binary patch') {
       header.binary = true;
-      return endOfBinary(lines, i + 1);
+      const end = endOfBinary(lines, i + 1);
+      header.binaryLines = lines.slice(i + 1, end);
+      header.isSpoiled =
+        lines[end - 1] !== '' || lines.slice(i, end).some((each) => /\s$/.test(each));
+      return end;
     }
     let known = false;
     for (const [pattern, set] of extended) {
@@ -110,12 +122,21 @@ export function assemble(
   };
   dropUnknownModes(header, tell);
   const named = header.git ? readGitNames(gitLine) : undefined;
-  const names = namesOf(header, plain ?? named, tell);
+  const belowGit =
+    plain && named && header.renamed === undefined ? namesBelowGit(plain, named, tell) : undefined;
+  const names = belowGit ?? namesOf(header, plain ?? named, tell);
   if (names === undefined) return undefined;
+  if (header.git && hunks[0]?.line === start + 2) {
+    tell(
+      `The part of ${names.new ?? names.old} lacks the lines that name its file`,
+      'Write "--- a/PATH" and "+++ b/PATH" before the hunk',
+      { code: 'missing-header' },
+    );
+  }
   let { added, deleted } = header;
   if (plain !== undefined && header.git) {
     deleted ||= plain.new === null;
-    if (checkNames({ ...header, deleted }, plain, named, names, tell)) added = true;
+    if (checkNames({ ...header, deleted }, plain, named, names, tell, header.deleted)) added = true;
   } else if (plain !== undefined) {
     added = names.old === null;
     deleted = names.new === null;
@@ -125,7 +146,16 @@ export function assemble(
       names.old = names.new = b.startsWith(a) ? a : b;
     }
   }
+  if (header.renamed !== undefined && !(header.renamed.from && header.renamed.to)) {
+    const message = `The part of ${names.new ?? names.old} gives only one name of a rename`;
+    tell(message, 'Write "rename from PATH" and "rename to PATH"', { code: 'rename' });
+  }
   const kind = changeOf({ ...header, added, deleted }, hunks);
+  if (kind === 'modified' && names.old !== names.new) {
+    const hint = 'Name one file, or write "rename from PATH" and "rename to PATH"';
+    tell(`The part names two files, ${names.old} and ${names.new}`, hint, { code: 'rename' });
+    names.old = names.new ??= names.old;
+  }
   if (hunks.length === 0 && kind === 'modified' && !header.binary) {
     tell(
       `The part of ${names.new ?? names.old} changes nothing`,
@@ -134,7 +164,14 @@ export function assemble(
     );
     return undefined;
   }
-  const { renamed, oldMode, newMode, binary, git } = header;
+  const { renamed, oldMode, newMode, binary, binaryLines, git } = header;
+  if (header.isSpoiled) {
+    tell(
+      `The binary part of ${names.new ?? names.old} is not as git writes it`,
+      'Keep its lines as they are, and the blank line after each block',
+      { code: 'white-space' },
+    );
+  }
   const oldPath = renamed?.from === undefined ? names.old : readPlainName(renamed.from);
   const newPath = renamed?.to === undefined ? names.new : readPlainName(renamed.to);
   return {
@@ -144,6 +181,10 @@ export function assemble(
     ...(oldMode !== undefined && !added && { oldMode }),
     ...(newMode !== undefined && !deleted && { newMode }),
     binary,
+    ...(binaryLines !== undefined &&
+      header.ids.every((id) => /^[0-9a-f]{40}$/.test(id)) && {
+        binaryPatch: { oldId: header.ids[0], newId: header.ids[1], lines: binaryLines },
+      }),
     hunks,
     git,
     line: start + 1,
@@ -158,6 +199,39 @@ function dropUnknownModes(header: Header, tell: Tell): void {
     tell(`${mode} is no mode of a file`, 'Write 100644, or 100755 for a program', { code: 'mode' });
     header[key] = undefined;
   }
+}
+
+/**
+ * The names of `---` and `+++` where they mean the file of `diff --git`; undefined where they do
+ * not. Git goes by `diff --git` where nothing is left of a name without its first directory.
+ */
+function namesBelowGit(
+  plain: NamePair,
+  named: { old: string; new: string },
+  tell: Tell,
+): PartNames | undefined {
+  const { old: path, new: other, stripped } = stripPrefixes(named.old, named.new);
+  if (path === null || path !== other || !stripped || !named.old.includes('/')) return undefined;
+  const asGit = [plain.old, plain.new].map((name) => (name === null ? null : pathForGit(name)));
+  const isEach = [plain.old, plain.new].every((name, at) => {
+    const read = asGit[at];
+    return name === null || read === undefined || read === path || name === path;
+  });
+  if (!isEach || asGit.every((read) => read === null)) return undefined;
+  if (asGit.every((read) => read === undefined)) {
+    tell(
+      `"---" and "+++" do not name ${path}; git goes by "diff --git"`,
+      'Write "--- a/PATH" and "+++ b/PATH"',
+      { code: 'prefixes', severity: 'warning' },
+    );
+  } else if (asGit.some((read) => read !== null && read !== path)) {
+    tell(
+      `The names of ${path} lack the prefixes a/ and b/`,
+      'Write "--- a/PATH" and "+++ b/PATH"; git takes the first directory for the prefix',
+      { code: 'prefixes' },
+    );
+  }
+  return { old: plain.old === null ? null : path, new: plain.new === null ? null : path, stripped };
 }
 
 /** The names without prefixes; undefined if the part names no file. */
@@ -203,18 +277,33 @@ function checkNames(
   named: ReturnType<typeof readGitNames>,
   names: PartNames,
   tell: Tell,
+  saysDeleted: boolean,
 ): boolean {
   const git = named && stripPrefixes(named.old, named.new);
   if (plain.old === null && !added) {
     tell(`The part of ${names.new} adds a file without saying so`, 'Add "new file mode 100644"');
     return true;
   }
+  if (plain.new === null && !saysDeleted) {
+    tell(
+      `The part of ${names.old} deletes a file without saying so`,
+      'Add "deleted file mode 100644"',
+      { severity: 'warning' },
+    );
+  } else if (named !== undefined && git?.old === named.old) {
+    tell(
+      `The names of ${names.new ?? names.old} in "diff --git" lack the prefixes a/ and b/`,
+      'Write "diff --git a/PATH b/PATH"',
+      { code: 'prefixes' },
+    );
+  }
   if (
     (names.old !== null && git !== undefined && git.old !== names.old) ||
     (names.new !== null && git !== undefined && git.new !== names.new)
   ) {
     // For a file that is added, deleted or moved, git refuses this.
-    const severity = added || deleted || renamed !== undefined ? 'error' : 'warning';
+    const isMoved = added || deleted || renamed !== undefined;
+    const severity = isMoved || names.old !== names.new ? 'error' : 'warning';
     tell(
       `"diff --git" names ${git?.new}, but the lines below it name ${names.new ?? names.old}`,
       'Name the same file in all three lines; git goes by the lower two',

@@ -148,6 +148,12 @@ export function stripPrefixes(
   return { old: oldName, new: newName, stripped: names.every((name) => !name.includes('/')) };
 }
 
+/** What git takes for the path in a name: all but its first directory; undefined if nothing is left. */
+export function pathForGit(name: string): string | undefined {
+  const slash = name.indexOf('/');
+  return slash < 0 || slash === name.length - 1 ? undefined : name.slice(slash + 1);
+}
+
 function hasPrefix(name: string): boolean {
   const slash = name.indexOf('/');
   return slash > 0 && slash < name.length - 1 && prefixes.has(name.slice(0, slash));

@@ -84,6 +84,7 @@ export function readHunk(
     problems.push(wrongCounts(header, body, start, endsText(lines, body.next)));
   }
   tellOddLines(lines, start + 1, body.next, problems);
+  dropMarksInside(body, start + 1, problems);
 
   const oldStart = startOf(header.oldStart, header.oldLines, body.oldLines);
   const newStart = startOf(header.newStart, header.newLines, body.newLines);
@@ -344,6 +345,25 @@ function endsText(lines: readonly string[], from: number): boolean {
     if (!/^\s*(```+|~~~+)?\s*$/.test(lines[i] ?? '')) return false;
   }
   return true;
+}
+
+/** Drops "\\ No newline at end of file" where more lines of its side follow: git refuses it. */
+function dropMarksInside({ lines }: Body, from: number, problems: PatchProblem[]): void {
+  const lastOld = lines.findLastIndex(({ kind }) => kind !== 'added');
+  const lastNew = lines.findLastIndex(({ kind }) => kind !== 'removed');
+  for (const [at, line] of lines.entries()) {
+    const isLast =
+      (line.kind === 'added' || at === lastOld) && (line.kind === 'removed' || at === lastNew);
+    if (!line.noNewline || isLast) continue;
+    line.noNewline = false;
+    problems.push({
+      severity: 'error',
+      line: from + at + 1,
+      message: '"\\ No newline at end of file" stands before the last line',
+      hint: 'Leave it out',
+      code: 'malformed',
+    });
+  }
 }
 
 function tellOddLines(

@@ -1,4 +1,5 @@
 import { structuredPatch } from 'diff';
+import { forwardBlock } from './binaryPatch';
 import { quoteFileName } from './fileNames';
 import { numberLines, type Hunk, type HunkLine } from './hunk';
 import type { FilePatch } from './parsedPatch';
@@ -131,7 +132,7 @@ function headings(text: string): (line: number) => string {
   };
 }
 
-/** One part of a patch as git writes it. Binary content is only named, not written. */
+/** One part of a patch as git writes it. */
 export function formatFilePatch(file: FilePatch): string {
   const path = file.newPath ?? file.oldPath ?? '';
   const oldName = quoteFileName(`a/${file.oldPath ?? path}`);
@@ -150,6 +151,10 @@ export function formatFilePatch(file: FilePatch): string {
     const verb = file.kind === 'renamed' ? 'rename' : 'copy';
     out.push(`${verb} from ${quoteFileName(file.oldPath ?? '')}`);
     out.push(`${verb} to ${quoteFileName(file.newPath ?? '')}`);
+  }
+  if (file.binaryPatch !== undefined) {
+    const { oldId, newId, lines } = file.binaryPatch;
+    out.push(`index ${oldId}..${newId}`, 'GIT binary patch', ...forwardBlock(lines), '');
   }
   if (file.hunks.length > 0) {
     out.push(`--- ${file.oldPath === null ? '/dev/null' : endName(oldName)}`);

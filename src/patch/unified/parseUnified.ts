@@ -99,6 +99,9 @@ function readPart(
     added: false,
     deleted: false,
     binary: false,
+    ids: ['', ''],
+    binaryLines: undefined,
+    isSpoiled: false,
   };
   let i = start;
   if (header.git) {

@@ -1,4 +1,5 @@
 import type { PatchProblem } from '../diagnostic';
+import type { BinaryPatch } from './binaryPatch';
 import type { Hunk } from './hunk';
 
 export type FileChange = 'modified' | 'added' | 'deleted' | 'renamed' | 'copied' | 'mode';
@@ -16,6 +17,8 @@ export interface FilePatch {
   readonly oldMode?: string;
   readonly newMode?: string;
   readonly binary: boolean;
+  /** Set if the part is binary and holds the content, not only the word that it differs. */
+  readonly binaryPatch?: BinaryPatch;
   readonly hunks: readonly Hunk[];
   /** False if the part has no `diff --git` line. Git is less strict then. */
   readonly git: boolean;

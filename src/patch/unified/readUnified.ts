@@ -8,7 +8,7 @@ import type { FilePatch } from './parsedPatch';
 interface UnifiedHead {
   /** The parts as written, also those with binary content. */
   readonly parsed: readonly FilePatch[];
-  /** The parts to apply, without binary, repeated and unchanged ones. */
+  /** The parts to apply, without repeated and unchanged ones. */
   readonly files: readonly FilePatch[];
   /** 1-based lines of the text at which something was repaired. */
   readonly mendedLines: readonly number[];
@@ -24,10 +24,12 @@ export function readUnified(text: string, reading: Reading): UnifiedHead {
   const lost = parsed.problems.filter((problem) => problem.lost === true);
   const others = parsed.problems.filter((problem) => problem.lost !== true);
   const diagnostics: Diagnostic[] = [...lost, ...mended(others), ...checkPatchPaths(parsed)];
-  const plain = parsed.files.filter((file) => !file.binary);
+  const isKept = (file: FilePatch): boolean =>
+    !file.binary || (reading === 'git' && file.binaryPatch !== undefined);
+  const plain = parsed.files.filter(isKept);
   const files = withoutRepeated(withoutIdle(plain, diagnostics), diagnostics);
   for (const file of parsed.files) {
-    if (!file.binary) continue;
+    if (isKept(file)) continue;
     diagnostics.push({
       severity: 'warning',
       code: 'binary',
