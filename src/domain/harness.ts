@@ -208,3 +208,11 @@ export function harnessUnapplied(exists: boolean): HarnessReport {
     coverage_delta_gold: null,
   };
 }
+
+const noTestEndings = [
+  ...['.json', '.png', 'csv', '.txt', '.md', '.jpg', '.jpeg', '.pkl', '.yml', '.yaml', '.toml'],
+];
+
+/** The files of a patch that the harness passes to the runner: `get_test_directives`. */
+export const harnessDirectives = (files: readonly string[]): readonly string[] =>
+  files.filter((path) => !noTestEndings.some((ending) => path.endsWith(ending)));

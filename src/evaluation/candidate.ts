@@ -1,5 +1,13 @@
 import type { Finding } from '../domain/finding';
-import { gradeHarness, harnessUnapplied, type HarnessReport } from '../domain/harness';
+import { runnerOf } from '../engine/runners/runners';
+import { parseUnified } from '../patch/unified/parseUnified';
+import {
+  gradeHarness,
+  harnessDirectives,
+  harnessUnapplied,
+  type HarnessReport,
+  type HarnessRuns,
+} from '../domain/harness';
 import { functionOf, sideName, sides } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
 import { gradeStrict, ungraded } from '../domain/verdict';
@@ -211,6 +219,9 @@ async function gradedResult(
   const hindered = whyNoHarnessGrade(records, base, runs.ofBase, contradictions);
   const partly = hindered !== undefined || affected !== undefined;
   const harness = partly ? harnessUngraded : await harnessOf(runs, options);
+  const why = harness.resolved ? undefined : whyNotRunThere(runs);
+  const apart =
+    strict.success && why !== undefined ? `harness grading: not resolved; ${why}` : undefined;
   const isOwn = (each: TestTransition): boolean => own.has(functionOf(each.test));
   // Where ΔC is unknown, it is also unknown which lines a test can run.
   const inRuns =
@@ -241,7 +252,7 @@ async function gradedResult(
     tests: [...tests.filter(isOwn), ...tests.filter((each) => !isOwn(each))],
     strict,
     harness,
-    difference: partly ? undefined : explainDifference(strict, harness, tests),
+    difference: partly ? undefined : (apart ?? explainDifference(strict, harness, tests)),
     changeCoverage:
       hindrances.length > 0 || contradictions.length > 0
         ? undefined
@@ -278,15 +289,44 @@ function notesOnGrade(
 async function harnessOf(runs: CandidateRuns, options: EvidenceOptions): Promise<HarnessReport> {
   const { session, read, base, candidate, hindrances } = runs;
   const { golden } = runs.golden;
+  if (read.refusedAsWritten !== undefined) return harnessUnapplied(true);
   return gradeHarness({
     removed: session.changed.removed,
     added: session.changed.added,
-    candidate: harnessRuns(session, candidate),
+    candidate: whyNotRunThere(runs) === undefined ? harnessRuns(session, candidate) : nothingRan,
     golden:
       golden === undefined || hindrances.length > 0 ? undefined : harnessRuns(session, golden),
     base: await harnessBase(session, read.files, { base, own: read.own }, options),
   });
 }
+
+const nothingRan = ((): HarnessRuns => {
+  const side = { statuses: new Map<string, string>(), counts: new Map() };
+  return { pre: side, post: side };
+})();
+
+/** Why the harness runs no test of a candidate that runs here; undefined where it does. */
+function whyNotRunThere({ read, candidate, request }: CandidateRuns): string | undefined {
+  if (read.refusedAsWritten !== undefined) {
+    return `\`git apply\` refuses the patch as written (${read.refusedAsWritten})`;
+  }
+  if (request.mode === 'reproduction-script') return undefined;
+  if (runnerOf(candidate.plan.runner).needsAllFiles !== true) return undefined;
+  const kept = new Set(read.files);
+  const files = parseUnified(read.patch).files.map(
+    ({ oldPath, newPath }) => newPath ?? oldPath ?? '',
+  );
+  const fatal = harnessDirectives(files).find(
+    (path) =>
+      path.includes(' ') || (!kept.has(path) && !path.endsWith('.py')) || isGone(read.patch, path),
+  );
+  return fatal === undefined
+    ? undefined
+    : `it passes ${fatal} to the runner too, which then runs no test`;
+}
+
+const isGone = (patch: string, path: string): boolean =>
+  parseUnified(patch).files.some(({ kind, oldPath }) => kind === 'deleted' && oldPath === path);
 
 const summariesOf = (plan: TestPlan, { base, fixed }: BothSides): CandidateResult['runs'] => ({
   base: testRun(plan, base),

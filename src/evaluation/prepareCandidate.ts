@@ -33,6 +33,8 @@ export interface ReadCandidate {
   readonly files: readonly string[];
   readonly own: OwnTests;
   readonly notes: readonly string[];
+  /** Why `git apply` refuses the unified diff as written, which is all that the harness tries. */
+  readonly refusedAsWritten?: string;
 }
 
 /** A candidate that is refused before a run, with its verdict. */
@@ -58,7 +60,7 @@ export async function prepareCandidate(
     const verdict = ungraded('no candidate', 'the prediction is empty', false);
     return { diagnostics: [], patch: '', verdict };
   }
-  const { diagnostics, patch, left } = await toUnified(request.text, {
+  const { diagnostics, patch, left, format } = await toUnified(request.text, {
     format: request.format,
     tree: { read: (path) => session.readFileOfR(path) },
     python: session.python,
@@ -91,6 +93,12 @@ export async function prepareCandidate(
     return { diagnostics, patch, verdict: ungraded('no test found', why, true) };
   }
   const notes = left.length > 0 ? [`edits outside tests, left out: ${left.join(', ')}`] : [];
+  // The harness hands the text over in a here document, which ends it with a newline.
+  const text = request.text.endsWith('\n') ? request.text : `${request.text}\n`;
+  const refusedAsWritten =
+    format === 'unified' && text !== patch && request.testsOnly !== true
+      ? await whyNotApply(session.trees.base, text, signal)
+      : undefined;
   const stray = splitTestEdits(parsed).others.map((file) => file.newPath ?? file.oldPath ?? '');
   return {
     diagnostics,
@@ -98,6 +106,7 @@ export async function prepareCandidate(
     files,
     own: await ownTestsOf(session, patch, files, signal),
     notes: stray.length > 0 ? [...notes, `edits outside tests: ${stray.join(', ')}`] : notes,
+    ...(refusedAsWritten !== undefined && { refusedAsWritten }),
   };
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { HumanError, messageOf, systemCode } from '../domain/humanError';
@@ -8,6 +7,7 @@ import { survivingStatuses } from '../domain/study/mutant';
 import { findingReportSchema, trajectoryFindingSchema } from './reportSchema';
 import { openLineJournal, wholeLines } from '../files/lineJournal';
 import { writeResult } from './writeResult';
+import { readPlainText } from '../files/plainFile';
 
 const fraction = z.object({ covered: z.number(), executable: z.number() });
 const count = z.number().int().nonnegative();
@@ -118,7 +118,7 @@ export async function readJournalLines<Line extends Finished>(
   const path = journalPath(folder);
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readPlainText(path);
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { lines: [], problems: [] };

@@ -1,7 +1,8 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { writeResult } from './writeResult';
+import { readPlainText } from '../files/plainFile';
 
 const liveState = z.object({
   done: z.number().int().nonnegative(),
@@ -28,7 +29,7 @@ export const livePath = (folder: string): string => join(folder, 'live.json');
 
 /** Undefined where no run is under way, or the file is damaged. */
 export async function readLive(folder: string): Promise<LiveState | undefined> {
-  const text = await readFile(livePath(folder), 'utf8').catch(() => undefined);
+  const text = await readPlainText(livePath(folder)).catch(() => undefined);
   if (text === undefined) return undefined;
   try {
     return liveState.parse(JSON.parse(text));

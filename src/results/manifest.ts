@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Instance } from '../domain/instance';
@@ -6,6 +5,7 @@ import { HumanError, messageOf, systemCode } from '../domain/humanError';
 import { denominatorKinds } from '../domain/study/denominator';
 import type { InstanceFacts } from '../domain/study/entry';
 import { writeResult } from './writeResult';
+import { readPlainText } from '../files/plainFile';
 
 /** Raised when a key of `run.json` or of a line of the journal changes its meaning. */
 export const manifestVersion = 1;
@@ -79,7 +79,7 @@ export async function readManifest(folder: string): Promise<RunManifest | undefi
   const path = manifestPath(folder);
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readPlainText(path);
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

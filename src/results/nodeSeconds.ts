@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openLineJournal, wholeLines, type LineJournal } from '../files/lineJournal';
 import { writeWholeFile } from '../files/wholeFile';
 import { systemCode } from '../domain/humanError';
 import type { MadeOnNodes, NodeSeconds } from '../domain/study/nodeUse';
+import { readPlainText } from '../files/plainFile';
 
 /** What one command used so far. */
 const usedLine = z.object({
@@ -132,7 +132,7 @@ export async function mergeNodeSeconds(shards: readonly string[], path: string):
 
 async function linesIn(path: string): Promise<string[]> {
   try {
-    const text = await readFile(path, 'utf8');
+    const text = await readPlainText(path);
     return wholeLines(text).map(({ line }) => line);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return [];

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
@@ -8,6 +8,7 @@ import { nothingKnown, type RunEntry } from '../domain/study/entry';
 import { mutantFigures } from './entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readableReportSchema, type ReadableReport } from './reportSchema';
+import { readPlainText } from '../files/plainFile';
 
 /** Entries of a folder of reports, and the problems of unreadable files. */
 interface ReportEntries {
@@ -139,7 +140,7 @@ async function readOne(
 ): Promise<ReadableReport | string | undefined> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readPlainText(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     return `${path} cannot be read (${messageOf(error)})`;

@@ -160,9 +160,13 @@ export async function readAt(file: FileHandle, offset: number, length: number): 
 /** RFC 1952, section 2.3.1. */
 export const isGzip = (head: Buffer): boolean => head[0] === 0x1f && head[1] === 0x8b;
 
+/** Rows rarely shrink to a twentieth; what grows far more is made to fill the memory. */
+const mostInflated = ({ length }: Buffer): number =>
+  Math.min(Math.max(1 << 28, length * 100), 2 ** 31);
+
 async function inflate(content: Buffer, where: string): Promise<Buffer> {
   try {
-    return await promisify(gunzip)(content);
+    return await promisify(gunzip)(content, { maxOutputLength: mostInflated(content) });
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ERR_BUFFER_TOO_LARGE') {

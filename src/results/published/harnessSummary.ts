@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { nothingKnown, type RunEntry } from '../../domain/study/entry';
+import { readPlainText } from '../../files/plainFile';
 
 const ids = z.array(z.string());
 
@@ -44,7 +44,7 @@ export interface HarnessSummary {
 
 /** Reads a summary; undefined where a file is none. */
 export async function readHarnessSummary(path: string): Promise<HarnessSummary | undefined> {
-  const text = await readFile(path, 'utf8').catch(() => '');
+  const text = await readPlainText(path).catch(() => '');
   if (text.length > mostBytes || !/"resolved(?:_ids)?"/.test(text)) return undefined;
   const value = jsonOf(text);
   const found = harnessSummarySchema.safeParse(value).data ?? ofLeaderboard(value);

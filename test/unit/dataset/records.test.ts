@@ -167,6 +167,12 @@ describe('reading a file of records', () => {
     }
   });
 
+  it('refuses compressed data that grows without measure', async () => {
+    const path = join(folder, 'bomb.jsonl.gz');
+    await writeFile(path, gzipSync(Buffer.alloc(300 << 20, 'a'), { level: 1 }));
+    await assert.rejects(readRecords(path, 'dataset'), /too large to be inflated/);
+  });
+
   it('says that a file does not exist, or is a folder', async () => {
     await assert.rejects(readRecords(join(folder, 'nowhere'), 'dataset'), {
       name: 'HumanError',
