@@ -26,6 +26,8 @@ export interface PackedFor {
 const misses = 20;
 /** The most files of which a prompt shows a part. */
 const mostExcerpts = 6;
+/** The most functions of an excerpt, and its tokens, where the issue names none of them. */
+const mostUnnamed = { functions: 2, tokens: 500 };
 /** The most lines of one function in an excerpt. */
 const mostLines = 80;
 
@@ -55,8 +57,9 @@ function shownLines(
 
 /**
  * As many files as fit into a budget of tokens, in their order. A file that does not fit, or would
- * take more than half of the budget, is shown in part: the functions that the issue names or shares
- * its words with. In a prompt for tests, the best ranked test file comes second.
+ * take more than half of the budget, is shown in part: the functions that the issue names. In a prompt for
+ * tests, the best ranked test file that has room comes second, with functions that share words with the issue where
+ * it names none.
  *
  * @param ranked paths, the best first
  * @param budget tokens
@@ -67,19 +70,23 @@ export async function packFiles(
   budget: number,
   count: CountTokens,
 ): Promise<Packed> {
+  const tests = of.isForTests ? await bestTests(of, ranked, budget / 2, count) : undefined;
   const paths: string[] = [];
   const parts: string[] = [];
   let tokens = 0;
   let missed = 0;
   let excerpts = 0;
-  for (const path of of.isForTests ? withTestsSecond(ranked) : ranked) {
+  for (const path of inSecondPlace(ranked, tests)) {
     if (missed >= misses || tokens >= budget) break;
     const text = await of.tree.read(path);
     if (text === undefined || text.trim() === '') continue;
     const whole = wholeWithin(path, text, Math.min(budget / 2, budget - tokens), count);
     const room = Math.min(budget - tokens, Math.max(budget / 4, 400));
     const part =
-      whole ?? (excerpts < mostExcerpts ? excerptOf(of, { path, text, room }, count) : undefined);
+      whole ??
+      (excerpts < mostExcerpts
+        ? excerptOf(of, { path, text, room, isTest: path === tests }, count)
+        : undefined);
     if (part === undefined) {
       missed += 1;
       continue;
@@ -93,11 +100,33 @@ export async function packFiles(
   return { paths, text: parts.join('\n'), tokens };
 }
 
-/** The paths, the first of a test in the second place at the latest. */
-function withTestsSecond(ranked: readonly string[]): readonly string[] {
-  const at = ranked.findIndex((path) => isTestPath(path) && /(?:^|\/)\w*tests?\w*\.py$/.test(path));
-  if (at < 2) return ranked;
-  return [...ranked.slice(0, 1), ranked[at] ?? '', ...ranked.slice(1, at), ...ranked.slice(at + 1)];
+/** Whether a path is that of a module of tests, and not of what tests use. */
+const isTestModule = (path: string): boolean =>
+  isTestPath(path) && /(?:^|\/)(?:tests?|tests?_\w+|\w+_tests?)\.py$/.test(path);
+
+/** Test modules, the best ranked, among which one is looked for that has room. */
+const mostTestModules = 5;
+
+/** The best ranked test module that can be shown whole, or else the best ranked. */
+async function bestTests(
+  { tree }: PackedFor,
+  ranked: readonly string[],
+  most: number,
+  count: CountTokens,
+): Promise<string | undefined> {
+  const modules = ranked.filter(isTestModule).slice(0, mostTestModules);
+  for (const path of modules) {
+    const text = (await tree.read(path)) ?? '';
+    if (text.trim() !== '' && wholeWithin(path, text, most, count) !== undefined) return path;
+  }
+  return modules[0];
+}
+
+/** The paths with one of them in the second place, unless it is before. */
+function inSecondPlace(paths: readonly string[], path: string | undefined): readonly string[] {
+  if (path === undefined || paths.indexOf(path) < 2) return paths;
+  const others = paths.filter((each) => each !== path);
+  return [...others.slice(0, 1), path, ...others.slice(1)];
 }
 
 interface Part {
@@ -121,12 +150,22 @@ export function wholeWithin(
 
 /** The parts of a file that matter for an issue, with the lines of the classes around them. */
 function excerptOf(
-  { python, issue, isForTests }: PackedFor,
-  { path, text, room }: { readonly path: string; readonly text: string; readonly room: number },
+  { python, issue }: PackedFor,
+  {
+    path,
+    text,
+    room,
+    isTest,
+  }: {
+    readonly path: string;
+    readonly text: string;
+    readonly room: number;
+    /** Whether it is shown even where the issue names nothing of it. */
+    readonly isTest: boolean;
+  },
   count: CountTokens,
 ): Part | undefined {
   const lines = linesOf(text);
-  const isTest = isForTests && isTestPath(path);
   const wanted = new Set<number>();
   let left = room - count(shownLines(path, [], () => false)) - 4;
   const take = (from: number, to: number): boolean => {
@@ -139,10 +178,17 @@ function excerptOf(
     for (const line of added) wanted.add(line);
     return true;
   };
+  const relevant = byRelevance(python, text, { path, issue });
+  const isNamed = (relevant[0]?.score ?? 0) >= named;
+  // What merely shares words with the issue must not take the room of whole files.
+  if (!isNamed && !isTest) return undefined;
+  if (!isNamed) left = Math.min(left, mostUnnamed.tokens);
   // A test needs the imports of its file, and a place to stand beside others.
   if (isTest) take(1, lastImport(lines));
   const before = wanted.size;
-  for (const { definition } of byRelevance(python, text, { path, issue, isTest })) {
+  for (const { definition } of isNamed
+    ? relevant.filter(({ score }) => score >= named)
+    : relevant.slice(0, mostUnnamed.functions)) {
     const { range, parent } = definition;
     const from = parent?.kind === 'class' ? [parent.defLine] : [];
     const to = Math.min(range.endLine, range.startLine + mostLines - 1);
@@ -162,17 +208,23 @@ function lastImport(lines: readonly string[]): number {
   return last + 1;
 }
 
+/** The score of a function that the issue names, or that its tracebacks lead to. */
+const named = 10;
+
+/** Names in the code of an issue: fenced, between backticks, called, or of more than one word. */
+function namesIn(issue: string): ReadonlySet<string> {
+  const code =
+    issue.match(/```[\s\S]*?```|`[^`\n]*`|[\w.]+\(|\w*\.\w+|\w+_\w+|[a-z]+[A-Z]\w*/g) ?? [];
+  return new Set(code.flatMap((each) => each.match(/[A-Za-z_]\w{2,}/g) ?? []));
+}
+
 /** Functions of a file that have to do with an issue, the most relevant first. */
 function byRelevance(
   python: PythonParser,
   text: string,
-  {
-    path,
-    issue,
-    isTest,
-  }: { readonly path: string; readonly issue: string; readonly isTest: boolean },
+  { path, issue }: { readonly path: string; readonly issue: string },
 ): { readonly definition: Definition; readonly score: number }[] {
-  const names = new Set(issue.match(/[A-Za-z_]\w{2,}/g));
+  const names = namesIn(issue);
   const words = new Set(wordsOf(issue));
   const raised = linesOfTracebacks(issue, path);
   const rows = text.split('\n');
@@ -181,16 +233,16 @@ function byRelevance(
     const shared = [...own].filter((word) => words.has(word)).length;
     return (
       (raised.some((line) => line >= range.startLine && line <= range.endLine) ? 20 : 0) +
-      (names.has(name) && !/^__\w+__$/.test(name) ? 10 : 0) +
+      (names.has(name) && !/^__\w+__$/.test(name) ? named : 0) +
       (issue.includes(qualifiedName) && qualifiedName !== name ? 5 : 0) +
-      (parent !== undefined && names.has(parent.name) ? 3 : 0) +
+      (parent !== undefined && names.has(parent.name) ? named : 0) +
       (10 * shared) / (10 + own.size)
     );
   };
   return findDefinitions(python, text)
     .filter(({ kind, local }) => kind !== 'class' && !local)
     .map((definition) => ({ definition, score: score(definition) }))
-    .filter(({ score: found }) => found > (isTest ? 0 : 1))
+    .filter(({ score: found }) => found > 0)
     .sort((one, other) => other.score - one.score);
 }
 

@@ -408,7 +408,7 @@ export class ModelProxy {
     signal: AbortSignal,
   ): Promise<Response> {
     const { upstream } = this.parts;
-    return fetch(`${upstream.address}${api.pathOf(upstream.model, to)}`, {
+    return fetch(addressOf(upstream, api.pathOf(upstream.model, to)), {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers.passed, ...upstream.headers },
       // A key that a test printed goes nowhere either.
@@ -539,4 +539,11 @@ async function answerOf(
     ...(usage === undefined && { isEstimate: true }),
     ...(price !== undefined && { dollars: dollarsOf(price, counts) }),
   };
+}
+
+/** The address of a request: the query of the path, if it has one, goes behind that of the provider. */
+function addressOf({ address, query }: ModelUpstream, path: string): string {
+  const [before = '', own] = path.split('?');
+  const both = [query.slice(1), own ?? ''].filter((each) => each !== '').join('&');
+  return `${address}${before}${both === '' ? '' : `?${both}`}`;
 }
