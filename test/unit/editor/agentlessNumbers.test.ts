@@ -31,10 +31,10 @@ describe('the numbers of Agentless in the editor', () => {
       return [name, { type, ...bounds, default: usual, description }];
     });
     assert.deepEqual(Object.entries(setting.properties as object), expected);
-    for (const [name, { option, stage, meaning }] of table) {
+    for (const [name, { stage, meaning }] of table) {
       assert.equal(
         (texts as Readonly<Record<string, string>>)[`setting.repair.agentless.${name}`],
-        `Stage ${stage}: ${meaning} (${option}).`,
+        `Stage ${stage}: ${meaning}.`,
       );
     }
   });

@@ -93,6 +93,13 @@ describe('texts that are shown', () => {
     );
   });
 
+  it('of settings speak of settings, and not of options of the command line', () => {
+    const ofSettings = Object.entries(titles).filter(([key]) => key.startsWith('setting.'));
+    assert.ok(ofSettings.length > 60);
+    const wrong = ofSettings.filter(([, text]) => /(?:^|[\s`(])--[a-z]|command line/i.test(text));
+    assert.deepEqual(wrong, []);
+  });
+
   it('stand in package.nls.json where the manifest shows them', () => {
     const keys = [...JSON.stringify(manifest).matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key);
     assert.deepEqual(Object.keys(titles).sort(), [...new Set(keys)].sort());
