@@ -61,7 +61,7 @@ describe('bad input to the command line', () => {
       onSample(folder.path, 'gold', '--python', join(folder.path, 'no-such-python')),
     );
     assert.equal(named.status, 2);
-    assert.match(named.stderr, /No Python can be run.*no-such-python.*not found/);
+    assert.match(named.stderr, /Python not found at .*no-such-python.*not found/);
     oneLine(named.stderr);
 
     const git = (process.env['PATH'] ?? '').split(':').filter((path) => path === '/usr/bin');

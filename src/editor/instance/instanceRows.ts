@@ -69,12 +69,18 @@ export function instanceRows(l10n: typeof vscode.l10n, about: InstanceAtAGlance)
 
 /** The row at the top that says what prevents tests from running. */
 const hindrance = (l10n: typeof vscode.l10n, { missing, text }: EngineProblem): Glance => ({
-  label: missing === containerEngine ? l10n.t('No container engine') : l10n.t('No Python'),
+  label: whatIsMissing(l10n, missing),
   description: l10n.t('tests cannot run; click to check again'),
   tooltip: text,
   icon: { id: 'warning', colour: 'list.warningForeground' },
   runs: commandIds.checkEngine,
 });
+
+/** What prevents tests from running, in few words. */
+export function whatIsMissing(l10n: typeof vscode.l10n, missing: EngineProblem['missing']): string {
+  if (missing === containerEngine) return l10n.t('No container engine');
+  return missing === 'storage' ? l10n.t('No storage folder') : l10n.t('No Python');
+}
 
 const issueRow = (l10n: typeof vscode.l10n, issue: string): Glance => ({
   label: l10n.t('Issue'),

@@ -1,7 +1,7 @@
 import type { Uri } from 'vscode';
 import type { Side } from '../../domain/outcome';
 import type { MutantResults } from '../../domain/study/mutant';
-import { throwIfAborted } from '../../domain/humanError';
+import { Cancelled, throwIfAborted } from '../../domain/humanError';
 import { workersFor } from '../../batch/workersFor';
 import type { DebuggedProgram } from '../../engine/engine';
 import type { CompleteRun } from '../../evaluation/affected';
@@ -35,6 +35,8 @@ export interface InstanceRunsParts {
   candidatePatch(signal: AbortSignal): Promise<string>;
   /** Called when a run begins to wait, has a first result, or ends. */
   changed(): void;
+  /** Called when something prevented a run. */
+  failed(): void;
 }
 
 /** What the tests of the workspace do on R, and on R with a code patch. */
@@ -351,6 +353,9 @@ export class InstanceRuns {
     this.parts.changed();
     try {
       return await turn;
+    } catch (error) {
+      if (!(error instanceof Cancelled)) this.parts.failed();
+      throw error;
     } finally {
       this.requests.delete(signal);
       signal.removeEventListener('abort', onAbort);

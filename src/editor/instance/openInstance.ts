@@ -52,6 +52,9 @@ export class OpenInstance
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
   readonly onDidEdit: vscode.Event<void>;
+  private readonly failed = new vscode.EventEmitter<void>();
+  /** Fires when something prevented a run. */
+  readonly onDidFail = this.failed.event;
   private readonly subscriptions: vscode.Disposable[];
   private readonly origin: InstanceOrigin;
   private readonly session: WarmSession;
@@ -121,6 +124,7 @@ export class OpenInstance
       known: this.known,
       candidatePatch: (signal) => this.candidatePatch(signal),
       changed: () => this.changed.fire(),
+      failed: () => this.failed.fire(),
     });
   }
 
@@ -132,7 +136,7 @@ export class OpenInstance
   async restore(): Promise<void> {
     await this.known.restore(() => this.changed.fire());
     this.subscriptions.push(this.known.follow(() => this.changed.fire()));
-    await this.compareWithR();
+    void this.compareWithR();
   }
 
   get last(): Evaluated | undefined {
@@ -285,6 +289,7 @@ export class OpenInstance
     this.runs.cancel();
     for (const each of this.subscriptions.splice(0)) each.dispose();
     this.changed.dispose();
+    this.failed.dispose();
     await this.view.dispose();
     await Promise.all([this.session.dispose(), this.known.settled()]);
   }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { HumanError, orCancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { EngineReadiness } from '../shell/engineReadiness';
+import { forgetShellPython } from '../shell/shellPython';
 import { withNotification } from '../shell/withNotification';
 import type { OpenInstance } from './openInstance';
 
@@ -19,6 +20,7 @@ export async function reopenEngine(
     vscode.l10n.t('Looking for Python or Docker'),
     reporter,
     async (shown, signal) => {
+      forgetShellPython();
       // Views wait for the check too, so it goes on when the person gives up.
       await orCancelled(readiness.check(), signal);
       if (readiness.problem !== undefined) throw new HumanError(readiness.problem.text);

@@ -7,6 +7,7 @@ import { openEngine } from '../../engine/openEngine';
 import type { InstanceSession } from '../../evaluation/session';
 import { stepBeside } from '../shell/stepBeside';
 import { engineSettings, storageFolder, type EngineSettings } from '../shell/settings';
+import { withShellPython } from '../shell/shellPython';
 
 /** What a window's session is made from. */
 export interface WarmSessionParts {
@@ -127,10 +128,13 @@ export class WarmSession {
       const environment = await session.environment(work);
       this.digest = environment.digest;
       this.parts.runsIn(environment.digest);
-      this.environmentText =
+      const described =
         engine.environment?.digest === environment.digest
           ? engine.description
           : `${engine.name === 'local' ? vscode.l10n.t('local engine, environment of the instance') : engine.description}, ${environment.description}`;
+      // A machine has several, which only their paths tell apart.
+      const of = engine.name === 'local' ? [environment.interpreter] : [];
+      this.environmentText = [described, ...of].join(', ');
       return session;
     } finally {
       this.show(undefined);
@@ -146,15 +150,14 @@ export class WarmSession {
   async reopen(work: { readonly signal: AbortSignal }): Promise<string> {
     this.close();
     const session = await this.withPair(work);
-    const { interpreter } = await session.environment({ ...work, reporter: this.parts.reporter });
-    return `${this.environmentText ?? session.engine.description} (${interpreter})`;
+    return this.environmentText ?? session.engine.description;
   }
 
   private async openWith(settings: EngineSettings, signal: AbortSignal): Promise<Opened> {
     // The old engine closes first, since two engines would take twice the memory.
     await this.closing;
     const engine = await openEngine({
-      ...settings,
+      ...(await withShellPython(settings)),
       storage: storageFolder(),
       assets: this.parts.dist,
       signal,

@@ -15,10 +15,11 @@ import { readStates, statusOf, type InstanceState } from '../../repository/insta
 import { bundledDataset } from '../instance/bundledDataset';
 import { keptListing, takeListing, withListing, type Listing } from './keptListing';
 import { afterAWhile, afterAWhileInView } from '../shell/afterAWhile';
+import { checkStorage } from '../../repository/checkStorage';
 import { contextKeys, settingKeys, viewIds } from '../shell/names';
+import { ofSetting, problemText, showProblem } from '../shell/problems';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
 /** Key of the filter of this workspace's list. */
 const listingKey = 'instances.listing';
@@ -45,6 +46,8 @@ export class Catalogue implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
   private reading: AbortController | undefined;
   private current: CatalogueState = { kind: 'none' };
+  /** The dataset that was read last, with the name by which it was chosen. */
+  private lastLoaded: { readonly name: string; readonly dataset: Dataset } | undefined;
   private byId: ReadonlyMap<string, InstanceEntry> = new Map();
   private states: ReadonlyMap<string, InstanceState> = new Map();
   private triaged: TriageFile['instances'] = new Map();
@@ -191,16 +194,24 @@ export class Catalogue implements vscode.Disposable {
       await this.readStates();
       await this.readTriage();
       if (reading.signal.aborted) return;
+      this.lastLoaded = { name, dataset };
       this.become({ kind: 'loaded', dataset });
       for (const { row, message } of dataset.problems) {
         this.reporter.log(`${name}: row ${row}: ${message}`);
       }
-    } catch (error) {
+    } catch (thrown) {
       if (reading.signal.aborted) return;
+      const error = ofSetting(thrown, settingKeys.dataset);
       if (error instanceof Cancelled)
         return this.become({ kind: 'failed', why: cancelledText(name) });
+      // What is known of the same dataset stays, as where only the storage folder is another.
+      if (this.lastLoaded?.name === name) {
+        this.become({ kind: 'loaded', dataset: this.lastLoaded.dataset });
+        showProblem(error, this.reporter);
+        return;
+      }
       this.reporter.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      this.become({ kind: 'failed', why: messageInEditor(error) });
+      this.become({ kind: 'failed', why: problemText(error) });
     }
   }
 
@@ -219,8 +230,15 @@ export class Catalogue implements vscode.Disposable {
     this.changed.fire();
   }
 
+  /** Where the storage folder cannot be used, the statuses that are known stay. */
   private async readStates(): Promise<void> {
-    this.states = await readStates(storageFolder());
+    try {
+      const storage = storageFolder();
+      await checkStorage(storage);
+      this.states = await readStates(storage);
+    } catch (error) {
+      this.reporter.log(problemText(error));
+    }
   }
 
   /** Reads the triage file and watches it, since a person or a change of branch may edit it. */
@@ -229,7 +247,7 @@ export class Catalogue implements vscode.Disposable {
     try {
       this.triaged = (await readTriage(path)).instances;
     } catch (error) {
-      void vscode.window.showErrorMessage(withoutLinkMarkup(messageInEditor(error)));
+      showProblem(ofSetting(error, settingKeys.triageFile), this.reporter);
     }
     if (this.watcher === undefined) {
       const pattern = new vscode.RelativePattern(vscode.Uri.file(join(path, '..')), 'triage*.json');

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { readMarker } from '../../repository/marker';
 import { settingKeys } from '../shell/names';
 import { engineSettings, type EngineSettings } from '../shell/settings';
+import { withShellPython } from '../shell/shellPython';
 import { pythonOfListed } from './pythonOfListed';
 
 /**
@@ -14,9 +15,10 @@ export async function engineSettingsOfListed(ids: readonly string[]): Promise<En
   const marker = folder && (await readMarker(folder.uri.fsPath));
   const set = vscode.workspace.getConfiguration().inspect(settingKeys.python);
   const ofUser = set?.globalValue;
-  return pythonOfListed(engineSettings(), {
+  const settings = pythonOfListed(engineSettings(), {
     ids,
     open: marker?.id,
     ofUser: typeof ofUser === 'string' ? ofUser.trim() : '',
   });
+  return withShellPython(settings);
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { iconBeside } from '../shell/iconBeside';
-import { commandIds } from '../shell/names';
-import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
+import { commandIds, settingKeys } from '../shell/names';
+import { ofSetting, problemText } from '../shell/problems';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { Catalogue } from './catalogue';
 import { issueTitle } from './instanceTreeRow';
@@ -157,7 +157,9 @@ class JudgementBox {
       this.numbered = [...new Set([...this.numbered, ...tags])];
       return true;
     } catch (error) {
-      void vscode.window.showErrorMessage(withoutLinkMarkup(messageInEditor(error)));
+      void vscode.window.showErrorMessage(
+        withoutLinkMarkup(problemText(ofSetting(error, settingKeys.triageFile))),
+      );
       return false;
     } finally {
       box.busy = false;

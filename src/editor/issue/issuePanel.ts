@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
-import { HumanError, messageOf } from '../../domain/humanError';
 import type { ReferenceTarget, ResolveReference } from '../../python/resolveReferences';
 import { settingKeys } from '../shell/names';
-import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
+import { problemText } from '../shell/problems';
 import { issueDocument, messageDocument, splitIssue, type PageResources } from './issuePage';
 import { literalDunders } from './literalDunders';
 import { pageTexts } from './pageTexts';
@@ -162,13 +161,7 @@ export class IssuePanel implements vscode.Disposable {
     }
     const places: ReferenceTarget[] = [];
     const html = await this.page(places, resources).catch((error: unknown) =>
-      messageDocument(
-        this.source.id,
-        error instanceof HumanError
-          ? messageInEditor(error)
-          : vscode.l10n.t('Internal error: {0}', messageOf(error)),
-        resources,
-      ),
+      messageDocument(this.source.id, problemText(error), resources),
     );
     if (turn !== this.drawing) return; // A later change has already drawn the page.
     this.places = places;

@@ -8,7 +8,7 @@ import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 import type { Revealed } from '../instance/revealed';
 import { commandIds, listCommandIds } from '../shell/names';
 import { isSetToContainers } from '../shell/settingNames/isSetToContainers';
-import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
+import { problemText } from '../shell/problems';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
 /** Where an issue can come from: the open instance, or a row of the list. */
@@ -90,7 +90,7 @@ function issueSource({ context, revealed, listed, opened, id, read }: IssueParts
     },
     read,
     failed: (error) => {
-      void vscode.window.showErrorMessage(withoutLinkMarkup(messageInEditor(error)));
+      void vscode.window.showErrorMessage(withoutLinkMarkup(problemText(error)));
     },
   };
 }

@@ -5,19 +5,21 @@ import { connect } from '../../engine/docker/connection/connect';
 import { containerEngine, runsInContainers } from '../../engine/engine';
 import { fittingPython } from '../../engine/local/fittingEngine';
 import { findPython } from '../../engine/local/python';
+import { checkStorage } from '../../repository/checkStorage';
 import { distOf } from '../instance/warmSession';
 import { dockerSettingKeys } from './settingNames/dockerSettingKeys';
 import { messageInEditor } from './settingNames/inTermsOfSettings';
 import { contextKeys, settingKeys } from './names';
 import { onPythonChosen } from './pythonExtension';
-import { engineSettings } from './settings';
+import { engineSettings, storageFolder } from './settings';
+import { withShellPython } from './shellPython';
 
 /**
- * What prevents tests from running: no Python for the local engine, or no container engine for
- * docker.
+ * What prevents tests from running: no Python for the local engine, no container engine for docker,
+ * or no storage folder for any.
  */
 export interface EngineProblem {
-  readonly missing: 'python' | typeof containerEngine;
+  readonly missing: 'python' | 'storage' | typeof containerEngine;
   /** What was tried and what to do, as text for a person. */
   readonly text: string;
 }
@@ -40,7 +42,10 @@ export class EngineReadiness implements vscode.Disposable {
     private readonly reporter: Reporter,
   ) {
     const again = (): void => void this.check();
-    const keys = [settingKeys.engine, settingKeys.python, dockerSettingKeys.host];
+    const keys = [
+      ...[settingKeys.engine, settingKeys.python, settingKeys.storage],
+      dockerSettingKeys.host,
+    ];
     this.subscriptions = [
       this.changed,
       onPythonChosen(again),
@@ -76,9 +81,11 @@ export class EngineReadiness implements vscode.Disposable {
   }
 
   private async look(): Promise<EngineProblem | undefined> {
-    let missing: EngineProblem['missing'] = 'python';
+    let missing: EngineProblem['missing'] = 'storage';
     try {
-      const { name, python, docker } = engineSettings(this.scope);
+      await checkStorage(storageFolder());
+      missing = 'python';
+      const { name, python, docker } = await withShellPython(engineSettings(this.scope));
       // A cluster is asked only when tests run: it may want somebody to log in.
       if (name === 'kubernetes') return undefined;
       if (runsInContainers(name)) {

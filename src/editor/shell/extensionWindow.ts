@@ -404,7 +404,7 @@ export class ExtensionWindow {
     this.opened = { instance, readiness, testing, inline, coverage, candidates, fixes };
     context.subscriptions.push(
       ...[readiness, tests, underWay, testing, inline, coverage, candidates, fixes],
-      ...[steps.follow(instance, tests), new parts.StatusBar(instance)],
+      ...[steps.follow(instance, tests), new parts.StatusBar(instance, readiness)],
     );
     this.tree.show(instance, readiness);
     await steps.tell(contextKeys.instanceOpen);
@@ -415,6 +415,8 @@ export class ExtensionWindow {
       await steps.tell(contextKeys.coverageShown);
     }
     void readiness.check();
+    // What prevented a run may do so from now on, such as a disk that is full.
+    this.context.subscriptions.push(instance.onDidFail(() => void readiness.check()));
     void parts.warmUpInBackground(instance, reporter);
   }
 

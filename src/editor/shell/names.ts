@@ -185,7 +185,7 @@ export const contextKeys = {
   bundled: 'swt-bench.bundledInstanceOpen',
   /** The row or the trees of the open instance are unavailable. */
   instanceFailed: 'swt-bench.instanceFailed',
-  /** What is missing to run tests: `python` or `docker`; not set when nothing is missing. */
+  /** What is missing to run tests: `python`, `docker` or `storage`; not set when nothing is missing. */
   engineProblem: 'swt-bench.engineProblem',
   /** What an author has done so far; these keys complete the steps of the walkthrough. */
   issueRead: 'swt-bench.issueRead',

@@ -3,9 +3,12 @@ import { Cancelled, HumanError, messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { engineNames, runsInContainers, type EngineName } from '../../engine/engine';
 import { redactKeys } from '../../engine/keysInUse';
+import { defaultStorage } from '../../repository/storage';
 import { inTermsOfSettings } from './settingNames/inTermsOfSettings';
 import { commandIds, settingKeys } from './names';
 import { openSetting } from './settingNames/openSetting';
+import { storageFault } from '../../repository/checkStorage';
+import { settingNamedIn } from './settingNames/settingNamedIn';
 import { withoutLinkMarkup } from './withoutLinkMarkup';
 
 /**
@@ -13,11 +16,18 @@ import { withoutLinkMarkup } from './withoutLinkMarkup';
  * extension.
  */
 export function problemText(error: unknown): string {
+  const known = error instanceof HumanError ? error : storageFault(error, storagePath());
   return redactKeys(
-    error instanceof HumanError
-      ? inTermsOfSettings(error.message)
-      : `SWT-Bench: internal error: ${messageOf(error)}`,
+    known === undefined
+      ? `SWT-Bench: internal error: ${messageOf(error)}`
+      : inTermsOfSettings(known.message),
   );
+}
+
+/** The storage folder as it is set; its schemas of other settings are not loaded for it. */
+function storagePath(): string {
+  const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.storage);
+  return typeof set === 'string' && set.trim() !== '' ? set.trim() : defaultStorage();
 }
 
 /** A button of a message: its title, and the id of the command that it runs. */
@@ -30,24 +40,50 @@ export interface Offer {
 export const offering = (error: HumanError, offer: Offer): HumanError =>
   Object.assign(error, { offer });
 
-/** Looks for the field, since several bundles have a class of an error each. */
-function offerOf(error: unknown): Offer | undefined {
-  return error instanceof HumanError && 'offer' in error ? (error.offer as Offer) : undefined;
+/** The error of a value that a setting has, which then names the setting. */
+export function ofSetting(error: unknown, key: string): unknown {
+  if (!(error instanceof HumanError)) return error;
+  const { what, next } = error;
+  if (settingNamedIn(inTermsOfSettings(error.message)) !== undefined) return error;
+  const from = vscode.l10n.t('The value is from the setting {0}', key);
+  return new HumanError(what, next === undefined ? from : `${next}. ${from}`);
+}
+
+/** A button that runs something. */
+interface Button {
+  readonly title: string;
+  run(): Thenable<unknown>;
+}
+
+/**
+ * The buttons of a message: what the error offers, and the setting that the message names. Looks for
+ * the field, since several bundles have a class of an error each.
+ */
+function buttonsOf(error: unknown, text: string): Button[] {
+  const offer =
+    error instanceof HumanError && 'offer' in error ? (error.offer as Offer) : undefined;
+  const setting = settingNamedIn(text);
+  return [
+    ...(offer === undefined
+      ? []
+      : [{ title: offer.title, run: () => vscode.commands.executeCommand(offer.command) }]),
+    ...(setting === undefined
+      ? []
+      : [{ title: vscode.l10n.t('Open Settings'), run: () => openSetting(setting) }]),
+  ];
+}
+
+async function showWithButtons(text: string, buttons: readonly Button[]): Promise<void> {
+  const titles = buttons.map(({ title }) => title);
+  const chosen = await vscode.window.showErrorMessage(text, ...titles);
+  await buttons.find(({ title }) => title === chosen)?.run();
 }
 
 /** Logs an error and shows it once. A person who cancelled needs no message. */
 export function showProblem(error: unknown, reporter: Reporter): void {
   if (error instanceof Cancelled) return;
   const text = withoutLinkMarkup(logged(error, reporter));
-  const offer = offerOf(error);
-  if (offer === undefined) {
-    void vscode.window.showErrorMessage(text);
-    return;
-  }
-  const { title, command } = offer;
-  void vscode.window.showErrorMessage(text, title).then((chosen) => {
-    if (chosen === title) void vscode.commands.executeCommand(command);
-  });
+  void showWithButtons(text, buttonsOf(error, text));
 }
 
 /**
@@ -65,20 +101,20 @@ export function showEngineProblem(
     .getConfiguration(undefined, folder?.uri)
     .get(settingKeys.engine);
   const engine = engineNames.find((name) => name === set);
+  const buttons = buttonsOf(error, text);
   if (engine === undefined || !runsInContainers(engine) || !(error instanceof HumanError)) {
-    void vscode.window.showErrorMessage(text);
+    void showWithButtons(text, buttons);
     return;
   }
-  const showLog = vscode.l10n.t('Show Log');
-  const openSettings = vscode.l10n.t('Open Settings');
-  const useLocal = vscode.l10n.t('Use Local Engine');
-  void vscode.window.showErrorMessage(text, showLog, openSettings, useLocal).then((chosen) => {
-    if (chosen === showLog) void vscode.commands.executeCommand(commandIds.showLog);
-    if (chosen === openSettings) {
-      void openSetting(`swt-bench.${engine}`);
-    }
-    if (chosen === useLocal) void useEngine('local', folder);
-  });
+  const setting = settingNamedIn(text) ?? `swt-bench.${engine}`;
+  void showWithButtons(text, [
+    {
+      title: vscode.l10n.t('Show Log'),
+      run: () => vscode.commands.executeCommand(commandIds.showLog),
+    },
+    { title: vscode.l10n.t('Open Settings'), run: () => openSetting(setting) },
+    { title: vscode.l10n.t('Use Local Engine'), run: () => useEngine('local', folder) },
+  ]);
 }
 
 /**

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { hasUnsaved } from '../instance/saveEdits';
-import { lookOfVerdict, lookWithoutVerdict, type StatusLook } from './statusLook';
+import type { EngineReadiness } from '../shell/engineReadiness';
+import { lookOfVerdict, lookWithoutVerdict, lookWithProblem, type StatusLook } from './statusLook';
 import type { Evaluated } from './evaluated';
 import { shownVerdict } from './shownVerdict';
 
@@ -18,7 +19,10 @@ export class StatusBar implements vscode.Disposable {
   /** The news that the item says as an alert, and what ends that. */
   private announced: { readonly text: string; readonly ends: NodeJS.Timeout } | undefined;
 
-  constructor(private readonly open: LatestVerdict & Revealing & InstanceSource) {
+  constructor(
+    private readonly open: LatestVerdict & Revealing & InstanceSource,
+    private readonly readiness: Pick<EngineReadiness, 'problem' | 'onDidChange'>,
+  ) {
     this.item = vscode.window.createStatusBarItem(
       'swt-bench.verdict',
       vscode.StatusBarAlignment.Left,
@@ -27,6 +31,7 @@ export class StatusBar implements vscode.Disposable {
     this.item.name = vscode.l10n.t('SWT-Bench verdict');
     this.subscriptions = [
       open.onDidChange(() => void this.draw()),
+      readiness.onDidChange(() => void this.draw()),
       // An edit makes the verdict outdated.
       open.onDidEdit(() => void this.draw()),
     ];
@@ -39,19 +44,25 @@ export class StatusBar implements vscode.Disposable {
     const { last, isRunning, step } = this.open;
     if (step !== undefined || isRunning || last === undefined) {
       if (isRunning) this.before ??= { last };
-      this.show(lookWithoutVerdict(vscode.l10n, this.open));
+      const look = lookWithoutVerdict(vscode.l10n, this.open);
+      this.show(step === undefined && !isRunning ? this.withProblem(look) : look);
       return;
     }
     const current = !hasUnsaved(this.open) && (await this.open.isCurrent().catch(() => false));
     if (turn !== this.drawing) return; // A later change has already drawn the item.
     const verdict = shownVerdict(this.open, current);
     if (verdict === undefined) return;
-    const look = lookOfVerdict(vscode.l10n, verdict);
+    const look = this.withProblem(lookOfVerdict(vscode.l10n, verdict));
     const { before } = this;
     this.before = undefined;
     // A run that was cancelled leaves the verdict that was there before.
     if (before !== undefined && before.last !== last) this.announce(look);
     else if (this.announced?.text !== look.text) this.show(look);
+  }
+
+  private withProblem(look: StatusLook): StatusLook {
+    const { problem } = this.readiness;
+    return problem === undefined ? look : lookWithProblem(vscode.l10n, look, problem);
   }
 
   /**

@@ -1,6 +1,9 @@
 import type * as vscode from 'vscode';
 import type { FirstResult } from '../../evaluation/firstResult';
+import { markdownProse } from '../../evaluation/markdown';
 import { coverageCell } from '../../results/resultTable';
+import { whatIsMissing } from '../instance/instanceRows';
+import type { EngineProblem } from '../shell/engineReadiness';
 import { commandIds } from '../shell/names';
 import {
   findingsInWords,
@@ -40,6 +43,26 @@ export interface WithoutVerdict {
   /** Whether the workspace differs from R. */
   readonly hasCandidate: boolean;
   readonly revealed: boolean;
+}
+
+/**
+ * The item while something prevents tests from running: that first, then what was known before. A
+ * click looks for it again, and offers the setting.
+ */
+export function lookWithProblem(
+  l10n: typeof vscode.l10n,
+  { text, tooltip, label }: StatusLook,
+  problem: EngineProblem,
+): StatusLook {
+  const missing = whatIsMissing(l10n, problem.missing);
+  const before = withoutIcons(text);
+  const known = typeof tooltip === 'object' ? tooltip.markdown : markdownProse(tooltip ?? '');
+  return {
+    text: `$(warning) ${missing} · ${before}`,
+    tooltip: { markdown: [markdownProse(problem.text), known].join('\n\n') },
+    command: commandIds.checkEngine,
+    label: `${missing}. ${problem.text}. ${label}`,
+  };
 }
 
 /** The item before the first verdict and while tests run. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join, resolve, sep } from 'node:path';
+import { readdir, readFile, realpath } from 'node:fs/promises';
+import { isAbsolute, join, resolve, sep } from 'node:path';
 import { sha256 } from '../../files/sha256';
 import { HumanError } from '../../domain/humanError';
 import type { Environment } from '../engine';
@@ -154,8 +154,7 @@ export async function findPython(
       failures.push(`${candidate}: ${answer}`);
       continue;
     }
-    const [major, minor] = answer.version;
-    if (major < 3 || (major === 3 && minor < 6)) {
+    if (isTooOld(answer)) {
       failures.push(`${candidate}: Python ${answer.version.join('.')} is older than 3.6`);
       continue;
     }
@@ -183,12 +182,50 @@ export async function findPython(
     };
   }
   throw new HumanError(
-    `No Python can be run to execute tests (${failures.join('; ')})`,
+    named === undefined
+      ? `No Python was found to run tests (${failures.join('; ')})`
+      : `Python not found at ${named} (${failures.join('; ')})`,
     named === undefined
       ? 'Install Python 3.8 or later, or name an interpreter with --python or the setting swt-bench.python'
-      : 'Name the interpreter of an environment that has the dependencies of the repository',
+      : 'Name an interpreter or a virtual environment with --python or the setting swt-bench.python',
   );
 }
+
+/** An interpreter in a folder of PATH. */
+export interface PythonOnPath {
+  readonly interpreter: string;
+  readonly version: string;
+  readonly pytest: string | undefined;
+}
+
+/**
+ * The first interpreter in some folders that has pytest, which most repositories need; where none
+ * has, the first that runs. Undefined for none.
+ *
+ * @param folders in the order of PATH; those that are not absolute are left out
+ */
+export async function pythonOnPath(folders: readonly string[]): Promise<PythonOnPath | undefined> {
+  let first: PythonOnPath | undefined;
+  const seen = new Set<string>();
+  for (const folder of new Set(folders.filter((each) => isAbsolute(each)))) {
+    for (const name of process.platform === 'win32' ? ['python.exe'] : ['python3', 'python']) {
+      const path = join(folder, name);
+      const real = await realpath(path).catch(() => undefined);
+      if (real === undefined || seen.has(real)) continue;
+      seen.add(real);
+      const answer = await ask(path);
+      if (typeof answer === 'string' || isTooOld(answer)) continue;
+      const { executable: interpreter, pytest } = answer;
+      const found = { interpreter, version: answer.version.join('.'), pytest: pytest ?? undefined };
+      if (pytest !== null) return found;
+      first ??= found;
+    }
+  }
+  return first;
+}
+
+const isTooOld = ({ version: [major, minor] }: Answer): boolean =>
+  major < 3 || (major === 3 && minor < 6);
 
 /** The files that a made environment keeps for the tree under test. */
 function writtenIn(

@@ -64,6 +64,7 @@ describe('what a view says when it has nothing to show', () => {
   after(async () => {
     await set({
       'swt-bench.python': undefined,
+      'swt-bench.storageFolder': undefined,
       'swt-bench.engine': undefined,
       'swt-bench.docker.host': undefined,
     });
@@ -86,12 +87,45 @@ describe('what a view says when it has nothing to show', () => {
       (await visible.treeRows('Open Instance')).find((each) => each.label === 'No Python'),
     );
     assert.match(row.aria, /\/nowhere\/bin\/python/, 'a screen reader says what was tried');
+    await waitFor('the status bar', async () => (await visible.statusBar('No Python')).length > 0);
     await screenshot('welcome-no-python');
     await vscode.commands.executeCommand('workbench.view.testing.focus');
     await welcome('No Python was found');
     await set({ 'swt-bench.python': undefined });
     await waitFor('the views without it', async () =>
       (await visible.panes()).every((pane) => !pane.welcome.includes('No Python')),
+    );
+  });
+
+  it('is that the storage folder cannot be used, in one message with its setting', async () => {
+    await set({ 'swt-bench.storageFolder': '/proc/nowhere' });
+    const testing = await welcome('The storage folder cannot be used');
+    assert.deepEqual(testing.buttons.slice(0, 2), ['Set Storage Folder', 'Look Again']);
+    await waitFor(
+      'the status bar',
+      async () => (await visible.statusBar('No storage folder')).length > 0,
+    );
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await vscode.commands.executeCommand('swt-bench.reproduce');
+    const shown = await waitFor('the message', async () => {
+      const all = await visible.notifications();
+      return all.length > 0 ? all : undefined;
+    });
+    await screenshot('no-storage');
+    assert.deepEqual(
+      shown.map(({ message, buttons }) => [message, buttons]),
+      [
+        [
+          "Can't write to the storage folder /proc/nowhere: it does not exist, and cannot be " +
+            'created. Choose another folder with the setting swt-bench.storageFolder',
+          ['Open Settings'],
+        ],
+      ],
+    );
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await set({ 'swt-bench.storageFolder': undefined });
+    await waitFor('the views without it', async () =>
+      (await visible.panes()).every((pane) => !pane.welcome.includes('storage folder')),
     );
   });
 

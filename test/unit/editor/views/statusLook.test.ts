@@ -3,6 +3,7 @@ import { commandIds } from '../../../../src/editor/shell/names';
 import {
   lookOfVerdict,
   lookWithoutVerdict,
+  lookWithProblem,
   type StatusLook,
   type WithoutVerdict,
 } from '../../../../src/editor/verdict/statusLook';
@@ -25,6 +26,24 @@ function without(more: Partial<WithoutVerdict>): Omit<StatusLook, 'label'> {
 }
 const withVerdict = (...about: Parameters<typeof shown>): StatusLook =>
   lookOfVerdict(english, shown(...about));
+
+describe('the status-bar item while something prevents tests from running', () => {
+  const problem = { missing: 'python', text: 'Python not found at /x' } as const;
+
+  it('says that first, and keeps what is known', () => {
+    const look = lookWithProblem(english, withVerdict(), problem);
+    assert.match(look.text, /^\$\(warning\) No Python · 1 F→P · ΔC /);
+    assert.equal(look.command, commandIds.checkEngine);
+    assert.match(look.label, /^No Python\. Python not found at \/x\. 1 F→P/);
+    const { tooltip } = look;
+    assert.ok(typeof tooltip === 'object' && tooltip.markdown.startsWith('Python not found at'));
+  });
+
+  it('says so before the first verdict, too', () => {
+    const look = lookWithProblem(english, lookWithoutVerdict(english, idle), problem);
+    assert.equal(look.text, '$(warning) No Python · SWT-Bench: no verdict yet');
+  });
+});
 
 describe('the status-bar item without a verdict', () => {
   it('asks for a run', () => {

@@ -1,0 +1,69 @@
+import { rm, statfs, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { HumanError, systemCode } from '../domain/humanError';
+import { makeFolder } from '../files/makeFolder';
+import { besideOf } from '../files/wholeFile';
+
+/** With less, not even one run can be kept. */
+const leastBytes = 1024 * 1024;
+
+/**
+ * Tries to write to the storage folder, which is created if necessary.
+ *
+ * @throws HumanError that names the setting
+ */
+export async function checkStorage(storage: string): Promise<void> {
+  const probe = besideOf(join(storage, 'probe'));
+  try {
+    await makeFolder(storage);
+    await writeFile(probe, 'x', { flag: 'wx' });
+    const { bavail, bsize } = await statfs(storage);
+    if (bavail * bsize < leastBytes) throw storageError(storage, 'the disk is full');
+  } catch (error) {
+    throw storageFault(error, storage) ?? error;
+  } finally {
+    await rm(probe, { force: true }).catch(() => undefined);
+  }
+}
+
+/** What the system says, for a person. */
+const causes: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist, and cannot be created',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'it is a file',
+  EACCES: 'you have no permission',
+  EPERM: 'you have no permission',
+  EROFS: 'it is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'your quota is used up',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'its name is too long',
+  EIO: 'the disk does not work',
+};
+
+/**
+ * The error of a storage folder that cannot be used, which names the setting. Undefined for an error
+ * about anything else.
+ *
+ * @param storage the folder, which the system may have refused to create below another one
+ */
+export function storageFault(error: unknown, storage: string): HumanError | undefined {
+  const cause = causes[systemCode(error) ?? ''];
+  if (cause === undefined || error instanceof HumanError) return undefined;
+  const { path, dest } = error as { readonly path?: unknown; readonly dest?: unknown };
+  const about = [path, dest].filter((each) => typeof each === 'string');
+  const isOfStorage = about.some((each) => isBelow(each, storage) || isBelow(storage, each));
+  return isOfStorage ? storageError(storage, cause) : undefined;
+}
+
+/** @param cause why, as a clause */
+const storageError = (storage: string, cause: string): HumanError =>
+  new HumanError(
+    `Can't write to the storage folder ${storage}: ${cause}`,
+    'Choose another folder with --storage or the setting `swt-bench.storageFolder`',
+  );
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || !/^\.\.(?:[\\/]|$)/.test(way);
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkStorage, storageFault } from '../../../src/repository/checkStorage';
+
+describe('a storage folder that cannot be used', () => {
+  const storage = '/data/store';
+  const system = (code: string, path?: string): Error =>
+    Object.assign(new Error(code), { code, path });
+
+  it('is named with its setting, whatever the system refuses below it or on the way to it', () => {
+    for (const path of [storage, '/data/store/locks/a', '/data']) {
+      assert.equal(
+        storageFault(system('EACCES', path), storage)?.message,
+        "Can't write to the storage folder /data/store: you have no permission. " +
+          'Choose another folder with --storage or the setting `swt-bench.storageFolder`',
+      );
+    }
+    assert.match(storageFault(system('ENOSPC', storage), storage)?.message ?? '', /disk is full/);
+  });
+
+  it('is not blamed for anything else', () => {
+    assert.equal(storageFault(system('EACCES', '/data/store-2/a'), storage), undefined);
+    assert.equal(storageFault(system('ECONNREFUSED', storage), storage), undefined);
+    assert.equal(storageFault(new Error('odd'), storage), undefined);
+  });
+
+  it('is found by writing to it, and nothing is left there', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'swt-bench-storage-'));
+    try {
+      await checkStorage(join(folder, 'new', 'inner'));
+      assert.deepEqual(await readdir(join(folder, 'new', 'inner')), []);
+      const file = join(folder, 'file');
+      await writeFile(file, '');
+      await mkdir(join(folder, 'empty'));
+      for (const [path, cause] of [
+        [file, /: it is a file\. /],
+        [join(file, 'inner'), /: a part of the path is a file\. /],
+        ['/proc/nowhere/inner', /: it does not exist, and cannot be created\. /],
+      ] as const) {
+        await assert.rejects(checkStorage(path), cause, path);
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
