@@ -15,7 +15,7 @@ import { readStates, statusOf, type InstanceState } from '../../repository/insta
 import { bundledDataset } from '../instance/bundledDataset';
 import { keptListing, takeListing, withListing, type Listing } from './keptListing';
 import { afterAWhile, afterAWhileInView } from '../shell/afterAWhile';
-import { checkStorage } from '../../repository/checkStorage';
+import { checkStorage } from '../../files/checkStorage';
 import { contextKeys, settingKeys, viewIds } from '../shell/names';
 import { ofSetting, problemText, showProblem } from '../shell/problems';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';

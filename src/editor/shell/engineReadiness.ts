@@ -5,7 +5,7 @@ import { connect } from '../../engine/docker/connection/connect';
 import { containerEngine, runsInContainers } from '../../engine/engine';
 import { fittingPython } from '../../engine/local/fittingEngine';
 import { findPython } from '../../engine/local/python';
-import { checkStorage } from '../../repository/checkStorage';
+import { checkStorage } from '../../files/checkStorage';
 import { distOf } from '../instance/warmSession';
 import { dockerSettingKeys } from './settingNames/dockerSettingKeys';
 import { messageInEditor } from './settingNames/inTermsOfSettings';

@@ -7,7 +7,7 @@ import { defaultStorage } from '../../repository/storage';
 import { inTermsOfSettings } from './settingNames/inTermsOfSettings';
 import { commandIds, settingKeys } from './names';
 import { openSetting } from './settingNames/openSetting';
-import { storageFault } from '../../repository/checkStorage';
+import { storageFault } from '../../files/checkStorage';
 import { settingNamedIn } from './settingNames/settingNamedIn';
 import { withoutLinkMarkup } from './withoutLinkMarkup';
 

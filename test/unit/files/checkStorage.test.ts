@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkStorage, storageFault } from '../../../src/repository/checkStorage';
+import { checkStorage, storageFault } from '../../../src/files/checkStorage';
 
 describe('a storage folder that cannot be used', () => {
   const storage = '/data/store';

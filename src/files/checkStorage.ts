@@ -1,8 +1,8 @@
 import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { HumanError, systemCode } from '../domain/humanError';
-import { makeFolder } from '../files/makeFolder';
-import { besideOf } from '../files/wholeFile';
+import { makeFolder } from './makeFolder';
+import { besideOf } from './wholeFile';
 
 /** With less, not even one run can be kept. */
 const leastBytes = 1024 * 1024;
