@@ -1,3 +1,4 @@
+import { forTerminal } from './domain/withoutControl';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json';
@@ -134,7 +135,7 @@ async function main(): Promise<void> {
   process.exitCode = await runCommandLine(process.argv.slice(2), {
     // Bytes of a tree or a patch that are not UTF-8 are written unchanged.
     stdout: (text) => process.stdout.write(bytesOf(redactKeys(text))),
-    stderr: (text) => process.stderr.write(bytesOf(redactKeys(text))),
+    stderr: (text) => process.stderr.write(bytesOf(forTerminal(redactKeys(text)))),
     stdin: standardInput,
     interactive: process.stderr.isTTY === true,
     signal: interruptSignal(),

@@ -115,6 +115,14 @@ async function copySnapshot(
   });
 }
 
+/** Reduces the mode to one of git's: no file may run as its owner, or be written by all. */
+function withPlainMode(entry: { mode?: number | undefined } | object): void {
+  if (!('mode' in entry) || entry.mode === undefined) return;
+  const isProgram =
+    'type' in entry && entry.type === 'Directory' ? true : (entry.mode & 0o100) !== 0;
+  entry.mode = isProgram ? 0o755 : 0o644;
+}
+
 /** Unpacks an archive; a single folder at its top (`sympy-1.11.1/`) becomes the root. */
 async function unpack(
   archive: string,
@@ -130,7 +138,10 @@ async function unpack(
       preservePaths: false,
       strict: true,
       // A repository inside would bring its history, and settings that run programs.
-      filter: (path) => signal?.aborted !== true && !/(^|\/)\.git(\/|$)/i.test(path),
+      filter: (path, entry) => {
+        withPlainMode(entry);
+        return signal?.aborted !== true && !/(^|\/)\.git(\/|$)/i.test(path);
+      },
     });
     throwIfAborted(signal);
     const entries = await readdir(beside, { withFileTypes: true });

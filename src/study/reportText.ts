@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { withoutEscapes } from '../domain/withoutControl';
 import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
 import { entryReasons } from '../domain/reason';
 import type { StudyReport } from '../domain/study/report';
@@ -195,5 +196,6 @@ export function reportCsv(report: StudyReport): string {
     record_delimiter: 'windows',
     escape_formulas: true,
     quoted_match: /[\r\n]/,
+    cast: { string: withoutEscapes },
   });
 }
