@@ -29,7 +29,9 @@ export async function applyFuzzily(
   const file = join(dirname(tree), `golden.${randomUUID()}.patch`);
   // Never reversed, and never as an ed script, which runs commands. No .orig and .rej files remain.
   const options = [
-    ...['--unified', '--force', '--forward', '--fuzz=5', '-p1', '--binary'],
+    ...['--unified', '--force', '--forward', '--fuzz=5', '-p1'],
+    // Without it, patch takes off carriage returns, as it does for SWE-bench.
+    ...(whole ? ['--binary'] : []),
     ...['--no-backup-if-mismatch', '--reject-file=-', '--silent', '-i', file],
   ];
   try {
