@@ -58,9 +58,10 @@ export const testSettings = (more: Partial<DockerSettings> = {}): DockerSettings
 export async function containersOf(
   instance: string,
   docker: Dockerode = plainDocker,
+  all = true,
 ): Promise<string[]> {
   const found = await docker.listContainers({
-    all: true,
+    all,
     filters: { label: [`swt-bench.instance=${instance}`] },
   });
   return found.flatMap(({ Names }) => Names);

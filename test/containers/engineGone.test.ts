@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { sides } from '../../src/domain/outcome';
 import { HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
@@ -13,7 +14,7 @@ import { openSession, type InstanceSession } from '../../src/evaluation/session'
 import { runCode } from '../contract/run';
 import { candidate, onEngine } from '../contract/subjects';
 import { loadParser } from '../unit/python/loadParser';
-import { containersOf, testSettings } from './dockerForTests';
+import { containersOf, plainDocker, testSettings } from './dockerForTests';
 import { secondEngineFor, type SecondEngine } from './secondEngine';
 
 const good = candidate('self.assertEqual(purr(), 2)');
@@ -146,7 +147,7 @@ onEngine('docker', 'when the engine goes away @full', (subject) => {
 });
 
 onEngine('docker', 'when the command is killed @full', (subject) => {
-  it('its containers are removed at the next start, and no others', async () => {
+  it('its containers end by themselves and are removed at the next start, no others', async () => {
     const { instance, trees, storage } = subject();
     const request = join(storage, 'pair.json');
     await writeFile(request, JSON.stringify({ instance, trees, storage }));
@@ -161,6 +162,7 @@ onEngine('docker', 'when the command is killed @full', (subject) => {
     assert.equal(before.length, 4);
     child.kill('SIGKILL');
     await once(child, 'exit');
+    while ((await containersOf(instance.id, plainDocker, false)).length > 2) await setTimeout(200);
     const other = await subject().open();
     try {
       const after = await containersOf(instance.id);
