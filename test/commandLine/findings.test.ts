@@ -184,6 +184,7 @@ describe('findings of candidates', () => {
         'no changed line ran': 1,
         'reads instead of runs': 1,
         'records do not fit': 0,
+        'tests did not run': 0,
         'edits what runs tests': 0,
       },
       any: 1,
