@@ -180,6 +180,7 @@ describe('the packaged extension', () => {
       [['parse-log', log, '--repo', 'pallets/flask'], 0, /PASSED/],
       [['statistics', ...bundled.slice(0, 2)], 0, /./],
       [['triage', '--dataset', 'bundled', '--triage', join(folder, 'triage.json')], 0, /./],
+      [['agents', 'list'], 0, /claude-code/],
       [['images', 'push', '--to', '127.0.0.1:9/x', '--docker-host', 'tcp://127.0.0.1:9'], 2, /./],
       [['storage', '--storage', storage], 0, /./],
     ];
