@@ -172,7 +172,7 @@ function excerptOf(
     const added = numbersIn(from, to).filter((line) => !wanted.has(line) && line <= lines.length);
     const shown = added.map((line) => `${line} ${lines[line - 1] ?? ''}`).join('\n');
     // `...` before and behind.
-    const tokens = count(shown) + 4;
+    const tokens = count(`${shown}\n`) + 6;
     if (tokens > left) return false;
     left -= tokens;
     for (const line of added) wanted.add(line);
@@ -196,7 +196,8 @@ function excerptOf(
   }
   if (wanted.size === before) return undefined;
   const shown = `${shownLines(path, lines, (line) => wanted.has(line))}\n`;
-  return { text: shown, tokens: count(shown) };
+  const tokens = count(shown);
+  return tokens > room ? undefined : { text: shown, tokens };
 }
 
 const numbersIn = (from: number, to: number): number[] =>

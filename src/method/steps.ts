@@ -1002,7 +1002,8 @@ class TracedSteps implements Steps {
     const key = keyOf('prompt', promptVersion, instance, await this.tree(), name, contextTokens);
     const make = async ({ view: open }: Live) => {
       const view = await open();
-      const budget = contextTokens - (await tokensOf(write('')));
+      // The line is no file: it stands for the words around files.
+      const budget = contextTokens - (await tokensOf(write('\n')));
       const ranked = (await this.rankedFiles(view)).filter(fits);
       const { tree, python } = view;
       const of = { tree, python, issue: instance.issue, isForTests: purpose === 'tests' };

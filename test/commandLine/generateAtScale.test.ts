@@ -119,7 +119,7 @@ describe('generate on many instances', () => {
     };
     assert.equal(server?.asked.length, 0);
     assert.deepEqual([found['requests'], found['answered']], [3, 0]);
-    assert.equal(found['output_tokens_at_most'], 3 * 4096);
+    assert.equal(found['output_tokens_at_most'], 3 * 16_384);
     await assert.rejects(readFile(`${dry.out}.trace.jsonl`), /ENOENT/);
     const run = await generate(...few);
     const trace = (await readFile(`${run.out}.trace.jsonl`, 'utf8')).trim().split('\n');
@@ -256,7 +256,7 @@ describe('generate on many instances', () => {
     const trace = await readFile(`${answer.out}.trace.jsonl`, 'utf8');
     const step = trace.split('\n').find((line) => line.includes('"step":"answer"')) ?? '';
     assert.deepEqual((JSON.parse(step) as { parameters: unknown }).parameters, {
-      ...{ temperature: 0, topP: 0.9, maxOutputTokens: 4096, reasoningEffort: 'low' },
+      ...{ temperature: 0, topP: 0.9, maxOutputTokens: 16_384, reasoningEffort: 'low' },
       body: { seed: 7, user: 'me' },
     });
     const all = `${trace}${answer.stderr}${answer.stdout}${await readFile(answer.out, 'utf8')}`;

@@ -98,7 +98,7 @@ function declareOn(platform: Platform): void {
       assert.equal(models?.asked.length, 1);
       assert.equal(asked?.model, 'the-model', 'the configured model, whatever the agent names');
       assert.equal(asked?.headers['authorization'], `Bearer ${key}`);
-      assert.equal(asked?.maxTokens, 4096, 'the agent names no limit');
+      assert.equal(asked?.maxTokens, 16_384, 'the agent names no limit');
       assert.deepEqual(
         (asked?.body['tools'] as { type: string }[] | undefined)?.map(({ type }) => type),
         ['function'],
