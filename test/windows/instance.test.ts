@@ -73,7 +73,7 @@ describe('the bundled instance in VS Code', () => {
     );
     // Time is printed, not asserted, since a busy machine must not fail the tests. Its cause, the
     // size, is asserted. The parts that are loaded late have a hundred times that size.
-    assert.ok((await stat(main)).size < 72_000, 'activation loads more than it needs');
+    assert.ok((await stat(main)).size < 78_000, 'activation loads more than it needs');
   });
 
   it('shows nothing of the answer in the workspace', async () => {
@@ -138,7 +138,7 @@ describe('the bundled instance in VS Code', () => {
       (await visible.decorationsAfter()).filter((each) => each.text.startsWith('on R: ')),
     );
     assert.equal(after[0]?.line, line + 1);
-    assert.match(after[0]?.text ?? '', /^on R: AssertionError/);
+    assert.match(after[0]?.text ?? '', /^on R: expected /);
     const lenses = await waitFor('the lens', () => visible.codeLenses());
     assert.match(lenses[0]?.text ?? '', /^✓ F→P/);
 
@@ -150,11 +150,11 @@ describe('the bundled instance in VS Code', () => {
 
   for (const [candidate, status, inline] of [
     ['passes-on-both', /passes on R · ΔC 88 % 15\/17/, /^passes on R: does not reproduce/],
-    ['fails-on-both', /fails on both sides · ΔC 71 % 12\/17/, /^on R: AssertionError/],
+    ['fails-on-both', /fails on both sides · ΔC 71 % 12\/17/, /^on R: expected /],
     [
       'import-error',
       /unrelated failure · ΔC 0 % 0\/17/,
-      /^on R: (ImportError|ModuleNotFoundError).* · looks unrelated/,
+      /looks unrelated · on R: (ImportError|ModuleNotFoundError)/,
     ],
   ] as const) {
     it(`tells that ${candidate} is no reproduction, and why`, async () => {
