@@ -11,7 +11,11 @@ import {
   ModelUnusable,
   type ChatRequest,
 } from '../../../../src/method/models/chatModel';
-import { openModel, type ModelRequest } from '../../../../src/method/models/openModel';
+import {
+  openEmbeddingModel,
+  openModel,
+  type ModelRequest,
+} from '../../../../src/method/models/openModel';
 import { withoutThinking, writesCallsAsText } from '../../../../src/method/models/reasoning';
 
 type Fields = Record<string, unknown>;
@@ -415,6 +419,111 @@ describe('what servers answer', () => {
     );
     assert.equal(received[1]?.body['store'], false);
     assert.equal(received[0]?.body['store'], undefined);
+  });
+
+  it('no limit but that of the request ends a slow answer', async () => {
+    const key = Symbol.for('undici.globalDispatcher.1');
+    const holder = globalThis as unknown as Record<
+      symbol,
+      { dispatch: (...of: unknown[]) => boolean }
+    >;
+    void new Headers();
+    await fetch('data:,x');
+    const real = holder[key];
+    assert.ok(real);
+    const options: Fields[] = [];
+    class Recorder {
+      dispatch(...of: unknown[]): boolean {
+        options.push(of[0] as Fields);
+        return real?.dispatch(...of) ?? false;
+      }
+    }
+    const model = await open(() => chat({ content: 'yes' }));
+    holder[key] = new Recorder();
+    try {
+      await model.complete(question, work);
+    } finally {
+      holder[key] = real;
+    }
+    assert.deepEqual(
+      options.map(({ headersTimeout, bodyTimeout }) => [headersTimeout, bodyTimeout]),
+      [[0, 0]],
+    );
+  });
+
+  it('reasoning of the Responses API goes back as the encrypted item that it was', async () => {
+    const model = await open(
+      ({ url }, number) =>
+        url.endsWith('/chat/completions')
+          ? refused(404, { message: 'This model is only supported in v1/responses.' })
+          : {
+              body: {
+                ...{ id: 'r', object: 'response', created_at: 1, model: 'm', status: 'completed' },
+                output:
+                  number === 2
+                    ? [
+                        {
+                          ...{ type: 'reasoning', id: 'rs1', encrypted_content: 'sealed' },
+                          summary: [{ type: 'summary_text', text: 'first look' }],
+                        },
+                        {
+                          ...{ type: 'function_call', id: 'f1', call_id: 'c1' },
+                          ...{ name: 'run', arguments: '{}', status: 'completed' },
+                        },
+                      ]
+                    : [
+                        {
+                          ...{ type: 'message', id: 'm1', role: 'assistant', status: 'completed' },
+                          content: [{ type: 'output_text', text: 'yes', annotations: [] }],
+                        },
+                      ],
+                usage: { input_tokens: 3, output_tokens: 1, total_tokens: 4 },
+              },
+            },
+      { name: 'openai/gpt-5-pro' },
+    );
+    const asked = { ...question, tools: [tool] };
+    const { reasoning = [], calls = [] } = await model.complete(asked, work);
+    const results = [{ id: 'c1', name: 'run', text: 'ok', isError: false }];
+    const messages = [
+      ...question.messages,
+      { role: 'assistant' as const, content: '', reasoning, calls },
+      { role: 'user' as const, content: '', results },
+    ];
+    await model.complete({ ...asked, messages }, work);
+    assert.match(JSON.stringify(received.at(-1)?.body), /"encrypted_content":"sealed"/);
+  });
+
+  it('texts for an embedding model are cut to the window that it names', async () => {
+    await open(({ body }) => {
+      const [text = ''] = body['input'] as string[];
+      return text.length > 1280
+        ? refused(400, {
+            message: `This model's maximum context length is 256 tokens, requested ${text.length} tokens`,
+          })
+        : {
+            body: {
+              object: 'list',
+              model: 'e',
+              data: [{ index: 0, embedding: [1, 2] }],
+              usage: { prompt_tokens: 9, total_tokens: 9 },
+            },
+          };
+    });
+    assert.ok(server);
+    const { port } = server.address() as AddressInfo;
+    const embedder = await openEmbeddingModel({
+      ...{
+        name: 'openai-compatible/e',
+        baseUrl: `http://127.0.0.1:${port}`,
+        timeoutSeconds: 20,
+        env: {},
+      },
+      retries: { count: 0, firstWaitMs: 1 },
+    });
+    const { vectors } = await embedder.embed(['word '.repeat(600)], work);
+    assert.equal(vectors.length, 1);
+    assert.equal(received.length, 2);
   });
 
   it('a server that cuts prompts is named once, with both numbers', async () => {
