@@ -1,7 +1,7 @@
 import { isNamedByIssue } from './failure/namedByIssue';
 import { functionOf, standing, unrelatedReason } from './outcome';
-import type { Limit, VerdictReason } from './reason';
-import type { TestTransition } from './transition';
+import { isLimit, type Limit, type VerdictReason } from './reason';
+import { functionsWithUnmatchedCases, type TestTransition } from './transition';
 import { plural } from './plural';
 
 /** The strict grade of one candidate on one instance (the paper's definitions, section 3). */
@@ -77,7 +77,7 @@ export function gradeStrict(evidence: StrictEvidence): Verdict {
   return {
     success: reason === 'success',
     reason,
-    explanation,
+    explanation: `${explanation}${aboutNames(reason, answerable)}`,
     wellFormed: true,
     failToPass: ids(failToPassing),
     failToFail: ids(failToFailing),
@@ -145,6 +145,15 @@ function reasonOf(
   }
   const explanation = 'no test of the candidate passed or failed on both sides';
   return { reason: 'no test ran', explanation };
+}
+
+/** Where outcomes may be missing because the names of cases change, says so. */
+function aboutNames(reason: VerdictReason, tests: readonly TestTransition[]): string {
+  if (reason === 'success' || reason === 'unsound' || isLimit(reason)) return '';
+  const [first, ...more] = functionsWithUnmatchedCases(tests);
+  if (first === undefined) return '';
+  const further = more.length === 0 ? '' : ` and of ${more.length} more`;
+  return `; the names of the cases of ${first}${further} change between runs, so that the sides cannot be compared`;
 }
 
 /** Most tests that an explanation names. */

@@ -117,6 +117,7 @@ export async function runAffected(
     run: {
       ...merged,
       lines: part.lines,
+      changedNames: new Map([...(last.run.changedNames ?? []), ...(part.changedNames ?? [])]),
       records: { base: withLog('base'), fixed: withLog('fixed') },
     },
     affected: { ran: tests.length, kept },

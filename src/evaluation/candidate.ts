@@ -14,7 +14,6 @@ import { gradeStrict, ungraded } from '../domain/verdict';
 import type { TestPlan } from '../engine/testPlan';
 import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
-import { brokenRuns } from './brokenRuns';
 import type { CandidateResult } from './candidateResult';
 import { remarkOnDay } from '../engine/environments/leastDay';
 import { environmentProblem, howToMend } from './environmentProblem';
@@ -46,7 +45,7 @@ import {
   type RefusedCandidate,
 } from './prepareCandidate';
 import { endingOf, tookAllItsTime, whyNeitherRuns, whyNotRunnable } from './results';
-import { testRun } from './testRun';
+import { brokenRuns, testRun } from './testRun';
 import type { BothSides, InstanceSession } from './session';
 
 /** What an evaluation can report besides its grade. */
@@ -252,7 +251,9 @@ async function gradedResult(
     tests: [...tests.filter(isOwn), ...tests.filter((each) => !isOwn(each))],
     strict,
     harness,
-    difference: partly ? undefined : (apart ?? explainDifference(strict, harness, tests)),
+    difference: partly
+      ? undefined
+      : (apart ?? explainDifference(strict, harness, tests, candidate.changedNames)),
     changeCoverage:
       hindrances.length > 0 || contradictions.length > 0
         ? undefined

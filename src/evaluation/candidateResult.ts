@@ -7,8 +7,7 @@ import type { Verdict } from '../domain/verdict';
 import type { Diagnostic } from '../patch/diagnostic';
 import type { TreeSource } from '../repository/source';
 import type { AffectedRun } from './affected';
-import type { BrokenRun } from './brokenRuns';
-import type { TestRun } from './testRun';
+import type { BrokenRun, TestRun } from './testRun';
 
 /** One candidate on one instance, with both gradings. */
 export interface CandidateResult {

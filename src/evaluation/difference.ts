@@ -6,17 +6,20 @@ import type { Verdict } from '../domain/verdict';
 /**
  * Why strict and harness grading disagree on success: each rule that makes the difference, with the
  * tests that show it. Undefined when they agree.
+ *
+ * @param changedNames names by the ids on R∘X*, of tests whose ids change between runs
  */
 export function explainDifference(
   strict: Verdict,
   harness: HarnessReport,
   tests: readonly TestTransition[],
+  changedNames: ReadonlyMap<string, string> = new Map(),
 ): string | undefined {
   if (strict.success === harness.resolved) return undefined;
   const verb = harness.resolved ? 'resolved' : 'not resolved';
   const rules = harness.resolved
     ? rulesOfSuccess(strict, tests)
-    : rulesOfFailure(strict, harness, tests);
+    : rulesOfFailure(strict, harness, tests, changedNames);
   const found = rules.filter(([concerned]) => concerned.length > 0);
   const words =
     found.length === 0
@@ -80,20 +83,24 @@ function rulesOfFailure(
   strict: Verdict,
   harness: HarnessReport,
   tests: readonly TestTransition[],
+  changedNames: ReadonlyMap<string, string>,
 ): HarnessRules {
   const { added, lost, broken, failing } = harnessFaults(harness);
+  const changing = new Set([...changedNames].flat());
   const known = testsByLogName(tests);
   const of = (name: string): readonly TestTransition[] =>
     known.get(name) ?? known.get(functionOf(bareName(name))) ?? [];
-  const against = [...broken, ...failing];
+  const renamed = [...broken, ...failing].filter((name) => changing.has(name));
+  const against = [...broken, ...failing].filter((name) => !changing.has(name));
   const unknown = against.filter((name) => of(name).length === 0);
   const merged = against.filter((name) => (known.get(name)?.length ?? 0) > 1);
   const rest = (names: readonly string[]) =>
-    names.filter((name) => !unknown.includes(name) && !merged.includes(name));
+    names.filter((name) => ![...unknown, ...merged, ...renamed].includes(name));
   const one = (name: string): TestTransition | undefined => of(name)[0];
   const brokenAlone = rest(broken).filter((name) => one(name)?.transition === 'P→F');
   return [
     ...(added.length > 0 ? [] : rulesOfNone(strict, harness, tests)),
+    [renamed, 'a test whose name changes between runs is one test on R and another on R∘X* there'],
     [
       unknown,
       'it reads a line of the log as a test that did not run, such as the output of a run within a test',

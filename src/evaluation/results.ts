@@ -6,6 +6,7 @@ import { outputLimit } from '../engine/boundedOutput';
 import type { RunRecord } from '../engine/engine';
 import type { FileLine } from './coverage/candidateLines';
 import { parseLog } from '../engine/runners/parseLog';
+import { withNamesOf } from './testNames';
 
 /**
  * The outcome of every test of a run: what the recorder inside the run wrote, completed by
@@ -105,9 +106,10 @@ function standsFor(whole: string, { phase }: TestResult, test: string): boolean 
  */
 export function transitionsBetween(
   base: RunRecord,
-  fixed: RunRecord,
+  other: RunRecord,
   expected: readonly string[],
 ): TestTransition[] {
+  const fixed = withNamesOf(base, other);
   const onBase = resultsOf(base, expected);
   const onFixed = resultsOf(fixed, expected);
   return pairResults(

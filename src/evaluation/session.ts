@@ -38,6 +38,7 @@ import { linesByFile, ofOwnLines } from './coverage/linesByFile';
 import { environmentFault, type EnvironmentFault } from './environmentFault';
 import { QueuedSandboxes } from './queuedSandboxes';
 import type { RunKey, RunStore } from './runStore';
+import { namesOfOtherRuns, withTestNames } from './testNames';
 
 /** Both sides of one run. */
 export interface BothSides {
@@ -140,7 +141,10 @@ export interface InstanceSession {
 /** The result of one run. Counts have line numbers of the trees with the patch. */
 export interface SessionRun {
   readonly plan: TestPlan;
+  /** Tests whose ids change between runs have the names on R∘X* that they have on R. */
   readonly records: Partial<BothSides>;
+  /** These names, by the ids on R∘X*; absent where no id changes. */
+  readonly changedNames?: ReadonlyMap<string, string>;
   /** Where the changed lines stood during the run. */
   readonly lines: Readonly<Record<Side, CandidateLines>>;
   /** Why, because of what is installed, a side says nothing about the tests. */
@@ -263,7 +267,7 @@ class SessionWork {
     if (now.digest !== environment.digest) {
       throw new EnvironmentChanged('The environment was changed meanwhile', 'Run the tests again');
     }
-    return { plan, lines, environment: environment.digest, ...done };
+    return { plan, lines, environment: environment.digest, ...done, ...namedAsOnR(done.records) };
   }
 
   debug(
@@ -356,6 +360,19 @@ class SessionWork {
       }),
     );
   }
+}
+
+function namedAsOnR({
+  base,
+  fixed,
+}: SessionRun['records']): Pick<SessionRun, 'changedNames'> | Pick<SessionRun, 'records'> {
+  if (base === undefined || fixed === undefined) return {};
+  const names = namesOfOtherRuns([base], [fixed]);
+  if (names.size === 0) return {};
+  return {
+    records: { base, fixed: withTestNames(fixed, (id) => names.get(id) ?? id) },
+    changedNames: names,
+  };
 }
 
 /** What describes one run; `environment` is the digest. */

@@ -1,6 +1,8 @@
+import { sides, type Side } from '../domain/outcome';
 import type { RunRecord } from '../engine/engine';
 import type { TestPlan } from '../engine/testPlan';
 import { whyBrokenOff, whyNotRunnable } from './results';
+import type { BothSides } from './session';
 
 /** One run of tests on one side, as results keep it. */
 export interface TestRun {
@@ -37,4 +39,26 @@ export function logWithEnding(record: RunRecord): string {
   if (why === undefined) return record.log;
   const start = record.log === '' || record.log.endsWith('\n') ? record.log : `${record.log}\n`;
   return `${start}swt-bench: ${why}\n`;
+}
+
+/** A run of the golden or base tests that does not tell what its tests do. */
+export interface BrokenRun {
+  /** T*, the tests of R beside T*, or the tests of R beside the candidate's. */
+  readonly of: 'golden' | 'golden base' | 'base';
+  readonly side: Side;
+  /** Bounded output; its last line says how the run ended. */
+  readonly log: string;
+}
+
+/** The sides on which a run broke off, or could not run its tests at all. */
+export function brokenRuns(
+  run: { readonly records: BothSides | undefined } | undefined,
+  of: BrokenRun['of'],
+): BrokenRun[] {
+  const records = run?.records;
+  if (records === undefined) return [];
+  return sides.flatMap((side) => {
+    const record = records[side];
+    return whyNotToTheEnd(record) === undefined ? [] : [{ of, side, log: logWithEnding(record) }];
+  });
 }

@@ -32,6 +32,7 @@ import {
   type SessionRun,
   type TestSet,
 } from './session';
+import { namesOfOtherRuns, withTestNames } from './testNames';
 
 /** A test set run on both sides. */
 export interface SetRun extends Omit<SessionRun, 'records'> {
@@ -46,13 +47,11 @@ export async function runSet(
   set: TestSet,
   options: RunOptions,
 ): Promise<SetRun> {
-  const { plan, records, lines, faults, environment } = await session.run(set, options);
+  const { records, ...run } = await session.run(set, options);
+  const { plan } = run;
   const { base, fixed } = records;
   return {
-    plan,
-    lines,
-    faults,
-    environment,
+    ...run,
     records: base !== undefined && fixed !== undefined ? { base, fixed } : undefined,
     notes: plan.notRun.map(({ path, reason }) => `${path}: ${reason}`),
   };
@@ -224,9 +223,10 @@ export function transitionsOf(run: SetRun, expected: readonly string[]): TestTra
  */
 export function strictEvidence(
   candidate: SetRun,
-  base: SetRun,
+  ofBase: SetRun,
   known: OwnTests,
 ): StrictEvidence & { readonly tests: readonly TestTransition[] } {
+  const base = withNamesIn(candidate, ofBase);
   const tests = transitionsOf(candidate, known.all);
   const before = transitionsOf(base, known.before);
   // Tests that only appear in a run (made by a loop, say) are the candidate's when base has none.
@@ -252,6 +252,28 @@ export function strictEvidence(
     brokenOff: candidate.records && brokenOffIn(candidate.records.fixed),
     contradictions: contradictionsOfBoth(candidate.records, candidate.plan.runner),
   };
+}
+
+/**
+ * The run of T^R with the names that its tests have in a candidate's run. A candidate may replace
+ * cases as well, so only names that change between the sides of both runs count as changed.
+ */
+function withNamesIn(candidate: SetRun, base: SetRun): SetRun {
+  const [known, { records }] = [candidate.records, base];
+  const [changing, changingInBase] = [candidate, base].map(
+    ({ changedNames }) => new Set(changedNames?.values()),
+  );
+  if (known === undefined || records === undefined) return base;
+  const names = namesOfOtherRuns([known.base], [records.base]);
+  const named = (record: RunRecord): RunRecord =>
+    withTestNames(record, (id) => {
+      const name = names.get(id);
+      const isChange = name !== undefined && changing?.has(name) && changingInBase?.has(id);
+      return isChange === true ? name : id;
+    });
+  return changing?.size === 0 || names.size === 0
+    ? base
+    : { ...base, records: { base: named(records.base), fixed: named(records.fixed) } };
 }
 
 const brokeOff = ({ records }: SetRun): boolean =>
@@ -492,25 +514,13 @@ export function withNewPaths(run: SetRun, renamed: ReadonlyMap<string, string>):
     const file = fileOf(id);
     return `${renamed.get(file) ?? file}${id.slice(file.length)}`;
   };
-  const inRecord = (record: RunRecord): RunRecord => ({
-    ...record,
-    trace: {
-      ...record.trace,
-      outcomes: record.trace.outcomes.map((each) => ({ ...each, test: move(each.test) })),
-      collected: record.trace.collected.map(move),
-      counts: record.trace.counts.map((each) => ({
-        ...each,
-        byTest: new Map([...each.byTest].map(([id, count]) => [move(id), count])),
-      })),
-      unfinished: record.trace.unfinished.map((each) => ({
-        ...each,
-        lastTest: each.lastTest === null ? null : move(each.lastTest),
-      })),
-    },
-  });
-  const { plan, records } = run;
+  const inRecord = (record: RunRecord): RunRecord => withTestNames(record, move);
+  const { plan, records, changedNames } = run;
   return {
     ...run,
+    ...(changedNames && {
+      changedNames: new Map([...changedNames].map(([id, name]) => [move(id), move(name)])),
+    }),
     plan: { ...plan, files: plan.files.map(move) },
     records: records && { base: inRecord(records.base), fixed: inRecord(records.fixed) },
   };

@@ -67,7 +67,11 @@ export function judgeSoundness(repetitions: readonly StrictEvidence[]): Judgemen
       tests: [...(verdicts[unlike]?.anyToFail ?? [])],
     });
   }
-  return { reasons, flaky, failToPass: inEach(verdicts.map((each) => each.failToPass)) };
+  return {
+    reasons,
+    flaky,
+    failToPass: inEach(verdicts.map((each) => each.failToPass.map(nameOf))),
+  };
 }
 
 /**

@@ -169,6 +169,7 @@ export interface Evaluation {
       readonly FAIL_TO_FAIL: readonly string[];
       readonly PASS_TO_PASS: readonly string[];
       readonly candidate_tests: readonly string[];
+      readonly findings: readonly { readonly kind: string; readonly evidence: readonly string[] }[];
       readonly tests: readonly {
         readonly test: string;
         readonly transition: string;

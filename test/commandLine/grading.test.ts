@@ -111,7 +111,19 @@ describe('grading of made-up candidates', () => {
     const conftest =
       'import pytest\nfrom pkg.m import g\n\n\n@pytest.fixture\ndef gg():\n    return g\n';
     const usesIt = 'from pkg.m import f\n\n\ndef test_c(gg):\n    assert gg(f(1)) == 3\n';
+    /** A test of R, each case of which fails, and others, with an address, a clock and a process id. */
+    const withIds = (...added: readonly string[]): string =>
+      'import os, time\nimport pytest\nfrom pkg.m import f\n\n\nclass A:\n    pass\n\n\n' +
+      '@pytest.mark.parametrize("o", [A(), A()], ids=repr)\ndef test_old(o):\n    assert not o\n' +
+      added
+        .map(
+          (asserted, at) =>
+            '\n\n@pytest.mark.parametrize("x", [A(), time.time_ns(), os.getpid()], ids=repr)\n' +
+            `def test_${at}(x):\n    assert ${asserted}\n`,
+        )
+        .join('');
     const candidates: Readonly<Record<string, Files>> = {
+      changingIds: { 'tests/test_ids.py': withIds('f(1) == 3', 'f(1) > 0', 'f(1) < 0') },
       cases: {
         'tests/test_new.py':
           'import pytest\nfrom pkg.m import f, g\n\n\n@pytest.mark.parametrize("x", [1, 2])\ndef test_p(x):\n    assert g(f(x)) == x + 2\n',
@@ -135,6 +147,7 @@ describe('grading of made-up candidates', () => {
       const base = {
         'tests/__init__.py': '',
         'tests/test_old.py': oldClass(),
+        'tests/test_ids.py': withIds(),
         'tests/base.py':
           'from pkg.m import f\n\n\nclass Base:\n    def test_inherited(self):\n        assert f(1) == 3\n',
       };
@@ -158,6 +171,21 @@ describe('grading of made-up candidates', () => {
         assert.equal(result.strict?.success, true);
       });
     }
+
+    it('a test whose id changes between runs is one test, in R as in the candidate', () => {
+      const { strict } = only(results, 'changingIds');
+      const of = (name: string): string[] =>
+        (strict?.tests ?? []).flatMap(({ test, transition }) =>
+          test.includes(`::${name}[`) ? [transition] : [],
+        );
+      assert.deepEqual(of('test_0'), ['F→P', 'F→P', 'F→P']);
+      assert.deepEqual(of('test_1'), ['P→P', 'P→P', 'P→P']);
+      assert.deepEqual(of('test_2'), ['F→F', 'F→F', 'F→F']);
+      assert.deepEqual(of('test_old'), ['F→F', 'F→F']);
+      // Not 5 of its own tests: those of R fail without it too.
+      assert.match(strict?.explanation ?? '', /^3 of its own tests fail on both sides/);
+      assert.deepEqual(strict?.findings, []);
+    });
 
     it('the set-up of a new class is counted, whatever other classes do', () => {
       assert.equal(share(only(results, 'setUpClass')), '3/4');

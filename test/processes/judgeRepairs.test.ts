@@ -253,6 +253,34 @@ describe('judging code patches, several at once', function () {
     assert.match(second.judged[0]?.failure ?? '', /the row lists no tests, and the golden tests/);
   });
 
+  it('knows a test whose name changes between runs, where the row lists none', async () => {
+    let address = 0;
+    const at: At = (step, { side, patch = '' }) => {
+      if (step !== 'run') return undefined;
+      address += 1;
+      const isFixed = side === 'fixed' || patch.includes('+    return 2');
+      const cases = { a: isFixed ? 'passed' : 'failed', b: 'passed', c: 'failed' } as const;
+      return ran(
+        Object.fromEntries(
+          // The log has the failures first.
+          Object.entries(cases)
+            .map(([name, outcome]) => [`${two}[${name}-0x${address}]`, outcome] as const)
+            .sort(([, one], [, other]) => one.localeCompare(other)),
+        ),
+      );
+    };
+    for (const repo of ['pallets/flask', 'octo/cat']) {
+      const row = { failToPass: undefined, passToPass: undefined, repo };
+      const judged = async (patch: string) =>
+        (await judgeRepairs(await request([of(patch)], at, {}, row), textOf)).judged[0];
+      const right = await judged(goldenPatch);
+      assert.deepEqual([right?.status, right?.strict?.reason], ['resolved', 'resolved']);
+      assert.deepEqual(right?.tests?.FAIL_TO_PASS, { success: 1, failure: 0 });
+      const no = await judged(wrong);
+      assert.deepEqual([no?.status, no?.strict?.reason], ['unresolved', 'still fails']);
+    }
+  });
+
   it('goes on where it was interrupted, and judges anew only what failed', async () => {
     const out = join(await example.storage(), 'out');
     const results = { out, runId: 'run', dataset: 'd', predictions: [] };

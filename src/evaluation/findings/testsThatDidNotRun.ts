@@ -1,6 +1,6 @@
 import type { Finding } from '../../domain/finding';
-import { isFailure, sideName, sides, type Side } from '../../domain/outcome';
-import type { TestTransition } from '../../domain/transition';
+import { functionOf, isFailure, sideName, sides, type Side } from '../../domain/outcome';
+import { functionsWithUnmatchedCases, type TestTransition } from '../../domain/transition';
 import type { RunRecord } from '../../engine/engine';
 import { whyBrokenOff, withoutOutcome } from '../results';
 
@@ -53,7 +53,12 @@ function absentOn(side: Side, { records, tests }: Ran, base: Ran): string[] {
   const isAbsent = (each: TestTransition): boolean =>
     each[side].outcome === 'missing' && each[other].outcome !== 'missing';
   const known = new Set(base.tests.filter(isAbsent).map(({ test }) => test));
-  return tests.filter((each) => isAbsent(each) && !known.has(each.test)).map(({ test }) => test);
+  // The verdict says that their names change.
+  const changing = new Set(functionsWithUnmatchedCases(tests));
+  return tests
+    .filter((each) => isAbsent(each) && !known.has(each.test))
+    .map(({ test }) => test)
+    .filter((test) => !changing.has(functionOf(test)));
 }
 
 function skippedAfter(tests: readonly TestTransition[], base: readonly TestTransition[]): string[] {

@@ -64,7 +64,7 @@ async function goldenRuns(session: InstanceSession, settings: JudgeSettings): Pr
   const golden = parseUnified(trees.golden ?? instance.goldenPatch);
   const placed = await applyPatch(golden, read);
   return {
-    expected: expectedOf(session, run.plan.runner, outcomes),
+    expected: expectedOf(session, run, outcomes),
     outcomes,
     functions: own.all,
     paths: new Set(tests.flatMap(({ oldPath, newPath }) => [oldPath ?? [], newPath ?? []].flat())),
@@ -91,7 +91,7 @@ function goldenOutcomes(run: SessionRun, functions: readonly string[]): GoldenOu
 /** The lists of the row, or else those that the golden runs show. */
 function expectedOf(
   session: InstanceSession,
-  runner: SessionRun['plan']['runner'],
+  { plan, changedNames }: SessionRun,
   outcomes: GoldenOutcomes | string,
 ): GoldenRuns['expected'] {
   const { failToPass, passToPass } = session.instance;
@@ -101,7 +101,7 @@ function expectedOf(
   }
   if (typeof outcomes === 'string') return `the row lists no tests, and ${outcomes}`;
   const statuses = (record: RunRecord): StatusMap => {
-    const { parse, recorded } = sweBenchParsing(session, record, runner);
+    const { parse, recorded } = sweBenchParsing(session, record, plan.runner, changedNames);
     // One name for each test: a log of unittest has others than the ids.
     if (recorded !== undefined && recorded.size > 0) return recorded;
     return statusesInLog(sweBenchLogOf(record), parse) ?? new Map<string, string>();
@@ -132,6 +132,13 @@ const words: Readonly<Record<TestResult['outcome'], string | undefined>> = {
   missing: undefined,
 };
 
+/** Statuses by other names: by those of the ids, which parsers cut off at a blank. */
+function renamedStatuses(statuses: StatusMap, names: ReadonlyMap<string, string>): StatusMap {
+  const all = new Map(names);
+  for (const [id, name] of names) all.set(id.split(' ')[0] ?? '', name.split(' ')[0] ?? '');
+  return new Map([...statuses].map(([test, status]) => [all.get(test) ?? test, status]));
+}
+
 /** How the statuses of a run are read. */
 interface SweBenchParsing {
   readonly parse: (output: string) => StatusMap;
@@ -144,23 +151,28 @@ interface SweBenchParsing {
 /**
  * The log parser of SWE-bench. It has none for some repositories, and reads pytest's log where this
  * machine has only unittest: there the recorded outcomes count too, under their ids.
+ *
+ * @param names those of tests whose ids change between runs, by id
  */
 export function sweBenchParsing(
   { instance }: Pick<InstanceSession, 'instance'>,
   record: Pick<RunRecord, 'trace'>,
   runner: SessionRun['plan']['runner'],
+  names: ReadonlyMap<string, string> = new Map(),
 ): SweBenchParsing {
   const parser = sweBenchParserOf(instance);
-  if (parser !== undefined && runner !== unittest.name) return { parse: parser };
-  const recorded = new Map(
+  if (parser !== undefined && runner !== unittest.name) {
+    return { parse: (output) => renamedStatuses(parser(output), names) };
+  }
+  const recorded: StatusMap = new Map(
     record.trace.outcomes.flatMap(({ test, outcome }) => {
       const word = words[outcome];
-      return word === undefined ? [] : [[test, word] as const];
+      return word === undefined ? [] : [[names.get(test) ?? test, word] as const];
     }),
   );
   const inLog = parser ?? ((output: string) => parseLog(output, instance.repo));
   return {
-    parse: (output) => new Map([...inLog(output), ...recorded]),
+    parse: (output) => new Map([...renamedStatuses(inLog(output), names), ...recorded]),
     recorded,
     note:
       parser === undefined

@@ -30,6 +30,7 @@ import { parseCodePatch, stackPatches } from '../../evaluation/codePatch';
 import { contradictionsOf } from '../../evaluation/findings/recordsThatDoNotFit';
 import { endingOf, tookAllItsTime, transitionsBetween } from '../../evaluation/results';
 import type { InstanceSession, SessionRun } from '../../evaluation/session';
+import { namesOfOtherRuns } from '../../evaluation/testNames';
 import { whyNotToTheEnd } from '../../evaluation/testRun';
 import { splitTestEdits } from '../../patch/testFiles';
 import { applyPatch } from '../../patch/unified/applyPatch';
@@ -192,7 +193,7 @@ class PatchedRuns {
 function gradeRun(
   session: InstanceSession,
   { record, plan }: PatchedRun,
-  { expected }: GoldenRuns,
+  { expected, outcomes }: GoldenRuns,
   { timeoutSeconds }: JudgeSettings,
 ): RepairJudgement {
   const hindrance = 'environment failed';
@@ -210,10 +211,15 @@ function gradeRun(
     return { status: 'error', failure, output, ...infraOf(output) };
   }
   const output = sweBenchLogOf(record);
-  const { parse, note } = sweBenchParsing(session, record, plan.runner);
+  const { tests, origin: lists } = expected;
+  // SWE-bench compares the names of a published list as they are.
+  const names =
+    lists === 'dataset' || typeof outcomes === 'string'
+      ? undefined
+      : namesOfOtherRuns([outcomes.records.fixed], [record]);
+  const { parse, note } = sweBenchParsing(session, record, plan.runner, names);
   const named = session.instance.environment?.evalType;
   const evalType = evalTypes.find((each) => each === named) ?? 'pass_and_fail';
-  const { tests, origin: lists } = expected;
   const report = gradeSweBench(output, { parse, expected: tests, evalType });
   const notes = [
     ...(note === undefined ? [] : [note]),

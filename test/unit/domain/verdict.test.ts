@@ -69,6 +69,19 @@ describe('strict grading: success is at least one F→P and no ×→F', () => {
     assert.deepEqual(verdict.passToFail, ['t.py::test_two']);
   });
 
+  it('says so where cases with changing names keep the sides from being compared', () => {
+    const cases: Fates = {
+      [`${own}[1]`]: ['failed', 'missing'],
+      [`${own}[2]`]: ['missing', 'passed'],
+    };
+    const verdict = grade(cases);
+    assert.equal(verdict.reason, 'no test ran');
+    assert.match(verdict.explanation, /names of the cases of t\.py::test_own change between runs/);
+    const broken = grade({ ...cases, [`${own}[3]`]: ['missing', 'failed'] });
+    assert.match(broken.explanation, /change between runs/);
+    assert.doesNotMatch(grade({ [own]: ['failed', 'missing'] }).explanation, /change between runs/);
+  });
+
   for (const neither of ['skipped', 'xfailed', 'missing'] as const) {
     it(`${neither} neither fails nor passes`, () => {
       assert.equal(grade({ [own]: [neither, 'passed'] }).reason, 'no test ran');

@@ -76,6 +76,21 @@ describe('each rule that makes the difference', () => {
     });
     return explainDifference(strict, harness, tests);
   };
+  it('a test that the harness takes for two, since its name changes between the runs', () => {
+    const [old, now] = ['t.py::test_id[0x1]', 't.py::test_id[0x2]'];
+    const tests = transitions({ [own]: ['failed', 'passed'], [old]: ['passed', 'passed'] });
+    const strict = gradeStrict({ candidate: tests, base: [], ownFunctions: new Set([own]) });
+    const candidate = runs({
+      [own]: ['FAILED', 'PASSED'],
+      [old]: ['PASSED', undefined],
+      [now]: [undefined, 'PASSED'],
+    });
+    const parts = { removed: [], added: [], candidate, golden: undefined, base: runs({}) };
+    assert.equal(
+      explainDifference(strict, gradeHarness(parts), tests, new Map([[now, old]])),
+      'harness grading: not resolved; a test whose name changes between runs is one test on R and another on R∘X* there (t.py::test_id[0x1])',
+    );
+  });
   const own = 't.py::test_own';
   const good = { [own]: ['FAILED', 'PASSED'] } as const;
 

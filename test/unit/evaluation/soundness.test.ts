@@ -52,6 +52,11 @@ describe('soundness of an instance from repeated runs', () => {
     });
   });
 
+  it('names the function of F→P cases whose names change between repetitions', () => {
+    const rounds = ['[0x1]', '[0x2]'].map((id) => round({ [`${own}${id}`]: fp }));
+    assert.deepEqual(judgeSoundness(rounds), { reasons: [], flaky: [], failToPass: [own] });
+  });
+
   it('does not blame T* for what fails on R∘X* without it', () => {
     assert.deepEqual(
       kinds(judgeSoundness([round({ [own]: fp, [other]: ff }, { [other]: ff })])),

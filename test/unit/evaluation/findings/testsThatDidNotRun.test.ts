@@ -43,6 +43,13 @@ describe('tests that did not run', () => {
     }
   });
 
+  it('are not cases whose names change between runs', () => {
+    const run = ran({ 't.py::c[1]': 'failed', [b]: 'failed' }, { 't.py::c[2]': 'passed' }, []);
+    assert.deepEqual(testsThatDidNotRun(run, nothing)?.evidence, [
+      'on R∘X*, absent though the other side has them: t.py::b',
+    ]);
+  });
+
   it('are not those that the run of R loses as well', () => {
     const base = ran({ [b]: 'failed' }, { [b]: 'skipped' }, [b, 't.py::slow']);
     const run = ran({ [a]: 'failed', [b]: 'failed' }, { [a]: 'passed', [b]: 'skipped' }, [
