@@ -184,7 +184,7 @@ function notesOn(
     ...candidate.notes.filter((note) => why?.includes(note) !== true),
     ...remarksOf(candidate),
     ...noteOn(hindrances, why),
-    ...(golden.failures === undefined ? [] : [golden.failures]),
+    ...golden.notes,
     ...(why === undefined ? noteOnFaults(candidate) : []),
   ];
 }
@@ -428,11 +428,7 @@ function withoutRun(
   return {
     ...header(session, request),
     diagnostics,
-    notes: [
-      ...notesOfTrees(session),
-      ...noteOn(golden.hindrances),
-      ...(golden.failures === undefined ? [] : [golden.failures]),
-    ],
+    notes: [...notesOfTrees(session), ...noteOn(golden.hindrances), ...golden.notes],
     findings: [],
     patch,
     ownTests: [],

@@ -11,6 +11,7 @@ import { formatFilePatch, makeUnified } from '../patch/unified/makeUnified';
 import { GitError } from '../repository/git/git';
 import { resultsOf, whyBrokenOff, whyNotRunnable } from './results';
 import type { InstanceSession, RunOptions } from './session';
+import { withNamesOf } from './testNames';
 
 /** Settings of the runs that judge a code patch. */
 type CodeRunOptions = Pick<RunOptions, 'timeoutSeconds' | 'signal' | 'reporter'>;
@@ -109,19 +110,20 @@ export async function isResolved(
   code: string,
   request: CodeRunOptions,
 ): Promise<boolean | undefined> {
-  const { goldenFiles } = session;
-  const { goldenTests } = session.instance;
-  const golden = await recordOfSide(session, 'fixed', goldenTests, goldenFiles, request);
+  const tests = await session.goldenTests(request.signal);
+  if ('problem' in tests) return undefined;
+  const { patch, files } = tests;
+  const golden = await recordOfSide(session, 'fixed', patch, files, request);
   if (typeof golden === 'string') return undefined;
   const passing = ({ outcome }: TestResult): boolean => standing(outcome) === 'passes';
   const wanted = resultsOf(golden, []).filter(passing);
   if (wanted.length === 0) return undefined;
-  const together = await stackPatches(session, code, goldenTests, request);
+  const together = await stackPatches(session, code, patch, request);
   if (typeof together !== 'string') return undefined;
-  const record = await recordOfSide(session, 'base', together, goldenFiles, request);
+  const record = await recordOfSide(session, 'base', together, files, request);
   if (typeof record === 'string') return false;
   const found = new Set(
-    resultsOf(record, [])
+    resultsOf(withNamesOf(golden, record), [])
       .filter(passing)
       .map(({ test }) => test),
   );

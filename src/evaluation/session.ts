@@ -27,7 +27,6 @@ import { applyPatch } from '../patch/unified/applyPatch';
 import { changedLines } from '../patch/changedLines';
 import { unsafePath } from '../patch/unsafePath';
 import { parseUnified } from '../patch/unified/parseUnified';
-import { testFilesOf } from '../patch/testFiles';
 import type { PythonParser } from '../python/parser';
 import { findTests, importsPytest } from '../python/tests';
 import { textOf } from '../patch/bytes';
@@ -36,6 +35,7 @@ import { holdTrees, type Trees } from '../repository/trees';
 import { candidateLines, type CandidateLines, type FileLine } from './coverage/candidateLines';
 import { linesByFile, ofOwnLines } from './coverage/linesByFile';
 import { environmentFault, type EnvironmentFault } from './environmentFault';
+import { goldenTestsOf, type GoldenTests } from './goldenTests';
 import { QueuedSandboxes } from './queuedSandboxes';
 import type { RunKey, RunStore } from './runStore';
 import { namesOfOtherRuns, withTestNames } from './testNames';
@@ -94,8 +94,8 @@ export interface InstanceSession {
     readonly removed: readonly ChangedLine[];
     readonly added: readonly ChangedLine[];
   };
-  /** Test files of T*. */
-  readonly goldenFiles: readonly string[];
+  /** T* and its files, found once. */
+  goldenTests(signal?: AbortSignal): Promise<GoldenTests>;
   /**
    * A file of R as text, as `textOf` gives it; undefined when R has no file at this path, or the
    * path leaves R.
@@ -185,7 +185,7 @@ export async function openSession(parts: SessionParts): Promise<InstanceSession>
     engine,
     python,
     changed,
-    goldenFiles: testFilesOf(parseUnified(instance.goldenTests)),
+    goldenTests: (signal) => work.goldenTests.get(signal),
     readFileOfR: readerOf(trees.base),
     run: (set, options) => work.run(set, options),
     debug: (set, side, options, start) => work.debug(set, side, options, start),
@@ -201,6 +201,10 @@ export async function openSession(parts: SessionParts): Promise<InstanceSession>
 class SessionWork {
   readonly ownLines: Readonly<Record<Side, readonly ChangedLine[]>>;
   private readonly sides: readonly Side[];
+  readonly goldenTests = new RetryingMemo((signal: AbortSignal | undefined) => {
+    const { instance, trees } = this.parts;
+    return goldenTestsOf(instance, trees, readerOf(trees.base), signal);
+  });
   private readonly prepared = new RetryingMemo((work: EngineWork) => {
     const { engine, instance, trees } = this.parts;
     return engine.prepare(instance, trees, work);

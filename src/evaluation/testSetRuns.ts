@@ -350,30 +350,33 @@ export interface GoldenEvidence {
   readonly coverage: ChangeCoverage | undefined;
   /** Why these runs do not show which lines are executable, so that no candidate's ΔC is known. */
   readonly hindrances: readonly Hindrance[];
-  /** What a reader should know of tests of T* that fail on R∘X*; undefined where none does. */
-  readonly failures?: string | undefined;
+  /** What a reader should know of T*: how it applies, and its tests that fail on R∘X*. */
+  readonly notes: readonly string[];
 }
+
+const withoutGolden = (what: string): GoldenEvidence => ({
+  golden: undefined,
+  goldenBase: undefined,
+  coverage: undefined,
+  hindrances: [{ what }],
+  notes: [],
+});
 
 /** Golden runs, done once per instance. */
 export async function goldenEvidence(
   session: InstanceSession,
   options: EvidenceOptions,
 ): Promise<GoldenEvidence> {
-  const files = session.goldenFiles;
-  if (files.length === 0) {
-    return {
-      golden: undefined,
-      goldenBase: undefined,
-      coverage: undefined,
-      hindrances: [{ what: 'T* touches no Python test file' }],
-    };
-  }
+  const tests = await session.goldenTests(options.signal);
+  // Which files of T* do not fit stays hidden.
+  if ('problem' in tests) return withoutGolden('T* does not apply to R and R∘X*');
+  const { patch, files } = tests;
+  if (files.length === 0) return withoutGolden('T* touches no Python test file');
   options.reporter.progress('golden tests');
-  const { goldenTests } = session.instance;
-  const golden = await runKept(session, { patch: goldenTests, files }, options);
-  const own = await ownTestsOf(session, goldenTests, files);
+  const golden = await runKept(session, { patch, files }, options);
+  const own = await ownTestsOf(session, patch, files);
   const goldenBase = await runBase(session, own, options);
-  const tests = { own: new Set(own.functions), removed: new Set(own.removed) };
+  const functions = { own: new Set(own.functions), removed: new Set(own.removed) };
   const runs = { golden, goldenBase };
   const hindrances = [
     ...hindrancesOf(golden, 'golden'),
@@ -383,12 +386,16 @@ export async function goldenEvidence(
     ...runs,
     hindrances,
     coverage:
-      hindrances.length > 0 ? undefined : coverageOf(session, golden, goldenBase, runs, tests),
-    // Where runs broke off, the hindrances say more.
-    failures:
-      hindrances.length > 0
-        ? undefined
-        : await noteOnGolden(session, strictEvidence(golden, goldenBase, own), options),
+      hindrances.length > 0 ? undefined : coverageOf(session, golden, goldenBase, runs, functions),
+    notes: [
+      ...(tests.appliedWith === undefined
+        ? []
+        : [`T* does not apply with \`git apply\`; it was applied with \`${tests.appliedWith}\``]),
+      // Where runs broke off, the hindrances say more.
+      ...(hindrances.length > 0
+        ? []
+        : [await noteOnGolden(session, strictEvidence(golden, goldenBase, own), options)]),
+    ].flatMap((note) => note ?? []),
   };
   memoryOf(session).golden = { timeoutSeconds: options.timeoutSeconds, evidence };
   return evidence;

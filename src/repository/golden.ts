@@ -49,15 +49,17 @@ export async function applyGolden(
   tree: string,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly applied: Applied; readonly tree: string }> {
-  const appliedWith = await apply(tree, instance.goldenPatch, signal).catch((error: unknown) => {
-    if (!(error instanceof GitError)) throw error;
-    throw new GoldenPatchUnfit(
-      `The golden patch of ${instance.id} does not apply to its repository from ${withoutPassword(source.from)} (${error.stderr.trim().split('\n')[0]})`,
-      source.kind === 'snapshot'
-        ? 'Name a snapshot closer to the base commit with --source'
-        : 'Check that base_commit and patch of the row belong together',
-    );
-  });
+  const appliedWith = await applyPatchOfRow(tree, instance.goldenPatch, signal).catch(
+    (error: unknown) => {
+      if (!(error instanceof GitError)) throw error;
+      throw new GoldenPatchUnfit(
+        `The golden patch of ${instance.id} does not apply to its repository from ${withoutPassword(source.from)} (${error.stderr.trim().split('\n')[0]})`,
+        source.kind === 'snapshot'
+          ? 'Name a snapshot closer to the base commit with --source'
+          : 'Check that base_commit and patch of the row belong together',
+      );
+    },
+  );
   await stageAll(tree, signal);
   const golden =
     appliedWith === plainApply
@@ -73,7 +75,13 @@ export async function applyGolden(
   return { applied, tree: await commitAlone(tree, signal) };
 }
 
-async function apply(
+/**
+ * Applies a patch of a row to a tree in the first of the ways that fits.
+ *
+ * @returns the command
+ * @throws GitError with git's words when none does; the tree is then unusable
+ */
+export async function applyPatchOfRow(
   tree: string,
   patch: string,
   signal: AbortSignal | undefined,

@@ -5,12 +5,16 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { sha256OfJson } from '../files/sha256';
 import type { Instance } from '../domain/instance';
-import { sides } from '../domain/outcome';
+import { sideName, sides, type Side } from '../domain/outcome';
 import { throwIfAborted } from '../domain/humanError';
+import type { FilePatch } from '../patch/unified/parsedPatch';
+import { parseUnified } from '../patch/unified/parseUnified';
+import { checkPatchPaths } from '../patch/unsafePath';
 import type { Reporter } from '../domain/reporter';
 import { removeAbandonedBeside, removeForce } from './abandoned';
 import { GitError } from './git/git';
-import { applyGolden, applyToTree, plainApply, type Applied } from './golden';
+import { applyOnCopies } from './git/applyOnCopies';
+import { applyGolden, applyPatchOfRow, applyToTree, plainApply, type Applied } from './golden';
 import { withLock } from './lock';
 import { makeFolder } from '../files/makeFolder';
 import { withCommit } from './git/withCommit';
@@ -260,6 +264,54 @@ export async function whyNotApply(
       .map((line) => line.replace(/^error: /, ''))
       .join('; ');
   }
+}
+
+/** T* as a patch that applies to both sides, or why there is none. */
+export type GoldenTestsOfTrees =
+  | { readonly patch: string; readonly appliedWith: string }
+  | { readonly problem: string };
+
+/**
+ * Makes T* apply to both sides, in the ways in which X* is applied to R.
+ *
+ * @param read a file of R
+ */
+export async function goldenTestsFor(
+  trees: Pick<Trees, Side>,
+  tests: string,
+  read: (path: string) => Promise<string | undefined>,
+  signal: AbortSignal | undefined,
+): Promise<GoldenTestsOfTrees> {
+  const plain = await whyNotOnBoth(trees, tests, signal);
+  if (plain === undefined) return { patch: tests, appliedWith: plainApply };
+  const parsed = parseUnified(tests);
+  const isWithout = ({ binary, binaryPatch }: FilePatch): boolean =>
+    binary && binaryPatch === undefined;
+  // GNU patch leaves out binary files, and tests that read them would fail.
+  const isRefused = checkPatchPaths(parsed).length > 0 || parsed.files.some(isWithout);
+  if (isRefused) return { problem: plain };
+  const found = await applyOnCopies(read, tests, (tree) =>
+    applyPatchOfRow(tree, tests, signal).catch((error: unknown) => {
+      if (!(error instanceof GitError)) throw error;
+      return undefined;
+    }),
+  );
+  const isFit =
+    found !== undefined && (await whyNotOnBoth(trees, found.patch, signal)) === undefined;
+  return isFit ? found : { problem: plain };
+}
+
+/** Why a patch does not apply to a side, with its name; undefined when it applies to both. */
+async function whyNotOnBoth(
+  trees: Pick<Trees, Side>,
+  patch: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  for (const side of sides) {
+    const why = await whyNotApply(trees[side], patch, signal);
+    if (why !== undefined) return `to ${sideName[side]} (${why})`;
+  }
+  return undefined;
 }
 
 /**

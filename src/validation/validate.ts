@@ -21,7 +21,7 @@ import { GitError } from '../repository/git/git';
 import { GoldenPatchUnfit } from '../repository/golden';
 import { sourceOf } from '../repository/source';
 import type { Sources } from '../repository/sources';
-import { prepareTrees, remarkOn, whyNotApply } from '../repository/trees';
+import { prepareTrees, remarkOn } from '../repository/trees';
 import {
   coverageOf,
   harnessRuns,
@@ -35,9 +35,15 @@ import { updateState } from '../repository/instanceState';
 import { describeFault, howToMend, ranWith } from '../evaluation/environmentProblem';
 import { ownTestsOf } from '../evaluation/prepareCandidate';
 import { withNewPaths } from '../evaluation/testSetRuns';
+import type { GoldenTests } from '../evaluation/goldenTests';
 import { endingOf, whyNotRunnable } from '../evaluation/results';
 import { runStore } from '../evaluation/runStore';
-import { openSession, type InstanceSession, type RunOptions } from '../evaluation/session';
+import {
+  openSession,
+  type InstanceSession,
+  type RunOptions,
+  type TestSet,
+} from '../evaluation/session';
 import {
   compareLists,
   countTransitions,
@@ -213,9 +219,12 @@ async function validateInstance(
 ): Promise<Validated> {
   const { instance, engine, trees } = session;
   const started = performance.now();
-  const unfit = await whyGoldenTestsUnfit(session, options.signal);
+  const tests = await session.goldenTests(options.signal);
+  const unfit = whyGoldenTestsUnfit(tests);
   const { begun, rounds, hindrance } =
-    unfit === undefined ? await repeatRuns(session, options) : notRun(unfit);
+    'problem' in tests || unfit !== undefined
+      ? notRun(unfit)
+      : await repeatRuns(session, tests, options);
   const [first] = rounds;
   const judged =
     first === undefined ? undefined : judgeSoundness(rounds.map((each) => each.evidence));
@@ -262,15 +271,20 @@ interface Repetitions {
   readonly hindrance?: UnsoundReason | undefined;
 }
 
-const notRun = (hindrance: UnsoundReason): Repetitions => ({ begun: 0, rounds: [], hindrance });
+const notRun = (hindrance: UnsoundReason | undefined): Repetitions => ({
+  begun: 0,
+  rounds: [],
+  hindrance,
+});
 
 async function repeatRuns(
   session: InstanceSession,
+  { patch: goldenTests, files }: Pick<TestSet, 'patch' | 'files'>,
   options: ValidateOptions,
 ): Promise<Repetitions> {
-  const { instance, goldenFiles: files } = session;
+  const { instance } = session;
   const { repetitions, timeoutSeconds, reporter } = options;
-  const own = await ownTestsOf(session, instance.goldenTests, files);
+  const own = await ownTestsOf(session, goldenTests, files);
   const rounds: Round[] = [];
   for (let begun = 1; begun <= repetitions; begun += 1) {
     const run = (patch: string, paths: readonly string[], name: string): Promise<SetRun> => {
@@ -281,7 +295,7 @@ async function repeatRuns(
         hashSeed: begun - 1,
       } satisfies RunOptions);
     };
-    const golden = await run(instance.goldenTests, files, 'golden');
+    const golden = await run(goldenTests, files, 'golden');
     const hindrance =
       stopOf('golden', golden, begun, timeoutSeconds) ??
       (begun === 1 ? await whyNothingRuns(session, golden, options) : undefined);
@@ -307,22 +321,16 @@ interface Round {
   readonly evidence: StrictEvidence;
 }
 
-async function whyGoldenTestsUnfit(
-  session: InstanceSession,
-  signal: AbortSignal | undefined,
-): Promise<UnsoundReason | undefined> {
-  const { instance, trees, goldenFiles } = session;
-  for (const side of sides) {
-    const why = await whyNotApply(trees[side], instance.goldenTests, signal);
-    if (why === undefined) continue;
+function whyGoldenTestsUnfit(tests: GoldenTests): UnsoundReason | undefined {
+  if ('problem' in tests) {
     return {
       kind: 'golden patch does not apply',
-      explanation: `the golden tests do not apply to ${sideName[side]} (${oneLine(why)})`,
+      explanation: `the golden tests do not apply ${oneLine(tests.problem)}`,
       tests: [],
     };
   }
   // Never run an empty list of files: a runner without arguments runs the whole suite.
-  return goldenFiles.length > 0
+  return tests.files.length > 0
     ? undefined
     : {
         kind: 'no F→P',

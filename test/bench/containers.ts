@@ -16,6 +16,7 @@ import { dockerSettings } from '../../src/engine/docker/dockerSettings';
 import { openEngine } from '../../src/engine/openEngine';
 import type { TestPlace } from '../../src/engine/engine';
 import type { TestPlan } from '../../src/engine/testPlan';
+import { goldenSetOf } from '../../src/evaluation/goldenTests';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
 import { ownTestsOf } from '../../src/evaluation/prepareCandidate';
 import { runStore } from '../../src/evaluation/runStore';
@@ -138,10 +139,9 @@ async function main(): Promise<void> {
     await session.environment({ reporter });
     line('a warm pair opened', (await timed(() => session.warmUp({ reporter }))).ms);
 
-    const files = session.goldenFiles;
-    const own = await ownTestsOf(session, instance.goldenTests, files);
+    const whole = await goldenSetOf(session);
+    const own = await ownTestsOf(session, whole.patch, whole.files);
     const options = { timeoutSeconds: 3600, reporter: silent, reuse: false };
-    const whole = { patch: instance.goldenTests, files };
     const selected = { ...whole, select: own.functions };
     const { plan } = await session.run(whole, options);
     const { plan: plan1 } = await session.run(selected, options);

@@ -13,6 +13,7 @@ import { dockerSettings } from '../../src/engine/docker/dockerSettings';
 import { openEngine } from '../../src/engine/openEngine';
 import { runBatch } from '../../src/batch/runBatch';
 import { workersFor } from '../../src/batch/workersFor';
+import { goldenSetOf } from '../../src/evaluation/goldenTests';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession } from '../../src/evaluation/session';
 import { createPythonParser } from '../../src/python/parser';
@@ -68,7 +69,7 @@ async function main(): Promise<void> {
       const store = runStore(join(scratch, 'plans'));
       const session = await openSession({ instance, trees, engine, python, store });
       const options = { timeoutSeconds: 3600, reporter: silent, reuse: false };
-      const set = { patch: instance.goldenTests, files: session.goldenFiles };
+      const set = await goldenSetOf(session);
       plans.push({ bench, plan: (await session.run(set, options)).plan });
       await session.dispose();
     }

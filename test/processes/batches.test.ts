@@ -11,6 +11,7 @@ import { readJournal } from '../../src/results/journal';
 import { livePath, readLive } from '../../src/results/live';
 import { readManifest } from '../../src/results/manifest';
 import { readRuns } from '../../src/results/readRuns';
+import type { Report } from '../../src/results/reportSchema';
 import { runFolder } from '../../src/results/runFolder';
 import { runStore } from '../../src/evaluation/runStore';
 import { runRecord } from '../unit/evaluation/examples';
@@ -108,6 +109,31 @@ describe('a batch', function () {
     assert.deepEqual(manifest?.models, ['m', 'n', 'o']);
     assert.equal(manifest.candidates, 4);
     assert.deepEqual(manifest.predictions, [{ from: 'p.jsonl', sha256: 'f00' }]);
+  });
+
+  it('grades without T* where T* does not apply, and does not know ΔC', async () => {
+    const loaded: (string | undefined)[] = [];
+    const unfit = `${goldenTests}diff --git a/tests/a.png b/tests/a.png\nnew file mode 100644\nindex 0000000..1234567\nBinary files /dev/null and b/tests/a.png differ\n`;
+    const asked = await request(
+      [prediction('octo__cat-1', 'm')],
+      {
+        at: (step, { patch }) => {
+          if (step === 'load') loaded.push(patch);
+          return undefined;
+        },
+      },
+      { instances: [example.instance({ id: 'octo__cat-1', goldenTests: unfit })] },
+    );
+    const reports: Report[] = [];
+    await runBatch(asked, { onEntry: (_entry, report) => void reports.push(report) }).done;
+    const [report] = reports;
+    assert.equal(report?.strict?.success, true);
+    assert.equal(report.strict.change_coverage, null);
+    assert.equal(report.resolved, true);
+    const notes = report.notes?.join() ?? '';
+    assert.match(notes, /ΔC, .* not known: T\* does not apply to R and R∘X\*/);
+    assert.ok(!notes.includes('a.png'));
+    assert.equal(loaded.filter((patch) => patch?.includes('golden') === true).length, 0);
   });
 
   it('begins nothing while it is paused, and tells how far it is', async () => {

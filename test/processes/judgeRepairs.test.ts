@@ -222,11 +222,28 @@ describe('judging code patches, several at once', function () {
   });
 
   it('blames no patch where the golden tests cannot be run here', async () => {
-    const only = { goldenTests: added('notes.txt') };
+    const lists = { failToPass: ['tests/gone.py::test_x'], passToPass: [] };
+    const only = { goldenTests: added('notes.txt'), ...lists };
     const judged = await judgeOne(goldenPatch, assert.fail, only);
     assert.deepEqual([judged.status, judged.hindrance], ['error', 'environment failed']);
     assert.match(judged.failure ?? '', /golden tests .* cannot be run here/);
     assert.equal(judged.strict, undefined);
+    const unfit = { goldenTests: goldenTests.replaceAll('test_purr', 'test_hum') };
+    const broken = await judgeOne(goldenPatch, assert.fail, unfit);
+    assert.deepEqual([broken.status, broken.hindrance], ['error', 'instance cannot be used']);
+    assert.match(broken.failure ?? '', /golden tests of \S+ do not apply to R \(/);
+  });
+
+  it('runs the files of the lists where the golden tests are data alone', async () => {
+    const judged = await judgeOne(
+      goldenPatch,
+      (patch) => {
+        assert.match(patch, /cases\.json/);
+        return ran({ [two]: 'passed', [purr]: 'passed' });
+      },
+      { goldenTests: added('tests/cases.json') },
+    );
+    assert.equal(judged.status, 'resolved');
   });
 
   it('runs once what breaks off, though both judgements need it', async () => {

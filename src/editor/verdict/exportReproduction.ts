@@ -1,3 +1,4 @@
+import { isReproduction } from '../../evaluation/candidateResult';
 import { realpath } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
@@ -5,7 +6,6 @@ import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { exportedFiles, whatIsAt, writeExport } from '../../results/reproduction/exportedFiles';
-import { isReproduction } from '../../evaluation/isReproduction';
 import type { Reproduction } from '../../results/reproduction/reproductionNote';
 import { splitTestEdits } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/unified/parseUnified';

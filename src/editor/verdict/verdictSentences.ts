@@ -1,3 +1,4 @@
+import { harnessGrade } from '../../evaluation/candidateResult';
 import type * as vscode from 'vscode';
 import { functionOf } from '../../domain/outcome';
 import type { TestTransition } from '../../domain/transition';
@@ -5,7 +6,6 @@ import type { VerdictReason } from '../../domain/reason';
 import type { Verdict } from '../../domain/verdict';
 import { coverageInWords } from '../../evaluation/coverage/coverageInWords';
 import { findingsToShow } from '../../evaluation/findings/findingsToShow';
-import { harnessGrade } from '../../evaluation/harnessGrade';
 import { notesToShow } from '../../evaluation/notesToShow';
 import { markdownProse } from '../../evaluation/markdown';
 import { mutantSentences } from '../mutants/mutantTexts';

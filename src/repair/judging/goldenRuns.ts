@@ -10,9 +10,10 @@ import { parseLog } from '../../engine/runners/parseLog';
 import { sweBenchParserOf } from '../../engine/runners/sweBenchParserOf';
 import { unittest } from '../../engine/runners/unittest';
 import { contradictionsOf } from '../../evaluation/findings/recordsThatDoNotFit';
+import { goldenSetOf } from '../../evaluation/goldenTests';
 import { ownTestsOf } from '../../evaluation/prepareCandidate';
 import { transitionsBetween } from '../../evaluation/results';
-import type { BothSides, InstanceSession, SessionRun } from '../../evaluation/session';
+import type { BothSides, InstanceSession, SessionRun, TestSet } from '../../evaluation/session';
 import { whyNotToTheEnd } from '../../evaluation/testRun';
 import { applyPatch } from '../../patch/unified/applyPatch';
 import { parseUnified } from '../../patch/unified/parseUnified';
@@ -21,6 +22,8 @@ import { editedPlaces } from './editedPlaces';
 
 /** What the golden tests and X* show, with which all code patches of an instance are compared. */
 export interface GoldenRuns {
+  /** T*. */
+  readonly set: Pick<TestSet, 'patch' | 'files'>;
   readonly expected: { readonly tests: ExpectedTests; readonly origin: ListOrigin } | string;
   /** The outcomes on both sides, or why they do not show what a right patch would do. */
   readonly outcomes: GoldenOutcomes | string;
@@ -50,20 +53,19 @@ export function goldenRunsOnce(
 }
 
 async function goldenRuns(session: InstanceSession, settings: JudgeSettings): Promise<GoldenRuns> {
-  const { instance, goldenFiles: files, trees, python } = session;
+  const { instance, trees, python } = session;
   const read = (path: string): Promise<string | undefined> => session.readFileOfR(path);
   const { timeoutSeconds, signal, reporter } = settings;
   reporter.progress(`${instance.id}: golden tests`);
-  const run = await session.run(
-    { patch: instance.goldenTests, files },
-    { timeoutSeconds, signal, reporter, reuse: true },
-  );
-  const own = await ownTestsOf(session, instance.goldenTests, files, signal);
+  const set = await goldenSetOf(session, signal);
+  const run = await session.run(set, { timeoutSeconds, signal, reporter, reuse: true });
+  const own = await ownTestsOf(session, set.patch, set.files, signal);
   const outcomes = goldenOutcomes(run, own.all);
   const tests = parseUnified(instance.goldenTests).files;
   const golden = parseUnified(trees.golden ?? instance.goldenPatch);
   const placed = await applyPatch(golden, read);
   return {
+    set,
     expected: expectedOf(session, run, outcomes),
     outcomes,
     functions: own.all,

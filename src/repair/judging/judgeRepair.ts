@@ -80,7 +80,7 @@ export async function judgeRepair(
   const applied = isDiff
     ? await appliedBySweBench(session, repair.patch, settings.signal)
     : { patch: read, with: plainApply };
-  const runs = new PatchedRuns(session, settings);
+  const runs = new PatchedRuns(session, golden.set, settings);
   const theirs = await gradeApplied(session, applied, { golden, runs }, settings);
   if (theirs.hindrance !== undefined) return theirs;
   const strict =
@@ -154,12 +154,13 @@ class PatchedRuns {
 
   constructor(
     private readonly session: InstanceSession,
+    private readonly tests: GoldenRuns['set'],
     private readonly settings: JudgeSettings,
   ) {}
 
   /** A run with some parts of the patch, or why the golden tests cannot be put on top of them. */
   async with(parts: readonly FilePatch[]): Promise<PatchedRun | { readonly failure: string }> {
-    const { goldenTests } = this.session.instance;
+    const { patch: goldenTests } = this.tests;
     const code = parts.map(formatFilePatch).join('');
     const { signal } = this.settings;
     const patch =
@@ -170,7 +171,8 @@ class PatchedRuns {
 
   /** @throws HumanError where no golden test can be run here */
   private async run(patch: string): Promise<PatchedRun | { readonly failure: string }> {
-    const { goldenFiles: files, instance } = this.session;
+    const { instance } = this.session;
+    const { files } = this.tests;
     const { timeoutSeconds, signal, reporter } = this.settings;
     try {
       const options = { timeoutSeconds, signal, reporter, reuse: true, sides: ['base'] as const };

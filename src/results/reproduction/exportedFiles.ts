@@ -1,10 +1,10 @@
+import { isReproduction } from '../../evaluation/candidateResult';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '../../files/sha256';
 import { HumanError, messageOf, systemCode } from '../../domain/humanError';
 import { bytesOf } from '../../patch/bytes';
-import { isReproduction } from '../../evaluation/isReproduction';
 import { modelFolderName } from '../runFolder';
 import { reproductionNote, type Reproduction } from './reproductionNote';
 

@@ -1,12 +1,14 @@
 import { lineStates, type ChangeCoverage, type CoveredLine } from '../../domain/changeCoverage';
 import { fileOf, functionOf, type TestResult } from '../../domain/outcome';
 import { transitionWords, type TestTransition } from '../../domain/transition';
-import type { CandidateResult } from '../../evaluation/candidateResult';
+import {
+  harnessGrade,
+  isReproduction,
+  type CandidateResult,
+} from '../../evaluation/candidateResult';
 import { byFile, goldenBesides, placeOf } from '../../evaluation/coverage/compareCoverage';
 import { coverageInWords } from '../../evaluation/coverage/coverageInWords';
 import { findingsToShow } from '../../evaluation/findings/findingsToShow';
-import { harnessGrade } from '../../evaluation/harnessGrade';
-import { isReproduction } from '../../evaluation/isReproduction';
 import { notesToShow } from '../../evaluation/notesToShow';
 import { markdownCode, markdownProse, markdownTable } from '../../evaluation/markdown';
 import { withoutMachinePaths, type MachineFolder } from './withoutMachinePaths';

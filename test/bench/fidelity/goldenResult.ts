@@ -11,6 +11,7 @@ import { gradeStrict } from '../../../src/domain/verdict';
 import type { DockerSettings } from '../../../src/engine/docker/dockerSettings';
 import type { Environment } from '../../../src/engine/engine';
 import { withEngine } from '../../../src/engine/openEngine';
+import { goldenSetOf } from '../../../src/evaluation/goldenTests';
 import { environmentProblem } from '../../../src/evaluation/environmentProblem';
 import { ownTestsOf } from '../../../src/evaluation/prepareCandidate';
 import { whyNotRunnable } from '../../../src/evaluation/results';
@@ -126,7 +127,8 @@ async function gradeOf(
   golden: SetRun,
   { timeoutSeconds }: GoldenOptions,
 ): Promise<{ resolved: boolean; strictSuccess: boolean; explanation: string }> {
-  const own = await ownTestsOf(session, session.instance.goldenTests, session.goldenFiles);
+  const { patch, files } = await goldenSetOf(session);
+  const own = await ownTestsOf(session, patch, files);
   const lists = listsOf(session, golden);
   const graded = (base: SetRun) => {
     const strict = gradeStrict(strictEvidence(golden, base, own));
@@ -164,12 +166,9 @@ export async function withGoldenSession<T>(
     const store = runStore(storage);
     const session = await openSession({ instance, trees, engine, python: parser, store });
     try {
+      const set = await goldenSetOf(session);
       return await work(session, (hashSeed, reuse = false) =>
-        runSet(
-          session,
-          { patch: instance.goldenTests, files: session.goldenFiles },
-          { timeoutSeconds, hashSeed, reuse, reporter },
-        ),
+        runSet(session, set, { timeoutSeconds, hashSeed, reuse, reporter }),
       );
     } finally {
       await session.dispose();

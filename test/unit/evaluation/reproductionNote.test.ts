@@ -3,11 +3,13 @@ import fc from 'fast-check';
 import { changeCoverageOf, type CoveredLine } from '../../../src/domain/changeCoverage';
 import { pairResults } from '../../../src/domain/transition';
 import { gradeStrict } from '../../../src/domain/verdict';
-import type { CandidateResult } from '../../../src/evaluation/candidateResult';
+import {
+  harnessGrade,
+  isReproduction,
+  type CandidateResult,
+} from '../../../src/evaluation/candidateResult';
 import { compareCoverage, comparisonText } from '../../../src/evaluation/coverage/compareCoverage';
 import { coverageInWords } from '../../../src/evaluation/coverage/coverageInWords';
-import { harnessGrade } from '../../../src/evaluation/harnessGrade';
-import { isReproduction } from '../../../src/evaluation/isReproduction';
 import { markdownCode, markdownProse } from '../../../src/evaluation/markdown';
 import {
   reproductionNote,
