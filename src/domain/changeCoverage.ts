@@ -53,6 +53,8 @@ export interface CoveredLine extends ChangedLine {
   readonly coveredBy: readonly string[];
   /** How often each entry of `coveredBy` ran the line. */
   readonly executions: Readonly<Record<string, number>>;
+  /** Whether the line would be newly covered if the candidate removed or disabled no test of R. */
+  readonly lost?: true;
 }
 
 export interface ChangeCoverage {
@@ -79,6 +81,8 @@ export interface ChangeCoverage {
  * @param input.removedFunctions ids without parameters of the tests that it removes. A renamed test
  *   is one removed and one added. It covers only lines that it runs more often than under its old
  *   name.
+ * @param input.lostTests ids of tests of R that the candidate removes or disables, with or without
+ *   parameters
  */
 export function changeCoverage(input: {
   readonly removed: readonly ChangedLine[];
@@ -87,8 +91,9 @@ export function changeCoverage(input: {
   readonly fixed: SideEvidence;
   readonly ownFunctions: ReadonlySet<string>;
   readonly removedFunctions?: ReadonlySet<string>;
+  readonly lostTests?: ReadonlySet<string>;
 }): ChangeCoverage {
-  const { ownFunctions, removedFunctions = new Set<string>() } = input;
+  const { ownFunctions, removedFunctions = new Set<string>(), lostTests = new Set() } = input;
   const touched = [...ownFunctions, ...removedFunctions];
   // If a class loses a test and keeps its set-up, that set-up counts as neither new nor removed.
   const isTouched = (scope: string): boolean => touched.some((name) => name.startsWith(scope));
@@ -98,6 +103,7 @@ export function changeCoverage(input: {
       isScope(id)
         ? isTouched(id)
         : ownFunctions.has(functionOf(id)) || removedFunctions.has(functionOf(id)),
+    lost: (id) => lostTests.has(id) || lostTests.has(functionOf(id)),
   };
   const lines = [
     ...input.removed.map((line) => coverLine(line, 'removed', input.base, tests)),
@@ -120,13 +126,15 @@ interface Tests {
   readonly own: (id: string) => boolean;
   /** The test of T^R is one that the candidate changes or removes. */
   readonly replaced: (id: string) => boolean;
+  /** The test of T^R is one that the candidate takes away. */
+  readonly lost: (id: string) => boolean;
 }
 
 function coverLine(
   line: ChangedLine,
   change: ChangeKind,
   evidence: SideEvidence,
-  { own, replaced }: Tests,
+  { own, replaced, lost }: Tests,
 ): CoveredLine {
   const at = (counts: LineCounts): Executions =>
     counts.get(line.path)?.get(line.line) ?? { shared: 0, byTest: new Map() };
@@ -140,6 +148,7 @@ function coverLine(
   const byOwn = total({ shared: 0, byTest: only(candidate.byTest, own) });
   const byReplaced = total({ shared: 0, byTest: only(base.byTest, replaced) });
   const more = byOwn > byReplaced || candidate.shared > Math.max(base.shared, goldenBase.shared);
+  const byLost = total({ shared: 0, byTest: only(base.byTest, (id) => replaced(id) && lost(id)) });
   const hits = [...only(candidate.byTest, own)]
     .filter(([, n]) => n > 0)
     .map(([id, n]) => [isScope(id) ? id.slice(0, -2) : id, n] as const);
@@ -161,6 +170,7 @@ function coverLine(
     },
     coveredBy: hits.map(([id]) => id),
     executions: Object.fromEntries(hits),
+    ...(executable && !more && byOwn > byReplaced - byLost && { lost: true as const }),
   };
 }
 

@@ -8,8 +8,12 @@ export const findingKinds = [
   'records do not fit',
   /** Tests were collected and never ran, or are on one side only. */
   'tests did not run',
+  /** Tests of R are removed, emptied, skipped, expected to fail, or left with fewer cases. */
+  'removes or disables tests',
   /** The candidate edits conftest.py, sitecustomize, a runner's configuration or a plug-in. */
   'edits what runs tests',
+  /** The candidate changes files that neither are tests nor run them. */
+  'edits outside tests',
 ] as const;
 export type FindingKind = (typeof findingKinds)[number];
 
@@ -20,7 +24,9 @@ export const findingSentences: Readonly<Record<FindingKind, string>> = {
     'The tests read the sources or the repository, or inspect code, versions or the process, instead of running the code.',
   'records do not fit': 'The records of the run contradict each other.',
   'tests did not run': 'Tests were left out of a run.',
+  'removes or disables tests': 'The candidate removes or disables tests that R has.',
   'edits what runs tests': 'The candidate edits what runs tests.',
+  'edits outside tests': 'The candidate changes files outside tests.',
 };
 
 /** Something suspicious that a person should judge. It does not change the verdict. */

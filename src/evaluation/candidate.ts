@@ -34,7 +34,9 @@ import {
   type GoldenEvidence,
   type SetRun,
 } from './testSetRuns';
+import { editedFiles, type EditedFile } from './findings/editedFiles';
 import { findingsInCode, findingsInRuns, inOrder } from './findings/findings';
+import { lostTests, removesOrDisablesTests } from './findings/removesOrDisablesTests';
 import { runFirst, type FirstOptions } from './firstResult';
 import { testsThatDidNotRun } from './findings/testsThatDidNotRun';
 import { recordsThatDoNotFit } from './findings/recordsThatDoNotFit';
@@ -126,7 +128,8 @@ async function evaluated(
   const runs: CandidateRuns = {
     ...{ session, request, read, golden, base, ofBase, candidate, affected: few?.affected },
     hindrances: [...golden.hindrances, ...ofBase],
-    inCode: await findingsInCode(session, patch),
+    inCode: await findingsInCode(session, patch, files),
+    edited: await editedFiles(patch, (path) => session.readFileOfR(path)),
   };
   const { records } = candidate;
   if (records === undefined) {
@@ -171,6 +174,8 @@ interface CandidateRuns {
   /** Why the base and the golden runs do not show it. */
   readonly hindrances: readonly Hindrance[];
   readonly inCode: readonly Finding[];
+  /** The files of the candidate with its lines. */
+  readonly edited: readonly EditedFile[];
 }
 
 /** @param why the reason why no test could run, which no note repeats */
@@ -198,7 +203,10 @@ function unrunnableResult(runs: CandidateRuns, why: string): CandidateResult {
     ...withoutRun(session, request, { ...read, verdict }, golden),
     ownTests: read.own.functions,
     notes: notesOn(runs, why),
-    findings: runs.inCode,
+    findings: inOrder([
+      ...runs.inCode,
+      removesOrDisablesTests(lostTests(read.own, undefined), runs.edited, 0),
+    ]),
     ...withBroken(golden, base),
     ...(records === undefined ? {} : { runs: summariesOf(candidate.plan, records) }),
     ...(hindrances.length > 0 ? { changeCoverage: undefined } : {}),
@@ -231,6 +239,18 @@ async function gradedResult(
           strict.failToPass,
           request.mode === 'reproduction-script',
         );
+  // Runs that broke off do not show which tests are gone.
+  const isWhole = isComplete(candidate) && base.records !== undefined && isComplete(base);
+  const lost = lostTests(read.own, isWhole ? { before: evidence.base, now: tests } : undefined);
+  const changeCoverage =
+    hindrances.length > 0 || contradictions.length > 0
+      ? undefined
+      : coverageOf(session, candidate, base, golden, {
+          own,
+          removed: new Set(read.own.removed),
+          lost: new Set([...lost.removed, ...lost.disabled, ...lost.emptied]),
+        });
+  const lines = changeCoverage?.lines.filter((line) => line.lost === true).length ?? 0;
   // The reason of a run that was stopped says that tests did not run.
   const inOutcomes =
     evidence.stopped === undefined
@@ -245,6 +265,7 @@ async function gradedResult(
       ...inRuns,
       ...recordsThatDoNotFit(contradictions),
       ...inOutcomes,
+      removesOrDisablesTests(lost, runs.edited, lines),
     ]),
     patch: read.patch,
     ownTests: [...own],
@@ -254,13 +275,7 @@ async function gradedResult(
     difference: partly
       ? undefined
       : (apart ?? explainDifference(strict, harness, tests, candidate.changedNames)),
-    changeCoverage:
-      hindrances.length > 0 || contradictions.length > 0
-        ? undefined
-        : coverageOf(session, candidate, base, golden, {
-            own,
-            removed: new Set(read.own.removed),
-          }),
+    changeCoverage,
     goldenCoverage: golden.coverage,
     runs: summariesOf(candidate.plan, records),
     ...withBroken(golden, base),

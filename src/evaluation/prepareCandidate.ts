@@ -1,13 +1,15 @@
 import { toUnified, type AskedFormat } from '../patch/toUnified';
 import type { Diagnostic } from '../patch/diagnostic';
 import { checkPatchPaths } from '../patch/unsafePath';
-import { isTestPath, splitTestEdits, testFilesOf } from '../patch/testFiles';
+import { isTestPath, testFilesOf } from '../patch/testFiles';
 import { parseUnified } from '../patch/unified/parseUnified';
 import type { ParsedPatch } from '../patch/unified/parsedPatch';
 import { ungraded, type Verdict } from '../domain/verdict';
 import { inTurns, turnsOf } from '../domain/turns';
 import { changedTestsSteps } from '../python/changedTests';
-import { findTests } from '../python/tests';
+import { isEmptyTest } from '../python/emptyTest';
+import { movedTests } from '../python/renamedTests';
+import { findTests, type PythonTest } from '../python/tests';
 import { whyNotApply } from '../repository/trees';
 import { contentsWith, type InstanceSession } from './session';
 
@@ -99,13 +101,12 @@ export async function prepareCandidate(
     format === 'unified' && text !== patch && request.testsOnly !== true
       ? await whyNotApply(session.trees.base, text, signal)
       : undefined;
-  const stray = splitTestEdits(parsed).others.map((file) => file.newPath ?? file.oldPath ?? '');
   return {
     diagnostics,
     patch,
     files,
     own: await ownTestsOf(session, patch, files, signal),
-    notes: stray.length > 0 ? [...notes, `edits outside tests: ${stray.join(', ')}`] : notes,
+    notes,
     ...(refusedAsWritten !== undefined && { refusedAsWritten }),
   };
 }
@@ -142,6 +143,8 @@ function readScript(
       before: [],
       filesOfR: [],
       renamed: new Map(),
+      lost: { removed: [], emptied: [] },
+      moved: new Map(),
     },
     notes: [],
   };
@@ -154,6 +157,7 @@ function readScript(
 export interface OwnTests {
   /** Added or changed by the patch. */
   readonly functions: readonly string[];
+  /** No longer there under their name. */
   readonly removed: readonly string[];
   /** All test functions of the files with the patch; `before` without it. */
   readonly all: readonly string[];
@@ -162,6 +166,14 @@ export interface OwnTests {
   readonly filesOfR: readonly string[];
   /** New path by old path, of the files that the patch renames. */
   readonly renamed: ReadonlyMap<string, string>;
+  /** Tests of R that the patch takes away: without those that it only renames or moves. */
+  readonly lost: {
+    readonly removed: readonly string[];
+    /** Their code is gone, as `pass` in its place. */
+    readonly emptied: readonly string[];
+  };
+  /** Later id by earlier id, of the tests that the patch only renames or moves. */
+  readonly moved: ReadonlyMap<string, string>;
 }
 
 /**
@@ -179,24 +191,28 @@ export async function ownTestsOf(
   const turns = turnsOf(signal);
   const after = await contentsWith(patch, (path) => session.readFileOfR(path), turns);
   const functions: string[] = [];
-  const removed: string[] = [];
+  const removed: PythonTest[] = [];
+  const added: PythonTest[] = [];
+  const emptied: string[] = [];
   const all: string[] = [];
   const before: string[] = [];
   const filesOfR: string[] = [];
   const renamed = new Map<string, string>();
   const oldPaths = new Map<string, string>();
-  const gone: string[] = [];
+  const deleted: string[] = [];
   for (const { kind, oldPath, newPath } of parseUnified(patch).files) {
     if (oldPath === null || (kind !== 'renamed' && kind !== 'deleted')) continue;
     if (newPath !== null && files.includes(newPath)) oldPaths.set(newPath, oldPath);
-    else if (oldPath.endsWith('.py') && isTestPath(oldPath)) gone.push(oldPath);
+    else if (oldPath.endsWith('.py') && isTestPath(oldPath)) deleted.push(oldPath);
   }
   for (const path of files) {
     await turns.pause();
     const was = oldPaths.get(path) ?? path;
     const old = await session.readFileOfR(was);
+    const textOf = new Map<string, PythonTest>();
     if (old !== undefined) {
-      for (const test of findTests(python, old, { path })) before.push(test.id);
+      for (const test of findTests(python, old, { path })) textOf.set(test.id, test);
+      before.push(...textOf.keys());
       filesOfR.push(was);
       if (was !== path) renamed.set(was, path);
     }
@@ -206,15 +222,26 @@ export async function ownTestsOf(
     for (const test of findTests(python, source, { path })) all.push(test.id);
     const changes = await inTurns(changedTestsSteps(python, old, source, { path }), turns);
     for (const test of [...changes.added, ...changes.changed]) functions.push(test.id);
-    for (const test of changes.removed) removed.push(test.id);
+    added.push(...changes.added);
+    removed.push(...changes.removed);
+    for (const test of changes.changed) {
+      const earlier = textOf.get(test.id);
+      if (earlier === undefined || earlier.text === test.text || isEmptyTest(python, earlier)) {
+        continue;
+      }
+      if (isEmptyTest(python, test)) emptied.push(test.id);
+    }
   }
-  for (const path of gone) {
+  for (const path of deleted) {
     await turns.pause();
-    const lost = findTests(python, (await session.readFileOfR(path)) ?? '', { path });
-    if (lost.length === 0) continue;
-    before.push(...lost.map((test) => test.id));
-    removed.push(...lost.map((test) => test.id));
+    const tests = findTests(python, (await session.readFileOfR(path)) ?? '', { path });
+    if (tests.length === 0) continue;
+    before.push(...tests.map((test) => test.id));
+    removed.push(...tests);
     filesOfR.push(path);
   }
-  return { functions, removed, all, before, filesOfR, renamed };
+  const moved = movedTests(added, removed);
+  const gone = removed.map(({ id }) => id);
+  const lost = { removed: gone.filter((id) => !moved.has(id)), emptied };
+  return { functions, removed: gone, all, before, filesOfR, renamed, lost, moved };
 }

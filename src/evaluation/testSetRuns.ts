@@ -417,10 +417,11 @@ export async function noteOnGolden(
   return goldenFailuresNote(failures, own.length, { instance, environment });
 }
 
-/** Functions that a candidate adds or changes, and those that it removes. */
+/** Functions that a candidate adds or changes, those that it removes, and the tests that it loses. */
 interface CandidateFunctions {
   readonly own: ReadonlySet<string>;
   readonly removed: ReadonlySet<string>;
+  readonly lost?: ReadonlySet<string>;
 }
 
 /** ΔC of a candidate's runs. Without runs, the states of the lines when nothing is added to T^R. */
@@ -444,6 +445,7 @@ export function coverageOf(
     fixed: evidence('fixed'),
     ownFunctions: tests.own,
     removedFunctions: tests.removed,
+    ...(tests.lost !== undefined && { lostTests: tests.lost }),
   });
 }
 

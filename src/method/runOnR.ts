@@ -10,7 +10,7 @@ import type { AskedFormat } from '../patch/toUnified';
 import type { Diagnostic } from '../patch/diagnostic';
 import { unsafePath } from '../patch/unsafePath';
 import { GitError } from '../repository/git/git';
-import { splitTestEdits } from '../patch/testFiles';
+import { pathsOutsideTests } from '../patch/testFiles';
 import { makeUnified } from '../patch/unified/makeUnified';
 import { parseUnified } from '../patch/unified/parseUnified';
 import { findTests } from '../python/tests';
@@ -52,8 +52,12 @@ export interface ReadOnR {
   readonly files: readonly string[];
   /** Ids of test functions that it adds or changes, without parameters. */
   readonly ownTests: readonly string[];
-  /** Ids of test functions of R that it removes. */
+  /** Ids of test functions of R that it removes, without those that it renames or moves. */
   readonly removedTests: readonly string[];
+  /** Ids of test functions of R whose code it takes away. */
+  readonly emptiedTests: readonly string[];
+  /** Later id by earlier id, of test functions of R that it only renames or moves. */
+  readonly movedTests: ReadonlyMap<string, string>;
   /** Files that it changes outside tests. */
   readonly otherFiles: readonly string[];
   /** Where its Python files are not Python. */
@@ -101,7 +105,15 @@ async function readWith(
     signal,
   }: Pick<RunOnROptions, 'format' | 'testsOnly' | 'signal'>,
 ): Promise<Read> {
-  const nothing = { files: [], ownTests: [], removedTests: [], otherFiles: [], syntaxErrors: [] };
+  const nothing = {
+    files: [],
+    ownTests: [],
+    removedTests: [],
+    emptiedTests: [],
+    movedTests: new Map<string, string>(),
+    otherFiles: [],
+    syntaxErrors: [],
+  };
   if (candidate.trim() === '') {
     const problem = 'the candidate is empty';
     const read = { ...nothing, applies: true, problem, patch: '', diagnostics: [] };
@@ -116,9 +128,7 @@ async function readWith(
   } as const;
   const found = await prepareCandidate(session, request, signal);
   const { diagnostics, patch } = found;
-  const otherFiles = splitTestEdits(parseUnified(patch)).others.map(
-    (file) => file.newPath ?? file.oldPath ?? '',
-  );
+  const otherFiles = pathsOutsideTests(parseUnified(patch));
   if ('verdict' in found) {
     const { wellFormed: applies, explanation } = found.verdict;
     const problem = neutralText(explanation, { folders: [session.trees.base] });
@@ -137,7 +147,9 @@ async function readWith(
     diagnostics,
     files,
     ownTests: own.functions,
-    removedTests: own.removed,
+    removedTests: own.lost.removed,
+    emptiedTests: own.lost.emptied,
+    movedTests: own.moved,
     otherFiles,
     syntaxErrors: await syntaxErrorsOf(after, session, turns),
   };

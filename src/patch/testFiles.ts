@@ -62,3 +62,7 @@ export function splitTestEdits(patch: ParsedPatch): { tests: FilePatch[]; others
   }
   return { tests, others };
 }
+
+/** Paths that a patch changes outside tests, in its order. */
+export const pathsOutsideTests = (patch: ParsedPatch): string[] =>
+  splitTestEdits(patch).others.flatMap(({ newPath, oldPath }) => newPath ?? oldPath ?? []);

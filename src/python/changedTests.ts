@@ -268,7 +268,7 @@ function digester(file: ComparableTestFile): (names: string) => string {
  * The text of a test without its indentation, so that moving the test to another depth changes
  * nothing.
  */
-function dedent(test: PythonTest): string {
+export function dedent(test: Pick<PythonTest, 'text' | 'column'>): string {
   const first = test.text.indexOf('\n');
   if (first < 0 || test.column === 0) return test.text;
   return test.text.replace(new RegExp(`^[ \\t]{1,${test.column}}`, 'gm'), '');

@@ -142,6 +142,7 @@ function coverageBlock(coverage: ChangeCoverage): CoverageBlock {
       state: line.state,
       counts: line.counts,
       covered_by: [...line.coveredBy],
+      ...(line.lost === true && { lost: true as const }),
     })),
   };
 }

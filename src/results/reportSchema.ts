@@ -70,6 +70,10 @@ const coverageLine = z.object({
     .object({ base: count, candidate: count, golden: count })
     .describe('Executions in each run, by any code'),
   covered_by: ids.describe('Tests that the candidate adds or changes and that ran the line'),
+  lost: z
+    .literal(true)
+    .exactOptional()
+    .describe('Newly covered if the candidate removed or disabled no test of R'),
 });
 
 const fraction = {

@@ -39,7 +39,7 @@ export function resultLine(report: Report): ResultLine {
       strict.well_formed ? 'yes' : 'no',
       outcomes('base'),
       outcomes('fixed'),
-      verdictCell(strict.success, report.reason),
+      verdictCell(strict.success, report.reason, strict.findings ?? []),
       coverageCell(strict.change_coverage ?? undefined),
     ],
     ...(report.mutants === undefined ? {} : { mutants: killedInWords(report.mutants) }),
@@ -86,8 +86,10 @@ function unrunnableNotes(lines: readonly ResultLine[]): string[] {
  */
 const shortened = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
-function verdictCell(success: boolean, reason: string): string {
-  return success ? '✓ reproduces the issue (F→P)' : `✗ ${reason}`;
+/** The verdict, with a sign where findings stand below the table. */
+function verdictCell(success: boolean, reason: string, findings: readonly unknown[]): string {
+  const verdict = success ? '✓ reproduces the issue (F→P)' : `✗ ${reason}`;
+  return findings.length > 0 ? `${verdict} ⚠` : verdict;
 }
 
 /** `67 %  4/6`, or a dash when no line is executable. */

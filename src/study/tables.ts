@@ -260,14 +260,15 @@ function findingsTable(report: StudyReport): StudyTable {
   const looked = report.methods.filter(({ findings: { of, others } }) => of + others > 0);
   const unknown = report.methods.filter(({ findings }) => findings.unknown > 0);
   const with_ = looked.filter(({ findings }) => findings.others > 0);
+  const kinds = findingKinds.filter((kind) => looked.some(({ findings }) => findings.kinds[kind]));
   return {
     title: 'Findings: what looks wrong about verdicts, candidates with an F→P test',
     rows: [
-      ['Method', 'with F→P', ...findingKinds, 'any finding', 'S', 'S with a finding'],
+      ['Method', 'with F→P', ...kinds, 'any finding', 'S', 'S with a finding'],
       ...looked.map(({ name, findings }) => [
         name,
         String(findings.of),
-        ...findingKinds.map((kind) => String(findings.kinds[kind])),
+        ...kinds.map((kind) => String(findings.kinds[kind])),
         String(findings.any),
         String(findings.successes),
         String(findings.successesWith),

@@ -75,6 +75,18 @@ const editing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+/** Candidates that do more than they should, each with a test that does what it should. */
+const more: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  stray: { 'tests/test_z.py': good, 'pkg/extra.py': 'WORD = 1\n' },
+  skips: {
+    'tests/test_m.py': filesOfR['tests/test_m.py'].replace(
+      '    def test_old',
+      "    @unittest.skip('slow')\n    def test_old",
+    ),
+    'tests/test_z.py': good,
+  },
+};
+
 const honest: Readonly<Record<string, string>> = {
   'runs the code': good,
   'runs it when collected':
@@ -140,7 +152,11 @@ describe('findings of candidates', () => {
       name,
       { 'tests/test_z.py': code },
     ]);
-    const candidates = { ...(Object.fromEntries(ofOneFile) as typeof editing), ...editing };
+    const candidates = {
+      ...(Object.fromEntries(ofOneFile) as typeof editing),
+      ...editing,
+      ...more,
+    };
     all = await evaluated(candidates, fix, goldenTests);
   });
 
@@ -185,7 +201,9 @@ describe('findings of candidates', () => {
         'reads instead of runs': 1,
         'records do not fit': 0,
         'tests did not run': 0,
+        'removes or disables tests': 0,
         'edits what runs tests': 0,
+        'edits outside tests': 0,
       },
       any: 1,
       successes: 1,
@@ -257,6 +275,26 @@ describe('findings of candidates', () => {
         ['tests/test_z.py:2 sets unittest.TestCase.maxDiff: unittest.TestCase.maxDiff = None'],
       ],
     ]);
+  });
+
+  it('name tests of R that it disables, and files outside tests', async () => {
+    const { results, text } = all;
+    for (const name of ['skips', 'stray']) {
+      assert.equal(results.get(name)?.strict.success, true, name);
+    }
+    assert.deepEqual(results.get('skips')?.strict.findings, [
+      {
+        kind: 'removes or disables tests',
+        evidence: [
+          'skipped or expected to fail: tests/test_m.py::M::test_old',
+          'ΔC is lower by 3 lines that these tests ran',
+        ],
+      },
+    ]);
+    assert.deepEqual(results.get('stray')?.strict.findings, [
+      { kind: 'edits outside tests', evidence: ['pkg/extra.py'] },
+    ]);
+    assert.match((await text()).stdout, /^skips .* ✓ reproduces the issue \(F→P\) ⚠ /m);
   });
 
   it('are none of the bundled reference and candidates, and are told of a spoof of the sample @full', async function () {

@@ -23,7 +23,13 @@ export function stateName(l10n: typeof vscode.l10n, state: LineState): string {
   }
 }
 
-function why(l10n: typeof vscode.l10n, state: LineState): string {
+function why(
+  l10n: typeof vscode.l10n,
+  { state, lost }: Pick<CoveredLine, 'state' | 'lost'>,
+): string {
+  if (lost === true) {
+    return l10n.t('tests of R that the candidate removes or disables ran it at least as often');
+  }
   switch (state) {
     case 'newly covered':
       return l10n.t('the candidate runs it more often than the base tests do');
@@ -40,8 +46,8 @@ function why(l10n: typeof vscode.l10n, state: LineState): string {
 export const lineName = (line: CoveredLine): string => `${sideName[sideOf(line)]} ${line.line}`;
 
 /** Meaning of a state: `✗ missed: the golden tests run it, the candidate does not`. */
-export const stateInWords = (l10n: typeof vscode.l10n, { state }: CoveredLine): string =>
-  `${stateSymbol[state]} ${stateName(l10n, state)}: ${why(l10n, state)}`;
+export const stateInWords = (l10n: typeof vscode.l10n, line: CoveredLine): string =>
+  `${stateSymbol[line.state]} ${stateName(l10n, line.state)}: ${why(l10n, line)}`;
 
 /** How often the line ran, by candidate and base tests. */
 function countsInWords(l10n: typeof vscode.l10n, line: CoveredLine): string {

@@ -3,7 +3,7 @@ import { lineStates, type ChangeCoverage } from '../../domain/changeCoverage';
 import { asLabel } from '../../domain/label';
 import { containerEngine } from '../../engine/engine';
 import type { CandidateResult } from '../../evaluation/candidateResult';
-import { findingsToShow } from '../../evaluation/findings/findingsToShow';
+import { findingSentences } from '../../domain/finding';
 import { coverageCell } from '../../results/resultTable';
 import type { EngineProblem } from '../shell/engineReadiness';
 import { commandIds } from '../shell/names';
@@ -141,16 +141,18 @@ function candidateRow(
     };
   }
   if (!current) return { ...row, ...outdated(l10n, strict.explanation) };
-  const findings = findingsToShow(result ?? { findings: [] });
-  const { ownTests = [] } = result ?? {};
+  const { ownTests = [], findings = [] } = result ?? {};
   return {
     ...row,
     description: [
       // At the front, since the view is narrow.
-      ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings.length)]),
+      ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings)]),
       strict.success ? successInWords(l10n) : verdictInWords({ strict, ownTests }),
     ].join(' · '),
-    tooltip: [strict.explanation, ...findings.map(({ says }) => `⚠ ${says}`)].join('\n'),
+    tooltip: [
+      strict.explanation,
+      ...findings.map(({ kind }) => `⚠ ${findingSentences[kind]}`),
+    ].join('\n'),
     icon: strict.success
       ? { id: 'pass', colour: 'testing.iconPassed' }
       : { id: 'error', colour: 'testing.iconFailed' },

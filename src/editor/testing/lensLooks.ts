@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import type { Finding } from '../../domain/finding';
 import { commandIds, inlineCommandIds } from '../shell/names';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';
@@ -53,6 +54,28 @@ export function lensLooks(
       lens(l10n.t('Debug'), l10n.t('Debug this test on R'), inlineCommandIds.debugOnR),
     ];
   });
+}
+
+/**
+ * The lens above a file in which the candidate removes or disables tests of R, since a test that is
+ * gone has no line of its own; undefined where it loses none there.
+ */
+export function lostTestsLens(
+  l10n: typeof vscode.l10n,
+  path: string,
+  findings: readonly Finding[],
+): Omit<LensLook, 'test'> | undefined {
+  const evidence = findings
+    .filter(({ kind }) => kind === 'removes or disables tests')
+    .flatMap((each) => each.evidence);
+  return evidence.some((sentence) => sentence.includes(`${path}::`))
+    ? {
+        line: 1,
+        title: l10n.t('⚠ Last run: tests of R removed or disabled'),
+        tooltip: [...evidence, l10n.t('Click for the verdict')].join('\n'),
+        command: commandIds.showVerdict,
+      }
+    : undefined;
 }
 
 /** What the test does now, or did in its last run; undefined before it ran. */

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { InstanceSource, LatestVerdict } from '../instance/instanceRoles';
 import { settingKeys } from '../shell/names';
 import type { CandidateTests } from './candidateTests';
-import { lensLooks, type LensLook } from './lensLooks';
+import { lensLooks, lostTestsLens, type LensLook } from './lensLooks';
 import type { TestsUnderWay } from './underWay/testsUnderWay';
 
 /**
@@ -41,7 +41,9 @@ export class TestLenses implements vscode.Disposable {
   }
 
   private refresh(): void {
-    const shown = JSON.stringify(this.tests.list().map(({ tests }) => this.looksOf(tests)));
+    const shown = JSON.stringify(
+      this.tests.list().map(({ path, tests }) => [this.lostIn(path), this.looksOf(tests)]),
+    );
     if (shown === this.shown) return;
     this.shown = shown;
     this.changed.fire();
@@ -54,16 +56,22 @@ export class TestLenses implements vscode.Disposable {
     });
   }
 
+  private lostIn(path: string): Omit<LensLook, 'test'> | undefined {
+    return lostTestsLens(vscode.l10n, path, this.open.last?.result.findings ?? []);
+  }
+
   private lensesOf(uri: vscode.Uri): vscode.CodeLens[] {
     if (!lensesAreOn(uri)) return [];
     const file = this.tests.list().find((each) => each.uri.toString() === uri.toString());
-    return this.looksOf(file?.tests ?? []).map(
-      ({ line, title, tooltip, command, test }) =>
+    if (file === undefined) return [];
+    const lost = this.lostIn(file.path);
+    return [...(lost === undefined ? [] : [lost]), ...this.looksOf(file.tests)].map(
+      ({ line, title, tooltip, command, ...of }) =>
         new vscode.CodeLens(new vscode.Range(line - 1, 0, line - 1, 0), {
           title,
           tooltip,
           command,
-          arguments: [test],
+          arguments: 'test' in of ? [of.test] : [],
         }),
     );
   }

@@ -7,7 +7,7 @@ import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { exportedFiles, whatIsAt, writeExport } from '../../results/reproduction/exportedFiles';
 import type { Reproduction } from '../../results/reproduction/reproductionNote';
-import { splitTestEdits } from '../../patch/testFiles';
+import { pathsOutsideTests } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import { currentVerdict, isStill } from './currentVerdict';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
@@ -54,7 +54,7 @@ export async function exportReproduction(
       if (!(await mayExport(strict.reason, strict.explanation))) return undefined;
       accepted = strict.explanation;
     }
-    const paths = pathsOutsideTests(evaluated.result.patch).join(', ');
+    const paths = pathsOutsideTests(parseUnified(evaluated.result.patch)).join(', ');
     if (paths !== acceptedPaths) {
       if (!(await mayExportWith(paths))) return undefined;
       acceptedPaths = paths;
@@ -113,13 +113,6 @@ async function mayExport(reason: string, explanation: string): Promise<boolean> 
     { title: vscode.l10n.t('The candidate is not a success: {0}', reason) },
   );
   return answer?.label === exportIt;
-}
-
-/** Paths outside tests that a candidate changes, since the verdict may depend on them. */
-function pathsOutsideTests(patch: string): string[] {
-  return splitTestEdits(parseUnified(patch)).others.flatMap(
-    ({ newPath, oldPath }) => newPath ?? oldPath ?? [],
-  );
 }
 
 /** Asks whether edits outside tests are meant to be part of the candidate. */

@@ -141,7 +141,7 @@ export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): 
     [
       verdictInWords(result),
       `ΔC ${coverage}`,
-      ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings.length)]),
+      ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings)]),
       ...(difference === undefined ? [] : [l10n.t('gradings differ')]),
       ...(verdict.current ? asBefore(l10n, verdict) : [l10n.t('edited since')]),
       ...(mayRunNow(verdict) ? [l10n.t('run it again')] : []),

@@ -2,6 +2,7 @@ import { harnessGrade } from '../../evaluation/candidateResult';
 import type * as vscode from 'vscode';
 import { functionOf } from '../../domain/outcome';
 import type { TestTransition } from '../../domain/transition';
+import type { Finding } from '../../domain/finding';
 import type { VerdictReason } from '../../domain/reason';
 import type { Verdict } from '../../domain/verdict';
 import { coverageInWords } from '../../evaluation/coverage/coverageInWords';
@@ -107,9 +108,14 @@ export function verdictInWords({
 export const timeOfDay = (date: Date, language: string): string =>
   date.toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' });
 
-/** Number of findings of a verdict, in words. */
-export const findingsInWords = (l10n: typeof vscode.l10n, count: number): string =>
-  count === 1 ? l10n.t('⚠ 1 finding') : l10n.t('⚠ {0} findings', count);
+/** The findings of a verdict in a few words: one by its kind, several by their number. */
+export const findingsInWords = (
+  l10n: typeof vscode.l10n,
+  [first, ...more]: readonly Finding[],
+): string =>
+  first === undefined || more.length > 0
+    ? l10n.t('⚠ {0} findings', more.length + 1)
+    : `⚠ ${first.kind}`;
 
 /** Most sentences of evidence for each finding in a hover. The verdict document has all of them. */
 const mostEvidence = 3;

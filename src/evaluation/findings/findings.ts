@@ -1,26 +1,38 @@
 import type { Finding, FindingKind } from '../../domain/finding';
 import { findingKinds } from '../../domain/finding';
+import { pathsOutsideTests } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import type { InstanceSession } from '../session';
 import { editedFiles } from './editedFiles';
 import { editsWhatRunsTests } from './editsWhatRunsTests';
+import { finding } from './finding';
 import { noChangedLineRan, type SideCounts } from './noChangedLineRan';
 import { readsInsteadOfRuns } from './readsInsteadOfRuns';
+import { runnerFile } from './runnerFile';
 
 /**
- * Findings in a candidate's text: it reads code instead of running it, or edits what runs tests.
+ * Findings in a candidate's text: it reads code instead of running it, edits what runs tests, or
+ * edits what neither is a test nor runs them.
+ *
+ * @param files those that are run, which in a reproduction script need not be tests by their name
  */
 export async function findingsInCode(
   session: Pick<InstanceSession, 'python' | 'readFileOfR'>,
   patch: string,
+  files: readonly string[] = [],
 ): Promise<Finding[]> {
   if (patch.trim() === '') return [];
   const { python } = session;
   const readFileOfR = (path: string) => session.readFileOfR(path);
-  const files = await editedFiles(patch, readFileOfR);
+  const edited = await editedFiles(patch, readFileOfR);
+  const parsed = parseUnified(patch);
+  const stray = pathsOutsideTests(parsed).filter(
+    (path) => runnerFile(path) === undefined && !files.includes(path),
+  );
   return inOrder([
-    await readsInsteadOfRuns(python, files, readFileOfR),
-    await editsWhatRunsTests(python, files, parseUnified(patch).files, readFileOfR),
+    await readsInsteadOfRuns(python, edited, readFileOfR),
+    await editsWhatRunsTests(python, edited, parsed.files, readFileOfR),
+    finding('edits outside tests', stray),
   ]);
 }
 

@@ -1,5 +1,12 @@
 import type { Finding } from '../../domain/finding';
-import { functionOf, isFailure, sideName, sides, type Side } from '../../domain/outcome';
+import {
+  functionOf,
+  isFailure,
+  listedTests,
+  sideName,
+  sides,
+  type Side,
+} from '../../domain/outcome';
 import { functionsWithUnmatchedCases, type TestTransition } from '../../domain/transition';
 import type { RunRecord } from '../../engine/engine';
 import { whyBrokenOff, withoutOutcome } from '../results';
@@ -9,9 +16,6 @@ interface Ran {
   readonly records: Readonly<Record<Side, RunRecord>> | undefined;
   readonly tests: readonly TestTransition[];
 }
-
-/** The most tests that a sentence of evidence names. */
-const mostNamed = 5;
 
 /**
  * Tests that a candidate's run lost: collected and never run, absent on one side, or skipped on R∘X*
@@ -28,19 +32,21 @@ export function testsThatDidNotRun(candidate: Ran, base: Ran): Finding | undefin
       const why = whyBrokenOff(record);
       const because = why === undefined ? '' : ` (${why})`;
       evidence.push(
-        `on ${sideName[side]}, collected and without an outcome${because}: ${named(lost)}`,
+        `on ${sideName[side]}, collected and without an outcome${because}: ${listedTests(lost)}`,
       );
     }
     const absent = absentOn(side, candidate, base).filter((test) => !lost.includes(test));
     if (absent.length > 0) {
       evidence.push(
-        `on ${sideName[side]}, absent though the other side has them: ${named(absent)}`,
+        `on ${sideName[side]}, absent though the other side has them: ${listedTests(absent)}`,
       );
     }
   }
   const skipped = skippedAfter(candidate.tests, base.tests);
   if (skipped.length > 0) {
-    evidence.push(`on R∘X*, skipped or expected to fail though they fail on R: ${named(skipped)}`);
+    evidence.push(
+      `on R∘X*, skipped or expected to fail though they fail on R: ${listedTests(skipped)}`,
+    );
   }
   return evidence.length === 0 ? undefined : { kind: 'tests did not run', evidence };
 }
@@ -66,10 +72,4 @@ function skippedAfter(tests: readonly TestTransition[], base: readonly TestTrans
     transition === 'F→-' && fixed.outcome !== 'missing';
   const known = new Set(base.filter(isSkipped).map(({ test }) => test));
   return tests.filter((each) => isSkipped(each) && !known.has(each.test)).map(({ test }) => test);
-}
-
-function named(tests: readonly string[]): string {
-  const more = tests.length - mostNamed;
-  const names = tests.slice(0, mostNamed).join(', ');
-  return more > 0 ? `${names} and ${more} more` : names;
 }

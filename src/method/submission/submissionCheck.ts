@@ -1,3 +1,4 @@
+import { lostInRun, lostInWords, together } from '../../domain/lostTests';
 import { functionOf, isFailure, standing, type TestResult } from '../../domain/outcome';
 import { throwIfAborted } from '../../domain/humanError';
 import { unrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
@@ -178,17 +179,22 @@ function isRelated({ tests }: RunOnR): Answer {
 }
 
 function existingTests(
-  { tests, others, ownTests, removedTests }: RunOnR,
+  { tests, others, ownTests, removedTests, emptiedTests, movedTests }: RunOnR,
   before: readonly TestResult[] | undefined,
 ): Answer {
-  if (removedTests.length > 0) return ['no', `It removes tests of R: ${listed(removedTests)}.`];
+  const lost = together(
+    { removed: removedTests, emptied: emptiedTests },
+    before === undefined ? [] : [lostInRun(before, [...tests, ...others], movedTests)],
+  );
+  const inWords = lostInWords(lost).join('; ');
+  if (inWords !== '') return ['no', `Tests of R are ${inWords}.`];
   if (before === undefined) return ['unknown', 'The tests of R could not be run without it.'];
   const own = new Set(ownTests);
   const now = new Map([...tests, ...others].map((each) => [each.test, each]));
   const passing = before.filter(({ outcome }) => standing(outcome) === 'passes');
   const spoiled = passing.filter(({ test }) => {
     const after = now.get(test);
-    return after === undefined || isFailure(after) || after.outcome === 'missing';
+    return after !== undefined && isFailure(after);
   });
   const untouched = spoiled.filter(({ test }) => !own.has(functionOf(test)));
   if (untouched.length > 0) {

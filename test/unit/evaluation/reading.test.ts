@@ -60,4 +60,48 @@ describe('the tests of a candidate', () => {
       assert.equal(own.renamed.size, 0);
     }
   });
+
+  it('are lost where they are removed or emptied, and not where they are renamed or moved', async () => {
+    const lostBy = async (after: Readonly<Record<string, string | undefined>>) => {
+      const edits = Object.entries(after).map(([path, text]) => ({
+        path,
+        before: path === 'tests/test_cat.py' ? old : undefined,
+        after: text,
+      }));
+      const files = Object.keys(after).filter((path) => after[path] !== undefined);
+      const { lost, moved } = await read(makeUnified(edits), files);
+      return { ...lost, moved: Object.fromEntries(moved) };
+    };
+    const path = 'tests/test_cat.py';
+    const [a, b] = [`${path}::test_a`, `${path}::test_b`];
+    const nothing = { removed: [], emptied: [], moved: {} };
+    assert.deepEqual(await lostBy({ [path]: old.replace('test_a', 'test_z') }), {
+      ...nothing,
+      moved: { [a]: `${path}::test_z` },
+    });
+    const [first = '', second = ''] = old.split('\n\n\n');
+    assert.deepEqual(await lostBy({ [path]: `${first}\n`, 'tests/test_tom.py': second }), {
+      ...nothing,
+      moved: { [b]: 'tests/test_tom.py::test_b' },
+    });
+    assert.deepEqual(await lostBy({ [path]: second }), { ...nothing, removed: [a] });
+    assert.deepEqual(await lostBy({ [path]: old.replace('test_a', 'check_a') }), {
+      ...nothing,
+      removed: [a],
+    });
+    for (const body of [
+      'pass',
+      '"later"',
+      'assert True',
+      '...',
+      'return\n    assert purr() == 1',
+    ]) {
+      assert.deepEqual(
+        await lostBy({ [path]: old.replace('assert purr() == 1', body) }),
+        { ...nothing, emptied: [a] },
+        body,
+      );
+    }
+    assert.deepEqual(await lostBy({ [path]: old.replace('== 1', '== 3') }), nothing);
+  });
 });

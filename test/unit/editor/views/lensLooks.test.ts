@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { commandIds, inlineCommandIds } from '../../../../src/editor/shell/names';
 import { inlineLook } from '../../../../src/editor/testing/inlineLook';
-import { lensLooks } from '../../../../src/editor/testing/lensLooks';
+import { lensLooks, lostTestsLens } from '../../../../src/editor/testing/lensLooks';
 import type { TestUnderWay } from '../../../../src/editor/testing/underWay/testUnderWay';
 import { english } from './english';
 import { strictGrade } from './shownVerdicts';
@@ -50,6 +50,21 @@ describe('lenses above tests', () => {
 
   it('run a test of the candidate in four ways, in this order', () => {
     assert.deepEqual(lensLooks(english, [purr], notRun), actions);
+  });
+
+  it('say above a file that the candidate removes tests of R there', () => {
+    const lost = {
+      kind: 'removes or disables tests',
+      evidence: ['removed or not collected: tests/test_cat.py::test_a'],
+    } as const;
+    assert.deepEqual(lostTestsLens(english, 'tests/test_cat.py', [lost]), {
+      line: 1,
+      title: '⚠ Last run: tests of R removed or disabled',
+      tooltip: 'removed or not collected: tests/test_cat.py::test_a\nClick for the verdict',
+      command: commandIds.showVerdict,
+    });
+    assert.equal(lostTestsLens(english, 'tests/test_tom.py', [lost]), undefined);
+    assert.equal(lostTestsLens(english, 'tests/test_cat.py', []), undefined);
   });
 
   it('begin with the verdict, which compares the outputs', () => {

@@ -183,11 +183,11 @@ describe('the status-bar item with a verdict', () => {
     assert.equal(withVerdict({ changeCoverage: none }).text, '$(pass) 1 F→P · ΔC –');
   });
 
-  it('counts findings', () => {
+  it('names a finding', () => {
     const finding = { kind: 'no changed line ran', evidence: [] } as const;
     assert.equal(
       withVerdict({ findings: [finding] }).text,
-      '$(pass) 1 F→P · ΔC 50 % 1/2 · ⚠ 1 finding',
+      '$(pass) 1 F→P · ΔC 50 % 1/2 · ⚠ no changed line ran',
     );
     assert.equal(
       withVerdict({ findings: [finding, finding] }).text,
@@ -215,7 +215,7 @@ describe('the status-bar item with a verdict', () => {
     );
     assert.equal(
       careful.text,
-      '$(history) 1 F→P · ΔC 50 % 1/2 · ⚠ 1 finding · gradings differ · edited since · $(eye) revealed',
+      '$(history) 1 F→P · ΔC 50 % 1/2 · ⚠ no changed line ran · gradings differ · edited since · $(eye) revealed',
     );
   });
 

@@ -222,8 +222,9 @@ describe('a verdict in few words', () => {
     );
   });
 
-  it('has its findings counted', () => {
-    assert.equal(findingsInWords(english, 1), '⚠ 1 finding');
-    assert.equal(findingsInWords(english, 3), '⚠ 3 findings');
+  it('names its one finding, and counts several', () => {
+    const stray = { kind: 'edits outside tests', evidence: ['cat.py'] } as const;
+    assert.equal(findingsInWords(english, [stray]), '⚠ edits outside tests');
+    assert.equal(findingsInWords(english, [stray, stray, stray]), '⚠ 3 findings');
   });
 });
