@@ -59,11 +59,11 @@ export function sameness(request: Asked): Readonly<Record<string, string>> {
   return {
     'the instances or their rows': sha256OfJson(instances),
     'the predictions': sha256OfJson(
-      predictions.map(({ instanceId, model, sample = 1, chosenSample = sample, patch }) => [
-        ...[instanceId, model],
-        // The key that older versions wrote, when `sample` meant the choice. It lets such runs
-        // resume.
-        ...[chosenSample, patch],
+      predictions.map(({ instanceId, model, sample = 1, patch }) => [
+        instanceId,
+        model,
+        sample,
+        patch,
       ]),
     ),
     '--mode': request.mode,

@@ -1,18 +1,12 @@
 import { readdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Prediction } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
 import type { RunEntry } from '../domain/study/entry';
-import {
-  candidateKey,
-  journalPath,
-  readJournal,
-  writeJournal,
-  type JournalLine,
-} from '../results/journal';
+import { candidateKey, journalPath, readJournal, type JournalLine } from '../results/journal';
 import { readManifest, writeManifest, type RunManifest } from '../results/manifest';
 import { reportPath, reportsFolder, runFolder } from '../results/runFolder';
-import { readReport, summaryPath, writeReport } from '../results/report';
+import { readReport, writeReport } from '../results/report';
 import type { Report } from '../results/reportSchema';
 import type { BatchEntry } from '../results/entry';
 import {
@@ -94,16 +88,11 @@ export async function withResults<T>(
         record: ({ entry, report }, batchEntry, key) =>
           journal.keep(async () => {
             await writeReport(out, runId, batchEntry, report);
-            const place = reportPath(runId, entry);
-            const before = placeByChoice(runId, batchEntry.prediction);
-            if (before !== place && finished.get(candidateKey(entry))?.report === before) {
-              await rm(dirname(join(out, before)), { recursive: true, force: true });
-            }
             return {
               ...entry,
               key,
               finished: new Date().toISOString(),
-              report: place,
+              report: reportPath(runId, entry),
             };
           }),
       };
@@ -129,7 +118,7 @@ async function begin(folder: string, request: ResultsRequest): Promise<readonly 
     const known = await readManifest(folder);
     if (known !== undefined) {
       if (known.digest !== digest) throw otherRun(out, runId, known.same, same);
-      return renumbered(folder, request, (await readJournal(folder)).lines);
+      return (await readJournal(folder)).lines;
     }
     if (await hasReports(out, runId)) {
       throw new HumanError(
@@ -148,46 +137,6 @@ async function begin(folder: string, request: ResultsRequest): Promise<readonly 
     throw unwritableResults(out, error);
   });
   return [];
-}
-
-/**
- * Where older versions put the report of a prediction, when `sample` meant the answer that its
- * method chose.
- */
-const placeByChoice = (
-  runId: string,
-  { instanceId: instance, model, sample = 1, chosenSample = sample }: Prediction,
-): string => reportPath(runId, { instance, model, sample: chosenSample });
-
-/**
- * The lines of a journal in today's meaning of `sample`. In older journals it meant the answer that
- * a method chose. Such a journal is rewritten, and the summaries of such samples are deleted.
- */
-async function renumbered(
-  folder: string,
-  { out, runId, predictions }: ResultsRequest,
-  lines: readonly JournalLine[],
-): Promise<readonly JournalLine[]> {
-  const today = new Set<string>();
-  const byChoice = new Map<string, number>();
-  for (const { instanceId: instance, model, sample = 1, chosenSample } of predictions) {
-    today.add(candidateKey({ instance, model, sample }));
-    if (chosenSample !== undefined) {
-      byChoice.set(candidateKey({ instance, model, sample: chosenSample }), sample);
-    }
-  }
-  const isOld = (line: JournalLine): boolean =>
-    !today.has(candidateKey(line)) && byChoice.has(candidateKey(line));
-  const old = lines.filter(isOld);
-  if (old.length === 0) return lines;
-  const numbered = lines.map((line) =>
-    isOld(line) ? { ...line, sample: byChoice.get(candidateKey(line)) ?? line.sample } : line,
-  );
-  await writeJournal(folder, numbered).catch((error: unknown) => {
-    throw unwritableResults(out, error);
-  });
-  for (const line of old) await rm(summaryPath(out, runId, line), { force: true });
-  return numbered;
 }
 
 /**

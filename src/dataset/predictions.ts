@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Instance, Prediction } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
 import { reproductionAnswers } from '../domain/ranking/rankPatches';
-import { sampleNumbers, type NumberedRow, type SampleNumbers } from '../domain/sampleNumbers';
 import { whyAnswerSeen } from '../domain/study/answerSeen';
 import type { Dataset } from './dataset';
 import { makingCostOf } from './makingCost';
@@ -123,17 +122,15 @@ function collect(
   wanted: ReadonlySet<string>,
 ): { readonly collected: readonly Collected[]; readonly repeated: readonly Problem[] } {
   const repeated: Problem[] = [];
-  const numbers = sampleNumbers(files);
   const collected = new Map<string, Collected>();
   /** For each model, how many of the files so far have rows of it without a number. */
   const seen = new Map<string, number>();
   for (const [place, rows] of files.entries()) {
     const name = places[place] ?? '';
     const here = new Set<string>();
-    for (const [index, { number, prediction }] of rows.entries()) {
-      const { instanceId, model } = prediction;
+    for (const { number, prediction } of rows) {
+      const { instanceId, model, sample: said } = prediction;
       if (!wanted.has(instanceId)) continue;
-      const { sample: said, chosenSample }: SampleNumbers = numbers[place]?.[index] ?? {};
       if (said === undefined) here.add(model);
       const sample = said ?? (seen.get(model) ?? 0) + 1;
       const key = JSON.stringify([instanceId, model, sample]);
@@ -143,11 +140,8 @@ function collect(
         repeated.push({ place, number, text: `row ${number}: ${text}` });
         continue;
       }
-      const numbered = {
-        ...prediction,
-        ...(sample > 1 && { sample }),
-        ...(chosenSample !== undefined && { chosenSample }),
-      };
+      const { sample: _said, ...unnumbered } = prediction;
+      const numbered = { ...unnumbered, ...(sample > 1 && { sample }) };
       collected.set(key, { prediction: numbered, origin: isMadeUp(name) ? undefined : name });
     }
     for (const model of here) seen.set(model, (seen.get(model) ?? 0) + 1);
@@ -164,7 +158,7 @@ interface Problem {
   readonly text: string;
 }
 
-interface ReadRow extends NumberedRow {
+interface ReadRow {
   /** From 1. */
   readonly number: number;
   readonly prediction: Prediction;
@@ -178,7 +172,7 @@ function madeUpRows(
   return selected.map(({ id, goldenTests, goldenPatch }, index) => {
     const golden = kind === 'tests' ? goldenTests : goldenPatch;
     const prediction = { instanceId: id, model: name, patch: name === 'gold' ? golden : '' };
-    return { number: index + 1, instance: id, model: name, row: {}, prediction };
+    return { number: index + 1, prediction };
   });
 }
 
@@ -207,18 +201,14 @@ async function rowsOf(
       const read = readRow(row, dataset, known);
       if (typeof read === 'string') {
         broken.push({ number: record.row, text: `row ${record.row}: ${read}` });
-      } else rows.push({ number: record.row, ...read });
+      } else rows.push({ number: record.row, prediction: read });
     }
   }
   return { rows, broken };
 }
 
 /** Reads a row of a predictions file; a text says what is wrong with it. */
-function readRow(
-  value: unknown,
-  dataset: Known,
-  known: ReadonlySet<string>,
-): Omit<ReadRow, 'number'> | string {
+function readRow(value: unknown, dataset: Known, known: ReadonlySet<string>): Prediction | string {
   const parsed = predictionSchema.safeParse(value);
   if (!parsed.success) {
     const field = parsed.error.issues[0]?.path.join('.') ?? '';
@@ -242,10 +232,12 @@ function readRow(
     );
   }
   const cost = makingCostOf(parsed.data);
-  const prediction = {
+  const { sample } = parsed.data;
+  return {
     instanceId,
     model: model ?? 'unnamed',
     patch: patch ?? '',
+    ...(typeof sample === 'number' && { sample }),
     ...(cost === undefined ? {} : { cost }),
     ...madeByOf(parsed.data),
     ...((parsed.data['oracle'] === true || whyAnswerSeen(model ?? '') !== undefined) && {
@@ -253,7 +245,6 @@ function readRow(
     }),
     ...rankedOf(parsed.data),
   };
-  return { instance: instanceId, model: prediction.model, row: parsed.data, prediction };
 }
 
 /** Names of `model_patch` in older guides and other programs, which mean nothing else. */

@@ -88,10 +88,6 @@ export interface Prediction {
    * absent.
    */
   readonly sample?: number;
-  /**
-   * The number of the answer that the method chose among its own, from 1 on, if the row says so.
-   */
-  readonly chosenSample?: number;
   /** What making it cost, if the row says so. */
   readonly cost?: MakingCost;
   /** The method and the language model, if the row names both. */

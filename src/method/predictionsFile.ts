@@ -1,7 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { sampleNumbers } from '../domain/sampleNumbers';
 import { HumanError, messageOf } from '../domain/humanError';
 import { redactKeys } from '../engine/keysInUse';
 import { sha256 } from '../files/sha256';
@@ -48,12 +47,9 @@ export async function predictionsFile(path: string): Promise<PredictionsFile> {
     known.push(row);
   }
   const rows = new Map<string, PredictionRow>();
-  const keyOf = (row: PredictionRow, sample = 1): string =>
-    JSON.stringify([row.instance_id, row.model_name_or_path, sample]);
-  const [numbers] = sampleNumbers([
-    known.map((row) => ({ instance: row.instance_id, model: row.model_name_or_path, row })),
-  ]);
-  for (const [index, row] of known.entries()) rows.set(keyOf(row, numbers?.[index]?.sample), row);
+  const keyOf = ({ instance_id: id, model_name_or_path: model, sample }: PredictionRow): string =>
+    JSON.stringify([id, model, typeof sample === 'number' ? sample : 1]);
+  for (const row of known) rows.set(keyOf(row), row);
   let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
   // One write serves all rows that came while the write before it was under way.
@@ -78,7 +74,8 @@ export async function predictionsFile(path: string): Promise<PredictionsFile> {
           row.model_name_or_path === first.model_name_or_path;
         if (isSame) rows.delete(key);
       }
-      for (const [index, row] of samples.entries()) rows.set(keyOf(row, index + 1), row);
+      for (const [index, row] of samples.entries())
+        rows.set(keyOf({ ...row, sample: index + 1 }), row);
       return written();
     },
   };

@@ -6,7 +6,6 @@ import type { RunEntry } from '../domain/study/entry';
 import { survivingStatuses } from '../domain/study/mutant';
 import { findingReportSchema, trajectoryFindingSchema } from './reportSchema';
 import { openLineJournal, wholeLines } from '../files/lineJournal';
-import { writeResult } from './writeResult';
 import { readPlainText } from '../files/plainFile';
 
 const fraction = z.object({ covered: z.number(), executable: z.number() });
@@ -165,10 +164,6 @@ function parseLine<Line extends Finished>(line: string, shape: z.ZodType<Line>):
   const [issue] = parsed.error.issues;
   return `is no entry of a run (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
 }
-
-/** Rewrites a journal as a whole; no other writer may have it open. */
-export const writeJournal = (folder: string, lines: readonly JournalLine[]): Promise<void> =>
-  writeResult(journalPath(folder), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 
 /** An open journal. A line is completely on the disk when `append` returns. */
 interface JournalWriter<Line> {

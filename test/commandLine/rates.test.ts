@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { cli, sample, scratch } from './cli';
 import { fakeModels, type Asked, type FakeModels } from './fakeModels';
 
@@ -60,7 +60,6 @@ const nameOf = (method: MethodName): string => `${method}/openai-compatible/m`;
 /** As reports name it: an oracle chooses the candidates of Pass@5. */
 const shownName = (method: MethodName): string =>
   method === 'pass-at-5' ? `${nameOf(method)} (oracle)` : nameOf(method);
-const folderOf = (method: MethodName): string => nameOf(method).replaceAll('/', '__');
 const ids = [1, 2, 3, 4, 5, 6].map((number) => `tallybook__tallybook-30${number}`);
 
 interface Row extends Record<string, unknown> {
@@ -193,77 +192,6 @@ describe('rates, from generate through evaluate to report @full', () => {
       assert.match(line ?? text, new RegExp(`: .*\\bS ${Math.round(success)} %`));
       assert.doesNotMatch(text, /@\d/);
     }
-  });
-
-  /** A predictions file as `generate` wrote it while `sample` was the number of the chosen answer. */
-  const asBefore = async (method: MethodName): Promise<Row[]> =>
-    (await rowsOf(file(method))).map(({ chosen_sample: sample, ...row }) => ({ ...row, sample }));
-
-  it('are the same for predictions that were written with the chosen answer as sample', async () => {
-    const files: string[] = [];
-    for (const method of methods) {
-      files.push(join(folder.path, `before-${method}.jsonl`));
-      await write(files.at(-1) ?? '', await asBefore(method));
-    }
-    const results = join(folder.path, 'before');
-    await evaluate(results, ...files);
-    assertRates(await report(results));
-  });
-
-  describe('for a run folder that was written with the chosen answer as sample', () => {
-    let old = '';
-    beforeEach(async () => {
-      old = join(folder.path, 'old');
-      await rm(old, { recursive: true, force: true });
-      await cp(out, old, { recursive: true });
-      const journal = join(old, 'runs', 'night', 'entries.jsonl');
-      const lines = await rowsOf(journal);
-      const logs = join(old, 'run_instance_swt_logs', 'night');
-      for (const line of lines) {
-        const method = methods.find((each) => nameOf(each) === line['model']);
-        const id = String(line['instance']);
-        const number = scripts[method ?? 'libro'].chosen[ids.indexOf(id)] ?? 1;
-        if (number === 1) continue;
-        const plain = folderOf(method ?? 'libro');
-        for (const prefix of ['', 'pred_pre__', 'pred_post__']) {
-          const [from, to] = [plain, `${plain}@${number}`].map((each) =>
-            join(logs, `${prefix}${each}`, id),
-          );
-          assert.ok(from !== undefined && to !== undefined);
-          if (prefix !== '' && !(await readdir(dirname(from))).includes(id)) continue;
-          await mkdir(dirname(to), { recursive: true });
-          await rename(from, to);
-        }
-        const path = join(logs, `${plain}@${number}`, id, 'report.json');
-        const written = JSON.parse(await readFile(path, 'utf8')) as Record<string, object>;
-        await writeFile(path, JSON.stringify({ [id]: { ...written[id], sample: number } }));
-        line['sample'] = number;
-        line['report'] = `run_instance_swt_logs/night/${plain}@${number}/${id}/report.json`;
-      }
-      await write(journal, lines);
-    });
-
-    it('are the same', async () => {
-      assertRates(await report(old));
-    });
-
-    it('are the same by its reports alone', async () => {
-      await rm(join(old, 'runs'), { recursive: true });
-      assertRates(
-        await report(old),
-        methods.toSorted((left, right) => (folderOf(left) < folderOf(right) ? -1 : 1)),
-      );
-    });
-
-    it('are the same after the same command, which goes on with it and runs nothing again', async () => {
-      const text = await evaluate(old, ...methods.map(file));
-      assert.doesNotMatch(text, /@\d/);
-      assertRates(await report(old));
-      const lines = await rowsOf(join(old, 'runs', 'night', 'entries.jsonl'));
-      assert.equal(lines.length, 24);
-      assert.ok(lines.every((line) => line['sample'] === 1));
-      assert.ok(lines.some((line) => String(line['report']).includes('@')));
-    });
   });
 
   it('five samples of a method stay five, and an oracle picks among them', async () => {
