@@ -13,7 +13,7 @@ import { withTrajectoryCosts } from '../trajectory/withTrajectoryCosts';
 import { dashboardHtml } from '../study/dashboardHtml';
 import { studyDocument, studyRequest } from '../study/studyDocument';
 import { readRepairResults } from '../study/repairResults';
-import { reportCsv, reportMarkdown, reportText } from '../study/reportText';
+import { reportCsv, reportJson, reportMarkdown, reportText } from '../study/reportText';
 import { EXIT, openDatasetOption, type CommandContext } from './context';
 import { list } from './options/optionValues';
 import {
@@ -121,13 +121,13 @@ export async function reportCommand(
     asked,
     problems,
   });
-  const text =
+  const pieces =
     format === 'html'
-      ? await dashboardHtml(study, context.assets)
+      ? [await dashboardHtml(study, context.assets)]
       : rendered(studyReport(study, { grading: options.grading }), format);
-  if (options.out === undefined) context.stdout(text);
+  if (options.out === undefined) for (const piece of pieces) context.stdout(piece);
   else {
-    await writeOut('The report', options.out, text);
+    await writeOut('The report', options.out, pieces);
     context.stderr(`written: ${options.out}\n`);
   }
   return problems.length > 0 ? EXIT.negative : EXIT.done;
@@ -158,16 +158,17 @@ function selectedParts(
   ];
 }
 
-function rendered(report: StudyReport, format: Exclude<ReportFormat, 'html'>): string {
+/** The text of a report, in pieces. */
+function rendered(report: StudyReport, format: Exclude<ReportFormat, 'html'>): Iterable<string> {
   switch (format) {
     case 'json':
-      return `${JSON.stringify(report, null, 2)}\n`;
+      return reportJson(report);
     case 'markdown':
-      return reportMarkdown(report);
+      return [reportMarkdown(report)];
     case 'csv':
-      return reportCsv(report);
+      return [reportCsv(report)];
     case 'table':
-      return reportText(report);
+      return [reportText(report)];
   }
 }
 

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { makeFolder } from './makeFolder';
 
 /** What a file can be made of; the pieces of an iterable are written one after the other. */
-type FileContent = string | Uint8Array | AsyncIterable<string>;
+export type FileContent = string | Uint8Array | Iterable<string> | AsyncIterable<string>;
 
 /**
  * Writes a file and the folders above it. The content goes into a file beside it, which is then

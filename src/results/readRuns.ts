@@ -57,8 +57,8 @@ export async function readRuns(
       if (seen.has(key)) continue;
       seen.add(key);
       const read = await readers[place.kind](place, options);
-      problems.push(...read.problems);
-      runs.push(...read.runs);
+      for (const problem of read.problems) problems.push(problem);
+      for (const run of read.runs) runs.push(run);
     }
   }
   return { runs: labelled(runs), problems };
@@ -104,7 +104,7 @@ async function placesIn(dir: string, asked: string, problems: string[]): Promise
   const known = new Set(places.map((place) => basename(place.folder)));
   if (names.includes(logs)) {
     const others = await harnessPlaces(join(dir, logs), problems);
-    places.push(...others.filter((place) => !known.has(basename(place.folder))));
+    for (const place of others) if (!known.has(basename(place.folder))) places.push(place);
   }
   if (places.length > 0 || names.includes(judgedFolderName)) return places;
   return publishedPlaces(dir, asked, names, problems);
@@ -280,13 +280,17 @@ function factsFromId(id: string): InstanceFacts {
  */
 function labelled(runs: readonly RunData[]): RunData[] {
   const taken = new Set<string>();
+  const numbers = new Map<string, number>();
   const times = new Map<string, number>();
   for (const { label } of runs) times.set(label, (times.get(label) ?? 0) + 1);
   return runs.map((run) => {
     const folder = basename(run.folder ?? '');
     const base = times.get(run.label) === 1 ? run.label : `${folder}/${run.label}`;
     let label = base;
-    for (let number = 2; taken.has(label); number++) label = `${base} #${number}`;
+    for (let number = numbers.get(base) ?? 2; taken.has(label); number++) {
+      label = `${base} #${number}`;
+      numbers.set(base, number + 1);
+    }
     taken.add(label);
     return { ...run, label };
   });

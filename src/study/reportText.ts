@@ -8,7 +8,7 @@ import type { RepairRates } from '../domain/study/resolution/repairRates';
 import { deltaKeys, shareKeys } from '../domain/study/summary';
 import { layOut } from '../domain/layOut';
 import { agentlessColumns } from './agentlessColumns';
-import { tablesOf } from './tables';
+import { comparisonsByMethod, tablesOf } from './tables';
 import { withoutControl } from '../domain/withoutControl';
 
 /** The report as text for a terminal. */
@@ -18,6 +18,34 @@ export function reportText(report: StudyReport): string {
   );
   return `${parts.join('\n\n')}\n`;
 }
+
+/**
+ * The report as JSON, indented by two blanks, in pieces: of very many methods it is longer than a
+ * string can be.
+ */
+export function* reportJson(report: StudyReport): Generator<string, void> {
+  let before = '{\n';
+  for (const [key, value] of Object.entries(report) as [string, unknown][]) {
+    if (value === undefined) continue;
+    yield `${before}  ${JSON.stringify(key)}: `;
+    if (Array.isArray(value) && value.length > 0) yield* listJson(value);
+    else yield indented(value, '  ');
+    before = ',\n';
+  }
+  yield '\n}\n';
+}
+
+/** A list below the first level; pieces of many items, since each piece is one write. */
+function* listJson(items: readonly unknown[]): Generator<string, void> {
+  for (let start = 0; start < items.length; start += 100) {
+    const part = items.slice(start, start + 100).map((item) => indented(item, '    '));
+    yield `${start === 0 ? '[' : ','}\n    ${part.join(',\n    ')}`;
+  }
+  yield '\n  ]';
+}
+
+const indented = (value: unknown, by: string): string =>
+  JSON.stringify(value, null, 2).replaceAll('\n', `\n${by}`);
 
 /** The report for a document: headings and tables of GitHub-flavoured Markdown. */
 export function reportMarkdown(report: StudyReport): string {
@@ -171,10 +199,11 @@ const sharedCells: Readonly<Record<string, (row: RepairRates) => Cell>> = {
  * for a formula get a leading `'`.
  */
 export function reportCsv(report: StudyReport): string {
-  const { methods, comparisons, costs, published, repairRates, agentless = [] } = report;
+  const { methods, costs, published, repairRates, agentless = [] } = report;
+  const comparisonOf = comparisonsByMethod(report);
   const measured = methods.map((method, index): MeasuredRow => ({
     method,
-    comparison: comparisons.find((each) => each.first === method.method),
+    comparison: comparisonOf.get(method.method),
     costs: costs[index],
   }));
   const isFound = methods.some(

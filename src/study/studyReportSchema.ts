@@ -166,7 +166,7 @@ export const studyReportSchema = z.object({
     .describe('Seconds that sandboxes ran for runs, and for making what they grade'),
   methods: z.array(summary).describe('Tables 2 and 3 of the SWT-Bench paper'),
   comparisons: z.array(comparison).describe('Every other method against the first of `methods`'),
-  byRepository: z.array(group).describe('Figure 9'),
+  byRepository: z.array(group).describe('Figure 9; empty for very many methods, as the next table'),
   byIssueLength: z
     .array(group.extend({ shortest: count, longest: count }))
     .describe('Figure 5; lengths in characters'),
@@ -192,7 +192,10 @@ export const studyReportSchema = z.object({
       solved: z.array(count),
       union: count,
       regions: z.array(z.object({ methods: z.array(count), instances: z.array(z.string()) })),
-      pairs: z.array(z.array(count)),
+      pairs: z
+        .array(z.array(count))
+        .exactOptional()
+        .describe('Absent for more than some 300 methods'),
     })
     .exactOptional()
     .describe('Figure 6; methods by their place in `names`'),

@@ -3,6 +3,7 @@ import { markedAsOracle } from '../domain/oracleMark';
 import type { Interval } from '../domain/study/resampling';
 import type { PublishedRow } from '../domain/study/document';
 import { selectedText } from '../domain/study/denominator';
+import { longestOf } from '../domain/study/methods';
 import type { Costs, Total } from '../domain/study/costs';
 import type { GroupReport, StudyReport } from '../domain/study/report';
 import type { RepairRates } from '../domain/study/resolution/repairRates';
@@ -74,11 +75,18 @@ function publishedNotes(rows: readonly PublishedRow[]): string[] {
 const publishedShare = (share: number | undefined): string =>
   share === undefined ? '–' : percent(share);
 
+/** What compares each method with the baseline, by `Summary.method`. */
+export const comparisonsByMethod = ({
+  comparisons,
+}: Pick<StudyReport, 'comparisons'>): ReadonlyMap<string, StudyReport['comparisons'][number]> =>
+  new Map(comparisons.map((each) => [each.first, each]));
+
 function ratesTable(report: StudyReport): StudyTable {
   const resolved = report.methods.some((method) => method.resolved !== undefined);
   const compared = report.comparisons.length > 0;
+  const comparisonOf = comparisonsByMethod(report);
   const rows = report.methods.map((method) => {
-    const comparison = report.comparisons.find((each) => each.first === method.method);
+    const comparison = comparisonOf.get(method.method);
     return [
       method.grading === 'harness' ? `${method.name} (harness grading)` : method.name,
       String(method.selected),
@@ -157,7 +165,10 @@ const oracleNotes = ({ methods, published }: StudyReport): string[] => {
     ...methods.map(({ name, answerSeen }) => [name, answerSeen] as const),
     ...published.map((row) => [publishedName(row), row.answerSeen] as const),
   ]) {
-    if (why !== undefined) seen.set(why, [...(seen.get(why) ?? []), name]);
+    if (why === undefined) continue;
+    const names = seen.get(why);
+    if (names === undefined) seen.set(why, [name]);
+    else names.push(name);
   }
   return [
     ...(methods.some(({ oracle }) => oracle)
@@ -172,13 +183,16 @@ const oracleNotes = ({ methods, published }: StudyReport): string[] => {
 };
 
 const intervalNote = ({ resampling: { level, resamples, seed } }: StudyReport): string =>
-  `In brackets: ${100 * level} % percentile intervals of ${resamples} bootstrap resamples of the instances (seed ${seed}).`;
+  resamples === 0
+    ? 'Intervals and p of ΔC are left out, since resampling so many methods would take hours.'
+    : `In brackets: ${100 * level} % percentile intervals of ${resamples} bootstrap resamples of the instances (seed ${seed}).`;
 
 function deltaTable(report: StudyReport): StudyTable {
   const compared = report.comparisons.length > 0;
+  const comparisonOf = comparisonsByMethod(report);
   const mutated = report.methods.some(({ mutants }) => mutants !== undefined);
   const rows = report.methods.map((method) => {
-    const comparison = report.comparisons.find((each) => each.first === method.method);
+    const comparison = comparisonOf.get(method.method);
     return [
       method.grading === 'harness' ? `${method.name} (harness grading)` : method.name,
       ...deltaKeys.map((key) => meanCell(method[key])),
@@ -314,9 +328,12 @@ function trajectoryFindingsTable({ methods }: StudyReport): StudyTable {
   };
 }
 
+/** More columns than this are unreadable; `--format json` has every k. */
+const mostK = 100;
+
 function passTable(report: StudyReport): StudyTable {
-  const most = Math.max(0, ...report.passAtK.map(({ values }) => values.length));
-  const ks = Array.from({ length: most }, (_, index) => index + 1);
+  const most = longestOf(report.passAtK.map(({ values }) => values));
+  const ks = Array.from({ length: Math.min(most, mostK) }, (_, index) => index + 1);
   return {
     title: 'Pass@k in %, unbiased estimate from all samples',
     rows: [
@@ -325,7 +342,7 @@ function passTable(report: StudyReport): StudyTable {
         name,
         String(values.length),
         ...ks.map((k) => {
-          const value = values.find((each) => each.k === k);
+          const value = values[k - 1];
           return value === undefined ? '–' : percent(value.mean);
         }),
       ]),
@@ -397,9 +414,9 @@ function splitTable({ split, methods }: StudyReport): StudyTable[] {
 
 function overlapTables({ overlap }: StudyReport): StudyTable[] {
   if (overlap === undefined || overlap.union === 0) return [];
-  const { names, solved, union, regions, pairs } = overlap;
+  const { names, solved, union, regions, pairs = [] } = overlap;
   const shown = regions.slice(0, 20);
-  const best = Math.max(...solved);
+  const best = solved.reduce((most, each) => Math.max(most, each), 0);
   return [
     {
       title: 'Instances solved by each pair of methods (figure 6)',

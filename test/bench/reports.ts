@@ -48,6 +48,34 @@ function measured(args: readonly string[]): Promise<Measured> {
   );
 }
 
+/** Whether the time grows with the entries, whatever their shape: 50,000 and 200,000 of them. */
+async function manyMethods(folder: string): Promise<void> {
+  for (const [models, of] of [
+    [50_000, 1],
+    [500, 100],
+    [1, 50_000],
+  ] as const) {
+    const processor: number[] = [];
+    for (const times of [1, 4]) {
+      const runs = models === 1 ? simulatedRuns(of * times, 1) : simulatedRuns(of, models * times);
+      const out = join(folder, `${models}-${of}-${times}`);
+      await writeSimulatedRun(out, {
+        label: 'many',
+        instances: runs[0]?.instances ?? [],
+        entries: runs.flatMap(({ entries }) => entries),
+        models: runs.flatMap(({ models = [] }) => models),
+      });
+      processor.push((await measured(['report', out])).processor);
+      await rm(out, { recursive: true });
+    }
+    const [some = 0, four = 0] = processor;
+    console.log(
+      `report of ${models} models × ${of} instances: ${some.toFixed(1)} s; ` +
+        `four times as many entries take ${(four / some).toFixed(1)} times as long`,
+    );
+  }
+}
+
 async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'swt-bench-reports-'));
   const say = (what: string, { seconds, processor, megabytes }: Measured): void =>
@@ -67,6 +95,8 @@ async function main(): Promise<void> {
       say(`report --format ${format}`, await measured(['report', ours, '--format', format]));
     }
     say('report, from reports of the harness alone', await measured(['report', theirs]));
+
+    await manyMethods(folder);
 
     const methods = methodsOf(simulatedRuns(instances, 10));
     const timed = (what: string, work: () => unknown): void => {

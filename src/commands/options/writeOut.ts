@@ -1,5 +1,5 @@
 import { HumanError, systemCode } from '../../domain/humanError';
-import { writeWholeFile } from '../../files/wholeFile';
+import { writeWholeFile, type FileContent } from '../../files/wholeFile';
 
 /**
  * Writes what `--out` names, whole or not at all.
@@ -7,7 +7,7 @@ import { writeWholeFile } from '../../files/wholeFile';
  * @param what the content, as the subject of a message: `The report`
  * @throws HumanError when the file cannot be written
  */
-export async function writeOut(what: string, path: string, text: string): Promise<void> {
+export async function writeOut(what: string, path: string, text: FileContent): Promise<void> {
   try {
     await writeWholeFile(path, text);
   } catch (error) {

@@ -2,7 +2,7 @@ import {
   meanOf,
   percentileInterval,
   resample,
-  sumWhere,
+  sumAt,
   type Interval,
   type Resampling,
 } from './resampling';
@@ -139,32 +139,34 @@ function bootstrap(
       differenceOf(pair) === undefined ? 0 : isKnown,
     ),
   );
-  const present = [...new Set(patterns)].sort((left, right) => left - right);
-  // Few of the patterns occur, so it is much less work to count only these.
-  const rank = new Map(present.map((pattern, index) => [pattern, index]));
-  const values = new Map<ShareKey | 'delta', number[]>();
-  const add = (key: ShareKey | 'delta', value: number): void => {
-    const list = values.get(key);
-    if (list === undefined) values.set(key, [value]);
-    else list.push(value);
-  };
+  const shares = shareKeys.map((key, place) => ({ key, place, differences: [] as number[] }));
+  const deltas: number[] = [];
   resample(
-    patterns.map((pattern) => rank.get(pattern) ?? 0),
+    patterns,
     Float64Array.from(pairs, (pair) => differenceOf(pair) ?? 0),
-    ({ counts, sums }) => {
-      for (const [place, key] of shareKeys.entries()) {
-        const bits = (index: number): number => ((present[index] ?? 0) >> (2 * place)) & 3;
-        const onlyFirst = sumWhere(counts, (index) => bits(index) === 1);
-        const onlySecond = sumWhere(counts, (index) => bits(index) === 2);
-        add(key, (onlyFirst - onlySecond) / of);
-      }
-      const known = (index: number): boolean => ((present[index] ?? 0) & isKnown) !== 0;
-      add('delta', sumWhere(sums, known) / sumWhere(counts, known));
+    (where) => {
+      const known = where((pattern) => (pattern & isKnown) !== 0);
+      const parts = shares.map(({ place, differences }) => {
+        const bits = (pattern: number): number => (pattern >> (2 * place)) & 3;
+        const onlyFirst = where((pattern) => bits(pattern) === 1);
+        const onlySecond = where((pattern) => bits(pattern) === 2);
+        return { onlyFirst, onlySecond, differences };
+      });
+      return ({ counts, sums }) => {
+        for (const { onlyFirst, onlySecond, differences } of parts) {
+          differences.push((sumAt(counts, onlyFirst) - sumAt(counts, onlySecond)) / of);
+        }
+        deltas.push(sumAt(sums, known) / sumAt(counts, known));
+      };
     },
     settings,
   );
+  const values = [
+    ...shares.map(({ key, differences }) => [key, differences] as const),
+    ['delta', deltas] as const,
+  ];
   return Object.fromEntries(
-    [...values].flatMap(([key, list]) => {
+    values.flatMap(([key, list]) => {
       const interval = percentileInterval(list, settings.level);
       return interval === undefined ? [] : [[key, interval]];
     }),

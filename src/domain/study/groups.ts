@@ -16,15 +16,6 @@ export interface Group {
   readonly summaries: readonly Summary[];
 }
 
-/** The same method over the instances that `keep` accepts. */
-export const restricted = (
-  method: EvaluatedMethod,
-  keep: (instance: InstanceFacts) => boolean,
-): EvaluatedMethod => ({
-  ...method,
-  selected: method.selected.filter(keep),
-});
-
 /** All instances that any of the methods selected, once each. */
 function instancesOfMethods(methods: readonly EvaluatedMethod[]): InstanceFacts[] {
   const byId = new Map<string, InstanceFacts>();
@@ -36,22 +27,31 @@ function instancesOfMethods(methods: readonly EvaluatedMethod[]): InstanceFacts[
   return [...byId.values()];
 }
 
-function groupOf(
-  label: string,
+/** A group before its rows are computed. */
+interface Members {
+  readonly label: string;
+  readonly ids: ReadonlySet<string>;
+}
+
+/** Rows for disjoint groups. Each method's instances are looked at once, however many groups. */
+function groupsOf(
+  groups: readonly Members[],
   methods: readonly EvaluatedMethod[],
-  ids: ReadonlySet<string>,
   options: SummaryOptions,
-): Group {
-  return {
+): Group[] {
+  const groupOf = new Map(groups.flatMap(({ ids }, at) => [...ids].map((id) => [id, at] as const)));
+  const parts = methods.map((method) => {
+    const own = groups.map((): InstanceFacts[] => []);
+    for (const instance of method.selected) own[groupOf.get(instance.id) ?? -1]?.push(instance);
+    return own;
+  });
+  return groups.map(({ label, ids }, at) => ({
     label,
     instances: ids.size,
-    summaries: methods.map((method) =>
-      summariseMethod(
-        restricted(method, ({ id }) => ids.has(id)),
-        options,
-      ),
+    summaries: methods.map((method, index) =>
+      summariseMethod({ ...method, selected: parts[index]?.[at] ?? [] }, options),
     ),
-  };
+  }));
 }
 
 /** By repository, in the order of their names (figure 9). */
@@ -65,10 +65,14 @@ export function groupsByRepository(
     if (ids === undefined) groups.set(repo, new Set([id]));
     else ids.add(id);
   }
-  return [...groups]
+  const sorted = [...groups]
     .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([repo, ids]) => groupOf(repo === '' ? 'unknown' : repo, methods, ids, options));
+    .map(([repo, ids]): Members => ({ label: repo === '' ? 'unknown' : repo, ids }));
+  return groupsOf(sorted, methods, options);
 }
+
+/** Groups by length of the issue, unless lengths are equal. */
+export const lengthGroups = 5;
 
 /** Instances whose issue texts have about the same length. */
 interface LengthGroup extends Group {
@@ -84,7 +88,7 @@ interface LengthGroup extends Group {
  */
 export function groupsByIssueLength(
   methods: readonly EvaluatedMethod[],
-  { groups = 5, ...options }: SummaryOptions & { readonly groups?: number } = {},
+  { groups = lengthGroups, ...options }: SummaryOptions & { readonly groups?: number } = {},
 ): LengthGroup[] {
   const instances = instancesOfMethods(methods)
     .filter(({ issueLength }) => issueLength > 0)
@@ -99,14 +103,18 @@ export function groupsByIssueLength(
     const index = bounds.findIndex((bound) => instance.issueLength <= bound);
     members[index]?.push(instance);
   }
-  return members.flatMap((list) => {
+  const bounded = members.flatMap((list) => {
     const shortest = list[0]?.issueLength;
     const longest = list.at(-1)?.issueLength;
     if (shortest === undefined || longest === undefined) return [];
-    const ids = new Set(list.map(({ id }) => id));
     const label = shortest === longest ? `${shortest}` : `${shortest}–${longest}`;
-    return [{ ...groupOf(label, methods, ids, options), shortest, longest }];
+    return [{ label, ids: new Set(list.map(({ id }) => id)), shortest, longest }];
   });
+  return groupsOf(bounded, methods, options).map((group, index) => ({
+    ...group,
+    shortest: bounded[index]?.shortest ?? 0,
+    longest: bounded[index]?.longest ?? 0,
+  }));
 }
 
 /** Instances created before a day, and on or after it (Table 7). */
@@ -146,18 +154,14 @@ export function beforeAndAfter(
   const dated = instances.filter(({ created }) => dayOf(created) !== undefined);
   const ids = (keep: (day: string) => boolean): ReadonlySet<string> =>
     new Set(dated.filter(({ created }) => keep(dayOf(created) ?? '')).map(({ id }) => id));
-  const before = groupOf(
-    `before ${date}`,
+  const [before, after] = groupsOf(
+    [
+      { label: `before ${date}`, ids: ids((day) => day < date) },
+      { label: `from ${date} on`, ids: ids((day) => day >= date) },
+    ],
     methods,
-    ids((day) => day < date),
     options,
-  );
-  const after = groupOf(
-    `from ${date} on`,
-    methods,
-    ids((day) => day >= date),
-    options,
-  );
+  ) as [Group, Group];
   const tests = methods.map((method, index): DateTest => {
     const early = before.summaries[index]?.success ?? { count: 0, of: 0 };
     const late = after.summaries[index]?.success ?? { count: 0, of: 0 };

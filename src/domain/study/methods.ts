@@ -98,13 +98,20 @@ export function methodsOf(
         [...samples].flatMap(([id, [first]]) => (first?.sample === sample ? [[id, first]] : [])),
       ),
       samples,
-      sampleCount: Math.max(0, ...[...samples.values()].map((list) => list.length)),
+      sampleCount: longestOf(samples.values()),
       unfinished: run.unfinished === true,
     };
     return options.oracle === true && first.sampleCount > 1
       ? [first, oraclePick(first, name, options.grading)]
       : [first];
   });
+}
+
+/** The length of the longest list. There are too many of them to pass them as arguments. */
+export function longestOf(lists: Iterable<readonly unknown[]>): number {
+  let most = 0;
+  for (const { length } of lists) most = Math.max(most, length);
+  return most;
 }
 
 function selectedOf(

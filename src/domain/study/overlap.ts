@@ -3,6 +3,12 @@ import type { RepairResults } from './document';
 import type { Grading } from './grading';
 import { overlapAtLeast } from './significance';
 
+/**
+ * A table with more cells than this is left out: nobody reads it, and for many methods it would
+ * take all memory.
+ */
+export const mostCells = 100_000;
+
 /** Instances that exactly these methods solve. */
 interface OverlapRegion {
   /** Indices into the methods, ascending. */
@@ -20,8 +26,8 @@ export interface Overlap {
   readonly union: number;
   /** Regions with at least one instance, largest first. Every solved instance is in exactly one. */
   readonly regions: readonly OverlapRegion[];
-  /** Number of instances that each pair solves together, by index. */
-  readonly pairs: readonly (readonly number[])[];
+  /** Number of instances that each pair solves together, by index; absent above {@link mostCells}. */
+  readonly pairs?: readonly (readonly number[])[];
 }
 
 /** Ids of the instances on which a method succeeds. */
@@ -34,12 +40,20 @@ export function solvedBy(method: EvaluatedMethod, grading?: Grading): Set<string
   );
 }
 
+/** Which methods solve the same instances. */
 export function overlapOf(methods: readonly EvaluatedMethod[], grading?: Grading): Overlap {
   const sets = methods.map((method) => solvedBy(method, grading));
+  const solvers = new Map<string, number[]>();
+  for (const [index, set] of sets.entries()) {
+    for (const id of set) {
+      const own = solvers.get(id);
+      if (own === undefined) solvers.set(id, [index]);
+      else own.push(index);
+    }
+  }
   const regions = new Map<string, { methods: number[]; instances: string[] }>();
-  const union = new Set(sets.flatMap((set) => [...set]));
-  for (const id of [...union].sort()) {
-    const members = sets.flatMap((set, index) => (set.has(id) ? [index] : []));
+  for (const id of [...solvers.keys()].sort()) {
+    const members = solvers.get(id) ?? [];
     const key = members.join();
     const region = regions.get(key);
     if (region === undefined) regions.set(key, { methods: members, instances: [id] });
@@ -48,17 +62,20 @@ export function overlapOf(methods: readonly EvaluatedMethod[], grading?: Grading
   return {
     names: methods.map(({ name }) => name),
     solved: sets.map((set) => set.size),
-    union: union.size,
+    union: solvers.size,
     regions: [...regions.values()].sort(
       (left, right) =>
         right.instances.length - left.instances.length ||
         left.methods.length - right.methods.length,
     ),
-    pairs: sets.map((left) =>
-      sets.map((right) => [...left].reduce((sum, id) => sum + (right.has(id) ? 1 : 0), 0)),
-    ),
+    ...(methods.length ** 2 <= mostCells && { pairs: pairsOf(sets) }),
   };
 }
+
+const pairsOf = (sets: readonly ReadonlySet<string>[]): number[][] =>
+  sets.map((left) =>
+    sets.map((right) => [...left].reduce((sum, id) => sum + (right.has(id) ? 1 : 0), 0)),
+  );
 
 /** Tests and fixes of the same instances (Table 6). */
 export interface RepairOverlap {

@@ -13,17 +13,16 @@ export interface PassAtK {
 }
 
 /**
- * Chance that at least one of k candidates succeeds, drawn without replacement from n of which c
- * succeed. It is the unbiased estimator 1 − C(n−c, k) / C(n, k) of Chen et al. 2021, computed as a
- * product, which does not overflow.
- *
- * @param k at most n
+ * Chance, for k from 1 to n, that at least one of k candidates succeeds, drawn without replacement
+ * from n of which c succeed. It is the unbiased estimator 1 − C(n−c, k) / C(n, k) of Chen et al.
+ * 2021, computed as a product, which does not overflow.
  */
-export function passAtKOf(n: number, c: number, k: number): number {
-  if (n - c < k) return 1;
+export function chancesOf(n: number, c: number): number[] {
   let none = 1;
-  for (let factor = n - c + 1; factor <= n; factor++) none *= 1 - k / factor;
-  return 1 - none;
+  return Array.from({ length: n }, (_, drawn) => {
+    none *= Math.max(0, n - c - drawn) / (n - drawn);
+    return 1 - none;
+  });
 }
 
 /**
@@ -34,15 +33,17 @@ export function passAtK(method: EvaluatedMethod, grading?: Grading): PassAtK[] {
   const n = method.sampleCount;
   const of = method.selected.length;
   if (of === 0) return [];
-  const successes = method.selected.map(
-    ({ id }) =>
-      (method.samples.get(id) ?? []).filter(
-        (entry) => figuresOf(entry, gradingOf(method, grading)).success,
-      ).length,
-  );
-  return Array.from({ length: n }, (_, index) => {
-    const k = index + 1;
-    const sum = successes.reduce((before, c) => before + passAtKOf(n, c, k), 0);
-    return { k, mean: sum / of, of, samples: n };
-  });
+  // Instances with equally many successes have the same chances.
+  const times = new Map<number, number>();
+  for (const { id } of method.selected) {
+    const c = (method.samples.get(id) ?? []).filter(
+      (entry) => figuresOf(entry, gradingOf(method, grading)).success,
+    ).length;
+    times.set(c, (times.get(c) ?? 0) + 1);
+  }
+  const sums = new Float64Array(n);
+  for (const [c, count] of times) {
+    for (const [index, chance] of chancesOf(n, c).entries()) sums[index]! += count * chance;
+  }
+  return [...sums].map((sum, index) => ({ k: index + 1, mean: sum / of, of, samples: n }));
 }

@@ -13,12 +13,19 @@ import {
   beforeAndAfter,
   groupsByIssueLength,
   groupsByRepository,
+  lengthGroups,
   type DateTest,
   type Group,
 } from './groups';
 import { methodsOf, type EvaluatedMethod } from './methods';
 import { nodeUses, type NodeSeconds, type NodeUse } from './nodeUse';
-import { overlapOf, overlapWithRepairs, type Overlap, type RepairOverlap } from './overlap';
+import {
+  mostCells,
+  overlapOf,
+  overlapWithRepairs,
+  type Overlap,
+  type RepairOverlap,
+} from './overlap';
 import { passAtK, type PassAtK } from './passAtK';
 import { agentlessAblations, type AgentlessAblation } from './resolution/agentlessAblation';
 import { repairRates, type RepairRates } from './resolution/repairRates';
@@ -46,7 +53,7 @@ export interface StudyReport {
   readonly created: string;
   /** Version of the product. */
   readonly product: string;
-  /** Settings of intervals and resampled p-values. */
+  /** Settings of intervals and resampled p-values; fewer resamples where there is much to resample. */
   readonly resampling: {
     readonly resamples: number;
     readonly seed: number;
@@ -76,9 +83,9 @@ export interface StudyReport {
    * of oracles only on request.
    */
   readonly comparisons: readonly AdjustedComparison[];
-  /** Figure 9. */
+  /** Figure 9; empty where it would have more than `mostCells`. */
   readonly byRepository: readonly GroupReport[];
-  /** Figure 5; lengths in characters. */
+  /** Figure 5; lengths in characters; empty as `byRepository`. */
   readonly byIssueLength: readonly (GroupReport & {
     readonly shortest: number;
     readonly longest: number;
@@ -141,22 +148,33 @@ export function studyReport(
   const several = methods.filter(
     (method) => method.sampleCount > 1 && method.oracleOf === undefined,
   );
+  const resampling = { ...usualResampling, resamples: resamplesFor(methods) };
+  const intervals = resampling.resamples > 0;
   return {
     version: studyVersion,
     created: document.created,
     product: document.product,
-    resampling: usualResampling,
+    resampling,
     runs: document.runs.map(runReport),
     ...nodesReport(document),
-    methods: methods.map((method) => summariseMethod(method, { ...graded, intervals: {} })),
+    methods: methods.map((method) =>
+      summariseMethod(method, { ...graded, ...(intervals && { intervals: resampling }) }),
+    ),
     comparisons:
-      baseline === undefined ? [] : compareWith(baseline, others, { ...graded, intervals: true }),
-    byRepository: groupsByRepository(methods, graded).map(groupReport),
-    byIssueLength: groupsByIssueLength(methods, graded).map((group) => ({
-      ...groupReport(group),
-      shortest: group.shortest,
-      longest: group.longest,
-    })),
+      baseline === undefined
+        ? []
+        : compareWith(baseline, others, { ...graded, resampling, intervals }),
+    byRepository: (isMany(methods, repositoriesOf(methods))
+      ? []
+      : groupsByRepository(methods, graded)
+    ).map(groupReport),
+    byIssueLength: (isMany(methods, lengthGroups) ? [] : groupsByIssueLength(methods, graded)).map(
+      (group) => ({
+        ...groupReport(group),
+        shortest: group.shortest,
+        longest: group.longest,
+      }),
+    ),
     ...splitReport(methods, document.asked.splitDate, graded),
     ...(real.length < 2 ? {} : { overlap: overlapOf(real, grading) }),
     repairs: document.repairs.flatMap((repairs) =>
@@ -173,6 +191,31 @@ export function studyReport(
     problems: document.problems,
   };
 }
+
+/** Draws that one report makes, which take some ten seconds. */
+const mostDraws = 4e8;
+/** A resample of one method takes as much as this many draws, whatever its instances. */
+const drawsBeside = 40;
+/** An interval of fewer resamples says nothing. */
+const fewestResamples = 100;
+
+/**
+ * Resamples for each figure of a report: fewer where many methods would take hours, and none where
+ * not even a few could be afforded.
+ */
+export function resamplesFor(methods: readonly Pick<EvaluatedMethod, 'selected'>[]): number {
+  // Each method is also compared with the baseline.
+  const each = methods.reduce((sum, { selected }) => sum + 2 * (selected.length + drawsBeside), 0);
+  const most = Math.min(usualResampling.resamples, Math.floor(mostDraws / each));
+  return most < fewestResamples ? 0 : most;
+}
+
+/** Whether a table with a column for each method would have too many cells. */
+const isMany = (methods: readonly EvaluatedMethod[], rows: number): boolean =>
+  methods.length * rows > mostCells;
+
+const repositoriesOf = (methods: readonly EvaluatedMethod[]): number =>
+  new Set(methods.flatMap(({ selected }) => selected.map(({ repo }) => repo))).size;
 
 const runReport = (run: StudyDocument['runs'][number]): StudyReport['runs'][number] => ({
   label: run.label,

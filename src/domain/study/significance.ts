@@ -98,14 +98,14 @@ export function proportionsDiffer(
  * either sign with equal chance. It tries all sign changes if there are at most `resamples`.
  * Otherwise it tries random ones and counts the observed one among them.
  *
- * @returns p; undefined if there is no difference
+ * @returns p; undefined if there is no difference, or no resample
  */
 export function signFlips(
   differences: readonly number[],
   settings: Resampling = {},
 ): number | undefined {
-  if (differences.length === 0) return undefined;
   const { resamples, seed } = { ...usualResampling, ...settings };
+  if (differences.length === 0 || resamples === 0) return undefined;
   // A difference of 0 has no sign to change.
   const moving = differences.filter((difference) => difference !== 0);
   const observed = Math.abs(moving.reduce((sum, each) => sum + each, 0));

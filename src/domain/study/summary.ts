@@ -1,10 +1,4 @@
-import {
-  percentileInterval,
-  resample,
-  sumWhere,
-  type Interval,
-  type Resampling,
-} from './resampling';
+import { percentileInterval, resample, sumAt, type Interval, type Resampling } from './resampling';
 import {
   findingKinds,
   kindsOfSeverity,
@@ -364,18 +358,25 @@ function bootstrap(
   resample(
     patterns,
     deltas,
-    ({ counts, sums }) => {
-      for (const [bit, key] of shareKeys.entries()) {
-        values[key].push(sumWhere(counts, (pattern) => (pattern & (2 ** bit)) !== 0) / of);
-      }
-      // 0 / 0 is NaN: the resample has no such instance, so this mean is left out.
-      const mean = (holds: (pattern: number) => boolean): number =>
-        sumWhere(sums, holds) / sumWhere(counts, holds);
+    (where) => {
+      const shares = shareKeys.map((key, bit) => ({
+        key,
+        places: where((pattern) => (pattern & (2 ** bit)) !== 0),
+      }));
       const known = (pattern: number): boolean => (pattern & isKnown) !== 0;
       const success = (pattern: number): boolean => (pattern & isSuccess) !== 0;
-      values.deltaAll.push(mean(known));
-      values.deltaSuccess.push(mean((pattern) => known(pattern) && success(pattern)));
-      values.deltaFailure.push(mean((pattern) => known(pattern) && !success(pattern)));
+      const means: Record<DeltaKey, readonly number[]> = {
+        deltaAll: where(known),
+        deltaSuccess: where((pattern) => known(pattern) && success(pattern)),
+        deltaFailure: where((pattern) => known(pattern) && !success(pattern)),
+      };
+      return ({ counts, sums }) => {
+        for (const { key, places } of shares) values[key].push(sumAt(counts, places) / of);
+        // 0 / 0 is NaN: the resample has no such instance, so this mean is left out.
+        for (const key of deltaKeys) {
+          values[key].push(sumAt(sums, means[key]) / sumAt(counts, means[key]));
+        }
+      };
     },
     settings,
   );

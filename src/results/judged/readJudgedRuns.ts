@@ -29,7 +29,7 @@ export async function readJudgedRuns(dirs: readonly string[]): Promise<JudgedRun
       const manifest = await readManifest(folder);
       if (manifest === undefined) continue;
       const read = await readJournalLines(folder, judgedLineSchema);
-      problems.push(...read.problems);
+      for (const problem of read.problems) problems.push(problem);
       const nodeSeconds = await readNodeSeconds(nodesOfRun(folder));
       const times = (taken.get(manifest.run) ?? 0) + 1;
       taken.set(manifest.run, times);

@@ -42,7 +42,7 @@ export async function readPublished(
   const model = nameOf(parts) ?? basename(published.folder);
   const prefix = relative(published.folder, reports).split(sep).join('/');
   const read = await readModelReports(reports, model, prefix, signal);
-  problems.push(...read.problems);
+  for (const problem of read.problems) problems.push(problem);
   if (read.entries.length === 0) return { runs: [], problems };
   const graded = { ...(read.strict ? {} : { grading: 'harness' as const }) };
   return {

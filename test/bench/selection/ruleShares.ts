@@ -48,8 +48,12 @@ export function sharesOfDraws(draws: readonly Drawn[], random: Random): RuleShar
   const hits = hitsOf(draws, random);
   const shareOf = (values: readonly number[]): RuleShare => {
     const means: number[] = [];
-    resample(new Uint16Array(values.length), Float64Array.from(values), ({ sums: [sum = 0] }) =>
-      means.push(sum / values.length),
+    resample(
+      new Uint16Array(values.length),
+      Float64Array.from(values),
+      () =>
+        ({ sums: [sum = 0] }) =>
+          means.push(sum / values.length),
     );
     return { share: meanOf(values) ?? 0, interval: percentileInterval(means) ?? [0, 0] };
   };

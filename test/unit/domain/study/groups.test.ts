@@ -106,7 +106,7 @@ describe('the overlap of solved instances', () => {
             mine.reduce((sum, region) => sum + region.instances.length, 0),
             count,
           );
-          assert.equal(overlap.pairs[index]?.[index], count);
+          assert.equal(overlap.pairs?.[index]?.[index], count);
         }
       }),
     );
