@@ -64,16 +64,16 @@ export async function convertFuzzy(
 
 /** Joins the parts that change the same file, since models write a part for each hunk. */
 function joinParts(files: readonly FilePatch[]): FilePatch[] {
-  const joined: FilePatch[] = [];
+  const joined: (FilePatch & { hunks: Hunk[] })[] = [];
   const at = new Map<string, number>();
   for (const file of files) {
     const known = at.get(file.oldPath ?? '');
     const first = known === undefined ? undefined : joined[known];
-    if (file.kind === 'modified' && first?.kind === 'modified' && known !== undefined) {
-      joined[known] = { ...first, hunks: [...first.hunks, ...file.hunks] };
+    if (file.kind === 'modified' && first?.kind === 'modified') {
+      for (const hunk of file.hunks) first.hunks.push(hunk);
     } else {
       if (file.kind === 'modified') at.set(file.oldPath ?? '', joined.length);
-      joined.push(file);
+      joined.push({ ...file, hunks: [...file.hunks] });
     }
   }
   return joined;
@@ -220,7 +220,7 @@ function* placed(
 ): Stepwise<HunkPlace[] | undefined> {
   const hunks = file.hunks;
   const places: HunkPlace[] = [];
-  const kept = new Map<number, { placing: HunkPlace; hunk: Hunk }[]>();
+  const kept = new Map<string, Hunk>();
   const takenBy = new Map<number, Hunk>();
   let failing = false;
   for (const [i, placing] of (yield* placingSteps(hunks, lines)).entries()) {
@@ -234,8 +234,8 @@ function* placed(
       continue;
     }
     const path = file.newPath ?? file.oldPath;
-    const same = kept.get(placing.start) ?? [];
-    const twin = same.find((other) => doesSame(other.placing, placing))?.hunk;
+    const effect = JSON.stringify([placing.start, placing.deleted, placing.inserts]);
+    const twin = kept.get(effect);
     if (twin !== undefined) {
       told.diagnostics.push({
         severity: 'warning',
@@ -261,14 +261,11 @@ function* placed(
     }
     for (const line of placing.deleted) takenBy.set(line, hunk);
     tellDifferences(placing, hunk, number, lines, told);
-    kept.set(placing.start, [...same, { placing, hunk }]);
+    kept.set(effect, hunk);
     places.push(placing);
   }
   return failing ? undefined : places;
 }
-
-const doesSame = (one: HunkPlace, other: HunkPlace): boolean =>
-  JSON.stringify([one.deleted, one.inserts]) === JSON.stringify([other.deleted, other.inserts]);
 
 interface AppliedByGit {
   readonly text: string;

@@ -33,7 +33,7 @@ export function editFuzzyFile(
   isPython: boolean,
 ): Hunk[] {
   const deleted = new Set<number>();
-  const inserts = new Map<number, readonly HunkLine[]>();
+  const inserts = new Map<number, HunkLine[]>();
   const insertions: Insertion[] = [];
   let treeKinds: readonly LineKind[] | undefined;
   for (const place of places) {
@@ -55,7 +55,8 @@ export function editFuzzyFile(
       noNewline,
     }));
     const before = inserts.get(at);
-    inserts.set(at, before === undefined ? written : [...before, ...written]);
+    if (before === undefined) inserts.set(at, written);
+    else for (const line of written) before.push(line);
   }
   endLastLine(tree, deleted, inserts);
   const changes = [...new Set([...deleted, ...inserts.keys()])].sort((a, b) => a - b);
@@ -99,7 +100,7 @@ function insertedKinds(
 function endLastLine(
   tree: TreeLines,
   deleted: Set<number>,
-  inserts: Map<number, readonly HunkLine[]>,
+  inserts: Map<number, HunkLine[]>,
 ): void {
   const last = tree.length - 1;
   const text = last < 0 ? undefined : tree.withReturn(last);
@@ -115,7 +116,7 @@ function endLastLine(
 function onlyLastUnended(
   tree: TreeLines,
   deleted: ReadonlySet<number>,
-  inserts: Map<number, readonly HunkLine[]>,
+  inserts: Map<number, HunkLine[]>,
 ): void {
   let lastKept = tree.length - 1;
   while (lastKept >= 0 && deleted.has(lastKept)) lastKept -= 1;

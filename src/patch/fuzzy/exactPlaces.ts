@@ -1,4 +1,5 @@
 import type { Stepwise } from '../../domain/turns';
+import type { StepBudget } from '../stepBudget';
 import { align, type Alignment, type OldLine } from './alignment';
 import { wordsOfLine, type TreeLines } from './treeLines';
 
@@ -12,23 +13,6 @@ const maxExact = 64;
  * How many lines may be additional or absent before the lines of a hunk no longer belong together.
  */
 const slackOf = (lines: number): number => Math.min(48, 12 + (lines >> 3));
-
-/**
- * A limit on the steps, of some nanoseconds each, that one file may take. It bounds the time for
- * repetitive text.
- */
-export class StepBudget {
-  constructor(private steps = 400_000_000) {}
-  /** @returns false once the steps are used up */
-  take(steps: number): boolean {
-    this.steps -= steps;
-    return this.steps > 0;
-  }
-  /** Whether the steps are used up, so that places may have been missed. */
-  get isSpent(): boolean {
-    return this.steps <= 0;
-  }
-}
 
 /**
  * The places where the tree has the old side line by line, with equal texts. They are in order, or

@@ -126,8 +126,7 @@ function insertionOf(
       candidates: [],
     };
   }
-  const ends = old.slice(at).every(({ text }) => text.trim() === '');
-  const torn = ends && !tied ? tornLine(texts, line, tree) : undefined;
+  const torn = !tied && isBlankFrom(at, old) ? tornLine(texts, line, tree) : undefined;
   if (torn === undefined) return line;
   return {
     code: 'low-confidence',
@@ -137,6 +136,12 @@ function insertionOf(
     hint: 'Give the lines after the added ones as they are in the file',
     candidates: [start],
   };
+}
+
+/** Whether all old lines from one on are blank. A hunk may have very many, so none is copied. */
+function isBlankFrom(at: number, old: readonly OldLine[]): boolean {
+  for (let i = at; i < old.length; i += 1) if (old[i]?.text.trim() !== '') return false;
+  return true;
 }
 
 /**

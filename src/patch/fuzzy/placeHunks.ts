@@ -1,6 +1,7 @@
 import { atOnce, type Stepwise } from '../../domain/turns';
 import { leastFirm, leastFit, margin, oldSide, wholeAlignment, type OldLine } from './alignment';
-import { alignedPlaces, StepBudget, exactPlaces } from './exactPlaces';
+import { StepBudget } from '../stepBudget';
+import { alignedPlaces, exactPlaces } from './exactPlaces';
 import { askedPlaces, placeAt, placeWithoutContext, type Placing } from './placeAt';
 import type { TreeLines } from './treeLines';
 import { nothingFits, refuse, tooLittle, tooRepetitive } from './refusal';

@@ -130,7 +130,7 @@ export class TreeLines {
 
   /** The first line with the exact text of a number, 0-based. */
   firstOf(exact: number): number {
-    return this.exact.indexOf(exact);
+    return this.linesOf(exact)[0] ?? -1;
   }
 
   /** The 0-based lines with the exact text of a number, in order. */

@@ -1,4 +1,4 @@
-import { StepBudget } from '../fuzzy/exactPlaces';
+import { StepBudget } from '../stepBudget';
 import { TreeLines } from '../fuzzy/treeLines';
 import { indentUnit } from '../indentation';
 import { openQuotes, readPythonStrings, type OpenQuotes } from '../pythonStrings';

@@ -2,6 +2,8 @@ import { inTurns, turnsOf, type Stepwise, type Turns } from '../../domain/turns'
 import type { Diagnostic, DiagnosticCode } from '../diagnostic';
 import { numberLines, type Hunk } from './hunk';
 import { applyBinary } from './binaryPatch';
+import { StepBudget } from '../stepBudget';
+import { Image } from './image';
 import type { FilePatch, ParsedPatch } from './parsedPatch';
 
 /** Why a part does not apply. `line` is a line of the patch, as in every diagnostic. */
@@ -57,6 +59,9 @@ class Application {
   readonly placed: FilePatch[] = [];
   readonly problems: ApplyProblem[] = [];
   private readonly written = new Set<string>();
+  private readonly seen = new Set<string>();
+  /** For characters of files that an earlier part has read too: each part reads its file anew. */
+  private readonly again = new StepBudget();
   /** Paths whose files a part deletes or renames. */
   private readonly leaving: ReadonlySet<string | null>;
 
@@ -83,11 +88,8 @@ class Application {
     const { part, text } = found;
     const result = await this.contentAfter(part, text);
     if ('why' in result) {
-      return fail(
-        'binary',
-        `${path}: ${result.why}`,
-        'Make the patch with git diff --binary, or leave the file out',
-      );
+      const hint = 'Make the patch with git diff --binary, or leave the file out';
+      return fail('binary', `${path}: ${result.why}`, hint);
     }
     if ('misfit' in result) {
       const { message, hint, ...where } = result.misfit;
@@ -120,6 +122,12 @@ class Application {
     { binary, binaryPatch, hunks, oldPath }: FilePatch,
     text: string,
   ): Promise<HunksApplied | { readonly why: string }> {
+    if (oldPath !== null && this.seen.has(oldPath) && !this.again.take(10 * text.length)) {
+      const line = hunks[0]?.line ?? 1;
+      const message = 'too many parts change one file';
+      return { misfit: { hunk: 1, line, message, hint: 'Join its parts' } };
+    }
+    if (oldPath !== null) this.seen.add(oldPath);
     if (!binary) return inTurns(hunkSteps(text, hunks), this.turns);
     if (binaryPatch === undefined) return { why: 'the patch does not hold the binary content' };
     const applied = applyBinary(binaryPatch, oldPath === null ? undefined : text);
@@ -195,61 +203,14 @@ export function* hunkSteps(before: string, hunks: readonly Hunk[]): Stepwise<Hun
     const sides = sidesOf(hunk);
     const at = findPlace(image, hunk, sides);
     if (at === undefined) return { misfit: describeMisfit(image, hunk, index + 1, sides) };
-    let next = at;
-    while (next < image.length && image.origin(next) === undefined) next += 1;
-    const origin = image.origin(next) ?? total + 1;
-    const oldStart = sides.old.length === 0 ? origin - 1 : origin;
+    const line = typeof at === 'number' ? at : at === 'beginning' ? image.first : total;
+    const oldStart = sides.old.length === 0 ? line : line + 1;
     placed.push(oldStart === hunk.oldStart ? hunk : numberLines({ ...hunk, oldStart }));
-    image.replace(at, sides.old.length, sides.new);
+    if (at === 'beginning') image.prepend(sides.new);
+    else if (at === 'end') image.append(sides.new);
+    else image.replace(at, sides.old.length, sides.new);
   }
   return { text: image.text(), placed: renumber(placed) };
-}
-
-/**
- * The lines of a file while hunks go in.
- *
- * Lines are stored without their line end. A line that has none is stored with `\n`, which no other
- * line contains.
- */
-class Image {
-  /** `origin` is the 1-based line of the old file; undefined for a line that a hunk wrote. */
-  private readonly lines: { readonly text: string; readonly origin: number | undefined }[];
-
-  constructor(before: string) {
-    const lines = before.split('\n');
-    const last = lines.pop() ?? '';
-    if (last !== '') lines.push(`${last}\n`);
-    this.lines = lines.map((text, i) => ({ text, origin: i + 1 }));
-  }
-
-  get length(): number {
-    return this.lines.length;
-  }
-
-  at(index: number): string | undefined {
-    return this.lines[index]?.text;
-  }
-
-  /** 1-based line of the old file; undefined if a hunk wrote the line, or there is none. */
-  origin(index: number): number | undefined {
-    return this.lines[index]?.origin;
-  }
-
-  /** Replaces `count` lines from `at` on by lines that a hunk writes. */
-  replace(at: number, count: number, written: readonly string[]): void {
-    const lines = written.map((text) => ({ text, origin: undefined }));
-    this.lines.splice(at, count);
-    // A call can take only a limited number of arguments.
-    for (let i = 0; i < lines.length; i += 10_000) {
-      this.lines.splice(at + i, 0, ...lines.slice(i, i + 10_000));
-    }
-  }
-
-  text(): string {
-    return this.lines
-      .map(({ text }) => (text.endsWith('\n') ? text.slice(0, -1) : `${text}\n`))
-      .join('');
-  }
 }
 
 /** Sorts hunks and computes their new line numbers from the old ones. */
@@ -285,27 +246,32 @@ function sidesOf(hunk: Hunk): Sides {
   };
 }
 
-/**
- * The index at which the hunk is applied: the fitting place nearest to its number, in git's order.
- */
-function findPlace(image: Image, hunk: Hunk, sides: Sides): number | undefined {
-  const last = image.length - sides.old.length;
-  if (last < 0) return undefined;
-  const fits = (at: number): boolean =>
-    !(sides.atBeginning && at !== 0) &&
-    !(sides.atEnd && at !== last) &&
-    sides.old.every((text, i) => image.at(at + i) === text && image.origin(at + i) !== undefined);
-  if (sides.atBeginning) return fits(0) ? 0 : undefined;
-  if (sides.atEnd) return fits(last) ? last : undefined;
-  const start = Math.min(Math.max(0, hunk.newStart - 1), image.length);
-  for (let distance = 0; distance <= image.length + start; distance += 1) {
-    if (fits(start + distance)) return start + distance;
-    if (distance > 0 && start - distance >= 0 && fits(start - distance)) return start - distance;
+/** A 0-based old line, or an end of the file for a hunk that only adds lines. */
+type HunkPlace = number | 'beginning' | 'end';
+
+/** Where the hunk is applied: the fitting place nearest to its number, in git's order. */
+function findPlace(image: Image, hunk: Hunk, sides: Sides): HunkPlace | undefined {
+  const { old, atBeginning, atEnd } = sides;
+  const last = image.length - old.length;
+  if (last < 0 || (atBeginning && atEnd && last !== 0)) return undefined;
+  if (old.length === 0) return atBeginning ? 'beginning' : 'end';
+  if (atBeginning || atEnd) {
+    const at = image.oldAt(atBeginning ? 0 : last);
+    return at !== undefined && image.has(old, at) ? at : undefined;
   }
-  return undefined;
+  return image.nearest(old, Math.min(Math.max(0, hunk.newStart - 1), image.length));
 }
 
 function describeMisfit(image: Image, hunk: Hunk, number: number, sides: Sides): Misfit {
+  if (image.isSpent) {
+    return {
+      ...{ hunk: number, line: hunk.line },
+      message: 'its lines occur too often to try all places',
+      hint: 'Give the right line number, or lines that occur once',
+    };
+  }
+  const lines = image.lines();
+  const textAt = (index: number): string | undefined => lines[index]?.text;
   const expectedAt = Math.min(Math.max(0, hunk.newStart - 1), image.length);
   // This is only for the message, so a large hunk is searched only near its place.
   const reach = Math.max(10, Math.floor(2_000_000 / (sides.old.length + 1)));
@@ -313,12 +279,12 @@ function describeMisfit(image: Image, hunk: Hunk, number: number, sides: Sides):
   let bestScore = -1;
   const to = Math.min(image.length, expectedAt + reach);
   for (let at = Math.max(0, expectedAt - reach); at <= to; at += 1) {
-    const found = sides.old.filter((text, i) => image.at(at + i) === text).length;
+    const found = sides.old.filter((text, i) => textAt(at + i) === text).length;
     const nearer = Math.abs(at - expectedAt) < Math.abs(best - expectedAt);
     if (found > bestScore || (found === bestScore && nearer)) [best, bestScore] = [at, found];
   }
   if (bestScore === sides.old.length) {
-    const taken = sides.old.some((_, i) => image.origin(best + i) === undefined);
+    const taken = sides.old.some((_, i) => lines[best + i]?.origin === undefined);
     const anchored =
       sides.atBeginning && best !== 0
         ? 'its line number says that it belongs at the beginning of the file'
@@ -332,10 +298,10 @@ function describeMisfit(image: Image, hunk: Hunk, number: number, sides: Sides):
       hint: taken ? 'Join the hunks' : 'Give three lines of context around the changes',
     };
   }
-  const i = sides.old.findIndex((text, k) => image.at(best + k) !== text);
+  const i = sides.old.findIndex((text, k) => textAt(best + k) !== text);
   const expected = sides.old[i] ?? '';
-  const line = image.at(best + i);
-  const fileLine = image.origin(best + i) ?? best + i + 1;
+  const line = textAt(best + i);
+  const fileLine = lines[best + i]?.origin ?? best + i + 1;
   const show = (text: string): string => JSON.stringify(text.replace(/\n$/, ''));
   return {
     hunk: number,

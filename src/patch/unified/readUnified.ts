@@ -62,9 +62,11 @@ export function readUnified(text: string, reading: Reading): UnifiedHead {
 /** Removes hunks of context alone, which git refuses, and parts without any other hunk. */
 function withoutIdle(files: readonly FilePatch[], diagnostics: Diagnostic[]): FilePatch[] {
   return files.flatMap((file) => {
-    const idle = file.hunks.filter((hunk) => hunk.lines.every((line) => line.kind === 'context'));
-    if (idle.length === 0) return [file];
-    for (const hunk of idle) {
+    const hunks = file.hunks.filter((hunk) => hunk.lines.some((line) => line.kind !== 'context'));
+    if (hunks.length === file.hunks.length) return [file];
+    const kept = new Set(hunks);
+    for (const hunk of file.hunks) {
+      if (kept.has(hunk)) continue;
       diagnostics.push({
         severity: 'warning',
         code: 'no-change',
@@ -73,7 +75,6 @@ function withoutIdle(files: readonly FilePatch[], diagnostics: Diagnostic[]): Fi
         hint: 'Mark added lines with + and removed ones with -; if lines are missing, write the whole hunk',
       });
     }
-    const hunks = file.hunks.filter((hunk) => !idle.includes(hunk));
     return hunks.length === 0 && file.kind === 'modified' ? [] : [{ ...file, hunks }];
   });
 }
@@ -83,9 +84,9 @@ function withoutIdle(files: readonly FilePatch[], diagnostics: Diagnostic[]): Fi
  * file or everything.
  */
 function withoutRepeated(files: readonly FilePatch[], diagnostics: Diagnostic[]): FilePatch[] {
-  // The keys are quick to compute. The lines are compared only if the keys are equal.
-  const knownHunks = new Map<string, Hunk[]>();
-  const knownParts = new Map<string, FilePatch[]>();
+  // A text may have as many hunks as lines, so none is compared with all others.
+  const knownHunks = new Map<string, Hunk>();
+  const knownParts = new Map<string, FilePatch>();
   const again = (line: number, what: string, first: number): void => {
     diagnostics.push({
       severity: 'warning',
@@ -100,21 +101,18 @@ function withoutRepeated(files: readonly FilePatch[], diagnostics: Diagnostic[])
     if (file.kind === 'modified' && file.hunks.some((hunk) => hunk.unnumbered)) return [file];
     const path = file.newPath ?? file.oldPath ?? '';
     const names = [file.kind, file.oldPath, file.newPath, file.oldMode, file.newMode];
-    const parts = entry(knownParts, [...names, file.hunks.length].join('\n'));
-    const part = parts.find((other) =>
-      other.hunks.every((hunk, i) => saysSame(hunk, file.hunks[i])),
-    );
+    const whole = JSON.stringify([names, file.hunks.map(contentOf)]);
+    const part = knownParts.get(whole);
     if (part !== undefined) {
       again(file.line, `${path}: the part`, part.line);
       return [];
     }
-    parts.push(file);
+    knownParts.set(whole, file);
     if (file.kind !== 'modified') return [file];
     const hunks = file.hunks.filter((hunk) => {
-      const { oldStart, newStart, lines } = hunk;
-      const others = entry(knownHunks, [path, oldStart, newStart, lines.length].join('\n'));
-      const first = others.find((other) => saysSame(other, hunk));
-      if (first === undefined) others.push(hunk);
+      const content = JSON.stringify([path, contentOf(hunk)]);
+      const first = knownHunks.get(content);
+      if (first === undefined) knownHunks.set(content, hunk);
       else again(hunk.line, `${path}: the hunk`, first.line);
       return first === undefined;
     });
@@ -123,21 +121,9 @@ function withoutRepeated(files: readonly FilePatch[], diagnostics: Diagnostic[])
   });
 }
 
-function entry<T>(known: Map<string, T[]>, key: string): T[] {
-  let all = known.get(key);
-  if (all === undefined) known.set(key, (all = []));
-  return all;
-}
-
-function saysSame(one: Hunk, other: Hunk | undefined): boolean {
-  return (
-    other !== undefined &&
-    one.oldStart === other.oldStart &&
-    one.newStart === other.newStart &&
-    one.lines.length === other.lines.length &&
-    one.lines.every((line, i) => {
-      const { kind, text, noNewline } = other.lines[i] ?? {};
-      return line.kind === kind && line.text === text && line.noNewline === noNewline;
-    })
-  );
-}
+/** What a hunk says: hunks that are equal in this repeat each other. */
+const contentOf = ({ oldStart, newStart, lines }: Hunk): unknown[] => [
+  oldStart,
+  newStart,
+  ...lines.map(({ kind, text, noNewline }) => [kind, text, noNewline]),
+];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { longLine, mostLetters } from '../../../src/patch/custom/checkResult';
+import { Image } from '../../../src/patch/unified/image';
 import { mostCompared } from '../../../src/patch/custom/findTarget';
 import { toUnified } from '../../../src/patch/toUnified';
 import type { PythonParser } from '../../../src/python/parser';
@@ -76,4 +77,45 @@ describe('work on what a model wrote is bounded', () => {
       assert.ok((await convert(text)).diagnostics.length > 0);
     });
   }
+
+  it('hunks with wrong numbers look at the lines that they name, not at the whole file', () => {
+    const lines = Array.from({ length: 20_000 }, (_, i) => `line ${i}`);
+    const image = new Image(`${lines.join('\n')}\n`);
+    // The budget pays for each line that is looked at, and all hunks share it.
+    for (let at = 0; at < lines.length; at += 2) {
+      const own = lines.slice(at, at + 2);
+      const place = image.nearest(own, (7 * at) % lines.length);
+      assert.equal(place, at);
+      image.replace(at, 2, [own[0] ?? '', 'written', own[1] ?? '']);
+    }
+    assert.ok(!image.isSpent);
+    assert.equal(image.length, 30_000);
+    assert.deepEqual(
+      [image.oldAt(0), image.first, image.lines().length],
+      [undefined, 20_000, 30_000],
+    );
+  });
+
+  it('a hunk whose lines occur everywhere but not together is given up', async () => {
+    const lines = Array.from({ length: 60_000 }, (_, i) => (i % 2 === 0 ? 'a' : 'b'));
+    const image = new Image(`${lines.join('\n')}\n`);
+    for (let i = 0; i < 2000 && !image.isSpent; i++) {
+      assert.equal(image.nearest(['a', 'a'], i), undefined);
+    }
+    assert.ok(image.isSpent);
+  });
+
+  it('parts of one file are applied until its text has been read too often', async () => {
+    const line = 'x'.repeat(100_000);
+    const long = `${line}\n`.repeat(10);
+    const parts = Array.from(
+      { length: 50 },
+      (_, i) => `--- a/l\n+++ b/l\n@@ -10 +10,2 @@\n ${line}\n+y${i}\n`,
+    );
+    const { diagnostics } = await toUnified(parts.join(''), {
+      ...{ format: 'unified', python },
+      tree: { read: async (path) => (path === 'l' ? long : undefined) },
+    });
+    assert.ok(diagnostics.some(({ message }) => message.includes('too many parts')));
+  });
 });
