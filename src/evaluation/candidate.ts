@@ -10,7 +10,7 @@ import {
 } from '../domain/harness';
 import { functionOf, sideName, sides } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
-import { gradeStrict, ungraded } from '../domain/verdict';
+import { gradeStrict, ungraded, type StrictEvidence } from '../domain/verdict';
 import type { TestPlan } from '../engine/testPlan';
 import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
@@ -35,6 +35,8 @@ import {
   type SetRun,
 } from './testSetRuns';
 import { editedFiles, type EditedFile } from './findings/editedFiles';
+import { branchesThatExclude } from './findings/branchesThatExclude';
+import type { SideCounts } from './findings/noChangedLineRan';
 import { findingsInCode, findingsInRuns, inOrder } from './findings/findings';
 import { lostTests, removesOrDisablesTests } from './findings/removesOrDisablesTests';
 import { runFirst, type FirstOptions } from './firstResult';
@@ -219,7 +221,12 @@ async function gradedResult(
   options: CandidateOptions,
 ): Promise<CandidateResult> {
   const { session, request, read, golden, base, candidate, affected, hindrances } = runs;
-  const evidence = strictEvidence(candidate, base, read.own);
+  const counts = sideCounts(session, candidate, base, golden);
+  const evidence = await withExclusiveLines(
+    session,
+    strictEvidence(candidate, base, read.own),
+    counts,
+  );
   const { tests, ownFunctions: own } = evidence;
   const strict = gradeStrict({ ...evidence, issue: session.instance.issue });
   const contradictions = evidence.contradictions ?? [];
@@ -234,11 +241,7 @@ async function gradedResult(
   const inRuns =
     hindrances.length > 0
       ? []
-      : findingsInRuns(
-          sideCounts(session, candidate, base, golden),
-          strict.failToPass,
-          request.mode === 'reproduction-script',
-        );
+      : findingsInRuns(counts, strict.failToPass, request.mode === 'reproduction-script');
   // Runs that broke off do not show which tests are gone.
   const isWhole = isComplete(candidate) && base.records !== undefined && isComplete(base);
   const lost = lostTests(read.own, isWhole ? { before: evidence.base, now: tests } : undefined);
@@ -281,6 +284,18 @@ async function gradedResult(
     ...withBroken(golden, base),
     ...(affected === undefined ? {} : { affected }),
   };
+}
+
+/** Adds what the counts themselves contradict. */
+async function withExclusiveLines<T extends StrictEvidence>(
+  session: InstanceSession,
+  evidence: T,
+  counts: readonly SideCounts[],
+): Promise<T> {
+  const found = await Promise.all(
+    counts.map((each, index) => branchesThatExclude(session, sides[index] ?? 'base', each)),
+  );
+  return { ...evidence, contradictions: [...(evidence.contradictions ?? []), ...found.flat()] };
 }
 
 function notesOnGrade(

@@ -222,3 +222,124 @@ def check_names_of_the_interpreter(python, folder):
     sealed.check_whole()
     assert not os.path.exists(os.path.join(root, "spied")), open(os.path.join(root, "spied")).read()
     assert run.total("pkg/mod.py:3") == 2
+
+
+# Ways to raise the count of pkg/mod.py:3 without executing it, from the nearest at hand.
+_FORGERIES = {
+    "names": """
+for module in [m for n, m in sys.modules.items() if n.startswith("swt_")]:
+    for name, value in list(vars(module).items()) + list(vars(module.state).items() if hasattr(module, "state") else ()):
+        for each in (value if isinstance(value, (list, tuple)) else [value]):
+            is_counter = hasattr(each, "__next__") and not isinstance(each, type)
+            assert not is_counter, (module, name)
+""",
+    "constants": """
+for code in pkg.mod.work.__code__, pkg.mod.gen.__code__:
+    for const in code.co_consts:
+        if isinstance(const, list):
+            for cell in const: next(cell)
+""",
+    "the collector": """
+for each in gc.get_objects():
+    if type(each).__name__ == "Cells":
+        for cell in list(each):
+            try: next(cell)
+            except ValueError: pass
+""",
+    "callbacks": """
+if hasattr(sys, "monitoring"):
+    for tool in range(6):
+        line = sys.monitoring.register_callback(tool, sys.monitoring.events.LINE, None)
+        if line is not None:
+            sys.monitoring.register_callback(tool, sys.monitoring.events.LINE, line)
+            line(pkg.mod.work.__code__, 3)
+""",
+    "iterators of earlier tests": """
+found = [each for each in gc.get_objects() if type(each).__name__ == "Cells"]
+kept = [list(each) for each in found]
+pkg.mod.work(1)
+tracer.switch("t")
+for cells in kept:
+    for cell in cells: next(cell)
+""",
+    "code of that name": """
+exec(compile("\\n\\ni = 1\\n", pkg.mod.__file__, "exec"), {})
+""",
+    "another source": """
+import importlib
+with open(pkg.mod.__file__, "w") as stream: stream.write("x = 1\\nx = 2\\nx = 3\\n")
+os.utime(pkg.mod.__file__, (1, 1))
+importlib.reload(pkg.mod)
+""",
+    "a frame that calls back": """
+class Calls(object):
+    def __index__(self):
+        for each in gc.get_objects():
+            if type(each).__name__ == "Cells":
+                for cell in list(each): next(cell)
+        return 0
+pkg.mod.work(Calls())
+""",
+}
+
+
+def check_forged_counts(python, folder):
+    """Whatever advances a counter but its line is recorded, in its place."""
+    for index, (name, forgery) in enumerate(sorted(_FORGERIES.items())):
+        script = (
+            "import gc, os, sys, pkg.mod\ntracer = sys.modules['swt_tracer']\n"
+            "tracer.switch('before')\nexec(%r)\ntracer.switch(None)\n" % forgery)
+        place = os.path.join(folder, str(index))
+        os.mkdir(place)
+        run, sealed = _sealed(python, place, script)
+        found = [record["where"] for record in sealed.of("foreign") if record["what"] == "total"]
+        counted = [record["counts"].get("1", 0) for record in sealed.of("counts")]
+        is_honest = name == "names" or (name == "callbacks" and python.minor < 12) or (
+            name == "constants" and python.minor > 11) or (
+            name == "code of that name" and python.minor < 12)
+        assert is_honest == ("pkg/mod.py:3" not in found), (name, found, run.processes[0].records)
+        assert sum(counted) == (name == "iterators of earlier tests"), (name, counted)
+
+
+def check_honest_counts(python, folder):
+    """Threads, generators, recursion, copies, tracers of the program: no count is doubted."""
+    run, sealed = _sealed(python, folder, (
+        "import os, sys, threading, types\nsys.setswitchinterval(1e-6)\n"
+        "tracer = sys.modules['swt_tracer']\nfrom pkg.mod import work, gen\n"
+        "def run():\n    for _ in range(300): work(7); list(gen())\n"
+        "threads = [threading.Thread(target=run) for _ in range(4)]\n"
+        "for t in threads: t.start()\n"
+        "for turn in range(300): tracer.switch('t%d' % turn)\n"
+        "for t in threads: t.join()\n"
+        "types.FunctionType(work.__code__, {'range': range})(3)\n"
+        "code = work.__code__\n"
+        "if hasattr(code, 'replace'):\n"
+        "    types.FunctionType(code.replace(co_flags=code.co_flags | 0x100), {'range': range})(3)\n"
+        "def trace(frame, event, arg): return trace\n"
+        "sys.settrace(trace)\nwork(2)\ntracer.switch('traced')\nwork(2)\nsys.settrace(None)\n"
+        "pid = os.fork()\nwork(2)\n"
+        "if pid == 0: os._exit(0)\nos.waitpid(pid, 0)\n"
+        "exec(compile(open('pkg/mod.py').read(), 'pkg/mod.py', 'exec'), {'__name__': 'x'})\n"))
+    sealed.check_whole()
+    assert not sealed.of("foreign") and not sealed.of("problem"), sealed.records
+    assert run.total("pkg/mod.py:3") >= 4 * 300 * 7 + 3 + 4, run.counts()
+
+
+def check_replaced_recorder(python, folder):
+    """Nobody joins the recorder, and whoever replaces a part of it is recorded."""
+    ways = {
+        "trust": "sys.modules['swt_tracer'].trust(sys.modules['__main__'], True)",
+        "trust of outcomes": "sys.modules['swt_outcomes']._trust(sys.modules['__main__'], True)",
+        "_error_of": "sys.modules['swt_outcomes']._error_of = lambda error: ('', '', [])",
+        "_identify": "sys.modules['swt_runner_unittest']._identify.__code__ = (lambda t: 0).__code__",
+        "_HERE": "sys.modules['swt_outcomes']._HERE = '/tmp'",
+    }
+    for index, (name, way) in enumerate(sorted(ways.items())):
+        place = os.path.join(folder, str(index))
+        os.mkdir(place)
+        run, sealed = _sealed(python, place, (
+            "import sys\nimport unittest\n"
+            "class A(unittest.TestCase):\n    def test_a(self):\n        %s\n"
+            "unittest.main(exit=False)\n" % way))
+        found = [record["where"] for record in sealed.of("foreign") if record["what"] == "code"]
+        assert len(found) == 1 and name.partition(" ")[0] in found[0], (name, found)

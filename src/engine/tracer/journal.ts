@@ -90,12 +90,15 @@ export function readRecordJournal(
     ...{ counts: [], sessions: [], collected: [], files: [], elsewhere: [] },
   };
   const written: number[] = [];
+  const raised: string[] = [];
   for (const record of records) {
     if (record.kind === 'counts') addCounts(record, isSealed, read, written, problems);
     else if (record.kind === 'problem') problems.add(record.text);
-    else if (record.kind === 'foreign') contradictions.add(foreign(record));
-    else addRecord(record, read, written);
+    else if (record.kind !== 'foreign') addRecord(record, read, written);
+    else if (record.what === 'total') raised.push(record.where ?? 'a line');
+    else contradictions.add(foreign(record));
   }
+  if (raised.length > 0) contradictions.add(raisedCounts(raised));
   const { process, ended, lastTest, counts } = read;
   if (process !== undefined && totals !== undefined) {
     const more = unwritten(process, written, totals);
@@ -278,9 +281,16 @@ export function processName({ pid, argv }: Pick<ProcessRecord, 'pid' | 'argv'>):
 }
 
 function foreign({ what, where }: Extract<JournalRecord, { kind: 'foreign' }>): string {
-  return what === 'total'
-    ? `the count of ${where ?? 'a line'} was raised by something else than its execution`
+  return what === 'code'
+    ? `${where ?? 'a part'} of the recorder was replaced, or called by something else`
     : `${where ?? 'something'} wrote a record "${what}" in place of the recorder`;
+}
+
+function raisedCounts(lines: readonly string[]): string {
+  const [first] = lines;
+  return lines.length === 1
+    ? `the count of ${first} was raised by something other than its execution`
+    : `the counts of ${first} and ${lines.length - 1} more of the changed lines were raised by something other than their execution`;
 }
 
 /** Finds outcomes without a beginning, and tests whose second outcome is better than the first. */

@@ -154,6 +154,18 @@ def read_locations(code):
     return found
 
 
+def line_at(code, offset):
+    """The line of the instruction at an offset, or None."""
+    if VERSION >= (3, 11):
+        return read_locations(code).get(offset, (None,))[0]
+    line = None
+    for start, begun in read_linetable(code) if VERSION >= (3, 10) else read_lnotab(code):
+        if start > offset:
+            break
+        line = begun
+    return line
+
+
 def _put_varint(table, value):
     while value >= 64:
         table.append(64 | (value & 63))

@@ -1,7 +1,9 @@
 """The three ways of counting lines: sys.monitoring, changed bytecode, sys.settrace.
 
-They get the module swt_tracer as `tracer`. Of it they use `cells` (next(cells[slot]) counts one
-execution), `resolve` and `state.known` (the changed lines by co_filename), `note` and `problem`.
+They get the module swt_tracer as `tracer`. Of it they use `resolve` and `state.known` (the changed
+lines by co_filename), `note` and `problem`. They also get `cells_of` of swt_counts, and `rewritten`:
+with `cells = cells_of(1)`, a function that is called from the line counts one execution of it by
+next(cells[slot]).
 """
 
 import os
@@ -18,14 +20,14 @@ def choose():
     return "settrace"
 
 
-def begin(tracer):
+def begin(tracer, cells_of, rewritten):
     """Starts counting in this process by the technique of `tracer.state`."""
     if tracer.state.technique == "monitoring":
-        _begin_monitoring(tracer)
+        _begin_monitoring(tracer, cells_of)
     elif tracer.state.technique == "bytecode":
-        _begin_bytecode(tracer)
+        _begin_bytecode(tracer, cells_of, rewritten)
     else:
-        Fallback(tracer, everything=True).begin()
+        Fallback(tracer, cells_of, everything=True).begin()
 
 
 def _free_tool():
@@ -56,7 +58,7 @@ def _load(name):
 # --- CPython 3.12 and later ----------------------------------------------------------------
 
 
-def _begin_monitoring(tracer):
+def _begin_monitoring(tracer, cells_of):
     """Counts LINE events, and jumps back to the same line, only for code objects with changed
     lines.
 
@@ -66,7 +68,9 @@ def _begin_monitoring(tracer):
     events = monitoring.events
     tool = _free_tool()
     # The callbacks use only local names, because they may run after the module was torn down.
-    known, resolve, note, cells = tracer.state.known, tracer.resolve, tracer.note, tracer.cells
+    known, resolve, note = tracer.state.known, tracer.resolve, tracer.note
+    is_locked = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()
+    cells = cells_of(2 if is_locked else 1)
     disable = monitoring.DISABLE
     set_local_events = monitoring.set_local_events
     local = events.LINE | events.JUMP
@@ -120,7 +124,7 @@ def _begin_monitoring(tracer):
             return disable
         advance(cells[slot])
 
-    if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
+    if is_locked:
         from _thread import allocate_lock
 
         lock = allocate_lock()
@@ -181,9 +185,10 @@ def get_code(self, fullname):
 """
 
 
-def _begin_bytecode(tracer):
+def _begin_bytecode(tracer, cells_of, rewritten):
     """Instruments modules when they are loaded, after .pyc files were read or written."""
-    fallback = Fallback(tracer)
+    cells = cells_of(0)
+    fallback = Fallback(tracer, cells_of)
     known, modules = tracer.state.known, sys.modules
     runpy_hooked = []
 
@@ -202,8 +207,10 @@ def _begin_bytecode(tracer):
         if slots is None:
             return code
         try:
-            if tracer.cells not in _constants(code):
-                code = _load("swt_bytecode").rewrite(code, slots, tracer.cells)
+            if cells not in _constants(code):
+                former = code
+                code = _load("swt_bytecode").rewrite(former, slots, cells)
+                rewritten(code, former)
             tracer.note(filename, "bytecode")
         except Exception as error:
             fallback.add(filename, "%s: %s" % (type(error).__name__, error))
@@ -270,8 +277,9 @@ def _main_script(arguments):
 class Fallback(object):
     """Counts by sys.settrace in the added files, or in all; slow, but always exact."""
 
-    def __init__(self, tracer, everything=False):
+    def __init__(self, tracer, cells_of, everything=False):
         self.tracer = tracer
+        self.cells_of = cells_of
         self.everything = everything
         self.paths = set()
         self.function = None
@@ -308,7 +316,8 @@ class Fallback(object):
 
     def _trace_function(self):
         known, resolve, note = self.tracer.state.known, self.tracer.resolve, self.tracer.note
-        cells, everything, paths = self.tracer.cells, self.everything, self.paths
+        cells, bytecode_cells = self.cells_of(1), self.cells_of(0)
+        everything, paths = self.everything, self.paths
         path_of = self.tracer.state.paths
         held = {}
 
@@ -329,7 +338,7 @@ class Fallback(object):
                 if everything:
                     note(filename, "settrace")
                 # Keeping the code object ensures that its id is not reused.
-                counts = cells not in _constants(code) and _holds(code, slots)
+                counts = bytecode_cells not in _constants(code) and _holds(code, slots)
                 held[id(code)] = (counts, code)
             return in_code if held[id(code)][0] else None
 

@@ -35,7 +35,7 @@ import os
 import sys
 from _collections import deque
 from _thread import RLock
-from itertools import count, repeat
+from itertools import count
 
 try:
     from _json import encode_basestring_ascii as _quote
@@ -48,30 +48,11 @@ _getpid = os.getpid
 _putenv = os.putenv
 
 
-class Cells(list):
-    """cells[slot] is an iterator that counts one execution each time it is advanced.
-
-    It is a list, so that a forked child can get other iterators. It is hashable, since code objects
-    with constants must be. It is pickled by name, for libraries that send functions to other
-    processes.
-    """
-
-    __slots__ = ()
-    __hash__ = object.__hash__
-
-    def __reduce_ex__(self, protocol):
-        return "cells"
-
-    def __repr__(self):
-        return "swt_tracer.cells"
-
-
 class _State(object):
     """The state of this process; `None` or empty until `start`."""
 
     def __init__(self):
-        self.root = self.out = self.stem = self.pid = self.view = self.map = None
-        self.maps = []  # all are kept: freeing one closes a descriptor that the program may be using
+        self.root = self.out = self.stem = self.pid = None
         self.technique = None
         self.test = None
         self.open = False
@@ -82,11 +63,10 @@ class _State(object):
         self.known = {}  # {co_filename: {line: slot}, or None if not a target}
         self.paths = {}  # {co_filename of a target: path}
         self.how = {}  # {path: its `file` record}
-        self.counters = []  # the counters by slot; the mapped file only shows their values
-        self.counted = []  # totals by slot that the journal contains
         self.flushing = None  # the lock of `flush`
         self.is_flushing = False
-        self.tampered = set()  # slots whose total in the mapped file other code has raised
+        self.raised = set()  # slots whose count something else has raised
+        self.altered = set()  # names of the recorder that the program has replaced
         self.keyed = None  # whether this process has the key of the run; None when there is none
         self.problems = set()
         self.checks = []  # functions that return the text of a problem, or None
@@ -96,7 +76,6 @@ class _State(object):
 
 
 state = _State()
-cells = Cells()
 
 
 # --- the journal ---------------------------------------------------------------------------
@@ -210,17 +189,55 @@ def _codes(space):
     return found
 
 
+#: Of these modules: (names, name, value, code of a function), as they were when they were loaded.
+_intact = []
+#: What `start` and forks replace.
+_VARIABLE = frozenset(["write", "_after_fork", "_open_counts", "_take"])
+_FIXED = (type(_codes), type, str, int, frozenset)
+
+
 def trust(module, is_runner):
-    """Allows a module of the recorder to write: swt_outcomes, or one for a runner that calls it."""
+    """Allows a module of the recorder to write: swt_outcomes, or one for a runner that calls it.
+
+    The first to call it is swt_outcomes, before code of the repository runs. Later on, nobody else
+    can.
+    """
+    frame = sys._getframe(1)
+    if _recorders and not (id(frame.f_code) in _recorders and id(frame.f_back.f_code) in _recorders):
+        write({"kind": "foreign", "what": "code", "where": "swt_tracer.trust"})
+        return
     (_runners if is_runner else _recorders).update(_codes(vars(module)))
+    _remember(vars(module))
+
+
+def _remember(space):
+    for name, value in list(space.items()):
+        if name not in _VARIABLE and isinstance(value, _FIXED):
+            _intact.append((space, name, value, getattr(value, "__code__", None)))
+            if isinstance(value, type) and value.__module__ == space.get("__name__"):
+                _remember(vars(value))
+
+
+def _altered():
+    """The name of a function, class or constant of the recorder that was replaced, or None."""
+    for space, name, value, code in _intact:
+        if space.get(name) is not value or code is not getattr(value, "__code__", None):
+            return "%s.%s" % (space.get("__name__") or space.get("__module__"), name)
+    return None
 
 
 def _guard(record, frame):
     """Returns `record`, or one that names the caller if that is not the recorder.
 
-    This catches tests that call the functions of the recorder.
+    This catches tests that call the functions of the recorder, or replace them.
     """
-    if record["kind"] not in _GUARDED or id(frame.f_code) in _own:
+    if record["kind"] not in _GUARDED:
+        return record
+    altered = _altered()
+    if altered is not None and altered not in state.altered:
+        state.altered.add(altered)
+        write({"kind": "foreign", "what": "code", "where": altered})
+    if id(frame.f_code) in _own:
         return record
     while frame is not None and id(frame.f_code) in _recorders:
         frame = frame.f_back
@@ -308,56 +325,65 @@ def command_line():
 
 
 def _open_counts():
-    """Points `cells` to a new file of zeros."""
-    size = 8 * len(state.slots)
-    state.counted = [0] * len(state.slots)
-    # After a fork, another thread may have held the previous lock.
-    state.flushing = RLock()
-    state.is_flushing = False
-    state.counters = [count(1) for _ in state.slots]
-    state.view = memoryview(bytearray(size)).cast("Q")
-    if not size:
-        return
-    try:
-        import mmap
+    """Sets the counters to zero, in a new file; `_count` replaces it."""
 
-        file = os.open(state.stem + ".counts", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+
+def _count():
+    """Replaces the functions of this section that refer to the counters; returns two more.
+
+    These are `cells_of` and `rewritten` of swt_counts, for the techniques. In a process without the
+    key of a run, nothing is checked, as nobody can vouch for what it counts.
+    """
+    global _open_counts, _take
+    import swt_counts
+
+    sources = {path: _source_of(path) for path in state.lines} if state.keyed else None
+    cells_of, begin, _take, rewritten = swt_counts.counters(state.slots, sources, state.root)
+    maps = []  # all are kept: freeing one closes a descriptor that the program may be using
+
+    def open_counts():
+        # After a fork, another thread may have held the previous lock.
+        state.flushing = RLock()
+        state.is_flushing = False
+        size = 8 * len(state.slots)
+        view = memoryview(bytearray(size))
         try:
-            # Write zeros rather than only set the size. On a full disk this fails here; a hole in
-            # the file would kill the process later.
-            os.write(file, bytes(size))
-            more = {"trackfd": False} if sys.version_info >= (3, 13) and os.name != "nt" else {}
-            state.map = mmap.mmap(file, size, **more)
-            state.maps.append(state.map)
-        finally:
-            os.close(file)
-        if sys.byteorder == "little":
-            state.view = memoryview(state.map).cast("Q")
-    except (ImportError, OSError, ValueError) as error:
-        problem("counts are lost if this process is killed: %s" % error)
-    if sys.byteorder == "little" or state.map is None:
-        cells[:] = [
-            map(state.view.__setitem__, repeat(slot), counter)
-            for slot, counter in enumerate(state.counters)
-        ]
-    else:
-        from struct import Struct
+            if size and sys.byteorder == "little":
+                maps.append(_map(state.stem + ".counts", size))
+                view = memoryview(maps[-1])
+        except (ImportError, OSError, ValueError) as error:
+            problem("counts are lost if this process is killed: %s" % error)
+        begin(view.cast("Q"))
 
-        state.view = None
-        put = Struct("<Q").pack_into
-        cells[:] = [
-            map(put, repeat(state.map), repeat(8 * slot), counter)
-            for slot, counter in enumerate(state.counters)
-        ]
+    _open_counts = open_counts
+    return cells_of, rewritten
 
 
-def _totals():
-    if state.view is not None:
-        return state.view.tolist()
-    return [
-        int.from_bytes(state.map[index:index + 8], "little")
-        for index in range(0, 8 * len(state.slots), 8)
-    ]
+def _source_of(path):
+    try:
+        with open(os.path.join(state.root, *path.split("/")), "rb") as stream:
+            return stream.read()
+    except OSError:
+        return None
+
+
+def _map(path, size):
+    import mmap
+
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+    try:
+        # Write zeros rather than only set the size. On a full disk this fails here; a hole in the
+        # file would kill the process later.
+        os.write(file, bytes(size))
+        more = {"trackfd": False} if sys.version_info >= (3, 13) and os.name != "nt" else {}
+        return mmap.mmap(file, size, **more)
+    finally:
+        os.close(file)
+
+
+def _take():
+    """See swt_counts; `_count` replaces it."""
+    return {}, (), ()
 
 
 def flush():
@@ -366,9 +392,6 @@ def flush():
         return
     if _getpid() != state.pid:
         _after_fork()
-    totals = _totals()
-    if totals == state.counted:
-        return
     # Without the lock, counts seen by two threads, or by a signal handler in between, would be
     # written twice.
     with state.flushing:
@@ -376,32 +399,23 @@ def flush():
             return
         try:
             state.is_flushing = True
-            _flush(totals)
+            # It remembers first, so that an exception in between cannot make counts be written
+            # twice.
+            counts, raised, problems = _take()
+            if counts:
+                counts = {str(slot): count for slot, count in counts.items()}
+                write({"kind": "counts", "test": state.test, "counts": counts})
+            for slot in raised:
+                _raised(slot)
+            for text in problems:
+                problem(text)
         finally:
             state.is_flushing = False
 
 
-def _flush(totals):
-    before, counts = state.counted, {}
-    for slot, total in enumerate(totals):
-        if total != before[slot]:
-            # Reads the next number from `count(7)`. The mapped file does not suffice, since a
-            # program can write to it too.
-            true = int(repr(state.counters[slot])[6:-1]) - 1
-            if total > true:
-                _tampered(slot)
-            totals[slot] = true
-            if true != before[slot]:
-                counts[str(slot)] = true - before[slot]
-    # Remember first, then write, so that an exception in between cannot make them be written twice.
-    state.counted = totals
-    if counts:
-        write({"kind": "counts", "test": state.test, "counts": counts})
-
-
-def _tampered(slot):
-    if state.keyed and slot not in state.tampered:
-        state.tampered.add(slot)
+def _raised(slot):
+    if state.keyed and slot not in state.raised:
+        state.raised.add(slot)
         write({"kind": "foreign", "what": "total", "where": "%s:%d" % tuple(state.slots[slot])})
 
 
@@ -584,9 +598,10 @@ def start(config):
 
     state.technique = config.get("technique") or swt_techniques.choose()
     seals, relay, relayed = _take_key(config)
+    counting = _count()
     _begin_journal(seals, relayed)
     if state.slots:
-        swt_techniques.begin(sys.modules[__name__])
+        swt_techniques.begin(sys.modules[__name__], *counting)
     _follow_process(seals is not None, relay)
 
 
@@ -604,6 +619,8 @@ def _take_key(config):
     seals, relay, relayed = swt_seal.take(path) or (None, None, None)
     state.keyed = seals is not None
     _own.update(_codes(globals()))
+    if state.keyed:
+        _remember(globals())
     return seals, relay if config.get("relay") and relayed is None else None, relayed
 
 
