@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
+import { isLimit, type Limit } from '../domain/reason';
 
 /**
  * Runs a program as a "child subreaper" (prctl(2), Linux). Every descendant whose own parent ends
@@ -7,8 +8,12 @@ import type { Duplex } from 'node:stream';
  * it knows when none is left: wait(2) then has nothing to wait for. It stops the run when this
  * process closes the wire (file descriptor 3), which also happens when this process is killed.
  *
+ * It also stops a run that takes nearly all memory of the machine, or that starts processes without
+ * end, while others can still work.
+ *
  * It writes one line to the wire: `exit STATUS`, `signal NUMBER` or `trouble WORDS`. After the
- * first two it adds how many processes it had to kill, and `all` when it is sure that none lives.
+ * first two it adds how many processes it had to kill, `all` when it is sure that none lives, and
+ * the limit for which it stopped the run.
  */
 const keeperProgram = `
 import os, select, signal, sys, time
@@ -96,11 +101,63 @@ def children():
             if int(parent) == os.getpid() and state not in (b"Z", b"X"):
                 yield int(name)
 
+MANY = 4096
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+def tasks():
+    return int(read("/proc/loadavg").split()[3].partition("/")[2])
+
+def family():
+    """Threads and bytes in memory of all descendants."""
+    below, sizes = {}, {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                text = read("/proc/%s/stat" % name)
+            except (OSError, UnicodeError):
+                continue
+            fields = text[text.rindex(")") + 2:].split()
+            below.setdefault(int(fields[1]), []).append(int(name))
+            sizes[int(name)] = int(fields[17]), int(fields[21]) * PAGE
+    found, left = [], [os.getpid()]
+    while left:
+        found += below.get(left[0], [])
+        left = left[1:] + below.get(left[0], [])
+    return [sum(sizes[each][index] for each in found) for index in (0, 1)]
+
+def look():
+    """The limit that the run has reached, or None; mostly two small files are read."""
+    sizes = dict(line.split(":") for line in read("/proc/meminfo").splitlines())
+    whole, left = (int(sizes[name].split()[0]) << 10 for name in ("MemTotal", "MemAvailable"))
+    if left * 32 > whole and tasks() - begun < MANY:
+        return None
+    threads, memory = family()
+    if threads >= MANY:
+        return "too many processes"
+    return "out of memory" if left * 32 <= whole and memory * 4 > whole else None
+
+limit = begun = None
+try:
+    begun = tasks()
+    os.nice(-10)  # to be heard beside thousands of others; only root may
+except Exception:
+    pass
+
 while True:
     left = collect()
     if status is not None or stopping:
         break
-    ready = select.select([wire, woken], [], [])[0]
+    try:
+        limit = look() if begun is not None else None
+    except Exception:
+        pass
+    if limit is not None:
+        break
+    ready = select.select([wire, woken], [], [], 0.2)[0]
     if woken in ready:
         os.read(woken, 4096)
     if wire in ready:
@@ -121,7 +178,7 @@ while left and time.time() < end:
 if status is None:
     status = signal.SIGKILL
 word = ("signal %d" % os.WTERMSIG(status)) if os.WIFSIGNALED(status) else ("exit %d" % os.WEXITSTATUS(status))
-tell("%s %d %s" % (word, killed, "all" if sure and not left else "some"))
+tell("%s %d %s %s" % (word, killed, "all" if sure and not left else "some", limit or ""))
 `;
 
 /** The keeper's report on a run. */
@@ -133,6 +190,8 @@ interface KeptRun {
   readonly killed: number;
   /** Whether it is certain that no process of the run lives. */
   readonly complete: boolean;
+  /** The limit for which it stopped the run. */
+  readonly limit: Limit | undefined;
 }
 
 /** The arguments with which an interpreter (3.6 or later) runs a program as its keeper. */
@@ -152,14 +211,24 @@ export async function readWire(wire: Duplex): Promise<KeptRun | undefined> {
 }
 
 function parseWire(text: string): KeptRun | undefined {
-  const nothing = { exitCode: undefined, killedBy: undefined, startError: undefined };
+  const nothing = {
+    exitCode: undefined,
+    killedBy: undefined,
+    startError: undefined,
+    limit: undefined,
+  };
   if (text.startsWith('trouble ')) {
     return { ...nothing, startError: text.slice('trouble '.length), killed: 0, complete: true };
   }
-  const match = /^(exit|signal) (\d+) (\d+) (all|some)$/.exec(text);
+  const match = /^(exit|signal) (\d+) (\d+) (all|some) (.*)$/.exec(text);
   if (match === null) return undefined;
-  const [, word, number, killed, rest] = match;
-  const common = { ...nothing, killed: Number(killed), complete: rest === 'all' };
+  const [, word, number, killed, rest, limit = ''] = match;
+  const common = {
+    ...nothing,
+    killed: Number(killed),
+    complete: rest === 'all',
+    limit: isLimit(limit) ? limit : undefined,
+  };
   return word === 'exit'
     ? { ...common, exitCode: Number(number) }
     : { ...common, killedBy: nameOf(Number(number)) };

@@ -147,6 +147,7 @@ class RunningProcess {
     }
     const { exitCode, killedBy, startError } = kept ?? own;
     guardian?.ended(this.mark);
+    if (this.ending !== 'cancelled') this.ending = kept?.limit ?? this.ending;
     if (this.ending === 'exited') await drained(this.stdout, this.stderr);
     // A process that escaped the run with the pipe open must not keep us reading.
     this.stdout.destroy();

@@ -214,6 +214,18 @@ sys.exit(3)
         },
       );
 
+      withKeeper('is stopped when it starts threads without end', async function () {
+        const result = await python(`
+import threading, time
+threading.stack_size(1 << 16)
+try:
+    while True: threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+except RuntimeError: pass`);
+        // A system that refuses earlier has a limit of its own.
+        if (result.ending === 'exited') this.skip();
+        assert.equal(result.ending, 'too many processes');
+      });
+
       withKeeper('may be the target of its own signals, and those to its parent', async () => {
         const result = await python(
           `${note}\nnote('main')\nos.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(100)`,
