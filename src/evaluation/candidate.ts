@@ -1,16 +1,8 @@
 import type { Finding } from '../domain/finding';
-import { runnerOf } from '../engine/runners/runners';
-import { parseUnified } from '../patch/unified/parseUnified';
-import {
-  gradeHarness,
-  harnessDirectives,
-  harnessUnapplied,
-  type HarnessReport,
-  type HarnessRuns,
-} from '../domain/harness';
+import { harnessUnapplied } from '../domain/harness';
 import { functionOf, sideName, sides } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
-import { gradeStrict, ungraded, type StrictEvidence } from '../domain/verdict';
+import { gradeStrict, ungraded, type StrictEvidence, type Verdict } from '../domain/verdict';
 import type { TestPlan } from '../engine/testPlan';
 import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
@@ -19,11 +11,10 @@ import { remarkOnDay } from '../engine/environments/leastDay';
 import { environmentProblem, howToMend } from './environmentProblem';
 import { hindrancesInWords, type Hindrance } from './hindrancesInWords';
 import { explainDifference } from './difference';
+import { gradeAsHarness, harnessUngraded, type HarnessGrading } from './harnessGrading';
 import {
   coverageOf,
   goldenEvidence,
-  harnessBase,
-  harnessRuns,
   hindrancesOf,
   remarksOf,
   runBase,
@@ -111,7 +102,11 @@ async function evaluated(
   const read = await prepareCandidate(session, request, options.signal);
   if ('verdict' in read) {
     const golden = await goldenEvidence(session, options);
-    return { result: withoutRun(session, request, read, golden), complete: undefined };
+    const result = withoutRun(session, request, read, golden);
+    return {
+      result: script ? result : await withHarness(session, read, { golden, result }, options),
+      complete: undefined,
+    };
   }
   const few =
     since === undefined || script ? undefined : await runAffected(session, read, since, options);
@@ -230,12 +225,11 @@ async function gradedResult(
   const { tests, ownFunctions: own } = evidence;
   const strict = gradeStrict({ ...evidence, issue: session.instance.issue });
   const contradictions = evidence.contradictions ?? [];
-  const hindered = whyNoHarnessGrade(records, base, runs.ofBase, contradictions);
-  const partly = hindered !== undefined || affected !== undefined;
-  const harness = partly ? harnessUngraded : await harnessOf(runs, options);
-  const why = harness.resolved ? undefined : whyNotRunThere(runs);
-  const apart =
-    strict.success && why !== undefined ? `harness grading: not resolved; ${why}` : undefined;
+  const partly = whyNoHarnessGrade(records, base, runs.ofBase, contradictions);
+  const graded =
+    partly !== undefined || affected !== undefined ? undefined : await harnessOf(runs, options);
+  const hindered = partly ?? graded?.hindrance;
+  const harness = graded?.report ?? harnessUngraded;
   const isOwn = (each: TestTransition): boolean => own.has(functionOf(each.test));
   // Where ΔC is unknown, it is also unknown which lines a test can run.
   const inRuns =
@@ -275,9 +269,11 @@ async function gradedResult(
     tests: [...tests.filter(isOwn), ...tests.filter((each) => !isOwn(each))],
     strict,
     harness,
-    difference: partly
-      ? undefined
-      : (apart ?? explainDifference(strict, harness, tests, candidate.changedNames)),
+    difference:
+      graded === undefined || hindered !== undefined
+        ? undefined
+        : (gradedApart(strict, graded) ??
+          explainDifference(strict, harness, tests, candidate.changedNames)),
     changeCoverage,
     goldenCoverage: golden.coverage,
     runs: summariesOf(candidate.plan, records),
@@ -317,47 +313,28 @@ function notesOnGrade(
   return notes;
 }
 
-async function harnessOf(runs: CandidateRuns, options: EvidenceOptions): Promise<HarnessReport> {
-  const { session, read, base, candidate, hindrances } = runs;
-  const { golden } = runs.golden;
-  if (read.refusedAsWritten !== undefined) return harnessUnapplied(true);
-  return gradeHarness({
-    removed: session.changed.removed,
-    added: session.changed.added,
-    candidate: whyNotRunThere(runs) === undefined ? harnessRuns(session, candidate) : nothingRan,
-    golden:
-      golden === undefined || hindrances.length > 0 ? undefined : harnessRuns(session, golden),
-    base: await harnessBase(session, read.files, { base, own: read.own }, options),
-  });
-}
-
-const nothingRan = ((): HarnessRuns => {
-  const side = { statuses: new Map<string, string>(), counts: new Map() };
-  return { pre: side, post: side };
-})();
-
-/** Why the harness runs no test of a candidate that runs here; undefined where it does. */
-function whyNotRunThere({ read, candidate, request }: CandidateRuns): string | undefined {
-  if (read.refusedAsWritten !== undefined) {
-    return `\`git apply\` refuses the patch as written (${read.refusedAsWritten})`;
-  }
-  if (request.mode === 'reproduction-script') return undefined;
-  if (runnerOf(candidate.plan.runner).needsAllFiles !== true) return undefined;
-  const kept = new Set(read.files);
-  const files = parseUnified(read.patch).files.map(
-    ({ oldPath, newPath }) => newPath ?? oldPath ?? '',
+const harnessOf = (
+  { session, request, read, golden, base, candidate, hindrances }: CandidateRuns,
+  options: EvidenceOptions,
+): Promise<HarnessGrading> =>
+  gradeAsHarness(
+    session,
+    {
+      ...read,
+      golden: hindrances.length > 0 ? undefined : golden.golden,
+      ran: { ...read, candidate, base, isScript: request.mode === 'reproduction-script' },
+    },
+    options,
   );
-  const fatal = harnessDirectives(files).find(
-    (path) =>
-      path.includes(' ') || (!kept.has(path) && !path.endsWith('.py')) || isGone(read.patch, path),
-  );
-  return fatal === undefined
+
+/** Why the gradings differ, where the harness runs other files. */
+const gradedApart = (
+  { success }: Pick<Verdict, 'success'>,
+  { report: { resolved }, apart }: HarnessGrading,
+): string | undefined =>
+  apart === undefined || success === resolved
     ? undefined
-    : `it passes ${fatal} to the runner too, which then runs no test`;
-}
-
-const isGone = (patch: string, path: string): boolean =>
-  parseUnified(patch).files.some(({ kind, oldPath }) => kind === 'deleted' && oldPath === path);
+    : `harness grading: ${resolved ? 'resolved' : 'not resolved'}; ${apart}`;
 
 const summariesOf = (plan: TestPlan, { base, fixed }: BothSides): CandidateResult['runs'] => ({
   base: testRun(plan, base),
@@ -407,12 +384,6 @@ const isLate = ({ base, fixed }: BothSides): boolean =>
 
 const cannotRun = ({ base, fixed }: BothSides): boolean =>
   whyNotRunnable(base) !== undefined || whyNotRunnable(fixed) !== undefined;
-
-/** The report in the harness's layout, which has no word for a grade that is not available. */
-const harnessUngraded: HarnessReport = {
-  ...harnessUnapplied(true),
-  patch_successfully_applied: true,
-};
 
 function noteOn(hindrances: readonly Hindrance[], told = ''): string[] {
   return hindrances.length === 0
@@ -474,6 +445,24 @@ function withoutRun(
     runs: {},
     ...withBroken(golden, undefined),
   };
+}
+
+/**
+ * The result of a candidate in which strict grading sees no test, with the harness's grade, which
+ * may run other files of it.
+ */
+async function withHarness(
+  session: InstanceSession,
+  { verdict: { reason }, patch }: RefusedCandidate,
+  { golden, result }: { readonly golden: GoldenEvidence; readonly result: CandidateResult },
+  options: EvidenceOptions,
+): Promise<CandidateResult> {
+  if (reason !== 'no test found') return result;
+  const known = golden.hindrances.length > 0 ? undefined : golden.golden;
+  const graded = await gradeAsHarness(session, { patch, golden: known }, options);
+  const { report: harness, hindrance } = graded;
+  const notes = [...result.notes, ...notesOnGrade([], hindrance, undefined)];
+  return { ...result, notes, harness, difference: gradedApart(result.strict, graded) };
 }
 
 /** What a reader should know of R and R∘X* themselves. */

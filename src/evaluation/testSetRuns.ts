@@ -6,7 +6,6 @@ import { plural } from '../domain/plural';
 import { isLimit } from '../domain/reason';
 import { gradeStrict, type StrictEvidence } from '../domain/verdict';
 import type { EngineWork, RunRecord } from '../engine/engine';
-import { runnerOf } from '../engine/runners/runners';
 import { script } from '../engine/runners/script';
 import type { SideCounts } from './findings/noChangedLineRan';
 import { contradictionsOf, contradictionsOfBoth } from './findings/recordsThatDoNotFit';
@@ -25,7 +24,6 @@ import {
   withoutOutcome,
 } from './results';
 import {
-  existingIn,
   type BothSides,
   type InstanceSession,
   type RunOptions,
@@ -483,32 +481,6 @@ export function harnessRuns(session: InstanceSession, run: SetRun): HarnessRuns 
   });
   if (pre === undefined || post === undefined) throw new Error('two sides');
   return { pre, post };
-}
-
-/**
- * The base run as the harness does it. The harness names every file of the candidate, also one that
- * R does not have, and pytest then runs nothing at all.
- *
- * @param files files of the candidate
- * @param base the base run of strict grading, over `own.filesOfR`
- */
-export async function harnessBase(
-  session: InstanceSession,
-  files: readonly string[],
-  { base, own }: { readonly base: SetRun; readonly own: OwnTests },
-  options: EvidenceOptions,
-): Promise<HarnessRuns> {
-  const existing = await existingIn(session.trees, files);
-  if (files.length > existing.length && runnerOf(base.plan.runner).needsAllFiles === true) {
-    const nothing = { statuses: new Map<string, string>(), counts: new Map() };
-    return { pre: nothing, post: nothing };
-  }
-  // The harness does not handle renamed or deleted files.
-  const isSame = own.filesOfR.join('\0') === existing.join('\0');
-  const run = isSame
-    ? base
-    : await runBase(session, { filesOfR: existing, renamed: new Map() }, options);
-  return harnessRuns(session, run);
 }
 
 /**

@@ -136,6 +136,66 @@ describe('a batch', function () {
     assert.equal(loaded.filter((patch) => patch?.includes('golden') === true).length, 0);
   });
 
+  describe('grades as the harness by the files that it passes to pytest', () => {
+    const test = testFile('m');
+    const file = (path: string, line: string): string =>
+      `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+${line}\n`;
+    const deleted =
+      'diff --git a/tests/test_cat.py b/tests/test_cat.py\ndeleted file mode 100644\n--- a/tests/test_cat.py\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-def test_purr():\n-    pass\n';
+    for (const [what, patch, resolved, difference] of [
+      ['a test alone', test, true, undefined],
+      ['a conftest.py', test + file('tests/conftest.py', 'A = 1'), true, undefined],
+      ['data of the ten endings', test + file('tests/a.yml', 'a: 1'), true, undefined],
+      [
+        'a script that exits',
+        test + file('reproduce.py', 'exit()'),
+        ...[
+          false,
+          'not resolved; it passes reproduce.py to the runner too, which then runs no test',
+        ],
+      ],
+      [
+        'a test that the patch deletes',
+        test + deleted,
+        ...[false, 'not resolved; it passes tests/test_cat.py to the runner too, which'],
+      ],
+      [
+        'a name of two words',
+        testFile('of m'),
+        false,
+        'not resolved; it passes tests/test_of m.py',
+      ],
+      [
+        'a test in a file that is none by its name',
+        file('reproduce_issue.py', 'def test_two(): assert 0'),
+        ...[true, 'resolved; it runs reproduce_issue.py as tests too'],
+      ],
+      ['no test', file('notes.py', 'A = 1'), false, undefined],
+      ['no file for it', file('notes.md', 'a'), false, undefined],
+    ] as [string, string, boolean, string | undefined][]) {
+      it(what, async () => {
+        const files = new Set<string>();
+        const asked = await request([prediction('octo__cat-1', 'm', patch)], {
+          at: (step, { files: ran = [], patch: loaded }) => {
+            if (step !== 'run' || loaded !== patch) return undefined;
+            for (const each of ran) files.add(each);
+            const isFatal = ran.some((each) => each === 'reproduce.py' || each.includes('_cat'));
+            return isFatal ? runRecord({ exitCode: 4 }) : undefined;
+          },
+        });
+        const reports: Report[] = [];
+        await runBatch(asked, { onEntry: (_entry, report) => void reports.push(report) }).done;
+        const [report] = reports;
+        assert.equal(report?.resolved, resolved);
+        const said = report.gradings_differ ?? undefined;
+        if (difference === undefined) assert.equal(said, undefined);
+        else assert.ok(said?.startsWith(`harness grading: ${difference}`), said);
+        // Without a file, pytest would run all tests.
+        assert.equal(files.size === 0, what === 'no file for it');
+      });
+    }
+  });
+
   it('begins nothing while it is paused, and tells how far it is', async () => {
     const told: BatchProgress[] = [];
     const begunMeanwhile: string[] = [];

@@ -24,6 +24,8 @@ export interface SimulatedOptions {
       readonly instance: string;
       readonly side?: Side;
       readonly patch?: string;
+      /** The files of a run. */
+      readonly files?: readonly string[];
       readonly signal?: AbortSignal | undefined;
     },
   ) => unknown;
@@ -59,8 +61,8 @@ export function simulatedEngine(
       run: async (request) => {
         runs += 1;
         if (runMilliseconds > 0) await sleep(runMilliseconds);
-        const { signal } = request;
-        const other = await at('run', { instance, side, patch, signal });
+        const { signal, plan } = request;
+        const other = await at('run', { instance, side, patch, files: plan.files, signal });
         return (other ?? record(request, side, patch)) as RunRecord;
       },
     };
