@@ -14,7 +14,7 @@ import { journalPath } from '../../src/results/journal';
 import { judgedFolder } from '../../src/results/judged/judgedRepairSchema';
 import { runRecord } from '../unit/evaluation/examples';
 import { loadParser } from '../unit/python/loadParser';
-import { added, goldenPatch, useExample, type Example } from './exampleRepository';
+import { added, goldenPatch, plain, useExample, type Example } from './exampleRepository';
 import { simulatedEngine, type SimulatedOptions } from './simulatedEngine';
 
 const goldenTests = `diff --git a/tests/test_cat.py b/tests/test_cat.py
@@ -215,6 +215,16 @@ describe('judging code patches, several at once', function () {
     const mended = await judgeOne(goldenPatch.replaceAll('    return', '\u00a0   return'), passes);
     assert.deepEqual([mended.status, mended.strict?.resolved], ['error', true]);
     assert.match(mended.difference ?? '', /no grade \(>>>>> Patch Apply Failed: .* as written\)/);
+
+    // A part that is there twice merges with itself, if the patch says with which file.
+    const id = plain(example.origin, 'rev-parse', `${example.base}:cat.py`);
+    const named = goldenPatch.replace('\n---', `\nindex ${id.slice(0, 7)}..1234567 100644\n---`);
+    const twice = await judgeOne(named + named, passes);
+    assert.deepEqual([twice.status, twice.strict?.resolved], ['resolved', true]);
+    assert.equal(twice.appliedWith, 'git apply --3way');
+    const unnamed = await judgeOne(goldenPatch + goldenPatch, passes);
+    assert.deepEqual([unnamed.status, unnamed.strict?.resolved], ['error', true]);
+    assert.equal(unnamed.hindrance, undefined);
 
     const neither = await judgeOne(goldenPatch.replaceAll('return 1', 'return 7'), passes);
     assert.deepEqual([neither.status, neither.strict?.reason], ['error', 'does not apply']);

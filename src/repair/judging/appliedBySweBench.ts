@@ -4,6 +4,8 @@ import type { ParsedPatch } from '../../patch/unified/parsedPatch';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import { checkPatchPaths } from '../../patch/unsafePath';
 import { applyFuzzily } from '../../repository/git/applyFuzzily';
+import { git, GitError } from '../../repository/git/git';
+import { applyToTree } from '../../repository/golden';
 import { applyOnCopies } from '../../repository/git/applyOnCopies';
 
 /** A code patch as SWE-bench applies it, with the command that does so. */
@@ -13,9 +15,9 @@ interface AppliedPatch {
 }
 
 /**
- * A unified diff as SWE-bench applies it to R: as it is written, with `git apply`, else with `patch
- * --fuzz=5`. Undefined where neither does. Of its other ways, `git apply --reject` succeeds only
- * where the first does, and `--3way` needs objects that R's tree does not have.
+ * A unified diff as SWE-bench applies it to R: as it is written, with `git apply`, else with `git
+ * apply --3way`, else with `patch --fuzz=5`. Undefined where none does. Its other way, `git apply
+ * --reject`, succeeds only where the first does.
  *
  * @throws Cancelled
  */
@@ -30,8 +32,30 @@ export async function appliedBySweBench(
     const applied = await applyPatch(patch, readFileOfR);
     if (applied.ok) return { patch: applied.placed, with: 'git apply' };
   }
-  const fuzzy = await applyOnCopies(readFileOfR, text, (tree) =>
-    applyFuzzily(tree, text, signal, { whole: false }),
-  );
-  return fuzzy && { patch: parseUnified(fuzzy.patch), with: fuzzy.appliedWith };
+  const found =
+    (await applyOnCopies(readFileOfR, text, (tree) => mergeThreeWays(tree, text, signal))) ??
+    (await applyOnCopies(readFileOfR, text, (tree) =>
+      applyFuzzily(tree, text, signal, { whole: false }),
+    ));
+  return found && { patch: parseUnified(found.patch), with: found.appliedWith };
+}
+
+/**
+ * Merges each part with what the parts before it made of the file that its `index` line names. The
+ * files of R itself are there to merge with; its history is not.
+ */
+async function mergeThreeWays(
+  tree: string,
+  text: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  try {
+    await git(['init', '--quiet'], { cwd: tree, signal });
+    await git(['add', '--all', '--force'], { cwd: tree, signal });
+    await applyToTree(tree, text, signal, ['--3way']);
+    return 'git apply --3way';
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return undefined;
+  }
 }

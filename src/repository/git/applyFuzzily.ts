@@ -5,11 +5,12 @@ import { dirname, join } from 'node:path';
 import { Cancelled } from '../../domain/humanError';
 import { bytesOf } from '../../patch/bytes';
 import { parseUnified } from '../../patch/unified/parseUnified';
-import { GitError, neutralFolder } from './git';
+import { neutralFolder } from './git';
 
 /**
  * Applies a patch with GNU patch, after a dry run in which every hunk must apply. Undefined when
- * one does not, or without a GNU patch that keeps paths inside the tree (2.7 and later do).
+ * one does not, or without a GNU patch that keeps paths inside the tree (2.7 and later do). The tree
+ * is unusable then.
  *
  * @param options.whole refuse a damaged patch: GNU patch accepts a truncated hunk as one with less
  *   context
@@ -38,11 +39,9 @@ export async function applyFuzzily(
     await writeFile(file, bytesOf(patch.endsWith('\n') ? patch : `${patch}\n`));
     const trial = await runPatch(['--dry-run', ...options], tree, signal);
     if (trial?.status !== 0 || /ignor|skipp|reversed/i.test(trial.text)) return undefined;
+    // The trial takes each part for itself, so that a part that is there twice fails only now.
     const real = await runPatch(options, tree, signal);
-    if (real?.status !== 0) {
-      throw new GitError('apply', `patch: ${real?.text ?? 'cannot be run'}`, real?.status);
-    }
-    return 'patch --fuzz=5 -p1';
+    return real?.status === 0 ? 'patch --fuzz=5 -p1' : undefined;
   } finally {
     await rm(file, { force: true });
   }
