@@ -1,4 +1,5 @@
 import { forTerminal } from './domain/withoutControl';
+import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json';
@@ -29,6 +30,7 @@ import { registerTrajectory } from './commands/trajectory/trajectory';
 import { registerTriage } from './commands/triage';
 import { registerValidate } from './commands/validate';
 import { Cancelled, HumanError } from './domain/humanError';
+import { systemFault } from './files/systemFault';
 import { redactKeys, takeKeys } from './engine/keysInUse';
 import { allKeyVariables } from './method/models/providers';
 import { bytesOf } from './patch/bytes';
@@ -111,8 +113,9 @@ function statusOf(error: unknown, { signal, stderr }: CommandCaller): number {
   if (signal.aborted || error instanceof Cancelled) return EXIT.interrupted;
   // The user has been told.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  if (error instanceof HumanError) {
-    stderr(`swt-bench: ${error.message}\n`);
+  const known = error instanceof HumanError ? error : systemFault(error);
+  if (known !== undefined) {
+    stderr(`swt-bench: ${known.message}\n`);
     return EXIT.usage;
   }
   const text = error instanceof Error ? error.message : String(error);
@@ -130,6 +133,13 @@ async function main(): Promise<void> {
   // In `swt-bench … | head` the reader ends first, which is no reason for a trace.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
+  });
+  // What a library reports to nobody, such as a program that could not be started.
+  process.on('uncaughtException', (error) => {
+    const known = systemFault(error);
+    const text = known === undefined ? (error.stack ?? error.message) : known.message;
+    writeSync(2, forTerminal(redactKeys(`swt-bench: ${text}\n`)));
+    process.exit(EXIT.negative);
   });
   // Not process.exit: output that a slow reader has not yet read must arrive.
   process.exitCode = await runCommandLine(process.argv.slice(2), {

@@ -1,6 +1,7 @@
 import { NetworkTrouble } from '../dataset/download/network';
 import { Cancelled, HumanError, messageOf } from '../domain/humanError';
 import type { NotEvaluatedReason } from '../domain/reason';
+import { systemFault } from '../files/systemFault';
 import { EngineGone, EngineTrouble } from '../engine/docker/connection/engineProblem';
 import { RegistryBusy, RegistryUnreachable } from '../engine/docker/images/pull/pullProblem';
 import { SandboxUnusable } from '../engine/engine';
@@ -45,11 +46,12 @@ export function failureOf(
   if (error instanceof GoldenPatchUnfit) {
     return { why: 'instance cannot be used', failure: error.message };
   }
+  const known = systemFault(error) ?? error;
   const isKnown =
-    error instanceof HumanError || error instanceof GitError || error instanceof NetworkTrouble;
+    known instanceof HumanError || known instanceof GitError || known instanceof NetworkTrouble;
   if (!isKnown) return { why: 'internal error', failure: `internal error: ${messageOf(error)}` };
   return {
     why: stage === 'source' ? 'source not available' : 'environment failed',
-    failure: error.message,
+    failure: known.message,
   };
 }

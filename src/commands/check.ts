@@ -11,6 +11,7 @@ import {
   formatOption,
   jsonOption,
   sourceOption,
+  needsStorage,
   storageOption,
 } from './options/sharedOptions';
 
@@ -31,6 +32,7 @@ export const registerCheck: RegisterCommand = (program, context, finish) => {
     .addOption(sourceOption())
     .option('--timeout <seconds>', 'limit for one run of tests', positive, 1800)
     .addOption(storageOption())
+    .hook('preAction', needsStorage)
     .addOption(jsonOption())
     .addHelpText(
       'after',

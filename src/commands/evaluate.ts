@@ -44,6 +44,7 @@ import {
   kindOption,
   modeOption,
   sourceOption,
+  needsStorage,
   storageOption,
 } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
@@ -77,6 +78,7 @@ export const registerEvaluate: RegisterCommand = (program, context, finish) => {
     .addOption(shardOption())
     .option('--fresh', 'ignore kept runs, and start the run in --out anew')
     .addOption(storageOption())
+    .hook('preAction', needsStorage)
     .addOption(jsonOption())
     .addHelpText(
       'after',

@@ -34,6 +34,7 @@ import {
   formatOption,
   jsonOption,
   sourceOption,
+  needsStorage,
   storageOption,
 } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
@@ -76,6 +77,7 @@ export const registerFilterRepairs: RegisterCommand = (program, context, finish)
     .addOption(formatOption())
     .option('--fresh', 'ignore kept runs, and start the run in --out anew')
     .addOption(storageOption())
+    .hook('preAction', needsStorage)
     .addOption(jsonOption())
     .addHelpText(
       'after',

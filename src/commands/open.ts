@@ -19,7 +19,7 @@ import {
   type CommandContext,
 } from './context';
 import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
-import { datasetOption, sourceOption, storageOption } from './options/sharedOptions';
+import { datasetOption, sourceOption, needsStorage, storageOption } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 
 interface OpenOptions extends EngineOptions {
@@ -45,6 +45,7 @@ export const registerOpen: RegisterCommand = (program, context, finish) => {
     )
     .addOption(sourceOption())
     .addOption(storageOption())
+    .hook('preAction', needsStorage)
     .action(async (id: string, options: OpenOptions) =>
       finish(await openCommand(id, options, context)),
     );

@@ -25,7 +25,13 @@ import {
   withSelectingOptions,
   type SelectingOptions,
 } from './options/selectingOptions';
-import { datasetOption, jsonOption, sourceOption, storageOption } from './options/sharedOptions';
+import {
+  datasetOption,
+  jsonOption,
+  sourceOption,
+  needsStorage,
+  storageOption,
+} from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 import { plural } from '../domain/plural';
 import { withoutControl } from '../domain/withoutControl';
@@ -59,6 +65,7 @@ export const registerValidate: RegisterCommand = (program, context, finish) => {
     )
     .option('--timeout <seconds>', 'limit for one run on one side', positive, 1800)
     .addOption(storageOption())
+    .hook('preAction', needsStorage)
     .addOption(jsonOption())
     .addHelpText(
       'after',

@@ -1,9 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { Duplex, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { messageOf } from '../domain/humanError';
+import { HumanError, messageOf } from '../domain/humanError';
 import { limits } from '../domain/reason';
+import { startProgram } from '../files/startProgram';
 import { BoundedOutput, streamLimit } from './boundedOutput';
 import { keeperArguments, readWire } from './keeper';
 import { killRun, killGroup } from './killRun';
@@ -62,6 +63,8 @@ export const runMark = 'SWT_BENCH_RUN';
  * Runs a program with all its child processes until it ends, its time is up, it writes too much, or
  * the caller cancels. On return, none of its processes is alive. Never throws because of what the
  * program does.
+ *
+ * @throws HumanError when the system starts no more programs
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   const mark = randomUUID();
@@ -72,7 +75,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
   let child;
   try {
     const [program = '', ...args] = isKept ? [keeper, ...keeperArguments(argv)] : argv;
-    child = spawn(program, args, {
+    child = startProgram(program, args, {
       cwd: request.cwd,
       env: { ...request.env, [runMark]: mark },
       stdio: isKept ? ['ignore', 'pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe'],
@@ -82,6 +85,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
       windowsHide: true,
     });
   } catch (error) {
+    if (error instanceof HumanError) throw error;
     // Some errors are thrown rather than emitted as an `error` event, such as too long an argument
     // list.
     return unstarted('not started', messageOf(error));

@@ -2,6 +2,7 @@ import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { HumanError, systemCode } from '../domain/humanError';
 import { makeFolder } from './makeFolder';
+import { causesOfPlace } from './systemFault';
 import { besideOf } from './wholeFile';
 
 /** With less, not even one run can be kept. */
@@ -26,21 +27,6 @@ export async function checkStorage(storage: string): Promise<void> {
   }
 }
 
-/** What the system says, for a person. */
-const causes: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist, and cannot be created',
-  ENOTDIR: 'a part of the path is a file',
-  EEXIST: 'it is a file',
-  EACCES: 'you have no permission',
-  EPERM: 'you have no permission',
-  EROFS: 'it is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'your quota is used up',
-  ELOOP: 'its links lead in a circle',
-  ENAMETOOLONG: 'its name is too long',
-  EIO: 'the disk does not work',
-};
-
 /**
  * The error of a storage folder that cannot be used, which names the setting. Undefined for an error
  * about anything else.
@@ -48,7 +34,7 @@ const causes: Readonly<Record<string, string>> = {
  * @param storage the folder, which the system may have refused to create below another one
  */
 export function storageFault(error: unknown, storage: string): HumanError | undefined {
-  const cause = causes[systemCode(error) ?? ''];
+  const cause = causesOfPlace[systemCode(error) ?? ''];
   if (cause === undefined || error instanceof HumanError) return undefined;
   const { path, dest } = error as { readonly path?: unknown; readonly dest?: unknown };
   const about = [path, dest].filter((each) => typeof each === 'string');

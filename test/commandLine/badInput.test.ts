@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pythonWithoutPytest } from '../environments';
@@ -55,6 +56,30 @@ describe('bad input to the command line', () => {
     assert.equal(text.trim().split('\n').length, 1, text);
     assert.doesNotMatch(text, /\n\s+at /);
   };
+
+  it('says once that the storage folder cannot be written, before any instance', async () => {
+    const file = await folder.file('storage', 'a file');
+    for (const args of [onSample(file, 'gold'), ['validate', id, '--dataset', 'bundled']]) {
+      const answer = await cli([...args, '--storage', file]);
+      assert.equal(answer.status, 2);
+      oneLine(answer.stderr);
+      assert.match(answer.stderr, /storage folder .*: it is a file\. Choose another .*--storage/);
+    }
+  });
+
+  it('says that no more files can be opened', async function () {
+    if (process.platform === 'win32') this.skip();
+    // So few that Node starts, and the first run of tests cannot.
+    for (const limit of [22, 32]) {
+      const args = ['dist/cli.js', ...onSample(sharedStorage(), 'gold', '--fresh')];
+      const few = 'ulimit -n "$0"; exec "$@"';
+      const all = spawnSync('sh', ['-c', few, String(limit), process.execPath, ...args]);
+      const said = `${String(all.stdout)}${String(all.stderr)}`;
+      assert.notEqual(all.status, 0, said);
+      assert.match(said, /may not open more files\. Raise its limit \(`ulimit -n/);
+      assert.doesNotMatch(said, /\n\s+at /);
+    }
+  });
 
   it('says which interpreter was looked for when there is no Python', async () => {
     const named = await cli(
@@ -232,7 +257,7 @@ describe('bad input to the command line', () => {
     assert.equal(result?.runs?.base?.ending, 'too much output');
     assert.equal(result?.strict?.reason, 'too much output');
     const second = result?.strict?.tests.find((each) => each.test.endsWith('test_second'));
-    assert.match(second?.base.message ?? '', /printed without end/);
+    assert.match(second?.base.message ?? '', /its output exceeded 64 MB/);
   });
 
   it('survives being killed itself: the next run gives the same and nothing is left @full', async () => {

@@ -6,6 +6,7 @@ import {
   datasetOption,
   runTestsLocallyOption,
   sourceOption,
+  needsStorage,
   storageOption,
 } from '../options/sharedOptions';
 import type { RegisterCommand } from '../registerCommand';
@@ -27,6 +28,7 @@ export const registerMcp: RegisterCommand = (program, context, finish) => {
     .option('--name <name>', 'name of the model in that prediction', 'mcp')
     .addOption(runTestsLocallyOption())
     .addOption(storageOption())
+    .hook('preAction', needsStorage)
     .addHelpText(
       'after',
       '\nIt never gives away the golden patch, the golden tests or what comes after R.' +

@@ -31,6 +31,7 @@ import {
   jsonOption,
   modeOption,
   sourceOption,
+  needsStorage,
   storageOption,
 } from '../options/sharedOptions';
 import type { RegisterCommand } from '../registerCommand';
@@ -77,6 +78,7 @@ export const registerMutants: RegisterCommand = (program, context, finish) => {
     .addOption(modeOption())
     .option('--fresh', 'ignore kept runs, and start the run in --out anew')
     .addOption(storageOption())
+    .hook('preAction', needsStorage)
     .addOption(jsonOption())
     .addHelpText(
       'after',

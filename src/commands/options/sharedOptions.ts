@@ -1,7 +1,8 @@
 // Options of several commands. Each call makes a new one, since commander stores state in it.
 import { resolve } from 'node:path';
-import { Option } from 'commander';
+import { Option, type Command } from 'commander';
 import { predictionKinds } from '../../dataset/predictions';
+import { checkStorage } from '../../files/checkStorage';
 import { meaningOfLocal } from '../../method/testsOfModels';
 import { askedFormats } from '../../patch/toUnified';
 import { defaultStorage } from '../../repository/storage';
@@ -28,6 +29,13 @@ export const storageOption = (): Option =>
     .argParser((value: string) => (value === '' ? defaultStorage() : resolve(value)))
     .env('SWT_BENCH_STORAGE')
     .default(defaultStorage());
+
+/**
+ * A hook before the action of a command that keeps trees and runs: it ends where `--storage` cannot
+ * be written, before any instance is worked on.
+ */
+export const needsStorage = (_: Command, command: Command): Promise<void> =>
+  checkStorage(String(command.opts()['storage']));
 
 /** `--json`. */
 export const jsonOption = (): Option => new Option('--json', 'print one JSON document on stdout');

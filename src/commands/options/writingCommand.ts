@@ -9,6 +9,7 @@ import {
   jsonOption,
   runTestsLocallyOption,
   sourceOption,
+  needsStorage,
   storageOption,
 } from './sharedOptions';
 import { shardOption } from './shardOption';
@@ -55,6 +56,7 @@ export function writingCommand(
     .option('--dry-run', texts.dryRun)
     .option('--replay', 'only read the trace: no model, no tests, no repository')
     .addOption(storageOption())
+    .hook('preAction', needsStorage)
     .addOption(jsonOption())
     .addHelpText(
       'after',

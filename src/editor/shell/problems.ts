@@ -8,6 +8,7 @@ import { inTermsOfSettings } from './settingNames/inTermsOfSettings';
 import { commandIds, settingKeys } from './names';
 import { openSetting } from './settingNames/openSetting';
 import { storageFault } from '../../files/checkStorage';
+import { systemFault } from '../../files/systemFault';
 import { settingNamedIn } from './settingNames/settingNamedIn';
 import { withoutLinkMarkup } from './withoutLinkMarkup';
 
@@ -16,7 +17,10 @@ import { withoutLinkMarkup } from './withoutLinkMarkup';
  * extension.
  */
 export function problemText(error: unknown): string {
-  const known = error instanceof HumanError ? error : storageFault(error, storagePath());
+  const known =
+    error instanceof HumanError
+      ? error
+      : (storageFault(error, storagePath()) ?? systemFault(error));
   return redactKeys(
     known === undefined
       ? `SWT-Bench: internal error: ${messageOf(error)}`

@@ -1,4 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { startProgram } from '../../files/startProgram';
 import { runMark } from '../process';
 
 /**
@@ -86,7 +87,7 @@ export function guard(interpreter: string, folder: string): Guardian {
     // Windows has no process groups to kill. There, the next start removes what is left.
     if (process.platform === 'win32') return;
     if (child === undefined) {
-      child = spawn(interpreter, ['-I', '-S', '-c', program, folder, runMark], {
+      child = startProgram(interpreter, ['-I', '-S', '-c', program, folder, runMark], {
         stdio: ['pipe', 'ignore', 'ignore'],
         // In a group of its own, so that an interrupt from the terminal does not end it together
         // with us.

@@ -4,6 +4,7 @@ import { readdir, readFile, realpath } from 'node:fs/promises';
 import { isAbsolute, join, resolve, sep } from 'node:path';
 import { sha256 } from '../../files/sha256';
 import { HumanError } from '../../domain/humanError';
+import { systemFault } from '../../files/systemFault';
 import type { Environment } from '../engine';
 import { treeLink, writtenFolder } from './instanceEnvironment';
 import { readInstalled, type ImportFolders, type InstalledFiles } from './installedFiles';
@@ -252,12 +253,14 @@ function withoutPythonSettings(): NodeJS.ProcessEnv {
 }
 
 function ask(program: string): Promise<Answer | string> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     execFile(
       program,
       ['-c', question],
       { timeout: 20_000, env: withoutPythonSettings() },
       (error, stdout, stderr) => {
+        const shortage = systemFault(error);
+        if (shortage !== undefined) return reject(shortage);
         if (error !== null) {
           resolve(
             error.code === 'ENOENT' || error.code === 'ENOTDIR'

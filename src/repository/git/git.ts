@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
 import { Cancelled, HumanError } from '../../domain/humanError';
+import { startProgram } from '../../files/startProgram';
+import { systemFault } from '../../files/systemFault';
 import { bytesOf, textOf } from '../../patch/bytes';
 
 interface GitOptions {
@@ -84,7 +85,8 @@ const protocols = ['file', 'git', 'http', 'https', 'ssh'];
  * Runs git and returns its standard output; {@link bytesOf} gives its exact bytes. After a
  * cancellation git has ended, so the caller can remove what it was writing.
  *
- * @throws GitError with git's own words; HumanError when there is no git; Cancelled
+ * @throws GitError with git's own words; HumanError when there is no git, or it cannot be started;
+ *   Cancelled
  */
 export function git(args: readonly string[], options: GitOptions = {}): Promise<string> {
   const { cwd, input = '', signal, onProgress } = options;
@@ -92,7 +94,7 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
   const into = cwd === undefined ? [] : ['-C', resolve(cwd)];
   const settings = configFor(options).flatMap((setting) => ['-c', setting]);
   return new Promise((resolve, reject) => {
-    const child = spawn('git', [...into, ...settings, ...args], {
+    const child = startProgram('git', [...into, ...settings, ...args], {
       cwd: neutralFolder,
       env: environmentFor(args, options),
     });
@@ -123,7 +125,7 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
       reject(
         error.code === 'ENOENT'
           ? new HumanError('git cannot be run', 'Install git and make sure that it is on PATH')
-          : error,
+          : (systemFault(error) ?? error),
       );
     });
     child.on('close', (status) => {

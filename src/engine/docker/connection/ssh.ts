@@ -1,4 +1,5 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { startProgram } from '../../../files/startProgram';
 import { Duplex } from 'node:stream';
 import { writeAddress, type EngineAddress } from './engineAddress';
 import { EngineGone, lineOfProblem } from './engineProblem';
@@ -57,7 +58,7 @@ class SshConnection extends Duplex {
     super({ allowHalfOpen: true });
     this.#address = address;
     this.#program = program;
-    const child = spawn('ssh', sshArguments(address, program), {
+    const child = startProgram('ssh', sshArguments(address, program), {
       env,
       stdio: 'pipe',
       windowsHide: true,
