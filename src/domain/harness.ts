@@ -213,6 +213,15 @@ const noTestEndings = [
   ...['.json', '.png', 'csv', '.txt', '.md', '.jpg', '.jpeg', '.pkl', '.yml', '.yaml', '.toml'],
 ];
 
-/** The files of a patch that the harness passes to the runner: `get_test_directives`. */
-export const harnessDirectives = (files: readonly string[]): readonly string[] =>
-  files.filter((path) => !noTestEndings.some((ending) => path.endsWith(ending)));
+/**
+ * The files of a patch that the harness passes to the runner (`get_test_directives`). It searches
+ * the text, and does not find names that git writes between quotation marks.
+ */
+export const harnessDirectives = (patch: string): readonly string[] => {
+  const found = [...patch.matchAll(/diff --git a\/[^\n]* b\/([^\n]*)/g)].map(
+    ([, path = '']) => path,
+  );
+  return [...new Set(found)].filter(
+    (path) => !noTestEndings.some((ending) => path.endsWith(ending)),
+  );
+};

@@ -7,7 +7,6 @@ import {
 } from '../domain/harness';
 import { sideName, sides } from '../domain/outcome';
 import { runnerOf } from '../engine/runners/runners';
-import { parseUnified } from '../patch/unified/parseUnified';
 import { hindrancesInWords } from './hindrancesInWords';
 import type { OwnTests } from './prepareCandidate';
 import { endingOf, tookAllItsTime } from './results';
@@ -69,10 +68,9 @@ export async function gradeAsHarness(
     const apart = `\`git apply\` refuses the patch as written (${refusedAsWritten})`;
     return { report: harnessUnapplied(true), apart };
   }
-  const paths = parseUnified(patch).files.map(({ oldPath, newPath }) => newPath ?? oldPath ?? '');
-  const named = harnessDirectives([...new Set(paths)]);
+  const named = harnessDirectives(patch);
   const others = named.filter((path) => ran?.files.includes(path) !== true);
-  const asWell = others.slice(0, 3).join(', ') + (others.length > 3 ? ' and more' : '');
+  const notNamed = ran?.files.filter((path) => !named.includes(path)) ?? [];
   const report = (candidate: HarnessRuns, base: HarnessRuns): HarnessReport =>
     gradeHarness({
       ...session.changed,
@@ -87,7 +85,8 @@ export async function gradeAsHarness(
     const apart = `it passes ${split} to the runner too, which then runs no test`;
     return { report: report(nothingRan, nothingRan), apart };
   }
-  if (ran !== undefined && (others.length === 0 || isScript || !needsAll)) {
+  const isSame = named.length === 0 || others.length + notNamed.length === 0;
+  if (ran !== undefined && (isSame || isScript || !needsAll)) {
     const base = await baseRuns(session, ran.files, { needsAll, ran }, options);
     return { report: report(harnessRuns(session, ran.candidate), base) };
   }
@@ -100,9 +99,12 @@ export async function gradeAsHarness(
   const candidate = harnessRuns(session, run);
   const base = await baseRuns(session, named, { needsAll, ran }, quiet);
   const isEmpty = sides.every((side) => run.records?.[side].trace.outcomes.length === 0);
-  const apart = isEmpty
-    ? `it passes ${asWell} to the runner too, which then runs no test`
-    : `it runs ${asWell} as tests too`;
+  const apart =
+    others.length === 0
+      ? `it does not run ${few(notNamed)}, whose name git writes between quotation marks`
+      : isEmpty
+        ? `it passes ${few(others)} to the runner too, which then runs no test`
+        : `it runs ${few(others)} as tests too`;
   return { report: report(candidate, base), apart };
 }
 
@@ -125,6 +127,9 @@ async function baseRuns(
     : await runBase(session, { filesOfR: existing, renamed: new Map() }, options);
   return harnessRuns(session, run);
 }
+
+const few = (paths: readonly string[]): string =>
+  `${paths.slice(0, 3).join(', ')}${paths.length > 3 ? ' and more' : ''}`;
 
 /** The harness writes names into a shell command as they are. */
 const inShell = /[\s"'`$&|;<>()\\]/;

@@ -25,6 +25,7 @@ export type DiagnosticCode =
   | 'prefixes'
   | 'rename'
   | 'several-answers'
+  | 'submodule'
   | 'unknown-file'
   | 'unknown-format'
   | 'unsafe-path'

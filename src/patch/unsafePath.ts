@@ -11,27 +11,34 @@ const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /**
  * Why a patch may not write to a path in any tree; undefined if the path is safe. A path is safe if
- * it is relative, has `/` between its parts and stays in the tree on every system. Links in the
- * tree are not checked here, so a writer must refuse to follow them.
+ * it is relative, has `/` between its parts and stays in the tree. Names that only Windows reads
+ * otherwise are safe elsewhere. Links in the tree are not checked here, so a writer must refuse to
+ * follow them.
+ *
+ * @param system the system that the tree is on
  */
-export function unsafePath(path: string): string | undefined {
+export function unsafePath(
+  path: string,
+  system: NodeJS.Platform = process.platform,
+): string | undefined {
+  const isWindows = system === 'win32';
   if (path === '') return 'the path is empty';
   if (path.includes('\0')) return 'the path holds a NUL character';
   // oxlint-disable-next-line no-control-regex -- the pattern finds control characters
   if (/[\x01-\x1f\x7f]/.test(path)) return 'the path holds a control character';
   if (path.startsWith('/')) return 'the path is absolute';
-  if (/^[A-Za-z]:/.test(path)) return 'the path begins with a drive letter';
-  if (path.includes('\\')) return 'the path holds a backslash';
-  if (path.startsWith('~')) return 'the path begins with ~, which stands for a home folder';
+  if (isWindows && /^[A-Za-z]:/.test(path)) return 'the path begins with a drive letter';
+  if (isWindows && path.includes('\\')) return 'the path holds a backslash';
   if (path.length > 4096) return 'the path is longer than 4096 characters';
   for (const part of path.split('/')) {
     if (part === '') return 'the path has an empty part';
     // Windows drops dots and blanks at the end of a name.
-    if (part !== '.' && /^\.{2,}[. ]*$/.test(part)) return 'the path has a part ".."';
-    if (/^\.[. ]*$/.test(part)) return 'the path has a part "."';
+    const name = isWindows && /^\.[. ]*$/.test(part) ? part.slice(0, 2).trimEnd() : part;
+    if (name === '..') return 'the path has a part ".."';
+    if (name === '.') return 'the path has a part "."';
     if (isGitFolder(part)) return 'the path reaches into .git';
-    if (device.test(part)) return `"${part}" is a device on Windows`;
-    if (part.includes(':')) return 'the path holds a colon';
+    if (isWindows && device.test(part)) return `"${part}" is a device on Windows`;
+    if (isWindows && part.includes(':')) return 'the path holds a colon';
   }
   return undefined;
 }
@@ -43,7 +50,7 @@ function isGitFolder(part: string): boolean {
 
 /**
  * Errors for what a patch may not do to the file system. These are paths that leave the tree, links
- * that point out of it, files below a link that the patch itself makes, and submodules.
+ * that point out of it, and files below a link that the patch itself makes.
  */
 export function checkPatchPaths(patch: ParsedPatch): Diagnostic[] {
   const problems: Diagnostic[] = [];
@@ -65,9 +72,6 @@ export function checkPatchPaths(patch: ParsedPatch): Diagnostic[] {
       if (link !== undefined) {
         tell(`${path} lies below ${link}, which the patch makes a link`, 'Leave the link out');
       }
-    }
-    if (file.newMode === '160000') {
-      tell(`${file.newPath} is a submodule`, 'Leave the submodule out');
     }
     if (file.newMode === '120000' && file.newPath !== null) {
       links.add(file.newPath);

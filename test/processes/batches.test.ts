@@ -170,6 +170,12 @@ describe('a batch', function () {
         file('reproduce_issue.py', 'def test_two(): assert 0'),
         ...[true, 'resolved; it runs reproduce_issue.py as tests too'],
       ],
+      [
+        'a name that git quotes',
+        file('tests/test_b.py', 'def test_two(): pass') +
+          'diff --git "a/tests/test_\\303\\251.py" "b/tests/test_\\303\\251.py"\nnew file mode 100644\n--- /dev/null\n+++ "b/tests/test_\\303\\251.py"\n@@ -0,0 +1,2 @@\n+def test_two():\n+    assert 0\n',
+        ...[true, undefined],
+      ],
       ['no test', file('notes.py', 'A = 1'), false, undefined],
       ['no file for it', file('notes.md', 'a'), false, undefined],
     ] as [string, string, boolean, string | undefined][]) {

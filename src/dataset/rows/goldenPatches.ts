@@ -1,4 +1,5 @@
 import type { PatchSize } from '../../domain/instance';
+import { withoutSubmodules } from '../../patch/submodules';
 import { isTestPath } from '../../patch/testFiles';
 import { outlineOf, sizeOf, type PatchedFile, type PatchOutline } from './patchOutline';
 
@@ -45,7 +46,8 @@ export function goldenPatches(written: WrittenPatches): GoldenPatches | PatchFau
     // The script that makes the prompt variants drops the last line end, on which git insists.
     const ended = unwrapped.endsWith('\n');
     if (!ended) remarks.push(`${field} ended without a line end`);
-    const whole = ended ? unwrapped : `${unwrapped}\n`;
+    const { text: whole, left } = withoutSubmodules(ended ? unwrapped : `${unwrapped}\n`);
+    if (left.length > 0) remarks.push(`${field} names submodules, left out: ${left.join(', ')}`);
     const outline = outlineOf(whole);
     if ('problem' in outline) return { field, message: `${field} ${outline.problem}` };
     sides.push({ field, text: whole, outline });

@@ -1,5 +1,6 @@
 import { hasErrors, mended, type Diagnostic } from '../diagnostic';
 import type { Hunk, Reading } from './hunk';
+import { isSubmodule } from '../submodules';
 import { checkPatchPaths } from '../unsafePath';
 import { parseUnified } from './parseUnified';
 import type { FilePatch } from './parsedPatch';
@@ -17,7 +18,7 @@ interface UnifiedHead {
 
 /**
  * Reads a unified diff for its conversion. Repairs are warnings; lost and unsafe parts are errors.
- * Parts that are binary, repeated or without change are left out with a warning.
+ * Parts that are binary, a submodule, repeated or without change are left out with a warning.
  */
 export function readUnified(text: string, reading: Reading): UnifiedHead {
   const parsed = parseUnified(text, reading);
@@ -25,17 +26,17 @@ export function readUnified(text: string, reading: Reading): UnifiedHead {
   const others = parsed.problems.filter((problem) => problem.lost !== true);
   const diagnostics: Diagnostic[] = [...lost, ...mended(others), ...checkPatchPaths(parsed)];
   const isKept = (file: FilePatch): boolean =>
-    !file.binary || (reading === 'git' && file.binaryPatch !== undefined);
+    !isSubmodule(file) && (!file.binary || (reading === 'git' && file.binaryPatch !== undefined));
   const plain = parsed.files.filter(isKept);
   const files = withoutRepeated(withoutIdle(plain, diagnostics), diagnostics);
   for (const file of parsed.files) {
     if (isKept(file)) continue;
     diagnostics.push({
       severity: 'warning',
-      code: 'binary',
+      code: isSubmodule(file) ? 'submodule' : 'binary',
       line: file.line,
       endLine: file.endLine,
-      message: `${file.newPath ?? file.oldPath}: binary content is left out`,
+      message: `${file.newPath ?? file.oldPath}: ${isSubmodule(file) ? 'a repository of its own (submodule)' : 'binary content'} is left out`,
     });
   }
   if (parsed.files.length === 0 && lost.length === 0) {

@@ -2,6 +2,7 @@ import type { InstanceSession } from '../../evaluation/session';
 import { applyPatch } from '../../patch/unified/applyPatch';
 import type { ParsedPatch } from '../../patch/unified/parsedPatch';
 import { parseUnified } from '../../patch/unified/parseUnified';
+import { withoutSubmodules } from '../../patch/submodules';
 import { checkPatchPaths } from '../../patch/unsafePath';
 import { applyFuzzily } from '../../repository/git/applyFuzzily';
 import { git, GitError } from '../../repository/git/git';
@@ -23,9 +24,10 @@ interface AppliedPatch {
  */
 export async function appliedBySweBench(
   { readFileOfR }: Pick<InstanceSession, 'readFileOfR'>,
-  text: string,
+  written: string,
   signal: AbortSignal | undefined,
 ): Promise<AppliedPatch | undefined> {
+  const { text } = withoutSubmodules(written);
   const patch = parseUnified(text);
   if (patch.files.length === 0 || checkPatchPaths(patch).length > 0) return undefined;
   if (!patch.problems.some(({ severity }) => severity === 'error')) {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { Cancelled } from '../../domain/humanError';
 import { bytesOf } from '../../patch/bytes';
 import { parseUnified } from '../../patch/unified/parseUnified';
+import { checkPatchPaths } from '../../patch/unsafePath';
 import { neutralFolder } from './git';
 
 /**
@@ -22,8 +23,9 @@ export async function applyFuzzily(
   signal: AbortSignal | undefined,
   { whole = true }: { readonly whole?: boolean } = {},
 ): Promise<string | undefined> {
-  const { files, problems } = parseUnified(patch);
-  if (!files.every(isInside)) return undefined;
+  const parsed = parseUnified(patch);
+  const { problems } = parsed;
+  if (checkPatchPaths(parsed).length > 0) return undefined;
   if (whole && problems.some((each) => each.severity === 'error')) return undefined;
   const version = await runPatch(['--version'], tree, signal);
   if (!/^GNU patch (2\.([7-9]|\d\d)|[3-9])/.test(version?.text ?? '')) return undefined;
@@ -45,15 +47,6 @@ export async function applyFuzzily(
   } finally {
     await rm(file, { force: true });
   }
-}
-
-function isInside(file: { readonly oldPath: string | null; readonly newPath: string | null }) {
-  return [file.oldPath, file.newPath].every(
-    (path) =>
-      path === null ||
-      (!/^([/\\]|[A-Za-z]:)/.test(path) &&
-        !path.split(/[/\\]/).some((part) => part === '..' || part.toLowerCase() === '.git')),
-  );
 }
 
 /** Undefined when patch cannot be run. */

@@ -90,6 +90,14 @@ const cases: readonly (readonly [name: string, text: string, told: readonly stri
     git('b', 'Binary files a/b and b/b differ\n') + git('f', names + hunk),
     ['warning 1 binary'],
   ],
+  [
+    'a submodule',
+    git(
+      's',
+      'new file mode 160000\n--- /dev/null\n+++ b/s\n@@ -0,0 +1 @@\n+Subproject commit 1\n',
+    ) + git('f', names + hunk),
+    ['warning 1 submodule'],
+  ],
   ['nothing of a diff', 'Nothing to do.\n', ['error 1 no-patch']],
   [
     'context alone',
@@ -100,11 +108,6 @@ const cases: readonly (readonly [name: string, text: string, told: readonly stri
 
   // unsafePath.ts
   ['a path out of the tree', '--- a/../f\n+++ b/../f\n' + hunk, ['error 1 unsafe-path']],
-  [
-    'a submodule',
-    git('s', 'new file mode 160000\n--- /dev/null\n+++ b/s\n@@ -0,0 +1 @@\n+Subproject commit 1\n'),
-    ['error 1 unsafe-path'],
-  ],
   [
     'a link out of the tree',
     git(
