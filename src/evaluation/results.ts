@@ -131,15 +131,33 @@ function hasResult(results: ReadonlyMap<string, TestResult>, test: string): bool
 
 /**
  * Tests that ended the run: they began and never ended, or printed what was too much when the runner
- * printed it.
+ * printed it. None where an earlier test reached the limit, and has its outcome.
  */
 function cutOff(record: RunRecord, results: ReadonlyMap<string, TestResult>): string[] {
   const { unfinished, mostPrinted } = record.trace;
   const tests = unfinished.flatMap(({ lastTest }) =>
     lastTest === null || results.has(lastTest) ? [] : [lastTest],
   );
+  if (reachedLimit(record) !== undefined) return [];
   const isPrinter = record.ending === 'too much output' && mostPrinted !== undefined;
   return tests.length === 0 && isPrinter ? [mostPrinted] : tests;
+}
+
+/** What Python says in a test that reaches the limit for which a run is stopped soon after. */
+const limitErrors: Partial<Record<RunRecord['ending'], RegExp>> = {
+  'disk full': /\[Errno (?:28|122)\]|No space left on device/,
+  'out of memory': /^MemoryError|\[Errno 12\]|Cannot allocate memory/,
+  'too many processes': /can't start new (?:thread|process)|\[Errno 11\]/,
+};
+
+/** The test that failed at the limit for which the run was stopped, if a later one was running. */
+function reachedLimit({ ending, trace }: RunRecord): string | undefined {
+  const error = limitErrors[ending];
+  if (error === undefined) return undefined;
+  return trace.outcomes.find(
+    ({ outcome, exception = '', message = '' }) =>
+      (outcome === 'failed' || outcome === 'error') && error.test(`${exception}: ${message}`),
+  )?.test;
 }
 
 /** Whether the run ended in a way in which no runner ends a session. */
@@ -225,7 +243,7 @@ export function whyNeitherRuns(base: RunRecord, fixed: RunRecord): string | unde
  */
 export function whyBrokenOff(record: RunRecord): string | undefined {
   if (!brokeOff(record)) return undefined;
-  const during = cutOff(record, new Map())[0] ?? record.trace.collecting[0];
+  const during = reachedLimit(record) ?? cutOff(record, new Map())[0] ?? record.trace.collecting[0];
   return during === undefined ? endingOf(record) : `${endingOf(record)}, in ${during}`;
 }
 

@@ -142,6 +142,23 @@ describe('results of a run', () => {
     assert.equal(whyBrokenOff(record), `stopped because its output exceeded 64 MB, in ${a}`);
   });
 
+  it('the test that failed at the limit is named, and not the one that ran when the run ended', () => {
+    const unfinished = [{ pid: 7, argv: [], lastTest: b }];
+    const ways = [
+      ['disk full', 'OSError', '[Errno 28] No space left on device'],
+      ['out of memory', 'MemoryError', ''],
+      ['too many processes', 'RuntimeError', "can't start new thread"],
+    ] as const;
+    for (const [ending, exception, message] of ways) {
+      const failed: TestResult = { test: a, outcome: 'failed', exception, message };
+      const record = runRecord({ ending, trace: { outcomes: [failed], unfinished } });
+      assert.deepEqual(brief(resultsOf(record, [a, b])), [[a, 'failed']]);
+      assert.ok(whyBrokenOff(record)?.endsWith(`, in ${a}`), whyBrokenOff(record));
+      const late = runRecord({ ending: 'timed out', trace: { outcomes: [failed], unfinished } });
+      assert.ok(whyBrokenOff(late)?.endsWith(`, in ${b}`), whyBrokenOff(late));
+    }
+  });
+
   it('a runner that cannot start says why', () => {
     const said = [
       ['ERROR: usage: pytest [options]\npytest: error: unrecognized arguments: --cov=x', '--cov=x'],
