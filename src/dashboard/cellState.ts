@@ -67,6 +67,7 @@ const kindOfReason: Readonly<Record<EntryReason, CellKind>> = {
   'does not apply': 'unusable',
   'edits outside tests': 'unusable',
   'no test found': 'unusable',
+  'syntax error': 'unusable',
   'passes on R': 'failure',
   'fails on both sides': 'failure',
   'unrelated failure': 'failure',

@@ -127,6 +127,35 @@ export function isScope(id: string): boolean {
   return id.endsWith('::');
 }
 
+/** Where a test file is not Python, so that none of its tests can run. */
+export interface SyntaxErrorOfFile {
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+  /** What Python says, without the name of the exception. */
+  readonly problem: string;
+}
+
+/** The syntax error of its own file that prevented a test; undefined for any other result. */
+export function syntaxErrorOf({
+  test,
+  exception,
+  message = '',
+}: TestResult): SyntaxErrorOfFile | undefined {
+  const path = fileOf(test);
+  if (!/(^|\.)(Syntax|Indentation|Tab)Error$/.test(exception ?? '')) return undefined;
+  // As runners print it with its code, and as the exception says it of a file by its name.
+  const [, file = '', line = ''] =
+    /^(?:E )?\s*File "([^"\n]+)", line (\d+)\s*$/m.exec(message) ??
+    / \(([^()]+), line (\d+)\)$/.exec(message) ??
+    [];
+  if (file === '' || !(`/${file}`.endsWith(`/${path}`) || `/${path}`.endsWith(`/${file}`))) {
+    return undefined;
+  }
+  const [, problem = message] = /^(?:E )?\s*\w*Error: (.+)$/m.exec(message) ?? [];
+  return { path, line: Number(line), problem: problem.replace(/ \([^()]*, line \d+\)$/, '') };
+}
+
 /** Causes of a failure that seldom have to do with the issue. */
 export type UnrelatedReason = 'import error' | 'syntax error' | 'fixture error' | 'undefined name';
 

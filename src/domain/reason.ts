@@ -35,6 +35,7 @@ export const entryReasons = [
   'does not apply',
   'edits outside tests',
   'no test found',
+  'syntax error',
   'passes on R',
   'fails on both sides',
   'unrelated failure',

@@ -1,5 +1,5 @@
 import { isNamedByIssue } from './failure/namedByIssue';
-import { functionOf, standing, unrelatedReason } from './outcome';
+import { functionOf, sides, standing, syntaxErrorOf, unrelatedReason } from './outcome';
 import { isLimit, type Limit, type VerdictReason } from './reason';
 import { functionsWithUnmatchedCases, type TestTransition } from './transition';
 import { plural } from './plural';
@@ -111,6 +111,8 @@ function reasonOf(
     const explanation = `the records of the run contradict each other: ${contradiction}`;
     return { reason: 'unsound', explanation };
   }
+  const unparsed = whatIsNotPython(anyToFailing);
+  if (unparsed !== undefined) return { reason: 'syntax error', explanation: unparsed };
   if (failToPassing.length > 0 && broken === undefined) {
     const explanation = `${plural(failToPassing.length, 'test')} F→P and none fails after the fix`;
     return { reason: 'success', explanation };
@@ -145,6 +147,19 @@ function reasonOf(
   }
   const explanation = 'no test of the candidate passed or failed on both sides';
   return { reason: 'no test ran', explanation };
+}
+
+/** The first file of the broken tests that Python cannot read, and how many of its tests that stops. */
+function whatIsNotPython(broken: readonly TestTransition[]): string | undefined {
+  const faults = broken.flatMap((each) => sides.flatMap((side) => syntaxErrorOf(each[side]) ?? []));
+  const [first] = faults;
+  if (first === undefined) return undefined;
+  const { path, line, problem } = first;
+  const stopped = new Set(
+    broken.flatMap(({ test }) => (test.startsWith(`${path}::`) ? [functionOf(test)] : [])),
+  );
+  const tests = stopped.size === 0 ? 'no test' : `none of its ${plural(stopped.size, 'test')}`;
+  return `${path}:${line} is not valid Python${problem === '' ? '' : ` (${problem})`}, so ${tests} ran`;
 }
 
 /** Where outcomes may be missing because the names of cases change, says so. */

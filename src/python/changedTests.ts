@@ -277,7 +277,7 @@ export function dedent(test: Pick<PythonTest, 'text' | 'column'>): string {
 /** Reads the tests and units of a file. Broken code yields its readable parts. */
 export function testFile(root: Node, source: string, path: string): ComparableTestFile {
   const definitions = definitionsIn(root, 'without heads');
-  const tests = testsIn(definitions, source, path);
+  const tests = testsIn(definitions, source, path, root.hasError);
   const units = new Map<string, Unit>();
   const everywhere = new Set<string>();
   const parts: { name: string; text: string }[] = [];

@@ -31,15 +31,21 @@ export function findTests(
   { path }: { path: string },
 ): PythonTest[] {
   return python.parse(source, (root) =>
-    testsIn(definitionsIn(root, 'without heads'), source, path),
+    testsIn(definitionsIn(root, 'without heads'), source, path, root.hasError),
   );
 }
 
-/** Like `findTests`, for definitions that were read before. */
+/**
+ * Like `findTests`, for definitions that were read before.
+ *
+ * @param broken whether the parser could not read all of the source, so that definitions may be
+ *   missing: its lines are then searched for more
+ */
 export function testsIn(
   definitions: readonly Definition[],
   source: string,
   path: string,
+  broken = false,
 ): PythonTest[] {
   const styleOf = classStyles(definitions, source);
   // A later definition of the same name replaces an earlier one when the module runs.
@@ -64,7 +70,61 @@ export function testsIn(
       text: source.slice(range.start, range.end),
     });
   }
-  return [...tests.values()];
+  const known = new Set(tests.keys());
+  for (const test of broken ? testsOnLines(source, path) : []) {
+    if (!known.has(test.id)) tests.set(test.id, test);
+  }
+  return [...tests.values()].sort((one, other) => one.defLine - other.defLine);
+}
+
+/** Tests by the lines that define them, in a source with a syntax error. */
+function testsOnLines(source: string, path: string): PythonTest[] {
+  const found: PythonTest[] = [];
+  const classes: { readonly name: string; readonly bases: string; readonly column: number }[] = [];
+  let start = 0;
+  for (const [index, line] of source.split('\n').entries()) {
+    const [, indent = '', , def, cls, name = ''] =
+      /^([ \t]*)(async\s+)?(?:(def)|(class))\s+(\w+)/.exec(line) ?? [];
+    const column = indent.length;
+    if (def !== undefined || cls !== undefined) {
+      while ((classes.at(-1)?.column ?? -1) >= column) classes.pop();
+    }
+    const parent = classes.at(-1);
+    const style = /TestCase\b/.test(parent?.bases ?? '') ? 'unittest' : 'pytest';
+    const isRunnable =
+      parent === undefined ? column === 0 : style === 'unittest' || /^Test/.test(parent.name);
+    if (cls !== undefined) classes.push({ name, bases: line, column });
+    if (def !== undefined && name.startsWith('test') && isRunnable) {
+      const className = classes.map((each) => each.name).join('::');
+      const text = source.slice(start + column, endOfBlock(source, start, column)).trimEnd();
+      const defLine = index + 1;
+      found.push({
+        id: [path, ...(className === '' ? [] : [className]), name].join('::'),
+        ...{ name, style, column, defLine, text },
+        range: {
+          start: start + column,
+          end: start + column + text.length,
+          startLine: defLine,
+          endLine: index + text.split('\n').length,
+        },
+        ...(className !== '' && { className }),
+      });
+    }
+    start += line.length + 1;
+  }
+  return found;
+}
+
+/** The offset after the block whose first line starts at an offset: of the next line that is no deeper. */
+function endOfBlock(source: string, start: number, column: number): number {
+  let at = source.indexOf('\n', start) + 1;
+  while (at > 0 && at < source.length) {
+    const next = source.indexOf('\n', at);
+    const line = source.slice(at, next < 0 ? source.length : next);
+    if (line.trim() !== '' && line.search(/\S/) <= column) return at;
+    at = next + 1;
+  }
+  return source.length;
 }
 
 /** Whether a source imports pytest anywhere, so that it cannot be loaded without pytest. */

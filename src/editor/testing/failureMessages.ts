@@ -3,9 +3,11 @@ import {
   isFailure,
   sideName,
   sides,
+  syntaxErrorOf,
   type FailedComparison,
   type StackFrame,
   type Side,
+  type SyntaxErrorOfFile,
   type TestResult,
 } from '../../domain/outcome';
 import type { TestTransition } from '../../domain/transition';
@@ -45,6 +47,8 @@ export function failureMessagesOnBoth(
   isInside: IsInside,
 ): FailureMessage[] {
   const { transition } = telling;
+  const fault = syntaxErrorOf(telling.base) ?? syntaxErrorOf(telling.fixed);
+  if (fault !== undefined) return [messageOfFault(l10n, fault)];
   const summary = `${transitionLook[transition].symbol} ${transition}: ${transitionInWords(l10n, transition)}`;
   return sides.flatMap((side) => failureMessagesOn(l10n, side, telling[side], isInside, summary));
 }
@@ -61,6 +65,8 @@ export function failureMessagesOn(
   summary?: string,
 ): FailureMessage[] {
   if (!isFailure(result)) return [];
+  const fault = syntaxErrorOf(result);
+  if (fault !== undefined) return [messageOfFault(l10n, fault)];
   const line = failureFrameInTest(result)?.line;
   const cause = causeOnSide(l10n, side, result);
   const text = result.details ?? result.message?.trim();
@@ -80,6 +86,17 @@ export function failureMessagesOn(
   const values = l10n.t('on {0}: expected and actual value', name);
   return [told, { text: values, comparison: result.comparison, line, stack: [] }];
 }
+
+/** An error of the file, at its line: it is the same for each test of the file and on both sides. */
+const messageOfFault = (
+  l10n: typeof vscode.l10n,
+  { line, problem }: SyntaxErrorOfFile,
+): FailureMessage => ({
+  text: l10n.t('Syntax error: {0}. No test of this file can run.', problem),
+  comparison: undefined,
+  line,
+  stack: [],
+});
 
 /**
  * Frames, innermost first. The workspace is R with the candidate. A frame on R∘X* in the code under

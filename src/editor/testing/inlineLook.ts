@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import { syntaxErrorOf } from '../../domain/outcome';
 import type { Verdict } from '../../domain/verdict';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';
@@ -55,10 +56,14 @@ export function inlineLook(
   const mark = markText(cases);
   if (telling === undefined || mark === undefined) return undefined;
   const tone = toneOfCase(telling, test.status, strict);
-  const isSilent = telling.transition === 'P→P' || tone === 'neutral';
+  const fault = syntaxErrorOf(telling.base) ?? syntaxErrorOf(telling.fixed);
+  const isSilent = telling.transition === 'P→P' || tone === 'neutral' || fault !== undefined;
   if (test.status === 'kept' && isSilent) return undefined;
   // The lens and the hover have the cause, which may be none any more.
   if (!isFresh(known, test)) return { text: staleText(l10n, mark), tone: 'stale' };
+  if (fault !== undefined) {
+    return { text: `✗ ${l10n.t('did not run: syntax error at line {0}', fault.line)}`, tone };
+  }
   const saying = hasLens ? causeText : inlineText;
   return { text: saying(l10n, cases, known.about, roomAfter(column)) ?? mark, tone };
 }

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { StackFrame } from '../../domain/outcome';
+import { syntaxErrorOf, type StackFrame } from '../../domain/outcome';
 import { failureFrameInCode } from '../../evaluation/hints/failureFrames';
 import { hintOn, tellingCase, type TestHint } from '../../evaluation/hints/testHints';
 import { inlineCommandIds } from '../shell/names';
@@ -42,6 +42,8 @@ export function testProblemLooks(
     const hint = isFresh(known, test) ? hintOn(known.cases, known.about) : undefined;
     if (hint === undefined) return [];
     const telling = tellingCase(known.cases);
+    // Its message stands once, at its line.
+    if (telling !== undefined && syntaxErrorOf(telling.base) !== undefined) return [];
     const place = telling === undefined ? undefined : failureFrameInCode(telling.base);
     return [
       {

@@ -4,6 +4,7 @@ import {
   functionOf,
   sideName,
   sides,
+  syntaxErrorOf,
   type Side,
   type TestResult,
 } from '../../domain/outcome';
@@ -62,6 +63,14 @@ interface RunKind {
   readonly saves: boolean;
   /** Whether the states of tests stay as the last verdict has them. */
   readonly leavesStates?: boolean;
+}
+
+/** What the messages of a run's tests depend on. */
+interface Reporting {
+  readonly strict: Verdict;
+  readonly shown: GoldenRedaction;
+  /** Files whose syntax error has its message. */
+  readonly told: Set<string>;
 }
 
 /**
@@ -238,7 +247,8 @@ export class TestRuns {
     try {
       const shown = await goldenRedactionOf(this.open);
       const items = this.items.requested({ include: undefined, exclude: undefined });
-      for (const item of items) this.reportTest(run, item, last, shown);
+      const told = new Set<string>();
+      for (const item of items) this.reportTest(run, item, last, { shown, told });
       return (await this.open.isCurrent()) ? [] : items;
     } catch (error) {
       this.reporter.log(problemText(error));
@@ -288,8 +298,9 @@ export class TestRuns {
     const why = isOld
       ? vscode.l10n.t('Did not run: edited since')
       : vscode.l10n.t('Did not run: {0}', strict.explanation);
+    const told = new Set<string>();
     for (const item of items) {
-      const isKnown = this.reportTest(run, item, evaluated, shown);
+      const isKnown = this.reportTest(run, item, evaluated, { shown, told });
       if (isKnown || !expected.has(item.id)) continue;
       if (isLeft) run.skipped(item);
       else run.errored(item, messageBelow(item, why));
@@ -301,20 +312,20 @@ export class TestRuns {
     run: vscode.TestRun,
     item: vscode.TestItem,
     { result }: Evaluated,
-    shown: GoldenRedaction,
+    how: Pick<Reporting, 'shown' | 'told'>,
   ): boolean {
-    const { strict } = result;
+    const reporting = { ...how, strict: result.strict };
     const cases = casesOf(result, functionOf(item.id));
     const isCase = functionOf(item.id) !== item.id;
     const mine = isCase ? cases.filter((each) => each.test === item.id) : cases;
-    this.reportCases(run, item, mine, { strict, shown });
+    this.reportCases(run, item, mine, reporting);
     // These rows were made from this result.
     item.children.forEach((row) =>
       this.reportCases(
         run,
         row,
         cases.filter((each) => each.test === row.id),
-        { strict, shown },
+        reporting,
       ),
     );
     return cases.length > 0;
@@ -324,7 +335,7 @@ export class TestRuns {
     run: vscode.TestRun,
     item: vscode.TestItem,
     cases: readonly TestTransition[],
-    { strict, shown }: { readonly strict: Verdict; readonly shown: GoldenRedaction },
+    { strict, shown, told }: Reporting,
   ): void {
     const telling = tellingCase(cases);
     if (telling === undefined) return;
@@ -337,9 +348,12 @@ export class TestRuns {
     else if (state === 'skipped') run.skipped(item);
     else {
       const place = placeOf(item);
+      const fault = syntaxErrorOf(telling.base) ?? syntaxErrorOf(telling.fixed);
+      const isTold = fault !== undefined && told.has(fault.path);
+      if (fault !== undefined) told.add(fault.path);
       run.failed(
         item,
-        place === undefined ? [] : testMessagesOf(place, shown.both(telling)),
+        place === undefined || isTold ? [] : testMessagesOf(place, shown.both(telling)),
         milliseconds,
       );
     }

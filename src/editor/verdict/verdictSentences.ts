@@ -149,6 +149,8 @@ function whatIsMissing(l10n: typeof vscode.l10n, reason: VerdictReason): string 
     case 'no candidate':
     case 'no test found':
       return l10n.t('a test, added or changed in a test file');
+    case 'syntax error':
+      return l10n.t('a test file that Python can read');
     case 'does not apply':
       return l10n.t('a candidate that applies to R and to R∘X*');
     case 'could not run':

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { isAbsolute, join, resolve, sep } from 'node:path';
 import { sha256 } from '../../files/sha256';
-import { HumanError } from '../../domain/humanError';
+import { HumanError, messageOf } from '../../domain/humanError';
 import { systemFault } from '../../files/systemFault';
 import type { Environment } from '../engine';
 import { treeLink, writtenFolder } from './instanceEnvironment';
@@ -253,7 +253,7 @@ function withoutPythonSettings(): NodeJS.ProcessEnv {
 }
 
 function ask(program: string): Promise<Answer | string> {
-  return new Promise((resolve, reject) => {
+  return new Promise<Answer | string>((resolve, reject) => {
     execFile(
       program,
       ['-c', question],
@@ -263,7 +263,7 @@ function ask(program: string): Promise<Answer | string> {
         if (shortage !== undefined) return reject(shortage);
         if (error !== null) {
           resolve(
-            error.code === 'ENOENT' || error.code === 'ENOTDIR'
+            error.code === 'ENOENT'
               ? 'not found'
               : error.code === 'EACCES'
                 ? 'is not a program'
@@ -278,6 +278,10 @@ function ask(program: string): Promise<Answer | string> {
         }
       },
     );
+    // Node throws what it does not expect of a path, such as a file in place of a folder.
+  }).catch((error: unknown) => {
+    if (error instanceof HumanError) throw error;
+    return /ENOTDIR/.test(messageOf(error)) ? 'not found' : messageOf(error);
   });
 }
 

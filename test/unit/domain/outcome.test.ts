@@ -4,6 +4,7 @@ import {
   fileOf,
   functionOf,
   standing,
+  syntaxErrorOf,
   unrelatedReason,
   type Outcome,
   type TestResult,
@@ -134,4 +135,24 @@ describe('failures that look unrelated to the issue', () => {
     it(`${name}: ${reason ?? 'not called out'}`, () =>
       assert.equal(unrelatedReason(result), reason));
   }
+});
+
+describe('the syntax error of a test file', () => {
+  const of = (message: string, exception = 'SyntaxError'): unknown =>
+    syntaxErrorOf({ test: 'tests/test_a.py::test_x', outcome: 'error', exception, message });
+
+  it('is read from what pytest and unittest say', () => {
+    const there = { path: 'tests/test_a.py', line: 7, problem: 'invalid syntax' };
+    const text =
+      'File "/r/tests/test_a.py", line 7\n    def f(:\n          ^\nSyntaxError: invalid syntax';
+    assert.deepEqual(of(text), there);
+    assert.deepEqual(of(text.replace(/^/gm, 'E   ')), there);
+    assert.deepEqual(of('invalid syntax (test_a.py, line 7)'), there);
+  });
+
+  it('is none where another file, or the code under test, is not Python', () => {
+    assert.equal(of('File "/r/tests/helper.py", line 7\nSyntaxError: invalid syntax'), undefined);
+    assert.equal(of('invalid syntax (<string>, line 1)'), undefined);
+    assert.equal(of('File "/r/tests/test_a.py", line 7\nValueError: x', 'ValueError'), undefined);
+  });
 });

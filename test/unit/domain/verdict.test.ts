@@ -319,4 +319,28 @@ describe('strict grading of anything', () => {
       }),
     );
   });
+
+  it('is the syntax error of a file, once, with its line', () => {
+    const unread = (test: string): TestTransition => {
+      const result = {
+        test,
+        outcome: 'error',
+        phase: 'collect',
+        exception: 'SyntaxError',
+        message:
+          'File "/tmp/tree/t.py", line 7\n    x = (\n        ^\nSyntaxError: \'(\' was never closed',
+      } as const;
+      return { test, transition: 'F→F', base: result, fixed: result };
+    };
+    const verdict = gradeStrict({
+      candidate: [unread(other), unread(own)],
+      base: pairResults([{ test: other, outcome: 'passed' }], [{ test: other, outcome: 'passed' }]),
+      ownFunctions: new Set([own]),
+    });
+    assert.equal(verdict.reason, 'syntax error');
+    assert.equal(
+      verdict.explanation,
+      "t.py:7 is not valid Python ('(' was never closed), so none of its 2 tests ran",
+    );
+  });
 });

@@ -241,4 +241,29 @@ describe('changedTests', function () {
       { numRuns: everydayRuns(300) },
     );
   });
+
+  it('are found by their lines in a source with a syntax error', () => {
+    const source = [
+      'import unittest\n\n\nclass A(unittest.TestCase):',
+      '    def test_a(self):\n        self.assertEqual(1, 1)\n\nNEW\n',
+      '    def test_b(self):\n        pass\n\n\nclass B:\n    def test_no(self):\n        pass\n\n',
+      'def test_z():\n    assert 1\n',
+    ].join('\n');
+    const broken = [
+      '    def test_new(self)\n        x = 1',
+      '    def test_new(self):\n        x = (1',
+      '    async def test_new(self\n        pass',
+      '    def test_new(self):\n        x = {1: [2',
+      '    def test_new(self):\n    x = 1',
+    ];
+    for (const code of broken) {
+      const found = findTests(python, source.replace('NEW', code), { path: 't.py' });
+      assert.deepEqual(
+        found.map(({ id }) => id),
+        ['t.py::A::test_a', 't.py::A::test_new', 't.py::A::test_b', 't.py::test_z'],
+        code,
+      );
+      assert.equal(found[1]?.defLine, 8);
+    }
+  });
 });

@@ -37,6 +37,25 @@ describe('messages of the Testing view', () => {
     assert.deepEqual(texts({ outcome: 'skipped' }, { outcome: 'missing' }), []);
   });
 
+  it('are one for a syntax error, at its line', () => {
+    const unread = {
+      outcome: 'error',
+      phase: 'collect',
+      exception: 'SyntaxError',
+      message: 'invalid syntax (test_cat.py, line 9)',
+    } as const;
+    const told = [{ text: 'Syntax error: invalid syntax. No test of this file can run.', line: 9 }];
+    for (const found of [
+      failureMessagesOnBoth(english, testCase(unread, unread), inside),
+      failureMessagesOn(english, 'base', testCase(unread, unread).base, inside),
+    ]) {
+      assert.deepEqual(
+        found.map(({ text, line }) => ({ text, line })),
+        told,
+      );
+    }
+  });
+
   it('of one side say nothing of the other', () => {
     const { base, fixed } = testCase(failed, {});
     assert.deepEqual(

@@ -127,6 +127,19 @@ describe('the text after the definition of a test', () => {
   ) => inlineLook(english, of, { known: cases, strict, underWay, lensesAreShown, column });
   const reproduces = known(purr.text, testCase(failed, {}));
 
+  it('says of a syntax error where it is, and only at tests of the candidate', () => {
+    const unread = {
+      outcome: 'error',
+      phase: 'collect',
+      exception: 'SyntaxError',
+      message: 'invalid syntax (test_cat.py, line 9)',
+    } as const;
+    const of = known(purr.text, testCase(unread, unread));
+    const text = '✗ did not run: syntax error at line 9';
+    assert.equal(look(of)?.text, text);
+    assert.equal(look(of, { of: { ...purr, status: 'kept' } }), undefined);
+  });
+
   it('is the cause alone below a lens that has the mark, and both without lenses', () => {
     const cause = 'on R: AssertionError: 1 != 2';
     const whole = `${cause} · reproduces the issue`;

@@ -17,6 +17,7 @@ const sentences = (...about: Parameters<typeof shown>): string[] =>
 const missing: Readonly<Record<Exclude<VerdictReason, 'success'>, string>> = {
   'no candidate': 'a test, added or changed in a test file',
   'no test found': 'a test, added or changed in a test file',
+  'syntax error': 'a test file that Python can read',
   'does not apply': 'a candidate that applies to R and to R∘X*',
   'could not run': 'an environment that runs the tests: see the log, or make one for this instance',
   'timed out': 'a run that completes',
