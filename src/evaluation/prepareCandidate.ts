@@ -1,11 +1,11 @@
 import { toUnified, type AskedFormat } from '../patch/toUnified';
 import type { Diagnostic } from '../patch/diagnostic';
 import { checkPatchPaths } from '../patch/unsafePath';
-import { isTestPath, testFilesOf } from '../patch/testFiles';
+import { isTestPath, renamedFiles, testFilesOf } from '../patch/testFiles';
 import { parseUnified } from '../patch/unified/parseUnified';
 import type { ParsedPatch } from '../patch/unified/parsedPatch';
 import { ungraded, type Verdict } from '../domain/verdict';
-import { inTurns, turnsOf } from '../domain/turns';
+import { inTurns, turnsOf, type Turns } from '../domain/turns';
 import { changedTestsSteps } from '../python/changedTests';
 import { isEmptyTest } from '../python/emptyTest';
 import { movedTests } from '../python/renamedTests';
@@ -198,13 +198,7 @@ export async function ownTestsOf(
   const before: string[] = [];
   const filesOfR: string[] = [];
   const renamed = new Map<string, string>();
-  const oldPaths = new Map<string, string>();
-  const deleted: string[] = [];
-  for (const { kind, oldPath, newPath } of parseUnified(patch).files) {
-    if (oldPath === null || (kind !== 'renamed' && kind !== 'deleted')) continue;
-    if (newPath !== null && files.includes(newPath)) oldPaths.set(newPath, oldPath);
-    else if (oldPath.endsWith('.py') && isTestPath(oldPath)) deleted.push(oldPath);
-  }
+  const { oldPaths, deleted } = await movedFiles(session, { patch, files, after }, turns);
   for (const path of files) {
     await turns.pause();
     const was = oldPaths.get(path) ?? path;
@@ -244,4 +238,45 @@ export async function ownTestsOf(
   const gone = removed.map(({ id }) => id);
   const lost = { removed: gone.filter((id) => !moved.has(id)), emptied };
   return { functions, removed: gone, all, before, filesOfR, renamed, lost, moved };
+}
+
+/**
+ * The files of R that a patch moves, as old paths by new ones, and the test files that it deletes.
+ * A file that it deletes and writes anew elsewhere is moved if most tests of it are there.
+ */
+async function movedFiles(
+  session: Pick<InstanceSession, 'python' | 'readFileOfR'>,
+  {
+    patch,
+    files,
+    after,
+  }: {
+    readonly patch: string;
+    readonly files: readonly string[];
+    readonly after: ReadonlyMap<string, string | undefined>;
+  },
+  turns: Turns,
+): Promise<{ oldPaths: ReadonlyMap<string, string>; deleted: readonly string[] }> {
+  const { python } = session;
+  const read = (path: string): Promise<string | undefined> => session.readFileOfR(path);
+  const parsed = parseUnified(patch);
+  const oldPaths = new Map([...renamedFiles(parsed)].filter(([path]) => files.includes(path)));
+  const taken = new Set(oldPaths.values());
+  const deleted: string[] = [];
+  for (const { kind, oldPath: old } of parsed.files) {
+    const isGone = (kind === 'deleted' || kind === 'renamed') && old !== null && !taken.has(old);
+    if (!isGone || !old.endsWith('.py') || !isTestPath(old)) continue;
+    await turns.pause();
+    const before = findTests(python, (await read(old)) ?? '', { path: old });
+    let place: string | undefined;
+    for (const path of files) {
+      const source = after.get(path);
+      if (oldPaths.has(path) || source === undefined || (await read(path)) !== undefined) continue;
+      const moved = movedTests(findTests(python, source, { path }), before);
+      if (moved.size * 2 > before.length) place ??= path;
+    }
+    if (place === undefined) deleted.push(old);
+    else oldPaths.set(place, old);
+  }
+  return { oldPaths, deleted };
 }

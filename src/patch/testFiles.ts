@@ -66,3 +66,11 @@ export function splitTestEdits(patch: ParsedPatch): { tests: FilePatch[]; others
 /** Paths that a patch changes outside tests, in its order. */
 export const pathsOutsideTests = (patch: ParsedPatch): string[] =>
   splitTestEdits(patch).others.flatMap(({ newPath, oldPath }) => newPath ?? oldPath ?? []);
+
+/** Old paths of the files that a patch renames, by their new paths. */
+export const renamedFiles = ({ files }: ParsedPatch): ReadonlyMap<string, string> =>
+  new Map(
+    files.flatMap(({ kind, oldPath, newPath }) =>
+      kind === 'renamed' && oldPath !== null && newPath !== null ? [[newPath, oldPath]] : [],
+    ),
+  );

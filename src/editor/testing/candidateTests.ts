@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { retryingMemoOf } from '../../domain/retryingMemo';
-import { testFilesOf, isTestPath } from '../../patch/testFiles';
+import { isTestPath, renamedFiles, testFilesOf } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import {
   compareTests,
@@ -58,6 +58,8 @@ export class CandidateTests implements vscode.Disposable {
    * The versions that each file's list was made from, so that only changed ones are compared again.
    */
   private readonly listedFrom = new Map<string, { now: ComparableTestFile; listed: ListedFile }>();
+  /** Paths in R of the files that the candidate renames, by their new paths. */
+  private oldPaths: ReadonlyMap<string, string> = new Map();
   /** What the tests of each file depend on. */
   private readonly bases = new Map<string, TestBases>();
 
@@ -98,12 +100,16 @@ export class CandidateTests implements vscode.Disposable {
   }
 
   private async look(): Promise<void> {
-    const touched = new Set(testFilesOf(parseUnified(await this.open.candidatePatch())));
+    const patch = parseUnified(await this.open.candidatePatch());
+    this.followRenames(renamedFiles(patch));
+    const touched = new Set(testFilesOf(patch));
     for (const document of vscode.workspace.textDocuments) {
       const path = this.pathOf(document.uri);
       if (path !== undefined && document.isDirty) touched.add(path);
     }
-    await this.readOfR([...touched].filter((path) => !this.ofR.has(path)));
+    await this.readOfR(
+      [...touched].filter((path) => !this.ofR.has(path) && !this.oldPaths.has(path)),
+    );
     const files = new Map<string, ListedFile>();
     for (const path of touched) {
       const listed = await this.describe(path);
@@ -115,6 +121,17 @@ export class CandidateTests implements vscode.Disposable {
       [...files].every(([path, listed]) => this.files.get(path) === listed);
     this.files = files;
     if (!isSame) this.tell(undefined);
+  }
+
+  /** A test keeps its identity when its file is renamed. */
+  private followRenames(oldPaths: ReadonlyMap<string, string>): void {
+    for (const path of new Set([...oldPaths.keys(), ...this.oldPaths.keys()])) {
+      if (oldPaths.get(path) === this.oldPaths.get(path)) continue;
+      this.ofR.delete(path);
+      this.textsOfR.delete(path);
+      this.listedFrom.delete(path);
+    }
+    this.oldPaths = oldPaths;
   }
 
   private tell(path: string | undefined): void {
@@ -226,7 +243,12 @@ export class CandidateTests implements vscode.Disposable {
     const text = this.textsOfR.get(path);
     this.textsOfR.delete(path);
     return retryingMemoOf(this.ofR, path, () =>
-      this.parsedOfR(path, text === undefined ? this.open.fileOfR(path) : Promise.resolve(text)),
+      this.parsedOfR(
+        path,
+        text === undefined
+          ? this.open.fileOfR(this.oldPaths.get(path) ?? path)
+          : Promise.resolve(text),
+      ),
     );
   }
 

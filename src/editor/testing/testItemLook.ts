@@ -76,8 +76,8 @@ export function caseItemLooks(
 }
 
 /**
- * The state of a row after a run on both sides, as `toneOfCase`. A neutral test is skipped: VS Code
- * counts it as neither passed nor failed.
+ * The state of a row after a run on both sides, as `toneOfCase`. A neutral test that passes on both
+ * sides is passed, any other one is skipped: VS Code counts it as neither passed nor failed.
  *
  * @param status of the listed test; undefined when it is not listed any more
  * @param strict the verdict on the candidate; undefined before it is known
@@ -87,7 +87,8 @@ export function testItemState(
   each: Pick<TestTransition, 'test' | 'transition'>,
   strict?: Pick<Verdict, 'failToPass' | 'anyToFail'>,
 ): 'passed' | 'failed' | 'skipped' {
-  return stateOfTone[toneOfCase(each, status, strict)];
+  const tone = toneOfCase(each, status, strict);
+  return tone === 'neutral' && each.transition === 'P→P' ? 'passed' : stateOfTone[tone];
 }
 
 const stateOfTone = { good: 'passed', bad: 'failed', neutral: 'skipped' } as const;

@@ -32,6 +32,19 @@ describe('the tests of a candidate', () => {
     assert.deepEqual([...own.renamed], [['tests/test_cat.py', 'tests/test_tom.py']]);
   });
 
+  it('are not those of a file that it deletes and writes anew elsewhere', async () => {
+    const path = 'tests/test_tom.py';
+    const patch = makeUnified([
+      { path: 'tests/test_cat.py', before: old, after: undefined },
+      { path, before: undefined, after: `${old}\n\ndef test_c():\n    assert purr() == 3\n` },
+    ]);
+    const own = await read(patch, [path]);
+    assert.deepEqual(own.functions, [`${path}::test_c`]);
+    assert.deepEqual(own.lost, { removed: [], emptied: [] });
+    assert.deepEqual([...own.renamed], [['tests/test_cat.py', path]]);
+    assert.deepEqual(own.filesOfR, ['tests/test_cat.py']);
+  });
+
   it('are those that it changes in a file that it renames', async () => {
     const edit =
       '--- a/tests/test_cat.py\n+++ b/tests/test_tom.py\n' +

@@ -124,11 +124,12 @@ describe('the state of a row after a run on both sides', () => {
     assert.deepEqual(statesOf('kept'), { ...ofCandidate, 'P→P': 'passed' });
   });
 
-  it('is neutral where the candidate reproduces without it: a P→P beside an F→P is not red', () => {
+  it('is not red where the candidate reproduces without it, and a P→P is a pass', () => {
     const success = { failToPass: ['tests/test_cat.py::test_other'], anyToFail: [] };
     assert.deepEqual(statesOf('added', success), {
       ...Object.fromEntries(transitions.map((each) => [each, 'skipped'])),
       'F→P': 'passed',
+      'P→P': 'passed',
     });
   });
 
