@@ -149,17 +149,14 @@ function reasonOf(
   return { reason: 'no test ran', explanation };
 }
 
-/** The first file of the broken tests that Python cannot read, and how many of its tests that stops. */
+/** The first file of the broken tests that Python cannot read. */
 function whatIsNotPython(broken: readonly TestTransition[]): string | undefined {
-  const faults = broken.flatMap((each) => sides.flatMap((side) => syntaxErrorOf(each[side]) ?? []));
-  const [first] = faults;
-  if (first === undefined) return undefined;
-  const { path, line, problem } = first;
-  const stopped = new Set(
-    broken.flatMap(({ test }) => (test.startsWith(`${path}::`) ? [functionOf(test)] : [])),
+  const [fault] = broken.flatMap((each) =>
+    sides.flatMap((side) => syntaxErrorOf(each[side]) ?? []),
   );
-  const tests = stopped.size === 0 ? 'no test' : `none of its ${plural(stopped.size, 'test')}`;
-  return `${path}:${line} is not valid Python${problem === '' ? '' : ` (${problem})`}, so ${tests} ran`;
+  if (fault === undefined) return undefined;
+  const problem = fault.problem === '' ? '' : ` (${fault.problem})`;
+  return `${fault.path}:${fault.line} is not valid Python${problem}, so none of its tests ran`;
 }
 
 /** Where outcomes may be missing because the names of cases change, says so. */

@@ -203,6 +203,67 @@ describe('the verdict and what becomes of it', () => {
     }
   });
 
+  it('names tests of R that the candidate removes, and files that it changes outside tests', async () => {
+    const path = join(folder().fsPath, 'tests/test_money.py');
+    const stray = join(folder().fsPath, 'NOTES.txt');
+    try {
+      await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
+      const text = await readFile(path, 'utf8');
+      const [from, to] = ['    def test_equal_parts', '    def test_missing_cent'].map((each) =>
+        text.indexOf(each),
+      );
+      await writeFile(path, text.slice(0, from) + text.slice(to));
+      await writeFile(stray, 'a note\n');
+      const { editor } = await testOfCandidate();
+      editor.revealRange(new vscode.Range(0, 0, 0, 0));
+      await vscode.commands.executeCommand('swt-bench.reproduce');
+      await waitFor('a verdict with findings', async () => {
+        const shown = await statusText();
+        return /1 F→P · ΔC 6 % 1\/17 · ⚠ 2 findings/.test(shown) && !shown.includes('edited since');
+      });
+      await waitFor('the lens above the file', async () =>
+        (await visible.codeLenses()).some(({ text: lens }) =>
+          lens.includes('Last run: tests of R removed or disabled'),
+        ),
+      );
+      await hands.press('Escape');
+      await hands.hover({ selector: '.part.statusbar' });
+      await hands.hover({ selector: item });
+      const hover = await waitFor('the hover', async () =>
+        (await visible.hovers()).find((each) => each.includes('Finding')),
+      );
+      assert.match(hover, /The candidate removes or disables tests that R has\./);
+      assert.match(hover, /AllocateTest::test_equal_parts, [^,]*AllocateTest::test_in_proportion/);
+      assert.match(hover, /ΔC is lower by 11 lines that these tests ran/);
+      assert.match(hover, /The candidate changes files outside tests\.\s+NOTES\.txt/);
+      await screenshot('findings-removed-tests');
+    } finally {
+      await rm(stray, { force: true });
+    }
+  });
+
+  it('shows a syntax error once, at its line', async () => {
+    const path = join(folder().fsPath, 'tests/test_money.py');
+    await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
+    const text = await readFile(path, 'utf8');
+    const broken = text.replace('amount = Money.parse("20.00")', 'amount = Money.parse("20.00"');
+    await writeFile(path, broken);
+    const { editor, line } = await testOfCandidate();
+    editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.InCenter);
+    await vscode.commands.executeCommand('swt-bench.reproduce');
+    await waitFor('the reason', async () => {
+      const shown = await statusText();
+      return shown.includes('syntax error') && !shown.includes('edited since');
+    });
+    await waitFor('the text at the new test', async () =>
+      (await visible.decorationsAfter()).some((each) =>
+        each.text.includes('did not run: syntax error at line 65'),
+      ),
+    );
+    await screenshot('syntax-error');
+    await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
+  });
+
   it('opens on a click what may be done next, exporting first after a success', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
     await hands.click({ selector: item });
