@@ -19,7 +19,7 @@ const layers = {
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
     ...['evaluation', 'mutation', 'results'],
   ],
-  study: ['domain', 'dataset', 'results'],
+  study: ['domain', 'files', 'dataset', 'results'],
   method: ['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
   repair: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],

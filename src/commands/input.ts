@@ -1,8 +1,8 @@
 import { fstatSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Cancelled, HumanError, messageOf } from '../domain/humanError';
+import { readPlainFile } from '../files/plainFile';
 import type { CommandContext } from './context';
 
 /** The name of an input in messages: the file, or standard input for `-`. */
@@ -20,7 +20,7 @@ export async function readInput(
   { signal, stdin }: Pick<CommandContext, 'signal' | 'stdin'>,
 ): Promise<Buffer> {
   try {
-    return await (path === '-' ? stdin(signal) : readFile(path, { signal }));
+    return await (path === '-' ? stdin(signal) : readPlainFile(path, { named: true, signal }));
   } catch (error) {
     if (signal.aborted) throw new Cancelled();
     throw new HumanError(`${inputName(path)} cannot be read (${messageOf(error)})`, next);

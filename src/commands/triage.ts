@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readPlainText } from '../files/plainFile';
 import { Option } from 'commander';
 import { selectEntries, type Dataset } from '../dataset/dataset';
 import { matches, parseQuery } from '../dataset/query/query';
@@ -153,7 +153,7 @@ async function changed(
 
 /** Reads a file to merge, which must exist, unlike the target. */
 async function readOther(path: string): Promise<TriageFile> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+  const text = await readPlainText(path, { named: true }).catch((error: unknown) => {
     throw new HumanError(
       `The triage file ${path} cannot be read (${messageOf(error)})`,
       'Name a triage file with --merge',

@@ -1,4 +1,4 @@
-import { open, rm, type FileHandle } from 'node:fs/promises';
+import { rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instance, InstanceEntry, PatchSize } from '../domain/instance';
 import { HumanError, messageOf, throwIfAborted } from '../domain/humanError';
@@ -13,6 +13,7 @@ import {
 import { importDataset, type ImportOptions } from './importDataset';
 import { listRows, RowCopy, type Listing, type RowPlace } from './listing';
 import { readAt, recordBatches } from './rows/records';
+import { openPlain } from '../files/plainFile';
 import { parsePythonJson } from '../files/pythonJson';
 import { idOf, readRow, rowColumns, type RowProblem } from './rows/rows';
 
@@ -157,7 +158,8 @@ async function readPlaces(
     for (const [id, place] of wanted) {
       const path = place.copied === true ? paths?.rows : files[place.file]?.path;
       if (place.at !== undefined && path !== undefined) {
-        if (!handles.has(path)) handles.set(path, await open(path, 'r').catch(() => undefined));
+        if (!handles.has(path))
+          handles.set(path, await openPlain(path, { named: true }).catch(() => undefined));
         const handle = handles.get(path);
         const { offset, length } = place.at;
         const line = handle === undefined ? '' : String(await readAt(handle, offset, length));
@@ -173,7 +175,9 @@ async function readPlaces(
   }
   for (const [file, ids] of again) {
     const path = files[file]?.path ?? '';
-    for await (const batch of recordBatches(path, 'dataset', { columns: rowColumns })) {
+    for await (const batch of recordBatches(path, 'dataset', {
+      ...{ columns: rowColumns, named: true },
+    })) {
       for (const record of batch) {
         const id = 'value' in record ? idOf(record.value) : undefined;
         if (id === undefined || !('value' in record) || !ids.has(id)) continue;

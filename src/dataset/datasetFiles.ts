@@ -1,7 +1,8 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { HumanError, throwIfAborted } from '../domain/humanError';
+import { openPlain } from '../files/plainFile';
 import { isParquet } from './rows/parquet';
 import { isGzip, readAt } from './rows/records';
 
@@ -154,7 +155,7 @@ export async function filesBelow(folder: string, signal?: AbortSignal): Promise<
 const sniffed = 1 << 16;
 
 async function holdsRows(path: string): Promise<boolean> {
-  const file = await open(path, 'r').catch(() => undefined);
+  const file = await openPlain(path, { named: true }).catch(() => undefined);
   if (file === undefined) return false;
   try {
     const head = await readAt(file, 0, sniffed);

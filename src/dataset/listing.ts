@@ -45,7 +45,9 @@ export async function listRows(
     const tell = (problem: RowProblem): void => {
       problems.push(files.length === 1 ? problem : { ...problem, file: name });
     };
-    for await (const batch of recordBatches(path, 'dataset', { columns: rowColumns, signal })) {
+    for await (const batch of recordBatches(path, 'dataset', {
+      ...{ columns: rowColumns, named: true, signal },
+    })) {
       for (const record of batch) {
         const { row } = record;
         if ('error' in record) {

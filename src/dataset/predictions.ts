@@ -191,7 +191,7 @@ async function rowsOf(
   const rows: ReadRow[] = [];
   const broken: Omit<Problem, 'place'>[] = [];
   // Rows of OpenHands have whole histories, so the file is never in memory as a whole.
-  for await (const batch of recordBatches(path, 'predictions file', { signal })) {
+  for await (const batch of recordBatches(path, 'predictions file', { named: true, signal })) {
     for (const record of batch) {
       if ('error' in record) {
         broken.push({ number: record.row, text: record.error });

@@ -1,3 +1,5 @@
+import { parseForeignJson } from './foreignJson';
+
 /**
  * Parses JSON as Python's `json` and pandas write it. These write `NaN` and `Infinity` for numbers
  * that JSON lacks; each is read as null, since it stands for a missing value.
@@ -6,10 +8,10 @@
  */
 export function parsePythonJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseForeignJson(text);
   } catch (error) {
     if (!/NaN|Infinity/.test(text)) throw error;
-    return JSON.parse(withNull(text)) as unknown;
+    return parseForeignJson(withNull(text));
   }
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parseForeignJson } from '../files/foreignJson';
 import { HumanError, messageOf, systemCode } from '../domain/humanError';
 import { entryReasons } from '../domain/reason';
 import type { RunEntry } from '../domain/study/entry';
@@ -155,7 +156,7 @@ function parseLines<Line extends Finished>(
 function parseLine<Line extends Finished>(line: string, shape: z.ZodType<Line>): Line | string {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseForeignJson(line);
   } catch {
     return 'is not JSON';
   }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parseForeignJson } from '../files/foreignJson';
 import type { Instance } from '../domain/instance';
 import { HumanError, messageOf, systemCode } from '../domain/humanError';
 import { denominatorKinds } from '../domain/study/denominator';
@@ -90,7 +91,7 @@ export async function readManifest(folder: string): Promise<RunManifest | undefi
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseForeignJson(text);
   } catch (error) {
     throw new HumanError(
       `The run file ${path} is damaged (${messageOf(error)})`,

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parseForeignJson } from '../files/foreignJson';
 import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
 import { messageOf, throwIfAborted, systemCode } from '../domain/humanError';
 import type { EntryReason } from '../domain/reason';
@@ -147,7 +148,7 @@ async function readOne(
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseForeignJson(text);
   } catch (error) {
     return `${path} is damaged (${messageOf(error)})`;
   }

@@ -92,7 +92,8 @@ async function placesIn(dir: string, asked: string, problems: string[]): Promise
   // The argument may also be the folder `runs` of a results folder.
   const runsFolder = basename(dir) === 'runs' && !names.includes('runs') ? dir : join(dir, 'runs');
   const places: Place[] = [];
-  const own = await foldersIn(runsFolder);
+  const own =
+    runsFolder === dir ? names : names.includes('runs') ? await foldersIn(runsFolder) : [];
   for (const name of typeof own === 'string' ? [] : own) {
     const folder = join(runsFolder, name);
     if (await isFile(join(folder, 'run.json'))) {

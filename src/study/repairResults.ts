@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { parseForeignJson } from '../files/foreignJson';
+import { readPlainText } from '../files/plainFile';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { readRecords } from '../dataset/rows/records';
@@ -61,7 +62,7 @@ export async function readRepairResults(path: string): Promise<RepairResults> {
 
 async function textOf(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readPlainText(path, { named: true });
   } catch (error) {
     const code = systemCode(error);
     throw new HumanError(
@@ -75,7 +76,7 @@ async function textOf(path: string): Promise<string> {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseForeignJson(text);
   } catch {
     return undefined;
   }
@@ -112,7 +113,7 @@ async function ofLines(path: string, text: string): Promise<Omit<RepairResults, 
   if (filled.length > 0 && filled.every((line) => /^[\w.-]+__[\w.-]+$/.test(line))) {
     return { resolved: filled };
   }
-  const rows = (await readRecords(path, 'file of repair results')).map((record) =>
+  const rows = (await readRecords(path, 'file of repair results', { named: true })).map((record) =>
     'error' in record ? undefined : row.safeParse(record.value).data,
   );
   if (rows.length === 0 || rows.includes(undefined)) throw unusable(path);

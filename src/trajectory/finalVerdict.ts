@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readPlainText } from '../files/plainFile';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import type { RunData, RunEntry } from '../domain/study/entry';
 import type { Trajectory } from './trajectory';
@@ -42,5 +42,5 @@ async function gradedPatch(run: RunData, entry: RunEntry): Promise<string | unde
   const inside = relative(run.folder, report);
   // A journal is untrusted: it may name only files in its own folder.
   if (inside.startsWith('..') || isAbsolute(inside)) return undefined;
-  return readFile(join(dirname(report), 'model_patch.diff'), 'utf8').catch(() => undefined);
+  return readPlainText(join(dirname(report), 'model_patch.diff')).catch(() => undefined);
 }

@@ -1,8 +1,9 @@
-import { access, readdir, readFile, stat } from 'node:fs/promises';
+import { access, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
+import { parseForeignJson } from '../files/foreignJson';
 import { Cancelled, HumanError, messageOf, systemCode, throwIfAborted } from '../domain/humanError';
-import { fileLines } from '../files/fileLines';
+import { plainLines, readPlainText, type PlainFileOptions } from '../files/plainFile';
 import { stepSchema } from '../method/traceSteps';
 import { isAiderChat, readAiderChat } from './formats/aiderChat';
 import { miniSchema, readMini } from './formats/miniSweAgent';
@@ -24,10 +25,9 @@ export interface FoundTrajectory {
   readonly source: string;
 }
 
-interface ReadOptions {
+interface ReadOptions extends PlainFileOptions {
   /** Only this instance, or only these; undefined for all. */
   readonly instance?: string | ReadonlySet<string> | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** Called with a sentence for each line or file that cannot be read and is skipped. */
   readonly told: (problem: string) => void;
 }
@@ -48,7 +48,10 @@ export async function* readTrajectories(
     const isFolder = (await stat(path)).isDirectory();
     const conversation = await conversationAt(path, isFolder);
     if (conversation !== undefined) yield* readConversation(conversation, options);
-    else yield* isFolder ? readFolder(path, options) : readTrajectoryFile(path, options);
+    else
+      yield* isFolder
+        ? readFolder(path, options)
+        : readTrajectoryFile(path, { ...options, named: true });
   } catch (error) {
     if (options.signal?.aborted === true) throw new Cancelled();
     const code = systemCode(error);
@@ -171,9 +174,9 @@ const plainFilesIn = async (folder: string): Promise<string[]> =>
 
 /** The JSON of a part of a conversation; undefined, and told, where there is none. */
 async function jsonIn(path: string, options: ReadOptions): Promise<unknown> {
-  const text = await readFile(path, { encoding: 'utf8', ...signalOf(options) });
+  const text = await readPlainText(path, { signal: options.signal });
   try {
-    return JSON.parse(text) as unknown;
+    return parseForeignJson(text);
   } catch {
     options.told(`${path}: skipped (it is not JSON)`);
     return undefined;
@@ -188,10 +191,7 @@ async function* readTrajectoryFile(
     yield* readLines(path, options);
     return;
   }
-  const trajectory = wholeFile(
-    path,
-    await readFile(path, { encoding: 'utf8', ...signalOf(options) }),
-  );
+  const trajectory = wholeFile(path, await readPlainText(path, options));
   if (isAsked(options, trajectory.instance)) {
     yield { trajectory, source: path };
   }
@@ -199,8 +199,6 @@ async function* readTrajectoryFile(
 
 const isAsked = ({ instance: asked }: ReadOptions, instance: string): boolean =>
   asked === undefined || (typeof asked === 'string' ? asked === instance : asked.has(instance));
-
-const signalOf = ({ signal }: ReadOptions) => (signal === undefined ? {} : { signal });
 
 /** Reads the lines of a trace, or of OpenHands' output, which has a whole trajectory a line. */
 async function* readLines(
@@ -210,7 +208,7 @@ async function* readLines(
   const own = new OwnTrace((instance) => isAsked(options, instance));
   let rows = 0;
   let predictions = 0;
-  for await (const { number, line } of fileLines(path, options.signal)) {
+  for await (const { number, line } of plainLines(path, options)) {
     const read = readLine(line);
     if ('step' in read) own.add(read.step);
     else if ('prediction' in read) predictions += 1;
@@ -260,7 +258,7 @@ type ReadLine =
 function readLine(line: string): ReadLine {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseForeignJson(line);
   } catch {
     return { problem: 'it is not JSON' };
   }
@@ -286,7 +284,7 @@ function wholeFile(path: string, text: string): Trajectory {
   if (/\.(?:history|log|md|txt)$/.test(path)) throw notReadable(path);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseForeignJson(text);
   } catch (error) {
     throw new HumanError(
       `The trajectory ${path} is not JSON (${messageOf(error).slice(0, 120)})`,

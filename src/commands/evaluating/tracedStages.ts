@@ -3,7 +3,7 @@ import type {
   LocalisationStep,
   TracedStages,
 } from '../../domain/study/resolution/localisation';
-import { fileLines } from '../../files/fileLines';
+import { plainLines } from '../../files/plainFile';
 import { agentlessNumbers } from '../../method/agentless/agentlessSettings';
 import { mergedIntervals } from '../../method/agentless/localisation/codeIntervals';
 import { combinedFilesSchema } from '../../method/agentless/localisation/combinedFiles';
@@ -48,7 +48,7 @@ export async function readStages(
 ): Promise<Map<string, InstanceInTrace>> {
   type Own = { readonly outputs: Map<string, unknown>; readonly answers: PaidRequest[] };
   const found = new Map<string, Own>();
-  for await (const { line } of fileLines(path, signal)) {
+  for await (const { line } of plainLines(path, { named: true, signal })) {
     // Most lines are prompts and patches, which may be long.
     if (!/"step":"(?:stage|answer|embedding)"/.test(line.slice(0, 100))) continue;
     const { data } = stepSchema.safeParse(jsonOf(line));

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readPlainText } from '../../files/plainFile';
 import { isInstanceId } from '../../domain/instanceId';
 import { HumanError, messageOf, systemCode } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
@@ -77,7 +77,7 @@ async function textOf(from: string, name: string, options: FilterOptions): Promi
   const isAddress = /^https?:\/\//i.test(from);
   const path = isAddress ? await keptAddress(from, { ...options, kind: 'filter list' }) : from;
   try {
-    return await readFile(path, 'utf8');
+    return await readPlainText(path, { named: true });
   } catch (error) {
     const code = systemCode(error);
     const known = [...Object.keys(publishedLists), ...Object.keys(options.named ?? {})].join(', ');

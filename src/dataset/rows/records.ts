@@ -1,7 +1,8 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { HumanError, messageOf, throwIfAborted, systemCode } from '../../domain/humanError';
+import { openPlain, readPlainFile, type PlainFileOptions } from '../../files/plainFile';
 import { parsePythonJson } from '../../files/pythonJson';
 import { isParquet, parquetBatches } from './parquet';
 
@@ -22,10 +23,9 @@ export interface Slice {
   readonly length: number;
 }
 
-interface ReadOptions {
+interface ReadOptions extends PlainFileOptions {
   /** The columns to read from a table; all if absent. Other formats are read whole. */
   readonly columns?: ReadonlySet<string>;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -64,13 +64,13 @@ export async function* recordBatches(
   options: ReadOptions = {},
 ): AsyncGenerator<FileRecord[]> {
   const where = `${what} ${path}`;
-  const file = await openFile(path, what);
+  const file = await openFile(path, what, options);
   try {
     const status = await file.stat();
     // A pipe, such as a shell's `<(zcat …)`, has no size and no positions, so it is read to its
     // end.
     if (!status.isFile()) {
-      yield* wholeBatches(await file.readFile(), where, options);
+      yield* wholeBatches(await readPlainFile(path, options), where, options);
       return;
     }
     const { size } = status;
@@ -116,9 +116,13 @@ async function* wholeBatches(
   }
 }
 
-async function openFile(path: string, what: string): Promise<FileHandle> {
+async function openFile(
+  path: string,
+  what: string,
+  options: PlainFileOptions,
+): Promise<FileHandle> {
   try {
-    return await open(path, 'r');
+    return await openPlain(path, options);
   } catch (error) {
     throw unreadable(path, what, error);
   }

@@ -1,6 +1,7 @@
 import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { lock } from 'proper-lockfile';
+import { readPlainText } from '../../files/plainFile';
 import { checkedId } from '../../domain/instanceId';
 import { HumanError, messageOf, systemCode } from '../../domain/humanError';
 import { isLiteS, type TriageEntry } from '../../domain/triage';
@@ -28,7 +29,7 @@ export async function readTriage(path: string): Promise<TriageFile> {
 
 async function textOf(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await readPlainText(path, { named: true });
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw new HumanError(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseForeignJson } from '../../files/foreignJson';
 import { checkedId, isInstanceId } from '../../domain/instanceId';
 import { HumanError, messageOf } from '../../domain/humanError';
 import {
@@ -111,7 +112,7 @@ const conflictMarker = /^(<{7}|>{7})( |$)/m;
  */
 export function isTriageFile(text: string): boolean {
   try {
-    return fileSchema.safeParse(JSON.parse(text.replace(/^\uFEFF/, ''))).success;
+    return fileSchema.safeParse(parseForeignJson(text.replace(/^\uFEFF/, ''))).success;
   } catch {
     return conflictMarker.test(text) && /^\s*\{/.test(text) && /"instances"\s*:/.test(text);
   }
@@ -142,7 +143,7 @@ export function parseTriage(raw: string, path: string): TriageFile {
   };
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseForeignJson(text);
   } catch (error) {
     return refuse([`it is not JSON (${messageOf(error)})`]);
   }

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { openPlain } from '../../files/plainFile';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Progress } from '../../dashboard/protocol';
@@ -313,7 +313,7 @@ export class RunLibrary implements vscode.Disposable {
   /** Whole lines that a journal has gained since the last read. */
   private async newEntries(place: string): Promise<readonly RunEntry[]> {
     const path = journalPath(place);
-    const file = await open(path, 'r');
+    const file = await openPlain(path);
     try {
       const { size } = await file.stat();
       const known = this.read.get(place) ?? 0;

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { readPlainText } from '../../files/plainFile';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { lineStates, type ChangeCoverage, type LineState } from '../../domain/changeCoverage';
@@ -170,7 +171,7 @@ const textAt = (tree: string, path: string): Promise<string | undefined> =>
 
 /** @throws HumanError when the report has no change coverage */
 async function coverageOf({ entry, folder }: FoundCell): Promise<ChangeCoverage> {
-  const text = await readFile(join(folder, 'report.json'), 'utf8').catch(() => '{}');
+  const text = await readPlainText(join(folder, 'report.json')).catch(() => '{}');
   const coverage = savedCoverage(text, entry.instance);
   if (coverage !== undefined) return coverage;
   throw new HumanError(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseForeignJson } from '../../files/foreignJson';
 import { outcomes, phases } from '../../domain/outcome';
 
 /**
@@ -144,7 +145,7 @@ const kinds: ReadonlySet<unknown> = new Set(
 export function parseRecord(text: string): JournalRecord | 'unknown' | 'broken' {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseForeignJson(text);
   } catch {
     return 'broken';
   }

@@ -11,6 +11,7 @@ import type {
 import { once } from 'node:events';
 import { Readable, type Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Nesting } from '../../files/foreignJson';
 import { messageOf } from '../../domain/humanError';
 import { bounded } from '../tools/tool';
 import type { AcpEnding } from './acpEnding';
@@ -393,6 +394,7 @@ class OutputCounter {
   private bytes = 0;
   private lines = 0;
   private ofLine = 0;
+  private nesting = new Nesting();
   private isEnded = true;
 
   /** @returns why it is too much; undefined when it is not */
@@ -401,12 +403,14 @@ class OutputCounter {
       this.isMessage = part[0] === 0x7b;
       this.lines += 1;
       this.ofLine = 0;
+      this.nesting = new Nesting();
     }
     this.isEnded = isEnd;
     this.bytes += part.length;
     this.ofLine += part.length;
     if (this.bytes > outputLimit) return `it wrote more than ${outputLimit} bytes`;
     if (this.lines > mostLines) return `it wrote more than ${mostLines} lines`;
+    if (this.isMessage && this.nesting.add(part)) return 'it wrote a message that nests too deeply';
     const isLong = this.isMessage && this.ofLine > messageLimit;
     return isLong ? `it wrote a message of more than ${messageLimit} bytes` : undefined;
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseForeignJson } from '../../files/foreignJson';
 import type { ChatMessage } from '../models/chatModel';
 import type {
   AgentObservation,
@@ -248,7 +249,7 @@ function parseNamed(
   const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
   let data: unknown;
   try {
-    data = JSON.parse(json);
+    data = parseForeignJson(json);
   } catch {
     return { problem: 'it is no JSON' };
   }

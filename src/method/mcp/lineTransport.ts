@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { nestsDeeply } from '../../files/foreignJson';
 import { HumanError } from '../../domain/humanError';
 
 /** Most bytes of one message. */
@@ -61,10 +62,15 @@ export class LineTransport implements Transport {
     const { bytes } = this.line;
     const text = this.line.take();
     if (bytes > lineLimit) {
-      this.refuse(text, bytes);
+      this.refuse(text, `The message has ${bytes} bytes, and the limit is ${lineLimit}`);
       return;
     }
     if (text.trim() === '') return;
+    if (nestsDeeply(text)) {
+      const ends = text.slice(0, endLimit) + text.slice(-endLimit);
+      this.refuse(ends, 'The values of the message nest too deeply');
+      return;
+    }
     try {
       this.onmessage?.(deserializeMessage(text.replace(/\r$/, '')));
     } catch (error) {
@@ -72,11 +78,8 @@ export class LineTransport implements Transport {
     }
   }
 
-  private refuse(ends: string, bytes: number): void {
-    const problem = new HumanError(
-      `The message has ${bytes} bytes, and the limit is ${lineLimit}`,
-      'Send less',
-    );
+  private refuse(ends: string, why: string): void {
+    const problem = new HumanError(why, 'Send less');
     this.onerror?.(problem);
     const id = idIn(ends);
     if (id === undefined) return;

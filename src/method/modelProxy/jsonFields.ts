@@ -1,3 +1,5 @@
+import { parseForeignJson } from '../../files/foreignJson';
+
 /** A JSON object of which nothing is known. */
 export type JsonFields = Record<string, unknown>;
 
@@ -17,7 +19,7 @@ export const countOf = (value: unknown): number | undefined =>
 /** The arguments of a call; undefined where they are no JSON. */
 export function argumentsIn(text: string): unknown {
   try {
-    return JSON.parse(text === '' ? '{}' : text) as unknown;
+    return parseForeignJson(text === '' ? '{}' : text);
   } catch {
     return undefined;
   }

@@ -10,6 +10,7 @@ import PQueue from 'p-queue';
 import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { redactKeys } from '../../engine/keysInUse';
+import { parseForeignJson } from '../../files/foreignJson';
 import type { AgentLimits } from '../agents/agent';
 import { BudgetSpent, dollarsOf, type Budget, type Price } from '../models/budget';
 import { ModelFailure, ModelUnusable, type ModelAnswer } from '../models/chatModel';
@@ -476,7 +477,7 @@ async function bodyOf(request: IncomingMessage): Promise<JsonFields | string> {
     pieces.push(piece);
   }
   try {
-    const body: unknown = JSON.parse(Buffer.concat(pieces).toString('utf8'));
+    const body = parseForeignJson(Buffer.concat(pieces).toString('utf8'));
     return isFields(body) ? body : 'The request is no JSON object.';
   } catch {
     return 'The request is no JSON.';

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
+import { parseForeignJson } from '../../files/foreignJson';
 import type { AnswerReader } from './modelApi';
 
 /** Bytes of an answer, and of a line of a stream: far more than any model writes. */
@@ -77,7 +78,7 @@ async function passEvents(
 
 function take(reader: AnswerReader, text: string): void {
   try {
-    reader.take(JSON.parse(text));
+    reader.take(parseForeignJson(text));
   } catch {
     // It is no JSON: the answer is counted by what else came.
   }

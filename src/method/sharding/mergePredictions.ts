@@ -1,7 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { HumanError, messageOf, systemCode, throwIfAborted } from '../../domain/humanError';
-import { fileLines } from '../../files/fileLines';
+import { plainLines } from '../../files/plainFile';
 import { sha256 } from '../../files/sha256';
 import { writeWholeFile } from '../../files/wholeFile';
 import { predictionsOfRecord, readShardRecord, type ShardRecord } from './shardRecord';
@@ -245,7 +245,7 @@ async function* linesOnce(paths: readonly string[], signal: AbortSignal): AsyncG
 /** The lines of a file; none where there is no such file. */
 async function* linesIn(path: string, signal: AbortSignal): AsyncGenerator<string> {
   try {
-    for await (const { line } of fileLines(path, signal)) yield line;
+    for await (const { line } of plainLines(path, { signal })) yield line;
   } catch (error) {
     throwIfAborted(signal);
     if (systemCode(error) === 'ENOENT') return;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseForeignJson } from '../../files/foreignJson';
 
 /** The parts of a JSON schema that decide how a value is read. */
 const schemaOfObject = z.looseObject({
@@ -56,7 +57,7 @@ function meantBy({ type, enum: values }: Property, value: unknown): unknown {
 function listIn(text: string): unknown {
   if (!text.startsWith('[')) return [text];
   try {
-    return JSON.parse(text);
+    return parseForeignJson(text);
   } catch {
     return [text];
   }

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { listedFolder } from '../published/listedFolder';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf } from '../../domain/humanError';
 import type { RepairRun } from '../../domain/study/resolution/judgedRepair';
@@ -57,6 +57,6 @@ export const isJudgedFolder = (dir: string): boolean =>
 async function judgedFoldersIn(dir: string): Promise<string[]> {
   if (basename(dirname(dir)) === judgedFolderName) return [dir];
   const folder = basename(dir) === judgedFolderName ? dir : join(dir, judgedFolderName);
-  const names = await readdir(folder).catch(() => []);
-  return names.sort().map((name) => join(folder, name));
+  const { folders } = await listedFolder(folder);
+  return folders.map((name) => join(folder, name));
 }

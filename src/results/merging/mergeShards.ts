@@ -1,8 +1,9 @@
-import { readdir, readFile, realpath } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { plural } from '../../domain/plural';
 import { makeFolder } from '../../files/makeFolder';
+import { readPlainFile } from '../../files/plainFile';
 import { writeWholeFile } from '../../files/wholeFile';
 import { HumanError, messageOf, systemCode, throwIfAborted } from '../../domain/humanError';
 import type { RunEntry } from '../../domain/study/entry';
@@ -327,7 +328,7 @@ async function copyFiles(from: string, to: string, below: string): Promise<void>
     if (!entry.isFile()) continue;
     await writeWholeFile(
       join(to, below, entry.name),
-      await readFile(join(from, below, entry.name)),
+      await readPlainFile(join(from, below, entry.name)),
     );
   }
 }

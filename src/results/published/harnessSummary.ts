@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { parseForeignJson } from '../../files/foreignJson';
 import { nothingKnown, type RunEntry } from '../../domain/study/entry';
 import { readPlainText } from '../../files/plainFile';
 
@@ -74,7 +75,7 @@ function ofLeaderboard(value: unknown): z.infer<typeof harnessSummarySchema> | u
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseForeignJson(text);
   } catch {
     return undefined;
   }

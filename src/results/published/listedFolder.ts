@@ -1,7 +1,9 @@
-import { access, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, readdir } from 'node:fs/promises';
 
-/** Names of the files and folders in a folder, sorted; links count as what they lead to. */
+/**
+ * Names of the files and folders in a folder of a stranger, sorted. Links are left out: one may lead
+ * to the whole disk.
+ */
 export interface ListedFolder {
   readonly files: readonly string[];
   readonly folders: readonly string[];
@@ -17,11 +19,8 @@ export async function listReadable(folder: string): Promise<ListedFolder> {
   const files: string[] = [];
   const folders: string[] = [];
   for (const entry of entries) {
-    const target = entry.isSymbolicLink()
-      ? await stat(join(folder, entry.name)).catch(() => undefined)
-      : entry;
-    if (target?.isFile() === true) files.push(entry.name);
-    if (target?.isDirectory() === true) folders.push(entry.name);
+    if (entry.isFile()) files.push(entry.name);
+    if (entry.isDirectory()) folders.push(entry.name);
   }
   return { files: files.sort(), folders: folders.sort() };
 }

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { openPlain } from '../../files/plainFile';
 import { join } from 'node:path';
 import { isThere, listedFolder, type ListedFolder } from './listedFolder';
 
@@ -110,7 +110,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 async function beginningOf(path: string): Promise<string> {
-  const file = await open(path, 'r').catch(() => undefined);
+  const file = await openPlain(path).catch(() => undefined);
   if (file === undefined) return '';
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(mostMetadata), 0, mostMetadata, 0);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseForeignJson } from '../../files/foreignJson';
 
 /** Content of a message: a text, or parts of which only texts are read. */
 export const messageContent = z.union([
@@ -51,7 +52,7 @@ export function callText(name: string, given: unknown): string {
 
 function parsedOr(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseForeignJson(text);
   } catch {
     return text;
   }

@@ -4,7 +4,7 @@ import { HumanError } from '../../domain/humanError';
 import type { Prediction } from '../../domain/instance';
 import type { Redact } from '../../domain/redact';
 import type { Reporter } from '../../domain/reporter';
-import { fileLines } from '../../files/fileLines';
+import { plainLines } from '../../files/plainFile';
 import { readTrajectories } from '../readTrajectories';
 import type { Trajectory } from '../trajectory';
 import { costOfTrajectory } from '../withTrajectoryCosts';
@@ -121,7 +121,8 @@ async function openHandsRows(file: string): Promise<string | undefined> {
   const made = /^(.*)\.(?:swtbench|swebench)\.jsonl$/.exec(file);
   const path = made === null ? file : `${made[1]}.jsonl`;
   if (!path.endsWith('.jsonl') || !(await isThere(path))) return undefined;
-  for await (const { line } of fileLines(path)) return isOpenHandsRow(line) ? path : undefined;
+  for await (const { line } of plainLines(path, { named: true }))
+    return isOpenHandsRow(line) ? path : undefined;
   return undefined;
 }
 

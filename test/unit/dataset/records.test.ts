@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parseRecords, readRecords } from '../../../src/dataset/rows/records';
@@ -150,20 +150,28 @@ describe('reading a file of records', () => {
     ]);
   });
 
-  it('reads a pipe to its end, compressed or not', async function () {
+  it('reads an open pipe to its end, compressed or not', function () {
+    if (process.platform === 'win32') return this.skip();
+    const rows = '{"a":1}\n{"b":2}\n';
+    const read = `
+      const { readRecords } = require(${JSON.stringify(resolve('src/dataset/rows/records'))});
+      readRecords('/dev/stdin', 'dataset', { named: true }).then((read) =>
+        process.stdout.write(JSON.stringify(read)));`;
+    for (const input of [Buffer.from(rows), gzipSync(rows)]) {
+      const command = 'cat | "$0" --import tsx -e "$1"';
+      const { stdout } = spawnSync('sh', ['-c', command, process.execPath, read], { input });
+      assert.deepEqual(JSON.parse(stdout.toString()), [
+        { row: 1, value: { a: 1 } },
+        { row: 2, value: { b: 2 } },
+      ]);
+    }
+  });
+
+  it('refuses a pipe that lies in a folder, and does not wait for it', async function () {
     const pipe = join(folder, 'pipe');
     if (spawnSync('mkfifo', [pipe]).status !== 0) return this.skip();
-    const rows = '{"a":1}\n{"b":2}\n';
-    const records = [
-      { row: 1, value: { a: 1 } },
-      { row: 2, value: { b: 2 } },
-    ];
-    for (const content of [Buffer.from(rows), gzipSync(rows)]) {
-      const [read] = await Promise.all([readRecords(pipe, 'dataset'), writeFile(pipe, content)]);
-      assert.deepEqual(
-        read.map(({ row, ...rest }) => ({ row, value: 'value' in rest ? rest.value : rest.error })),
-        records,
-      );
+    for (const named of [true, false]) {
+      await assert.rejects(readRecords(pipe, 'dataset', { named }), /not a plain file/);
     }
   });
 
