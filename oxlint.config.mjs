@@ -283,6 +283,21 @@ export default {
       files: ['test/windows/host/queries.mjs'],
       globals: { document: 'readonly', getComputedStyle: 'readonly' },
     },
+    {
+      // `cli.ts` makes what strangers wrote harmless before it reaches the terminal.
+      files: ['src/**/*.ts'],
+      excludeFiles: ['src/cli.ts'],
+      rules: {
+        'no-console': 'error',
+        'no-restricted-properties': [
+          'error',
+          ...['stdout', 'stderr'].map((property) => ({
+            ...{ object: 'process', property },
+            message: 'Print with stdout, data or stderr of the CommandContext.',
+          })),
+        ],
+      },
+    },
     ...layerRules,
     neverTheAnswer,
     neverTheAnswerInEditor,

@@ -1,4 +1,3 @@
-import { forTerminal } from './domain/withoutControl';
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
@@ -32,6 +31,7 @@ import { registerValidate } from './commands/validate';
 import { Cancelled, HumanError } from './domain/humanError';
 import { systemFault } from './files/systemFault';
 import { redactKeys, takeKeys } from './engine/keysInUse';
+import { forTerminal, withoutEscapes } from './domain/withoutControl';
 import { allKeyVariables } from './method/models/providers';
 import { bytesOf } from './patch/bytes';
 
@@ -62,7 +62,10 @@ const commands: readonly RegisterCommand[] = [
 ];
 
 /** What a command gets from whoever runs it. */
-type CommandCaller = Omit<CommandContext, 'assets' | 'bundled'>;
+type CommandCaller = Omit<CommandContext, 'assets' | 'bundled' | 'data'> & {
+  /** Whether a person sees what `stdout` gets. */
+  readonly isTerminal?: boolean;
+};
 
 /**
  * Runs the command that the arguments name. An error becomes one line and an exit status. One
@@ -74,18 +77,28 @@ export async function runCommandLine(
   args: readonly string[],
   caller: CommandCaller,
 ): Promise<number> {
+  const { isTerminal = false } = caller;
+  const output = {
+    ...caller,
+    stdout: (text: string) => caller.stdout(withoutEscapes(text)),
+    data: (text: string) => caller.stdout(isTerminal ? withoutEscapes(text) : text),
+    stderr: (text: string) => caller.stderr(forTerminal(text)),
+  };
   let status: number = EXIT.done;
   try {
-    const program = programFor(caller, (ended) => (status = ended));
+    const program = programFor(output, (ended) => (status = ended));
     await program.parseAsync(args, { from: 'user' });
     return status;
   } catch (error) {
-    return statusOf(error, caller);
+    return statusOf(error, output);
   }
 }
 
 /** All commands, as the user sees them. */
-function programFor(caller: CommandCaller, finish: (status: number) => void): Command {
+function programFor(
+  caller: Omit<CommandContext, 'assets' | 'bundled'>,
+  finish: (status: number) => void,
+): Command {
   const program = new Command('swt-bench')
     .description(packageJson.description)
     .version(packageJson.version)
@@ -145,7 +158,8 @@ async function main(): Promise<void> {
   process.exitCode = await runCommandLine(process.argv.slice(2), {
     // Bytes of a tree or a patch that are not UTF-8 are written unchanged.
     stdout: (text) => process.stdout.write(bytesOf(redactKeys(text))),
-    stderr: (text) => process.stderr.write(bytesOf(forTerminal(redactKeys(text)))),
+    stderr: (text) => process.stderr.write(bytesOf(redactKeys(text))),
+    isTerminal: process.stdout.isTTY === true,
     stdin: standardInput,
     interactive: process.stderr.isTTY === true,
     signal: interruptSignal(),

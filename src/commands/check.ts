@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/withoutControl';
 import { asShown, textOf } from '../patch/bytes';
 import type { PatchFormat } from '../patch/toUnified';
 import type { RegisterCommand } from './registerCommand';
@@ -77,11 +78,8 @@ async function checkCommand(
       ...{ format, timeoutSeconds, signal, reporter },
     });
     reporter.clear();
-    const text =
-      json === true
-        ? JSON.stringify({ instance: opened.instance.id, ...check }, null, 2)
-        : asShown(submissionCheckText(check));
-    context.stdout(`${text}\n`);
+    if (json === true) context.data(jsonText({ instance: opened.instance.id, ...check }));
+    else context.stdout(`${asShown(submissionCheckText(check))}\n`);
     const isReady = check.conclusion === 'ready' || check.conclusion === 'look again';
     return isReady ? EXIT.done : EXIT.negative;
   } finally {

@@ -4,7 +4,11 @@ import { parseSources, withBundledSource } from '../repository/sources';
 
 /** The parts of its process that a command may use. */
 export interface CommandContext {
+  /** Text for a person: what strangers wrote in it does not drive the terminal. */
   readonly stdout: (text: string) => void;
+  /** Data for a program, such as JSON or a patch: byte for byte, unless a person looks at it. */
+  readonly data: (text: string) => void;
+  /** As `stdout`. */
   readonly stderr: (text: string) => void;
   /** All of standard input. */
   readonly stdin: (signal: AbortSignal) => Promise<Buffer>;

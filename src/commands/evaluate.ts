@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { plainJson } from '../domain/withoutControl';
 import {
   findingSentences,
   trajectoryFindingSentences,
@@ -326,7 +327,7 @@ async function printJson(
     field('engine', engine.name),
     field('environment', environmentReport(engine.environment)),
   ];
-  context.stdout(`{\n${before.join(',\n')},\n  "results": [`);
+  context.data(plainJson(`{\n${before.join(',\n')},\n  "results": [`));
   let printed = 0;
   const kept = [...of.reports].sort(([left], [right]) => left - right);
   for (const [index, entry] of outcome.entries.entries()) {
@@ -335,7 +336,9 @@ async function printJson(
         ? kept[index]?.[1]
         : await readReport(join(out, entry.report ?? reportPath(runId, entry)), entry);
     if (report === undefined) continue;
-    context.stdout(`${printed === 0 ? '' : ','}\n    ${indented(report).replaceAll('\n', '\n  ')}`);
+    context.data(
+      plainJson(`${printed === 0 ? '' : ','}\n    ${indented(report).replaceAll('\n', '\n  ')}`),
+    );
     printed += 1;
   }
   const after = [
@@ -344,7 +347,7 @@ async function printJson(
     field('reused', outcome.reused),
     field('problems', problems),
   ];
-  context.stdout(`\n  ],\n${after.join(',\n')}\n}\n`);
+  context.data(plainJson(`\n  ],\n${after.join(',\n')}\n}\n`));
 }
 
 const indented = (value: unknown): string =>

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { jsonText } from '../domain/withoutControl';
 import { loadPredictions } from '../dataset/predictions';
 import { HumanError } from '../domain/humanError';
 import { withEngine } from '../engine/openEngine';
@@ -129,7 +130,7 @@ async function filterRepairsCommand(
     return { document: documentOf(filtered), written: filtered.written };
   });
   reporter.clear();
-  if (options.json === true) context.stdout(jsonText(document));
+  if (options.json === true) context.data(jsonText(document));
   else {
     context.stdout(filteredText(document));
     if (written !== undefined) context.stdout(`written: ${written}\n`);
@@ -206,8 +207,6 @@ const planned = (
 ): string =>
   `${candidates} code patch${candidates === 1 ? '' : 'es'} on ` +
   `${plural(instances, 'instance')}; ${means}`;
-
-const jsonText = (document: FilteredDocument): string => `${JSON.stringify(document, null, 2)}\n`;
 
 function filteredText({ repairs, quality }: FilteredDocument): string {
   const percent = (share: number | undefined): string =>

@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path';
+import { jsonText } from '../domain/withoutControl';
 import type { Instance } from '../domain/instance';
 import type { Dataset } from '../dataset/dataset';
 import { plural } from '../domain/plural';
@@ -480,7 +481,7 @@ function report(
       results: done.map((entry) => rowOf(entry, method, options)),
       failed: failed.map(({ instance, failure }) => ({ instance_id: instance, error: failure })),
     };
-    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+    context.data(jsonText(document));
     return;
   }
   const empty = ended.reduce((sum, { cost }) => sum + cost.emptyAnswers, 0);

@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/withoutControl';
 import { figures } from '../dataset/dataset';
 import { layOut } from '../domain/layOut';
 import { EXIT, openDatasetOption, type CommandContext } from './context';
@@ -38,7 +39,7 @@ async function instancesCommand(
   const selected = await selectedInstances(dataset, options, context);
   const rows = selected.map(({ entry }) => figures(entry));
   if (options.json === true) {
-    context.stdout(`${JSON.stringify(rows, null, 2)}\n`);
+    context.data(jsonText(rows));
   } else {
     context.stdout(
       `${layOut([

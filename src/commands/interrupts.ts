@@ -18,6 +18,7 @@ export function interruptSignal(): AbortSignal {
   for (const name of interrupts) {
     process.on(name, () => {
       if (abort.signal.aborted) endAtOnce();
+      // oxlint-disable-next-line no-restricted-properties -- no text of a stranger
       process.stderr.write('\nstopping (interrupt again to stop at once)\n');
       setTimeout(endAtOnce, patience).unref();
       abort.abort();

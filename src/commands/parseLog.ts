@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/withoutControl';
 import { isKnownRepository, parseLog, testOutput } from '../engine/runners/parseLog';
 import type { Mode } from '../evaluation/prepareCandidate';
 import { layOut } from '../domain/layOut';
@@ -51,7 +52,7 @@ export async function parseLogCommand(
   }
   const statuses = parseLog(testOutput(log.toString('utf8')), repo, { mode });
   if (json) {
-    context.stdout(`${JSON.stringify(Object.fromEntries(statuses), null, 2)}\n`);
+    context.data(jsonText(Object.fromEntries(statuses)));
   } else if (statuses.size > 0) {
     context.stdout(
       `${layOut([['Outcome', 'Test'], ...[...statuses].map(([test, status]) => [status, test])])}\n`,

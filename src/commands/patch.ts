@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { jsonText } from '../domain/withoutControl';
 import { HumanError } from '../domain/humanError';
 import { asShown, textOf } from '../patch/bytes';
 import { toUnified, type Conversion, type PatchFormat } from '../patch/toUnified';
@@ -89,13 +90,13 @@ function print(
   if (json) {
     const effect = check ? {} : { patch, files: Object.fromEntries(nullWhereDeleted(files)) };
     const document = { format, ...effect, diagnostics, left };
-    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+    context.data(jsonText(document));
   } else {
     const told = diagnostics.map((each) => `${describe(each, path)}\n`).join('');
     if (check) context.stdout(told);
     else {
       context.stderr(told);
-      if (converts) context.stdout(patch);
+      if (converts) context.data(patch);
     }
   }
   return converts ? EXIT.done : EXIT.negative;

@@ -121,11 +121,12 @@ export async function reportCommand(
     asked,
     problems,
   });
+  const print = format === 'table' ? context.stdout : context.data;
   const pieces =
     format === 'html'
       ? [await dashboardHtml(study, context.assets)]
       : rendered(studyReport(study, { grading: options.grading }), format);
-  if (options.out === undefined) for (const piece of pieces) context.stdout(piece);
+  if (options.out === undefined) for (const piece of pieces) print(piece);
   else {
     await writeOut('The report', options.out, pieces);
     context.stderr(`written: ${options.out}\n`);

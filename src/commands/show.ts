@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/withoutControl';
 import type { Instance } from '../domain/instance';
 import { EXIT, openDatasetOption, type CommandContext } from './context';
 import { datasetOption, jsonOption, storageOption } from './options/sharedOptions';
@@ -36,7 +37,7 @@ async function showCommand(
   if (instance === undefined) return EXIT.negative;
   const reveal = options.reveal === true;
   if (options.json === true) {
-    context.stdout(`${JSON.stringify(documentOf(instance, reveal), null, 2)}\n`);
+    context.data(jsonText(documentOf(instance, reveal)));
   } else {
     print(instance, reveal, context);
   }
@@ -68,14 +69,9 @@ function print(instance: Instance, reveal: boolean, context: CommandContext): vo
   const { id, goldenPatch, goldenTests, hints } = instance;
   context.stdout(`${id}  (${instance.repo} at ${instance.baseCommit})\n\n`);
   for (const remark of instance.remarks ?? []) context.stderr(`swt-bench: ${id}: ${remark}\n`);
-  context.stdout(`${printable(instance.issue).trimEnd()}\n`);
+  context.stdout(`${instance.issue.trimEnd()}\n`);
   if (!reveal) return;
-  context.stdout(`\n── golden patch (X*) ──\n${printable(goldenPatch)}\n`);
-  context.stdout(`\n── golden tests (T*) ──\n${printable(goldenTests)}\n`);
-  if (hints !== '') context.stdout(`\n── hints ──\n${printable(hints)}\n`);
+  context.stdout(`\n── golden patch (X*) ──\n${goldenPatch}\n`);
+  context.stdout(`\n── golden tests (T*) ──\n${goldenTests}\n`);
+  if (hints !== '') context.stdout(`\n── hints ──\n${hints}\n`);
 }
-
-/** Removes control characters, so that an issue text cannot control the terminal. */
-const printable = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex -- this pattern removes them
-  text.replaceAll('\r\n', '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');

@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/withoutControl';
 import { statisticsNotes } from '../dataset/statistics';
 import { tagCounts, tagCountsText } from '../dataset/triage/tagCounts';
 import { gatherStatistics, statisticsText } from '../evaluation/statistics';
@@ -53,7 +54,7 @@ export async function statisticsCommand(
       ...{ selected: table.selected, statistics: rows, notes: statisticsNotes },
       ...(tags === undefined ? {} : { tags: tags.tags, untagged: tags.untagged }),
     };
-    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+    context.data(jsonText(document));
   } else {
     const ofTags = tags === undefined ? '' : tagCountsText(tags);
     context.stdout(statisticsText(table) + (ofTags === '' ? '' : `\n${ofTags}`));

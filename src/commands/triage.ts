@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/withoutControl';
 import { readPlainText } from '../files/plainFile';
 import { Option } from 'commander';
 import { selectEntries, type Dataset } from '../dataset/dataset';
@@ -208,7 +209,7 @@ function print(
   if (options.list === true) {
     context.stdout(items.map(({ id }) => `${id}\n`).join(''));
   } else if (options.csv === true) {
-    context.stdout(
+    context.data(
       triageCsv(
         items.map(({ id, entry, triage }) => ({
           entry: entry ?? { id },
@@ -223,7 +224,7 @@ function print(
       ...triage,
       lite_s: isLiteS(triage),
     }));
-    context.stdout(`${JSON.stringify(rows, null, 2)}\n`);
+    context.data(jsonText(rows));
   } else if (items.length === 0) {
     context.stderr('swt-bench: no entry\n');
   } else {

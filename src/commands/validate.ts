@@ -34,7 +34,7 @@ import {
 } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 import { plural } from '../domain/plural';
-import { withoutControl } from '../domain/withoutControl';
+import { jsonText, withoutControl } from '../domain/withoutControl';
 
 interface ValidateCommandOptions extends SelectingOptions, EngineOptions {
   dataset: string;
@@ -118,7 +118,7 @@ async function validateCommand(
       environment: environmentReport(engine.environment),
       results: entries.map(toRow),
     };
-    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+    context.data(jsonText(document));
   } else if (entries.length > 1) {
     const left = entries.filter((each) => soundnessIn(each) === 'not validated').length;
     const rest = left === 0 ? '' : `, ${left} not validated`;

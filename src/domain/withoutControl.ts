@@ -13,6 +13,19 @@ export const withoutControl = (text: string): string => text.replace(control, ' 
 export const withoutEscapes = (text: string): string =>
   text.replaceAll('\r\n', '\n').replace(escape, ' ');
 
+const inJson = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029${direction}]`, 'g');
+
+/**
+ * JSON in which the signs that drive a terminal stand as escapes. JSON itself asks for that only
+ * below U+0020. The value is the same.
+ */
+export const plainJson = (json: string): string =>
+  json.replace(inJson, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** A document of JSON for standard output, indented by two blanks. */
+export const jsonText = (value: unknown): string =>
+  `${plainJson(JSON.stringify(value, null, 2))}\n`;
+
 /** What this program writes before a line that replaces others; see `terminalReporter`. */
 // oxlint-disable-next-line no-control-regex -- these are the sequences
 const ownSequences = /^(?:\r|\u001b\[(?:2K|0J|\d{1,3}A))+/;

@@ -1,5 +1,4 @@
 import { stringify } from 'csv-stringify/sync';
-import { withoutEscapes } from '../domain/withoutControl';
 import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
 import { entryReasons } from '../domain/reason';
 import type { StudyReport } from '../domain/study/report';
@@ -9,7 +8,7 @@ import { deltaKeys, shareKeys } from '../domain/study/summary';
 import { layOut } from '../domain/layOut';
 import { agentlessColumns } from './agentlessColumns';
 import { comparisonsByMethod, tablesOf } from './tables';
-import { withoutControl } from '../domain/withoutControl';
+import { plainJson, withoutControl, withoutEscapes } from '../domain/withoutControl';
 
 /** The report as text for a terminal. */
 export function reportText(report: StudyReport): string {
@@ -45,7 +44,7 @@ function* listJson(items: readonly unknown[]): Generator<string, void> {
 }
 
 const indented = (value: unknown, by: string): string =>
-  JSON.stringify(value, null, 2).replaceAll('\n', `\n${by}`);
+  plainJson(JSON.stringify(value, null, 2)).replaceAll('\n', `\n${by}`);
 
 /** The report for a document: headings and tables of GitHub-flavoured Markdown. */
 export function reportMarkdown(report: StudyReport): string {

@@ -87,7 +87,7 @@ export function wholeStepText(step: TrajectoryStep, of: number): string {
 
 /** The index of several trajectories for a terminal, one line each. */
 export function indexText(rows: readonly TrajectoryRow[]): string {
-  const idWidth = Math.max(...rows.map(({ instance }) => asLabel(instance).length));
+  const idWidth = rows.reduce((most, { instance }) => Math.max(most, asLabel(instance).length), 0);
   const lines = rows.map(({ instance, agent, model, totals, verdict, notes, warnings }) => {
     const facts = [
       [agent, model]

@@ -149,6 +149,7 @@ describe('the storage folder', function () {
         { storage, ...more },
         {
           stdout: (text) => void (out += text),
+          data: (text) => void (out += text),
           stderr: (text) => void (err += text),
           stdin: async () => Buffer.alloc(0),
           interactive: false,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { HumanError } from '../../domain/humanError';
 import { layOut } from '../../domain/layOut';
-import { withoutControl } from '../../domain/withoutControl';
+import { jsonText, withoutControl } from '../../domain/withoutControl';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
 import { pullImage } from '../../engine/docker/images/pull/pullImage';
 import { tryProgram } from '../../engine/docker/sandbox/tryProgram';
@@ -66,19 +66,19 @@ function listAgents({ json }: { readonly json?: boolean }, context: CommandConte
       providers,
     };
   });
-  context.stdout(
-    json === true
-      ? `${JSON.stringify(rows, null, 2)}\n`
-      : `${layOut([
-          ['name', 'agent', 'program', 'models'],
-          ...rows.map((row) => [
-            row.name,
-            row.title,
-            `${row.registry} ${row.package} ${row.version}`,
-            row.providers.join(', '),
-          ]),
-        ])}\n`,
-  );
+  if (json === true) context.data(jsonText(rows));
+  else
+    context.stdout(
+      `${layOut([
+        ['name', 'agent', 'program', 'models'],
+        ...rows.map((row) => [
+          row.name,
+          row.title,
+          `${row.registry} ${row.package} ${row.version}`,
+          row.providers.join(', '),
+        ]),
+      ])}\n`,
+    );
   return EXIT.done;
 }
 

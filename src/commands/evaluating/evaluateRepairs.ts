@@ -1,6 +1,6 @@
 import { layOut } from '../../domain/layOut';
 import { plural } from '../../domain/plural';
-import { withoutControl } from '../../domain/withoutControl';
+import { jsonText, withoutControl } from '../../domain/withoutControl';
 import { HumanError } from '../../domain/humanError';
 import { repairName } from '../../domain/study/resolution/judgedRepair';
 import { withEngine } from '../../engine/openEngine';
@@ -75,7 +75,7 @@ export async function evaluateRepairs(
     return { document: documentOf(batch), written: batch.written };
   });
   reporter.clear();
-  if (options.json === true) context.stdout(jsonText(document));
+  if (options.json === true) context.data(jsonText(document));
   else context.stdout(textOf(document, written));
   const hindered = document.results.filter(({ hindrance }) => hindrance !== undefined);
   for (const { instance, failure } of hindered) {
@@ -101,8 +101,6 @@ function checkOptions({ mode, testsOnly, predictions }: EvaluateOptions): void {
     );
   }
 }
-
-const jsonText = (document: JudgedDocument): string => `${JSON.stringify(document, null, 2)}\n`;
 
 function textOf({ results, rates }: JudgedDocument, written: readonly string[]): string {
   const rows = results.map((each) => {

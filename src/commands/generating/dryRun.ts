@@ -1,3 +1,4 @@
+import { jsonText } from '../../domain/withoutControl';
 import type { Method } from '../../method/method';
 import { foresee } from '../../method/generation';
 import { budgetOf } from '../../method/models/budget';
@@ -23,22 +24,17 @@ export async function dryRun(parts: DryRunParts): Promise<number> {
   const of = { method: method.name, model: options.model };
   if (method.limits !== undefined) {
     const limits = limitsOf(method.limits, options);
-    context.stdout(
-      json === true
-        ? `${JSON.stringify({ ...of, instances: instances.length, at_most_each: limits }, null, 2)}\n`
-        : agentBoundText(instances.length, limits, price !== undefined),
-    );
+    const count = instances.length;
+    if (json === true) context.data(jsonText({ ...of, instances: count, at_most_each: limits }));
+    else context.stdout(agentBoundText(count, limits, price !== undefined));
     return EXIT.done;
   }
   const found = await foreseen(parts);
   for (const { instance, failure } of found.failed) {
     context.stderr(`swt-bench: ${instance}: ${failure}\n`);
   }
-  context.stdout(
-    json === true
-      ? `${JSON.stringify({ ...of, ...dryRunDocument(found) }, null, 2)}\n`
-      : dryRunText(found),
-  );
+  if (json === true) context.data(jsonText({ ...of, ...dryRunDocument(found) }));
+  else context.stdout(dryRunText(found));
   return found.failed.length > 0 ? EXIT.negative : EXIT.done;
 }
 

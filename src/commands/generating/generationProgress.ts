@@ -99,6 +99,7 @@ export class GenerationProgress {
   private show(): void {
     const state = this.state();
     if (this.context.interactive) {
+      // oxlint-disable-next-line no-restricted-properties -- its size, nothing is printed
       const { columns = 100, rows = 24 } = process.stderr;
       this.lines.draw(generationTable(state, { columns, rows: rows - 2 }));
     } else if (performance.now() - this.told > quietSeconds * 1000) {

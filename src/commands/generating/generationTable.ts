@@ -67,10 +67,11 @@ export function generationTable(
   const ended = state.ended.slice(0, room - running.length);
   const shown = [...running, ...ended];
   const hidden = state.running.length - running.length;
-  const width = Math.max(8, ...shown.map(({ instance }) => instance.length));
+  // A longer id would push the figures out of the window.
+  const width = Math.min(60, Math.max(8, ...shown.map(({ instance }) => instance.length)));
   const lines = shown.map(({ instance, state: what, seconds, dollars }) =>
     [
-      instance.padEnd(width),
+      cut(instance, width + 1).padEnd(width),
       durationText(Math.max(0, seconds)).padStart(10),
       (dollars === undefined ? '' : `$${dollars.toFixed(4)}`).padStart(10),
       what,

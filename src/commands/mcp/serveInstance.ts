@@ -77,6 +77,7 @@ function stdioTransport(
   context: CommandContext,
   closed: AbortController,
 ): { readonly transport: LineTransport; readonly release: () => void } {
+  // oxlint-disable-next-line no-restricted-properties -- the messages of the protocol
   const transport = new LineTransport(process.stdin, process.stdout);
   const close = (): void => {
     closed.abort();
@@ -84,6 +85,7 @@ function stdioTransport(
   };
   // A client ends a server by closing the server's input; a crashed client leaves a broken pipe.
   process.stdin.once('end', close).once('close', close);
+  // oxlint-disable-next-line no-restricted-properties -- nothing is printed
   process.stdout.once('error', close);
   context.signal.addEventListener('abort', close, { once: true });
   return { transport, release: () => context.signal.removeEventListener('abort', close) };

@@ -1,3 +1,4 @@
+import { jsonText } from '../../domain/withoutControl';
 import { plural } from '../../domain/plural';
 import { HumanError } from '../../domain/humanError';
 import { mergePredictions, type MergedPredictions } from '../../method/sharding/mergePredictions';
@@ -44,7 +45,7 @@ export const registerMerge: RegisterCommand = (program, context, finish) => {
 async function mergeCommand(
   dirs: readonly string[],
   { out, json }: MergeOptions,
-  { stdout, stderr, signal }: CommandContext,
+  { stdout, data, stderr, signal }: CommandContext,
 ): Promise<number> {
   const request = { dirs, out, signal };
   const runs = [
@@ -61,7 +62,7 @@ async function mergeCommand(
   for (const { problems } of [...runs, ...predictions]) {
     for (const problem of problems) stderr(`swt-bench: ${problem}\n`);
   }
-  if (json === true) stdout(`${JSON.stringify({ runs, predictions }, null, 2)}\n`);
+  if (json === true) data(jsonText({ runs, predictions }));
   else stdout([...runs.map(textOfRun), ...predictions.map(textOfPredictions)].join(''));
   const isWhole =
     runs.every((each) => each.missing.length === 0 && each.finished === each.candidates) &&

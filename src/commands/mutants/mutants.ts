@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { jsonText } from '../../domain/withoutControl';
 import { loadPredictions } from '../../dataset/predictions';
 import type { Instance } from '../../domain/instance';
 import { withEngine } from '../../engine/openEngine';
@@ -133,11 +134,8 @@ async function mutantsCommand(
   const inOrder = [...reports].sort(([a], [b]) => a - b).map(([, report]) => report);
   const { id } = instance;
   const document = { instance_id: id, engine: engineName, limit: options.limit, results: inOrder };
-  context.stdout(
-    options.json === true
-      ? `${JSON.stringify({ ...document, problems }, null, 2)}\n`
-      : mutantsText(id, inOrder),
-  );
+  if (options.json === true) context.data(jsonText({ ...document, problems }));
+  else context.stdout(mutantsText(id, inOrder));
   const isTried = inOrder.every((report) => report.mutants !== undefined);
   return isTried && problems.length === 0 ? EXIT.done : EXIT.negative;
 }

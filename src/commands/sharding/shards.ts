@@ -84,9 +84,9 @@ async function shardsCommand(
     const pods = podOptions(options);
     // Imported here, since no other command writes YAML.
     const { kubernetesJob } = await import('./kubernetesJob');
-    context.stdout(kubernetesJob(command, { ...shared, ...pods }));
+    context.data(kubernetesJob(command, { ...shared, ...pods }));
   } else {
-    context.stdout(slurmScript(command, { ...shared, folder: process.cwd() }));
+    context.data(slurmScript(command, { ...shared, folder: process.cwd() }));
   }
   const { budget } = command;
   if (budget !== undefined) {

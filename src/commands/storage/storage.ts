@@ -1,3 +1,4 @@
+import { jsonText } from '../../domain/withoutControl';
 import { checkedId } from '../../domain/instanceId';
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
@@ -111,7 +112,7 @@ export async function storageCommand(
       ...use,
       images: imageDocument(images, settings),
     };
-    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+    context.data(jsonText(document));
   } else {
     context.stdout(`${tableOf(use, storage)}\n`);
     if (changed) context.stdout(`freed: ${inMegabytes(freed)}\n`);

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { jsonText } from '../../domain/withoutControl';
 import { HumanError } from '../../domain/humanError';
 import type { RunData } from '../../domain/study/entry';
 import { readRuns } from '../../results/readRuns';
@@ -52,7 +53,8 @@ export async function printTrajectories(
   if (shown.length === 0) throw nothingFound(path, options, problems);
   warn(problems, context);
   const text = await rendered(shown, options, context.assets);
-  if (options.out === undefined) context.stdout(text);
+  const isData = options.json === true || options.format !== 'text';
+  if (options.out === undefined) (isData ? context.data : context.stdout)(text);
   else {
     await writeOut('The trajectory', options.out, text);
     context.stderr(`written: ${options.out}\n`);
@@ -119,7 +121,7 @@ async function rendered(
   switch (json === true ? 'json' : format) {
     case 'json': {
       const trajectories = shown.map((each) => ({ ...each, totals: totalsOf(each.trajectory) }));
-      return `${JSON.stringify({ version: trajectoryVersion, trajectories }, null, 2)}\n`;
+      return jsonText({ version: trajectoryVersion, trajectories });
     }
     case 'html':
       // Readers of the file must not see paths of the machine that made it.

@@ -2,6 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { InstanceEntry } from '../../domain/instance';
 import { candidateOf, type InstanceStatus } from '../../domain/status';
 import type { TriageEntry } from '../../domain/triage';
+import { withoutEscapes } from '../../domain/withoutControl';
 import { soundnessOf, type Validation } from '../../domain/validation';
 
 /** The data of one instance. */
@@ -64,5 +65,6 @@ export function triageCsv(rows: readonly TriageCsvRow[]): string {
     escape_formulas: true,
     // A lone line feed or carriage return must be quoted too, not only the pair that ends a record.
     quoted_match: /[\r\n]/,
+    cast: { string: withoutEscapes },
   });
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { layOut } from '../../../src/domain/layOut';
-import { forTerminal, withoutControl } from '../../../src/domain/withoutControl';
+import fc from 'fast-check';
+import { forTerminal, jsonText, withoutControl } from '../../../src/domain/withoutControl';
 
 describe('a text of a stranger on a terminal', () => {
   it('has no sequences, controls or marks of direction, but its lines', () => {
@@ -18,5 +19,18 @@ describe('a text of a stranger on a terminal', () => {
       ['n'.repeat(3000), '1'],
     ]).split('\n');
     assert.equal(row.length, 200 + 3);
+  });
+
+  it('keeps its value in JSON, which has it as escapes', () => {
+    const any = fc.string({
+      unit: fc.constantFrom('a', '"', '\\', '\u001b', '\u009b', '\u202e', '\n'),
+    });
+    fc.assert(
+      fc.property(fc.dictionary(any, any), (value) => {
+        const text = jsonText(value);
+        assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(value)));
+        assert.equal(forTerminal(text), text);
+      }),
+    );
   });
 });

@@ -20,6 +20,7 @@ describe('swt-bench parse-log', () => {
     let [stdout, stderr] = ['', ''];
     const context: CommandContext = {
       stdout: (text) => (stdout += text),
+      data: (text) => (stdout += text),
       stderr: (text) => (stderr += text),
       stdin: async () => Buffer.alloc(0),
       interactive: false,

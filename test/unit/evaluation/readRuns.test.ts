@@ -267,6 +267,7 @@ describe('swt-bench report', () => {
       { format: 'table', grading: 'strict', repairs: [], storage: folder, ...more },
       {
         stdout: (text) => (stdout += text),
+        data: (text) => (stdout += text),
         stderr: (text) => (stderr += text),
         stdin: async () => Buffer.alloc(0),
         interactive: false,

@@ -38,6 +38,7 @@ describe('commands on what a person and the machine found out', () => {
     let [out, err] = ['', ''];
     const context: CommandContext = {
       stdout: (text) => (out += text),
+      data: (text) => (out += text),
       stderr: (text) => (err += text),
       stdin: async () => Buffer.alloc(0),
       interactive: false,
