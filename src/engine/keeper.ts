@@ -166,9 +166,9 @@ while True:
 sweeping = True
 if status is None:
     kill(main)
-end = time.time() + 10
+end = time.monotonic() + 10
 pause = 0.001
-while left and time.time() < end:
+while left and time.monotonic() < end:
     for pid in children():
         kill(pid)
     left = collect()

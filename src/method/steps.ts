@@ -1105,7 +1105,7 @@ class TracedSteps implements Steps {
     const settle = await budget.reserve(most);
     let cost = { tokens: 0, dollars: 0 };
     try {
-      const started = Date.now();
+      const started = performance.now();
       reporter.progress(`${id}: asking ${this.parts.model} (${method}, sample ${sample})`);
       const said = await model.complete(request, {
         ...{ signal, reporter, mostTokens: most.tokens },
@@ -1118,7 +1118,7 @@ class TracedSteps implements Steps {
       } else if (said.finish === 'refused') {
         reporter.log(`${id}: the model refuses to answer`);
       }
-      return { ...said, seconds: (Date.now() - started) / 1000 };
+      return { ...said, seconds: (performance.now() - started) / 1000 };
     } finally {
       settle(cost);
     }

@@ -85,7 +85,7 @@ async function tryFor(
   milliseconds: number,
   signal: AbortSignal | undefined,
 ): Promise<(() => Promise<void>) | undefined> {
-  for (const end = Date.now() + milliseconds; Date.now() < end;) {
+  for (const end = performance.now() + milliseconds; performance.now() < end;) {
     await sleep(25, undefined, { signal }).catch(() => undefined);
     throwIfAborted(signal);
     const release = await tryLock(path, onLost);

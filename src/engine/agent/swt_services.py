@@ -29,8 +29,8 @@ def start_service(argv, env, drop_rights):
 
 def wait_for(port, program):
     """Waits until a port of the loopback accepts connections; returns whether it does."""
-    end = time.time() + PATIENCE
-    while time.time() < end:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         if os.waitpid(program, os.WNOHANG)[0] != 0:
             return False
         try:

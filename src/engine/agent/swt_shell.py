@@ -47,7 +47,7 @@ class Shell(object):
         limits = self.agent.limits(header)
         self._lay(command)
         before = set(others())
-        self.began = time.time()
+        self.began = time.monotonic()
         self.said = b""
         self.is_open = True
         os.write(self.control, b"\n")
@@ -65,7 +65,7 @@ class Shell(object):
             "ending": ending,
             "exit": status,
             "cwd": self.cwd,
-            "seconds": time.time() - self.began,
+            "seconds": time.monotonic() - self.began,
             "remarks": limits.remarks(),
         }
 
@@ -137,7 +137,7 @@ class Shell(object):
             why = limits.look()
             if why is not None:
                 return why
-            if time.time() - self.began > header["seconds"]:
+            if time.monotonic() - self.began > header["seconds"]:
                 return "timed out"
 
     def _read_status(self):
@@ -154,8 +154,8 @@ class Shell(object):
         Kills what the command started, so that the shell goes on with its variables, its folder and what
         earlier commands left in the background. A shell that does not go on is ended.
         """
-        end = time.time() + PATIENCE
-        while time.time() < end:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             for pid in set(others()) - before - {self.pid}:
                 try:
                     os.kill(pid, signal.SIGKILL)

@@ -5,10 +5,10 @@ const avoidance = 120_000;
  * Nodes that lately lost a sandbox. The cluster takes up to a minute to notice that a node is gone.
  */
 export class AvoidedNodes {
-  /** Milliseconds since 1970 until which a node is avoided. */
+  /** `performance.now()` until which a node is avoided. */
   private readonly until = new Map<string, number>();
 
-  constructor(private readonly now: () => number = Date.now) {}
+  constructor(private readonly now: () => number = () => performance.now()) {}
 
   add(node: string): void {
     this.until.set(node, this.now() + avoidance);

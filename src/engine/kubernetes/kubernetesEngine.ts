@@ -105,7 +105,7 @@ interface PlaceOfPods {
 /** One opening of a sandbox, as part of an attempt to open several. */
 interface PlacedWork extends WorkspaceWork {
   readonly placing: Placing;
-  /** Milliseconds since 1970 when waiting for room and for the image is over. */
+  /** `performance.now()` when waiting for room and for the image is over. */
   readonly until: number;
   /** What was said about waiting so far. */
   readonly told: AwaitedPod['told'];
@@ -272,7 +272,7 @@ class KubernetesEngine {
     const { reporter } = work;
     const ending = this.ending.signal;
     const signal = work.signal === undefined ? ending : AbortSignal.any([work.signal, ending]);
-    const until = Date.now() + this.options.settings.pendingMinutes * 60_000;
+    const until = performance.now() + this.options.settings.pendingMinutes * 60_000;
     const told = { progress: '', isLogged: false };
     const open =
       (side: Side): Opening<PodSandbox> =>

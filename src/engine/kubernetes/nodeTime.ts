@@ -27,6 +27,6 @@ export class NodeClock {
   }
 
   private add(to: Map<string, number>, node: string, since: number): void {
-    to.set(node, (to.get(node) ?? 0) + (Date.now() - since) / 1000);
+    to.set(node, (to.get(node) ?? 0) + (performance.now() - since) / 1000);
   }
 }

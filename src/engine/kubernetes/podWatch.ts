@@ -26,9 +26,9 @@ export interface AwaitedPod {
   readonly image: string;
   readonly signal: AbortSignal | undefined;
   readonly reporter: Reporter;
-  /** Milliseconds since 1970 when waiting for room and for the image is over. */
+  /** `performance.now()` when waiting for room and for the image is over. */
   readonly until: number;
-  /** Milliseconds since 1970 when waiting for room alone is to be reconsidered. */
+  /** `performance.now()` when waiting for room alone is to be reconsidered. */
   readonly roomUntil: number;
   /** Called whenever the pod is seen to have a node. */
   readonly onPlaced: () => void;
@@ -113,7 +113,7 @@ export class PodWatch {
           if (!needsRoom) pod.onPlaced();
           if (state.is === 'running') return state;
           if (goal === 'program' && state.for === 'program') return state;
-          if (needsRoom && Date.now() >= pod.roomUntil) return state;
+          if (needsRoom && performance.now() >= pod.roomUntil) return state;
           this.tell(pod, state);
         }
         await pause(interval(look), pod.signal);
@@ -137,17 +137,17 @@ export class PodWatch {
       pod.told.isLogged = true;
       pod.reporter.log(`${pod.instance}: a pod waits for room: ${waitingWords([state], memoryMb)}`);
     }
-    if (Date.now() > pod.until) throw this.late(pod, state);
+    if (performance.now() > pod.until) throw this.late(pod, state);
   }
 
   /** Why the stream to a pod ended, as far as the cluster says; never throws. */
   async whyLost(name: string): Promise<PodLoss> {
-    const end = Date.now() + lag;
+    const end = performance.now() + lag;
     for (;;) {
       try {
         const state = podState(await this.read(name));
         if (state.is === 'gone') return { loss: state.loss, withNode: state.withNode === true };
-        if (Date.now() > end) {
+        if (performance.now() > end) {
           const on = state.is === 'running' ? ` on node ${state.node}` : '';
           const why = `the connection to its pod${on} ended, or nothing was heard of it`;
           return { loss: { why }, withNode: true };

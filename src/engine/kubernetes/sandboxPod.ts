@@ -31,7 +31,7 @@ export interface SandboxPod {
   readonly hostAddress: string;
   /** Digest of the image, as the node reports it. */
   readonly imageId: string;
-  /** Milliseconds since 1970 when its container ran. */
+  /** `performance.now()` when its container ran. */
   readonly since: number;
   /** Why the agent is gone, as far as the cluster says. */
   whyLost(): Promise<Loss | undefined>;
@@ -52,7 +52,7 @@ export interface SandboxPodRequest extends Omit<PodRequest, 'avoid' | 'programBy
   readonly program?: string | undefined;
   /** Nodes that lost a sandbox; the pod does not go there, and a loss is added. */
   readonly avoided: AvoidedNodes;
-  /** Milliseconds since 1970 when waiting for room and for the image is over. */
+  /** `performance.now()` when waiting for room and for the image is over. */
   readonly until: number;
   /** The pod has a node. */
   readonly onPlaced: () => void;
@@ -145,7 +145,7 @@ async function startOnce(
       await remove();
       return undefined;
     }
-    const since = Date.now();
+    const since = performance.now();
     const whyLost = lossOf(request, { name, node: state.node, reporter }, losing);
     const wire = await startAgent(request, name, signal).catch(async (error: unknown) => {
       throwIfAborted(signal);

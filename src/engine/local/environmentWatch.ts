@@ -70,10 +70,21 @@ export async function watchEnvironment(
   return new Watch(find, storage, moment, await find());
 }
 
-/**
- * Changes just before a check may carry the time of its beginning, because file times are coarse.
- */
-const beginLook = (): number => Date.now() - 50;
+/** Milliseconds by which times of files are coarse. */
+const coarseness = 50;
+
+/** The beginning of a check. */
+interface LookMoment {
+  /** Milliseconds since 1970. Changes just before it may carry its time. */
+  readonly at: number;
+  /** How far the machine's clock is ahead of one that is never set. */
+  readonly ahead: number;
+}
+
+const beginLook = (): LookMoment => ({
+  at: Date.now() - coarseness,
+  ahead: Date.now() - performance.now(),
+});
 
 /** Milliseconds after a check for which kept runs may be used without a further one. */
 const checkLasts = 1000;
@@ -96,11 +107,11 @@ class Watch implements EnvironmentWatch {
   /** The file that records which files tests changed. */
   private readonly marker: string;
 
-  /** @param moment milliseconds since 1970 when the last check began */
+  /** @param moment when the last check began */
   constructor(
     private readonly find: () => ReturnType<typeof findPython>,
     storage: string,
-    private moment: number,
+    private moment: LookMoment,
     { installed, ...environment }: Awaited<ReturnType<typeof findPython>>,
   ) {
     this.environment = environment;
@@ -176,7 +187,10 @@ class Watch implements EnvironmentWatch {
 
   private async lookNow(): Promise<void> {
     const started = beginLook();
-    const changes = await changesSince(this.environment.folders, this.installed, this.moment);
+    // After the clock was set back, changes have times before the last check: compare everything.
+    const isSetBack = started.ahead < this.moment.ahead - coarseness;
+    const since = isSetBack ? undefined : this.moment.at;
+    const changes = await changesSince(this.environment.folders, this.installed, since);
     this.moment = started;
     this.lastClean = changes === undefined ? performance.now() : undefined;
     if (changes === undefined) return;

@@ -32,8 +32,8 @@ def lives(pid):
         return False
     return text[text.rindex(b")") + 2:].split()[0] not in (b"Z", b"X")
 
-end = time.time() + 12
-while time.time() < end and any(lives(pid) for pid in kept.values()):
+end = time.monotonic() + 12
+while time.monotonic() < end and any(lives(pid) for pid in kept.values()):
     time.sleep(0.02)
 
 def marked():

@@ -139,14 +139,14 @@ function finish(listing: Listing, own: readonly string[]): InstalledFiles {
  * The changes since `before`; undefined when there are none. `find` looks for entries changed after
  * a moment, which takes a tenth of the time of a full comparison.
  *
- * @param moment milliseconds since 1970; `before` was read after it
+ * @param moment milliseconds since 1970; `before` was read after it. Undefined to compare everything
  */
 export async function changesSince(
   folders: ImportFolders,
   before: InstalledFiles,
-  moment: number,
+  moment: number | undefined,
 ): Promise<InstalledChanges | undefined> {
-  const newer = await newerEntries(folders, before, moment);
+  const newer = moment === undefined ? undefined : await newerEntries(folders, before, moment);
   const now =
     newer === undefined
       ? await readInstalled(folders)

@@ -183,7 +183,7 @@ async function answers(
     () => (hasEnded = true),
     () => (hasEnded = true),
   );
-  for (const end = Date.now() + patience; Date.now() < end;) {
+  for (const end = performance.now() + patience; performance.now() < end;) {
     throwIfAborted(signal);
     if (await accepts(port)) return true;
     if (hasEnded) return false;

@@ -110,7 +110,7 @@ export class AcpRun {
   async toEnd(): Promise<MadeSession> {
     const { agent, view: open, signal, reporter, instance } = this.parts;
     const view = await open();
-    const began = Date.now();
+    const began = performance.now();
     const command = await view.testCommand({ signal, reporter });
     const workspace = await view.openWorkspace({ signal, reporter, program: agent.program });
     try {
@@ -284,7 +284,7 @@ export class AcpRun {
       answers: this.answers.map(({ key }) => key),
       output: bounded(program.output, 4000),
       ...(refused.length > 0 && { refused }),
-      seconds: (Date.now() - began) / 1000,
+      seconds: (performance.now() - began) / 1000,
     };
   }
 

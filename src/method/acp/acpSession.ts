@@ -202,7 +202,7 @@ export class AcpSession {
   private newCall(): OpenCall {
     const thought = this.said;
     this.said = '';
-    return { fields: {}, printed: '', began: Date.now(), thought };
+    return { fields: {}, printed: '', began: performance.now(), thought };
   }
 
   private tell({ fields, printed, began, thought }: OpenCall): void {
@@ -225,7 +225,7 @@ export class AcpSession {
       },
       observation: bounded(observation, kept),
       isShown: shown !== '' || typeof rawOutput === 'string' || id === undefined,
-      seconds: (Date.now() - began) / 1000,
+      seconds: (performance.now() - began) / 1000,
     });
   }
 

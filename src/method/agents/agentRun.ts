@@ -198,7 +198,7 @@ export class AgentRun<Kind extends AgentKind> {
   }
 
   private async make(thought: string, action: string): Promise<MadeAct> {
-    const started = Date.now();
+    const started = performance.now();
     const isRestart =
       this.parts.losesOnRestart && this.workspace === undefined && this.last !== undefined;
     const observation = await this.observe(action);
@@ -212,7 +212,7 @@ export class AgentRun<Kind extends AgentKind> {
       observation: note + observation.text,
       isSubmission: observation.isSubmission === true,
       state: observation.state,
-      seconds: (Date.now() - started) / 1000,
+      seconds: (performance.now() - started) / 1000,
       patch,
       leftOut: [...leftOut],
       ...(observation.isGivenUp === true && { isGivenUp: true }),

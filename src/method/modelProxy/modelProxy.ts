@@ -287,7 +287,7 @@ export class ModelProxy {
   ): Promise<{ readonly exchange?: ProxiedExchange; readonly isWhole: boolean }> {
     const { upstream, signal, reporter } = this.parts;
     const { api, passed, headers, response } = sending;
-    const began = Date.now();
+    const began = performance.now();
     const asked = api.askedText(passed.body);
     // An agent that goes away ends its request.
     const gone = new AbortController();
@@ -327,7 +327,7 @@ export class ModelProxy {
     const { inputEstimate } = of;
     const { mostOutput } = passed;
     const removed = [...passed.removed, ...headers.removed];
-    const seconds = (Date.now() - began) / 1000;
+    const seconds = (performance.now() - began) / 1000;
     return {
       exchange: {
         asked,

@@ -166,7 +166,7 @@ async function embedBatch(
   const settle = await budget.reserve({ tokens: most, dollars: dollarsOf(most) });
   let cost = { tokens: 0, dollars: 0 };
   try {
-    const started = Date.now();
+    const started = performance.now();
     const { vectors, ...counts } = await model.embed(texts, {
       ...{ signal, reporter, mostTokens: most },
     });
@@ -177,7 +177,7 @@ async function embedBatch(
       ...{ at: new Date().toISOString(), instance: instance.id, model: model.name },
       ...{ documents, texts: texts.length, ...counts },
       ...(price !== undefined && { dollars: cost.dollars }),
-      seconds: (Date.now() - started) / 1000,
+      seconds: (performance.now() - started) / 1000,
     };
     const found = new Map<string, readonly Float32Array[]>();
     const note = JSON.stringify({ run: runOf(trace), step });

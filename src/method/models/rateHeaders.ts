@@ -1,9 +1,9 @@
 /** What is left of one limit of a server. */
 export interface RateAllowance {
-  /** Requests or tokens that the server still takes before `resetAt`. */
+  /** Requests or tokens that the server still takes before the limit is whole again. */
   readonly remaining: number;
-  /** When the limit is whole again, in milliseconds since 1970. */
-  readonly resetAt: number;
+  /** Milliseconds from the answer until the limit is whole again. */
+  readonly resetMs: number;
   /** The whole limit; undefined when the server does not say. */
   readonly limit?: number;
 }
@@ -24,44 +24,49 @@ type HeaderOf = (name: string) => string | null;
  * (https://docs.anthropic.com/en/api/rate-limits#response-headers). A limit without a readable
  * reset is left out, since it does not say how long to wait.
  *
- * @param now milliseconds since 1970
+ * @param now milliseconds since 1970, which the times of Anthropic are compared with
  */
 export function statedRates(header: HeaderOf, now: number): StatedRates {
   const requests =
-    openAiAllowance(header, 'requests', now) ?? anthropicAllowance(header, 'requests');
+    openAiAllowance(header, 'requests') ?? anthropicAllowance(header, 'requests', now);
   const tokens =
-    openAiAllowance(header, 'tokens', now) ??
+    openAiAllowance(header, 'tokens') ??
     scarcest(
-      ['tokens', 'input-tokens', 'output-tokens'].map((kind) => anthropicAllowance(header, kind)),
+      ['tokens', 'input-tokens', 'output-tokens'].map((kind) =>
+        anthropicAllowance(header, kind, now),
+      ),
     );
   return { ...(requests !== undefined && { requests }), ...(tokens !== undefined && { tokens }) };
 }
 
-function openAiAllowance(header: HeaderOf, kind: string, now: number): RateAllowance | undefined {
-  const reset = durationOf(header(`x-ratelimit-reset-${kind}`));
+function openAiAllowance(header: HeaderOf, kind: string): RateAllowance | undefined {
   return allowance(
     header(`x-ratelimit-remaining-${kind}`),
-    reset === undefined ? undefined : now + reset,
+    durationOf(header(`x-ratelimit-reset-${kind}`)),
     header(`x-ratelimit-limit-${kind}`),
   );
 }
 
-function anthropicAllowance(header: HeaderOf, kind: string): RateAllowance | undefined {
+function anthropicAllowance(
+  header: HeaderOf,
+  kind: string,
+  now: number,
+): RateAllowance | undefined {
   const [remaining, reset, limit] = ['remaining', 'reset', 'limit'].map((part) =>
     header(`anthropic-ratelimit-${kind}-${part}`),
   );
-  return allowance(remaining, Date.parse(reset ?? ''), limit);
+  return allowance(remaining, Date.parse(reset ?? '') - now, limit);
 }
 
 function allowance(
   remaining: string | null | undefined,
-  resetAt: number | undefined,
+  resetMs: number | undefined,
   limit: string | null | undefined,
 ): RateAllowance | undefined {
   const left = numberOf(remaining);
   const whole = numberOf(limit);
-  if (left === undefined || resetAt === undefined || !Number.isFinite(resetAt)) return undefined;
-  return { remaining: left, resetAt, ...(whole !== undefined && { limit: whole }) };
+  if (left === undefined || resetMs === undefined || !Number.isFinite(resetMs)) return undefined;
+  return { remaining: left, resetMs, ...(whole !== undefined && { limit: whole }) };
 }
 
 function numberOf(text: string | null | undefined): number | undefined {

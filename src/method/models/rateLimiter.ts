@@ -20,7 +20,7 @@ export class TooManyRequests extends Error {
 
 /** Time, which tests replace. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds of a clock that is never set. */
   readonly now: () => number;
   /** Resolves after this time, or at once when the signal aborts. */
   readonly pause: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
@@ -54,7 +54,7 @@ export class RateLimiter {
 
   constructor(
     limits: RateLimits = {},
-    private readonly clock: Clock = { now: Date.now, pause },
+    private readonly clock: Clock = { now: () => performance.now(), pause },
   ) {
     this.pace = new RequestPace(limits);
   }
@@ -76,7 +76,7 @@ export class RateLimiter {
     for (let refusals = 0; ;) {
       const started = await this.turn(tokens, refusals > 0, signal);
       try {
-        const result = await send((rates) => pace.stated(rates, started));
+        const result = await send((rates) => pace.stated(rates, started, clock.now()));
         pace.ended(started, used(result), true, clock.now());
         return result;
       } catch (error) {

@@ -31,8 +31,8 @@ const steady = 20;
  * When the next request of a run may start. It keeps the limits of the person, and learns those of
  * the server: a 429 pauses the whole run and makes it slower, accepted requests make it faster
  * again, and headers that state what is left hold it before the server has to refuse. Requests are
- * spaced evenly, since servers also enforce a limit for a minute within seconds. All times are
- * milliseconds since 1970 and come from the caller.
+ * spaced evenly, since servers also enforce a limit for a minute within seconds. All times come from
+ * the caller, in milliseconds of a clock that never jumps.
  */
 export class RequestPace {
   private nextAt = 0;
@@ -79,10 +79,14 @@ export class RequestPace {
   }
 
   /** Notes what the headers of an answer state. */
-  stated(rates: StatedRates, { requestsBefore, tokensBefore, tokens }: StartedRequest): void {
+  stated(
+    rates: StatedRates,
+    { requestsBefore, tokensBefore, tokens }: StartedRequest,
+    now: number,
+  ): void {
     // What started meanwhile is not in the server's count yet.
-    this.state('requests', rates.requests, this.requests - requestsBefore - 1);
-    this.state('tokens', rates.tokens, this.tokens - tokensBefore - tokens);
+    this.state('requests', rates.requests, this.requests - requestsBefore - 1, now);
+    this.state('tokens', rates.tokens, this.tokens - tokensBefore - tokens, now);
   }
 
   /** Notes that a request ended without a refusal, and the tokens that it took. */
@@ -137,11 +141,12 @@ export class RequestPace {
     kind: keyof StatedRates,
     allowance: RateAllowance | undefined,
     startedMeanwhile: number,
+    now: number,
   ): void {
     if (allowance === undefined) return;
-    const { remaining, resetAt, limit } = allowance;
+    const { remaining, resetMs, limit } = allowance;
     if (limit !== undefined) this.limitOf.set(kind, limit);
-    this.left.set(kind, { count: remaining - startedMeanwhile, until: resetAt });
+    this.left.set(kind, { count: remaining - startedMeanwhile, until: now + resetMs });
   }
 
   /** What a request takes of a limit; never more than the whole, for which it could wait forever. */

@@ -169,7 +169,7 @@ export class ToolRun {
   }
 
   private async make(thought: string, call: ToolCall, at: number): Promise<MadeAct> {
-    const started = Date.now();
+    const started = performance.now();
     const { text, isError } =
       at < mostCallsOfAnswer
         ? await this.observe(call)
@@ -182,7 +182,7 @@ export class ToolRun {
       call: { name: call.name, input: call.input, isError },
       observation: text,
       isSubmission: false,
-      seconds: (Date.now() - started) / 1000,
+      seconds: (performance.now() - started) / 1000,
       patch: await this.candidate.read(),
       leftOut: [],
     };

@@ -263,12 +263,12 @@ async function fetchInto(
 /** Reports git's progress, at most four times a second. */
 function progressOf({ reporter }: CommitRequest, what: string): (line: string) => void {
   reporter.progress(what);
-  let last = 0;
+  let last = -Infinity;
   return (line) => {
     const match =
       /^(?:remote: )?([A-Z][a-z ]+): +(\d+)% \(\d+\/\d+\)(?:, ([\d.]+ [KMG]?i?B))?/.exec(line);
-    if (match === null || Date.now() - last < 250) return;
-    last = Date.now();
+    if (match === null || performance.now() - last < 250) return;
+    last = performance.now();
     const [, step = '', percent = '', size] = match;
     reporter.progress(
       `${what}: ${step.toLowerCase()} ${percent} %${size === undefined ? '' : `, ${size}`}`,

@@ -56,7 +56,7 @@ const pending: V1Pod = {
 };
 
 const limits = { pendingMinutes: 5, memoryMb: 1024 };
-const later = (): number => Date.now() + 3_600_000;
+const later = (): number => performance.now() + 3_600_000;
 
 describe('waiting for a pod', () => {
   let said: string[];

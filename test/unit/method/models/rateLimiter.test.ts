@@ -154,7 +154,10 @@ describe('the rate limits of a run', () => {
       if (at !== window) [window, left] = [at, 10];
       left -= 1;
       if (left < 0) return { refusal: 1 };
-      return { rates: { requests: { remaining: left, resetAt: (at + 1) * 60_000 } }, seconds: 0.1 };
+      return {
+        rates: { requests: { remaining: left, resetMs: (at + 1) * 60_000 - now } },
+        seconds: 0.1,
+      };
     };
     const { taken, refused } = await send(gateway, { count: 35, atOnce: 1 });
     assert.equal(taken.length, 35);
@@ -163,7 +166,7 @@ describe('the rate limits of a run', () => {
 
   it('does not wait for ever for more tokens than the limit has', async () => {
     const gateway: Gateway = (now) => ({
-      rates: { tokens: { remaining: 500, limit: 800, resetAt: now + 10_000 } },
+      rates: { tokens: { remaining: 500, limit: 800, resetMs: 10_000 } },
     });
     const { taken } = await send(gateway, { count: 3, atOnce: 1, tokens: 1000 });
     assert.deepEqual(taken, [0, 10_000, 20_000]);
@@ -218,8 +221,8 @@ describe('rate limits in headers', () => {
         'x-ratelimit-reset-tokens': '1m2.5s',
       }),
       {
-        requests: { remaining: 499, resetAt: now + 120, limit: 500 },
-        tokens: { remaining: 0, resetAt: now + 62_500, limit: 30_000 },
+        requests: { remaining: 499, resetMs: 120, limit: 500 },
+        tokens: { remaining: 0, resetMs: 62_500, limit: 30_000 },
       },
     );
   });
@@ -236,8 +239,8 @@ describe('rate limits in headers', () => {
         ...tokens('output-tokens', '80'),
       }),
       {
-        requests: { remaining: 3, resetAt: now + 7000 },
-        tokens: { remaining: 80, resetAt: now + 7000 },
+        requests: { remaining: 3, resetMs: 7000 },
+        tokens: { remaining: 80, resetMs: 7000 },
       },
     );
   });

@@ -432,9 +432,9 @@ const lastLines = (output: string, count: number): string =>
 const settling = 30_000;
 
 async function exitCode(exec: Dockerode.Exec): Promise<number | null> {
-  for (const end = Date.now() + settling; ;) {
+  for (const end = performance.now() + settling; ;) {
     const { ExitCode, Running } = await exec.inspect();
-    if (ExitCode !== null || !Running || Date.now() > end) return ExitCode;
+    if (ExitCode !== null || !Running || performance.now() > end) return ExitCode;
     await sleep(20);
   }
 }

@@ -234,7 +234,7 @@ for end in wakened, waken:
     os.set_blocking(end, False)
 signal.set_wakeup_fd(waken)
 signal.signal(signal.SIGCHLD, lambda *_: None)
-began = time.time()
+began = time.monotonic()
 program = os.fork()
 if program == 0:
     try:
@@ -262,7 +262,7 @@ while status is None and not ending:
     if wakened in select.select([wakened], [], [], 0.25)[0]:
         os.read(wakened, 4096)
     status = collect()
-    now = time.time()
+    now = time.monotonic()
     if now - began > want["seconds"]:
         ending = TIME
     grown, left = used()

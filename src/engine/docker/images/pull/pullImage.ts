@@ -88,11 +88,11 @@ async function begin(
 
 /** Reads the stream to its end and reports progress now and then. */
 async function follow(stream: Readable, progress: PullProgress, tell: () => void): Promise<void> {
-  let told = 0;
+  let told = -Infinity;
   stream.setEncoding('utf8');
   for await (const text of stream as AsyncIterable<string>) {
     progress.add(text);
-    const now = Date.now();
+    const now = performance.now();
     if (now - told < pace) continue;
     told = now;
     tell();
