@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Reporter } from '../domain/reporter';
 import type { Instance } from '../domain/instance';
-import { HumanError } from '../domain/humanError';
+import { HumanError, messageOf } from '../domain/humanError';
 import { runsInContainers } from '../engine/engine';
 import { devContainerFile } from '../engine/devContainer';
 import { devContainerImage } from '../engine/docker/images/devContainerImage';
@@ -112,7 +112,12 @@ function lastingSource(repo: string, given: readonly string[]): string[] {
 async function checkEmpty(path: string): Promise<void> {
   const entries = await readdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
-    throw new HumanError(`${path} is not a folder`, 'Name a new folder with --out');
+    throw new HumanError(
+      error.code === 'ENOTDIR'
+        ? `${path} is not a folder`
+        : `${path} cannot be read (${messageOf(error)})`,
+      'Name a new folder with --out',
+    );
   });
   if (entries.length > 0) {
     throw new HumanError(`${path} is not empty`, 'Name a new folder with --out');

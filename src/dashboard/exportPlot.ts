@@ -1,6 +1,9 @@
 /** Properties that a plot inherits from the page, and that a separate picture must state. */
 const taken = ['fill', 'stroke', 'color'] as const;
 
+/** Characters that no XML may have. The serializer writes them, and then nothing reads the file. */
+const notOfXml = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+
 /**
  * A plot as an SVG file. It states the colours of the theme, which a separate file does not have,
  * and gets the page's background.
@@ -38,7 +41,8 @@ export function svgText(plot: SVGSVGElement): string {
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   copy.setAttribute('width', String(width));
   copy.setAttribute('height', String(height));
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
+  const text = new XMLSerializer().serializeToString(copy).replace(notOfXml, '\uFFFD');
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${text}\n`;
 }
 
 /** A plot as a PNG file, at twice the resolution of the page. */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { HumanError } from '../domain/humanError';
+import { HumanError, messageOf, systemCode } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { chooseSplit, filesBelow, splitOf, type DatasetFile } from './datasetFiles';
 import {
@@ -82,7 +82,13 @@ async function localFiles(
   split: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<LocalDataset | undefined> {
-  const state = await stat(path).catch(() => undefined);
+  const state = await stat(path).catch((error: unknown) => {
+    if (systemCode(error) !== 'EACCES') return undefined;
+    throw new HumanError(
+      `The dataset ${path} cannot be read (${messageOf(error)})`,
+      'Name a file or a folder that you may read',
+    );
+  });
   if (state === undefined) return undefined;
   if (state.isDirectory()) {
     const files = await filesBelow(path, signal);

@@ -1,4 +1,14 @@
-import { rm, statfs, writeFile } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  mkdtemp,
+  readdir,
+  rm,
+  rmdir,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { HumanError, systemCode } from '../domain/humanError';
 import { makeFolder } from './makeFolder';
@@ -9,9 +19,10 @@ import { besideOf } from './wholeFile';
 const leastBytes = 1024 * 1024;
 
 /**
- * Tries to write to the storage folder, which is created if necessary.
+ * Tries to write to the storage folder, which is created if necessary, and to the folder of
+ * temporary files.
  *
- * @throws HumanError that names the setting
+ * @throws HumanError that names the setting or the variable
  */
 export async function checkStorage(storage: string): Promise<void> {
   const probe = besideOf(join(storage, 'probe'));
@@ -20,10 +31,39 @@ export async function checkStorage(storage: string): Promise<void> {
     await writeFile(probe, 'x', { flag: 'wx' });
     const { bavail, bsize } = await statfs(storage);
     if (bavail * bsize < leastBytes) throw storageError(storage, 'the disk is full');
+    await checkContents(storage);
   } catch (error) {
     throw storageFault(error, storage) ?? error;
   } finally {
     await rm(probe, { force: true }).catch(() => undefined);
+  }
+  await checkTemporary();
+}
+
+/** What another user made in the folder, as with `sudo`, refuses each instance later. */
+async function checkContents(storage: string): Promise<void> {
+  const { R_OK, W_OK, X_OK } = constants;
+  for (const entry of await readdir(storage, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    await access(join(storage, entry.name), R_OK | W_OK | X_OK).catch((error: unknown) => {
+      const cause = causesOfPlace[systemCode(error) ?? ''];
+      // Another process removed it meanwhile.
+      if (cause === undefined || systemCode(error) === 'ENOENT') return;
+      throw storageError(storage, `${cause} for ${entry.name}, which is in it`);
+    });
+  }
+}
+
+async function checkTemporary(): Promise<void> {
+  try {
+    await rmdir(await mkdtemp(join(tmpdir(), 'swt-bench-probe-')));
+  } catch (error) {
+    const cause = causesOfPlace[systemCode(error) ?? ''];
+    if (cause === undefined) throw error;
+    throw new HumanError(
+      `Can't write to the folder for temporary files ${tmpdir()}: ${cause}`,
+      'Set the variable TMPDIR to a folder that you may write',
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { HumanError, messageOf, systemCode } from '../domain/humanError';
 
 /** What the system says of a place, as a clause. */
@@ -50,6 +51,12 @@ export function systemFault(error: unknown): HumanError | undefined {
   }
   const place = [dest, path].find((each) => typeof each === 'string');
   if (code === undefined || place === undefined || isOfStart(syscall)) return undefined;
+  if (code === 'ENOENT' && syscall === 'mkdtemp') {
+    return new HumanError(
+      `There is no folder for temporary files at ${dirname(place)}`,
+      'Set the variable TMPDIR to a folder that you may write',
+    );
+  }
   // Node's `mkdir` calls a folder missing that it cannot make on a read-only disk.
   if (code === 'ENOENT' && syscall === 'mkdir') {
     return new HumanError(

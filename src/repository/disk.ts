@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { HumanError, throwIfAborted } from '../domain/humanError';
+import { HumanError, messageOf, systemCode, throwIfAborted } from '../domain/humanError';
 import { silent, type Reporter } from '../domain/reporter';
 import { removeAbandonedBeside, removeForce } from './abandoned';
 import { withLock } from './lock';
@@ -46,9 +46,16 @@ interface Work {
   readonly reporter?: Reporter;
 }
 
-/** @throws Cancelled */
+/** @throws HumanError when the folder cannot be read, Cancelled */
 export async function diskUse(storage: string, work: Work = {}): Promise<DiskUse> {
   const { signal } = work;
+  await readdir(storage).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return;
+    throw new HumanError(
+      `The storage folder ${storage} cannot be read (${messageOf(error)})`,
+      'Choose another folder with --storage or the setting `swt-bench.storageFolder`',
+    );
+  });
   const instances: { id: string; bytes: number }[] = [];
   let other = 0;
   for (const id of await namesIn(instancesFolder(storage))) {

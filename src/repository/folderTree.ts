@@ -1,4 +1,4 @@
-import { lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises';
+import { access, constants, lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HumanError, messageOf } from '../domain/humanError';
 import { bytesOf, textOf } from '../patch/bytes';
@@ -22,15 +22,18 @@ const mostPaths = 200_000;
  * @throws HumanError when there is no such folder; `read` does when a file cannot be read
  */
 export async function folderTree(folder: string): Promise<FolderTree> {
-  const root = await realpath(folder).catch((error: unknown) => {
+  const unreadable = (error: unknown): never => {
     throw new HumanError(
       `The folder ${folder} cannot be read (${messageOf(error)})`,
       'Name the folder that holds the tree',
     );
-  });
+  };
+  const root = await realpath(folder).catch(unreadable);
   if (!(await lstat(root)).isDirectory()) {
     throw new HumanError(`${folder} is not a folder`, 'Name the folder that holds the tree');
   }
+  // Without rights every file in it would seem to be missing.
+  await access(root, constants.R_OK | constants.X_OK).catch(unreadable);
   const links = new Set<string>();
   const beyondLinks = new Map<string, string>();
   let listed: Promise<readonly string[]> | undefined;

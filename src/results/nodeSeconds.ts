@@ -102,17 +102,17 @@ export async function readNodeSeconds(path: string): Promise<NodeSeconds | undef
 }
 
 /**
- * What the making of predictions used of nodes, as far as records lie beside their files.
+ * What the making of predictions used of nodes, as far as records lie beside their files. A run of
+ * another machine may name anything, so a record that cannot be read is none.
  *
  * @param predictions files as they were named for a run
- * @throws what the system says
  */
 export async function readMadeOnNodes(
   predictions: readonly { readonly from: string }[],
 ): Promise<{ made?: readonly MadeOnNodes[] }> {
   const made: MadeOnNodes[] = [];
   for (const { from } of predictions) {
-    const seconds = await readNodeSeconds(nodesOfPredictions(from));
+    const seconds = await readNodeSeconds(nodesOfPredictions(from)).catch(() => undefined);
     if (seconds !== undefined) made.push({ from, seconds });
   }
   return made.length === 0 ? {} : { made };

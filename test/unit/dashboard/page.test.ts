@@ -567,4 +567,19 @@ describe('the dashboard as a file', function () {
     const png = await save('Save Success rate as PNG');
     assert.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')]);
   });
+
+  it('saves a plot with characters that no picture may have', async () => {
+    const study = simulatedStudy({ instances: 60, methods: 1 });
+    const runs = study.runs.map((run) => ({
+      ...run,
+      instances: run.instances.map((facts) => ({ ...facts, repo: 'a/\0\u001b\ud800\u202e' })),
+    }));
+    await open({ ...study, runs });
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save By repository as PNG' }).click(),
+    ]);
+    const png = await readFile(await download.path());
+    assert.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')]);
+  });
 });

@@ -25,6 +25,10 @@ describe('what the system refuses', () => {
     );
     assert.match(fault('ENOSPC', { path: '/a', dest: '/b' }) ?? '', /use \/b: the disk is full/);
     assert.match(fault('ENOENT', { path: '/a', syscall: 'mkdir' }) ?? '', /the place is read-only/);
+    assert.equal(
+      fault('ENOENT', { path: '/a/swt-bench-XXXXXX', syscall: 'mkdtemp' }),
+      'There is no folder for temporary files at /a. Set the variable TMPDIR to a folder that you may write',
+    );
   });
 
   it('is nothing else', () => {

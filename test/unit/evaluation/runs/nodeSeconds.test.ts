@@ -6,6 +6,7 @@ import {
   mergeNodeSeconds,
   NodeSecondsJournal,
   nodesOfRun,
+  readMadeOnNodes,
   readNodeSeconds,
 } from '../../../../src/results/nodeSeconds';
 
@@ -64,5 +65,10 @@ describe('seconds of nodes', () => {
     await mergeNodeSeconds([one, two, two].map(nodesOfRun), nodesOfRun(whole));
     await mergeNodeSeconds([one, two].map(nodesOfRun), nodesOfRun(whole));
     assert.deepEqual(await readNodeSeconds(nodesOfRun(whole)), { a: 3, b: 3 });
+  });
+
+  it('are none for predictions of another machine, whose names may be anything', async () => {
+    const names = ['a'.repeat(1 << 20), 'a\0b', join(folder, 'killed', 'nodes.jsonl', 'x'), ''];
+    assert.deepEqual(await readMadeOnNodes(names.map((from) => ({ from }))), {});
   });
 });

@@ -165,7 +165,7 @@ describe('the rate limits of a run', () => {
   });
 
   it('does not wait for ever for more tokens than the limit has', async () => {
-    const gateway: Gateway = (now) => ({
+    const gateway: Gateway = () => ({
       rates: { tokens: { remaining: 500, limit: 800, resetMs: 10_000 } },
     });
     const { taken } = await send(gateway, { count: 3, atOnce: 1, tokens: 1000 });
