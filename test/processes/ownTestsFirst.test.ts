@@ -189,7 +189,7 @@ describe('the tests of a candidate, before the files they are in', function () {
     );
     const { firsts, results } = await evaluate([candidate]);
     assert.equal(firsts[0]?.strict, undefined);
-    assert.match(firsts[0]?.problem ?? '', /none of the tests left an outcome/);
+    assert.match(firsts[0]?.problem ?? '', /ended before the first test, with exit status 4/);
     assert.deepEqual(
       results[0]?.strict.failToPass,
       ['tests/test_cat.py::test_other'],
