@@ -168,3 +168,14 @@ export function ordered(
   );
   return [...instances].sort((a, b) => (values.get(a) ?? 0) - (values.get(b) ?? 0));
 }
+
+/**
+ * Whether a candidate of a run with trajectories may have one: where the run says of some candidates
+ * what their trajectories show, the others have none.
+ */
+export const mayHaveTrajectory = (
+  { entries }: Pick<Column, 'entries'>,
+  entry: Pick<RunEntry, 'trajectoryFindings'>,
+): boolean =>
+  entry.trajectoryFindings !== undefined ||
+  [...entries.values()].every((each) => each.trajectoryFindings === undefined);

@@ -13,7 +13,7 @@ import {
 import { whyAnswerSeen } from '../domain/study/answerSeen';
 import { killedInWords, type Survivor } from '../domain/study/mutant';
 import { columnCell, findingSymbol } from './cellState';
-import type { Column } from './columns';
+import { mayHaveTrajectory, type Column } from './columns';
 import { button, element, show } from './elements';
 import { number, percent, seconds } from '../domain/study/numbers';
 import type { CellName, Openable } from './protocol';
@@ -142,7 +142,9 @@ export class Details {
               ...(entry.reason === 'source not available' ? (['source'] as const) : []),
               ...(['log', 'diff', 'gutters'] as const),
               ...(hasHiddenSurvivors(entry) ? (['survivors'] as const) : []),
-              ...(this.hasTrajectories(column.run) ? (['trajectory'] as const) : []),
+              ...(this.hasTrajectories(column.run) && mayHaveTrajectory(column, entry)
+                ? (['trajectory'] as const)
+                : []),
               ...(['issue', 'instance'] as const),
             ],
         cell,

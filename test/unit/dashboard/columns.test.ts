@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { cellState, columnCell, kindWords, symbols } from '../../../src/dashboard/cellState';
-import { columnsOf, instancesOfRuns, isShown, ordered } from '../../../src/dashboard/columns';
+import {
+  columnsOf,
+  instancesOfRuns,
+  isShown,
+  mayHaveTrajectory,
+  ordered,
+} from '../../../src/dashboard/columns';
 import { entryReasons } from '../../../src/domain/reason';
 import type { RunData, RunEntry } from '../../../src/domain/study/entry';
 import { simulatedRuns } from './simulated';
@@ -165,6 +171,12 @@ describe('columns of the matrix', () => {
       assert.equal(isShown('trajectory network', id, warned), has);
       assert.equal(isShown('trajectory history', id, warned), false);
     }
+    const [other] = others;
+    const [[column], [untold]] = [warned, columnsOf(runs)];
+    assert.ok(column && untold && other);
+    assert.equal(mayHaveTrajectory(column, { trajectoryFindings: [step] }), true);
+    assert.equal(mayHaveTrajectory(column, other), false);
+    assert.equal(mayHaveTrajectory(untold, other), true);
   });
 
   it('order rows by what was chosen, and leave the list as it was', () => {
