@@ -326,8 +326,6 @@ type Asking = Omit<ToolRequest, 'tools'> &
   Pick<StepOf<'prompt'>, 'prompt' | 'oracle'>;
 
 interface Recalling<Kind extends Step['step']> {
-  /** The key in traces of earlier versions. */
-  readonly formerKey?: string;
   /** Whether a step from the trace is still valid. */
   readonly isGood?: (step: StepOf<Kind>) => boolean;
   /** Delays making the step until there is capacity. */
@@ -531,8 +529,6 @@ class TracedSteps implements Steps {
     const { testsOnly, signal } = this.parts;
     const tree = await this.tree();
     const key = keyOf('patch', tree, text, testsOnly, from.key);
-    // In traces of earlier versions, answers with equal texts share a patch.
-    const formerKey = keyOf('patch', tree, text, testsOnly);
     const make = async ({ view: open }: Live): Promise<Made<'patch'>> => {
       const view = await open();
       let read = await view.read(text, { testsOnly, signal });
@@ -555,7 +551,7 @@ class TracedSteps implements Steps {
         })),
       };
     };
-    return this.recall('patch', key, make, { formerKey });
+    return this.recall('patch', key, make);
   }
 
   get instance() {
@@ -1159,11 +1155,10 @@ class TracedSteps implements Steps {
     kind: Kind,
     key: string,
     make: (live: Live) => Promise<Made<Kind>>,
-    { isGood = () => true, within = (work) => work(), formerKey }: Recalling<Kind> = {},
+    { isGood = () => true, within = (work) => work() }: Recalling<Kind> = {},
   ): Promise<StepOf<Kind>> {
     const { instance, live, trace } = this.parts;
-    const known =
-      trace.find(kind, key) ?? (formerKey === undefined ? undefined : trace.find(kind, formerKey));
+    const known = trace.find(kind, key);
     if (known !== undefined && (live === undefined || isGood(known))) {
       this.countOf(known);
       return known;

@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Instance } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { imageUse, removeImages } from '../../src/engine/docker/images/imageBudget';
-import { buildCacheUse } from '../../src/engine/docker/images/buildCache';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import { instanceImage } from '../../src/engine/docker/images/instanceImage';
 import type { InstanceImage } from '../../src/engine/docker/images/instanceLayer';
@@ -513,26 +512,6 @@ describe('images of instances', () => {
       );
       const after = await imageUse(connection, storage);
       assert.ok(!after.some(({ name }) => name === 'packages'));
-    });
-
-    it('sees the volume of earlier versions in use while a container has it, and none that is gone', async () => {
-      const name = `swt-test-${owner}`;
-      const volume = await docker.createVolume({ Name: name });
-      const container = await docker.createContainer({
-        Image: baseImage.replace('{python}', '3.9'),
-        Labels: { 'swt-test': 'images' },
-        HostConfig: { Mounts: [{ Type: 'volume', Source: name, Target: '/cache' }] },
-      });
-      try {
-        const { inUse, bytes } = (await buildCacheUse(docker, storage, true, name)) ?? {};
-        assert.deepEqual({ inUse, bytes }, { inUse: true, bytes: 0 });
-        await container.remove({ force: true });
-        assert.equal((await buildCacheUse(docker, storage, false, name))?.inUse, false);
-      } finally {
-        await container.remove({ force: true }).catch(() => undefined);
-        await volume.remove();
-      }
-      assert.equal(await buildCacheUse(docker, storage, false, name), undefined);
     });
 
     it('never removes what a container uses, what others made, and what is named otherwise', async () => {

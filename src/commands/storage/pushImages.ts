@@ -48,7 +48,7 @@ async function pushImagesCommand(options: PushOptions, context: CommandContext):
   const work = { signal: context.signal, reporter };
   const connection = await connect({ host: dockerSettingsOf(options).host, signal: work.signal });
   try {
-    const images = latestOf(await imageUse(connection, storage, false), ids);
+    const images = latestOf(await imageUse(connection, storage), ids);
     for (const [at, { instance, id }] of images.entries()) {
       const name = prebuiltName(instance, place);
       reporter.progress(`Pushing ${name} (${at + 1} of ${images.length})`);

@@ -46,7 +46,7 @@ export const registerStorage: RegisterCommand = (program, context, finish) => {
     .option('--free-mirror <a,b>', 'remove the mirrors of these repositories', list)
     .option(
       '--free-images <a,b>',
-      'remove images that were made or pulled here: those of these instances or repositories (owner/name, or owner/name@version), or `all` with the build cache',
+      'remove images that were made or pulled here: those of these instances or repositories (owner/name, or owner/name@version), or `all` with the fetched packages',
       list,
     )
     .option('--free-vectors', 'remove the vectors of texts, which an embedding model was paid for')

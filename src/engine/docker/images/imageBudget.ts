@@ -1,7 +1,6 @@
 import type { ImageInfo } from 'dockerode';
 import type { EngineWork } from '../../engine';
 import { throwIfAborted } from '../../../domain/humanError';
-import { buildCacheUse } from './buildCache';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import { environmentRepository } from './environmentImage';
 import { downloadsUse, removeDownloads } from './packages/downloads';
@@ -12,7 +11,7 @@ import { refusedStatus } from '../connection/engineProblem';
 
 type Reached = Pick<DockerConnection, 'docker' | 'address'>;
 
-/** An image that was made here or pulled here for an instance, or the cache of builds. */
+/** An image that was made here or pulled here for an instance, or the packages that were fetched. */
 export interface ImageUse {
   readonly id: string;
   readonly name: string;
@@ -32,27 +31,19 @@ export interface ImageUse {
 }
 
 /**
- * Everything that the budget covers, with its size. That is the images, the packages that were
- * fetched, and the build cache of earlier versions. Shared layers count once, for the image that
- * brought them.
+ * Everything that the budget covers, with its size: the images, and the packages that were fetched.
+ * Shared layers count once, for the image that brought them.
  *
  * @param storage the storage folder, the only source for which images were pulled
- * @param isMeasured whether to measure the cache now, instead of using its size after the last
- * build
  * @throws HumanError when the engine does not answer
  */
-export async function imageUse(
-  connection: Reached,
-  storage: string,
-  isMeasured = true,
-): Promise<ImageUse[]> {
+export async function imageUse(connection: Reached, storage: string): Promise<ImageUse[]> {
   const { docker } = connection;
   try {
     const records = await imageRecords(storage);
-    const [all, containers, earlier, downloads] = await Promise.all([
+    const [all, containers, downloads] = await Promise.all([
       docker.listImages({ all: true }),
       docker.listContainers({ all: true }),
-      buildCacheUse(docker, storage, isMeasured),
       downloadsUse(storage),
     ]);
     const made = await docker.listImages({ filters: madeHere });
@@ -86,12 +77,10 @@ export async function imageUse(
         carries,
       };
     });
-    const caches = [
-      ...(earlier === undefined ? [] : [earlier]),
-      ...(downloads === undefined ? [] : [{ name: downloadsName, inUse: false, ...downloads }]),
-    ];
+    if (downloads === undefined) return images;
     const shared = { kind: 'cache', repo: '', version: '', instance: '', carries: [] } as const;
-    return [...images, ...caches.map((cache) => ({ id: cache.name, ...shared, ...cache }))];
+    const cache = { id: downloadsName, name: downloadsName, inUse: false, ...shared, ...downloads };
+    return [...images, cache];
   } catch (error) {
     throw engineProblem(error, connection, 'asking what its images take');
   }
@@ -178,7 +167,7 @@ export async function removeImages(
   work: EngineWork,
 ): Promise<Removed> {
   const wanted = new Set(ids);
-  const all = await imageUse(connection, storage, false);
+  const all = await imageUse(connection, storage);
   const chosen = all
     .filter(({ id, name }) => wanted.has(id) || wanted.has(name))
     // Images that are based on others come first.
@@ -212,14 +201,12 @@ async function removeOne(
   image: ImageUse,
 ): Promise<string | undefined> {
   const { docker } = connection;
-  if (image.kind === 'cache' && image.name === downloadsName) {
+  if (image.kind === 'cache') {
     await removeDownloads(storage);
     return undefined;
   }
   try {
-    await (image.kind === 'cache'
-      ? docker.getVolume(image.name).remove()
-      : docker.getImage(image.name).remove());
+    await docker.getImage(image.name).remove();
     return undefined;
   } catch (error) {
     const status = refusedStatus(error);
@@ -243,26 +230,19 @@ export async function enforceImageBudget(
   work: EngineWork,
   kept?: string,
 ): Promise<Removed> {
-  const leaving = beyondImageBudget(
-    await imageUse(connection, storage, false),
-    budgetGb * 2 ** 30,
-    kept,
-  );
+  const leaving = beyondImageBudget(await imageUse(connection, storage), budgetGb * 2 ** 30, kept);
   const ids = leaving.map(({ id }) => id);
   return ids.length === 0
     ? { removed: [], kept: [], bytes: 0 }
     : removeImages(connection, storage, ids, work);
 }
 
-/**
- * The share of the budget that the cache of builds may take, so that it does not displace the
- * images.
- */
+/** The share of the budget that fetched packages may take, so that they do not displace images. */
 const cachePart = 1 / 4;
 
 /**
- * Chooses what to remove so that the rest fits into a number of bytes, if possible. A cache of
- * builds that exceeds its share comes first, then the least recently used images. Images in use are
+ * Chooses what to remove so that the rest fits into a number of bytes, if possible. Fetched
+ * packages that exceed their share come first, then the least recently used images. Images in use are
  * never chosen.
  *
  * @param kept id of an image that stays, with the images that it is based on
