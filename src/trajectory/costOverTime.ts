@@ -33,7 +33,7 @@ export function costOverTime({ steps }: Trajectory): CostOverTime | undefined {
   const times = paid.map(({ time }) => time);
   const isTimed = times.every((time, index) => time >= (times[index - 1] ?? 0));
   const start = Math.min(
-    ...steps.flatMap(({ at }) => (at === undefined ? [] : Date.parse(at))),
+    ...steps.map(({ at = '' }) => Date.parse(at)).filter((time) => !Number.isNaN(time)),
     first.time,
   );
   let sum = 0;

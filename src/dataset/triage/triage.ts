@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { lock } from 'proper-lockfile';
-import { readPlainText } from '../../files/plainFile';
+import { readPlainFile } from '../../files/plainFile';
 import { checkedId } from '../../domain/instanceId';
 import { HumanError, messageOf, systemCode } from '../../domain/humanError';
 import { isLiteS, type TriageEntry } from '../../domain/triage';
@@ -29,7 +30,10 @@ export async function readTriage(path: string): Promise<TriageFile> {
 
 async function textOf(path: string): Promise<string | undefined> {
   try {
-    return await readPlainText(path, { named: true });
+    const bytes = await readPlainFile(path, { named: true });
+    // An edit would write other bytes in the place of those that are no text.
+    if (!isUtf8(bytes)) throw new Error('it is not UTF-8');
+    return bytes.toString('utf8');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw new HumanError(

@@ -177,25 +177,31 @@ export function parseTriage(raw: string, path: string): TriageFile {
 }
 
 /**
- * Ids that occur twice in `instances`, as after a conflict that was resolved by keeping both sides.
- * JSON.parse would keep the last one and lose the other.
+ * Ids that occur twice in `instances`, and fields that occur twice in an entry, as after a conflict
+ * that was resolved by keeping both sides. JSON.parse would keep the last one and lose the other.
  */
 function repeatedIds(json: string): string[] {
   const path: string[] = [];
-  const seen = new Set<string>();
+  /** The keys of each open object. */
+  const seen: Set<string>[] = [];
   const repeated: string[] = [];
   for (const { 0: token, 1: string, 2: colon } of json.matchAll(
     /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g,
   )) {
-    if (token === '{' || token === '[') path.push('');
-    else if (token === '}' || token === ']') path.pop();
-    else if (string !== undefined && colon !== undefined) {
+    if (token === '{' || token === '[') {
+      path.push('');
+      seen.push(new Set());
+    } else if (token === '}' || token === ']') {
+      path.pop();
+      seen.pop();
+    } else if (string !== undefined && colon !== undefined) {
       const key = String(JSON.parse(string));
       path[path.length - 1] = key;
-      if (path.length === 2 && path[0] === 'instances') {
-        if (seen.has(key)) repeated.push(key);
-        seen.add(key);
+      const keys = seen.at(-1);
+      if (path[0] === 'instances' && keys?.has(key) === true) {
+        repeated.push(path.length === 1 ? key : path.slice(1).join(' '));
       }
+      keys?.add(key);
     }
   }
   return repeated;

@@ -132,6 +132,11 @@ describe('the text of a triage file', () => {
     assert.equal(parseTriage(once, '').instances.size, 2);
   });
 
+  it('refuses a field that stands twice in an entry instead of losing one', () => {
+    const twice = '{"format": 1, "instances": {"a__b-1": {"note": "x", "note": "y"}}}';
+    refused(twice, /a__b-1 note appears twice/);
+  });
+
   it('is told apart from lists of ids and datasets', () => {
     assert.equal(isTriageFile(text), true);
     assert.equal(isTriageFile('{"format": 2, "instances": {}}'), true);
@@ -390,6 +395,45 @@ describe('the triage file on disk', () => {
     await assert.rejects(updateTriage(path, '../a', tagged('x')), HumanError);
     assert.equal(await readFile(path, 'utf8'), before);
     assert.deepEqual(await readdir(folder), ['triage.json']);
+  });
+
+  it('is edited or refused in one line, whatever became of its bytes, and nothing of it is lost', async () => {
+    const text = fileOf({
+      'a__b-1': { tags: ['grün'], note: 'ein\nWort', classification: { solution: 'none' } },
+      'a__b-2': { note: 'x', later: { deep: [1] } },
+    });
+    const whole = new TextEncoder().encode(text);
+    const damage = fc.record({
+      at: fc.nat(whole.length - 1),
+      length: fc.nat(3),
+      bytes: fc.uint8Array({ maxLength: 3 }),
+    });
+    const mutated = fc.array(damage, { minLength: 1, maxLength: 3 }).map((all) =>
+      all.reduce((bytes, { at, length, bytes: given }) => {
+        const rest = bytes.subarray(at + length);
+        return Buffer.concat([bytes.subarray(0, at), given, rest]);
+      }, Buffer.from(whole)),
+    );
+    const latin = Buffer.from(text, 'latin1');
+    const attempt = async (bytes: Buffer): Promise<void> => {
+      await writeFile(path, bytes);
+      try {
+        await updateTriage(path, 'z__z-9', tagged('x'));
+        const file = await readTriage(path);
+        assert.ok(file.instances.has('z__z-9'));
+        // What was read is what was there.
+        assert.deepEqual(Buffer.from(bytes.toString('utf8')), bytes);
+      } catch (error) {
+        assert.ok(error instanceof HumanError, String(error));
+        assert.equal(error.message.split('\n').length, 1, error.message);
+        assert.deepEqual(await readFile(path), bytes);
+      }
+      assert.deepEqual(await readdir(folder), ['triage.json']);
+    };
+    await fc.assert(fc.asyncProperty(mutated, attempt), {
+      numRuns: everydayRuns(100),
+      examples: [[latin]],
+    });
   });
 
   it('is not written over when it cannot be read', async () => {

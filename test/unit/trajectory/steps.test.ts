@@ -168,6 +168,11 @@ describe('the steps of a trajectory', () => {
         [11, '0.04'],
       ],
     );
+    const strange = trajectory.steps.map((step, index) =>
+      index === 1 ? { ...step, at: '__proto__' } : step,
+    );
+    const odd = costOverTime({ ...trajectory, steps: strange });
+    assert.ok(odd?.points.every(({ at }) => Number.isFinite(at)));
     const untimed = trajectory.steps.map(({ at: _, dollars: _dollars, ...rest }) => rest);
     const inTokens = costOverTime({ ...trajectory, steps: untimed });
     assert.equal(inTokens?.unit, 'tokens');
