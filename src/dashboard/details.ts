@@ -14,7 +14,7 @@ import { whyAnswerSeen } from '../domain/study/answerSeen';
 import { killedInWords, type Survivor } from '../domain/study/mutant';
 import { columnCell, findingSymbol } from './cellState';
 import { mayHaveTrajectory, type Column } from './columns';
-import { button, element, show } from './elements';
+import { boundedText, button, element, show } from './elements';
 import { number, percent, seconds } from '../domain/study/numbers';
 import type { CellName, Openable } from './protocol';
 
@@ -131,7 +131,7 @@ export class Details {
       element('p', {}, element('strong', {}, column.label), `: ${symbol} ${words}`),
       ...(entry === undefined || entry.explanation === ''
         ? []
-        : [element('p', { class: 'explanation' }, entry.explanation)]),
+        : [element('p', { class: 'explanation' }, boundedText(entry.explanation))]),
       ...answerSeenOf(column),
       ...(entry?.findings ?? []).map(findingOf),
       ...(entry?.trajectoryFindings ?? []).map(trajectoryFindingOf),

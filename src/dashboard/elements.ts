@@ -17,6 +17,10 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** A text of a run, which may be of any length: a browser hangs over a megabyte without a blank. */
+export const boundedText = (text: string): string =>
+  text.length > 2000 ? `${text.slice(0, 2000)}…` : text;
+
 /** A box in which a table scrolls sideways by itself, so that the page stays as wide as its window. */
 export const wideBox = (table: HTMLElement): HTMLElement =>
   element('div', { class: 'wide' }, table);

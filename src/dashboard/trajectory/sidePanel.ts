@@ -5,7 +5,7 @@ import { diffSize } from '../../trajectory/stepRows';
 import { diffSoFar } from '../../trajectory/trajectory';
 import type { FinalVerdict, ShownTrajectory } from '../../trajectory/trajectoryPages';
 import { cellState, findingSymbol } from '../cellState';
-import { button, element, show } from '../elements';
+import { boundedText, button, element, show } from '../elements';
 import { CostChart } from './costChart';
 
 /** Lines of a diff that are drawn. */
@@ -141,7 +141,7 @@ function verdictParts({ run, entry }: FinalVerdict): HTMLElement[] {
     ),
     ...(entry.explanation === ''
       ? []
-      : [element('p', { class: 'explanation' }, entry.explanation)]),
+      : [element('p', { class: 'explanation' }, boundedText(entry.explanation))]),
   ];
 }
 

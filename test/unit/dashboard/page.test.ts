@@ -568,6 +568,22 @@ describe('the dashboard as a file', function () {
     assert.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')]);
   });
 
+  it('shows a cell whose explanation is a megabyte without a blank', async () => {
+    const study = simulatedStudy({ instances: 60, methods: 1 });
+    const runs = study.runs.map((run) => ({
+      ...run,
+      entries: run.entries.map((entry, at) =>
+        at === 0 ? { ...entry, explanation: 'A'.repeat(1 << 20), evaluated: true } : entry,
+      ),
+    }));
+    await open({ ...study, runs });
+    await page
+      .locator(`.matrix-row:has-text("${runs[0]?.entries[0]?.instance}") .matrix-cell`)
+      .first()
+      .click();
+    assert.equal((await page.locator('.explanation').textContent())?.length, 2001);
+  });
+
   it('saves a plot with characters that no picture may have', async () => {
     const study = simulatedStudy({ instances: 60, methods: 1 });
     const runs = study.runs.map((run) => ({
