@@ -13,20 +13,25 @@ export interface Answer {
   readonly stderr: string;
 }
 
-/** Starts the built command line, as a user's shell would. */
+/**
+ * Starts the built command line, as a user's shell would.
+ *
+ * @param input descriptor of its standard input
+ */
 export function start(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
+  input: number | 'ignore' = 'ignore',
 ): { child: ChildProcess; answer: Promise<Answer> } {
   const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), ...args], {
     cwd: root,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input, 'pipe', 'pipe'],
   });
   let stdout = '';
   let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const answer = new Promise<Answer>((done) =>
     child.on('close', (status) => done({ status, stdout, stderr })),
   );

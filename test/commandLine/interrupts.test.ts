@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync, type ChildProcess } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+} from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readJournal } from '../../src/results/journal';
@@ -10,13 +18,17 @@ import { onSample, scratch, start, type Answer } from './cli';
 
 const id = 'tallybook__tallybook-217';
 
-/** Opens a pipe for writing; undefined while no process reads from it. */
-function openForWriting(pipe: string): number | undefined {
-  try {
-    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
-  } catch {
-    return undefined;
-  }
+/** How many descriptors of a process are a file. */
+function descriptorsOf(pid: number | undefined, path: string): number {
+  const folder = `/proc/${pid}/fd`;
+  if (!existsSync(folder)) return 0;
+  return readdirSync(folder).filter((fd) => {
+    try {
+      return readlinkSync(join(folder, fd)) === path;
+    } catch {
+      return false;
+    }
+  }).length;
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
@@ -100,11 +112,10 @@ describe('Ctrl-C', function () {
   });
 
   describe('while the system does not give back what it was asked to read', () => {
-    let predictions = '';
-    beforeEach(function () {
-      predictions = join(folder.path, `pipe-${Date.now()}.jsonl`);
-      // Nobody ever writes to this pipe.
-      if (spawnSync('mkfifo', [predictions]).status !== 0) this.skip();
+    let pipe = '';
+    beforeEach(async function () {
+      pipe = join(await realpath(folder.path), `pipe-${Date.now()}.jsonl`);
+      if (!existsSync('/proc/self/fd') || spawnSync('mkfifo', [pipe]).status !== 0) this.skip();
     });
     let end: number | undefined;
     afterEach(() => {
@@ -112,9 +123,10 @@ describe('Ctrl-C', function () {
       end = undefined;
     });
     const blocked = async (): Promise<ReturnType<typeof start>> => {
-      const begun = start(onSample(join(folder.path, 'storage'), predictions));
-      // The other end opens only while a process reads.
-      while ((end = openForWriting(predictions)) === undefined) {
+      // Nobody ever writes to this pipe. With both ends open, opening it waits for nobody.
+      end = openSync(pipe, constants.O_RDWR);
+      const begun = start(onSample(join(folder.path, 'storage'), '/dev/stdin'), {}, end);
+      while (descriptorsOf(begun.child.pid, pipe) < 2) {
         assert.ok(!hasEnded(begun.child), 'it ended by itself');
         await sleep(20);
       }
