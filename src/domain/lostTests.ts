@@ -1,4 +1,5 @@
-import { functionOf, listedTests, type Outcome, type TestResult } from './outcome';
+import { fileOf, functionOf, type Outcome, type TestResult } from './outcome';
+import { listed } from './plural';
 
 /** Tests of R that a candidate removes or disables, as ids of R, with parameters for single cases. */
 export interface LostTests {
@@ -32,32 +33,40 @@ export function lostInRun(
     return later === undefined ? test : later + test.slice(functionOf(test).length);
   };
   const disabled: string[] = [];
-  const absent = new Map<string, string[]>();
+  const absent: string[] = [];
   for (const { test, outcome } of before) {
     if (!hasResult(outcome)) continue;
     const later = laterId(test);
     const found = after.get(later) ?? after.get(functionOf(later)) ?? 'missing';
-    if (found === 'missing')
-      absent.set(functionOf(test), [...(absent.get(functionOf(test)) ?? []), test]);
+    if (found === 'missing') absent.push(test);
     else if (!hasResult(found)) disabled.push(test);
   }
   const known = new Set(before.map(({ test }) => laterId(test)));
-  const removed = [...absent].flatMap(([name, cases]) => {
-    const later = laterId(name);
-    const all = before.filter(({ test }) => functionOf(test) === name).length;
-    const inPlace = now.filter(
-      ({ test, outcome }) => functionOf(test) === later && hasResult(outcome) && !known.has(test),
-    );
-    if (inPlace.length === 0 && cases.length === all) return [name];
-    // A case whose number in its id changed is the same one; any other new case stands for a lost one.
-    const left = [...cases];
-    for (const { test } of inPlace) {
-      const same = left.findIndex((each) => withoutDigits(laterId(each)) === withoutDigits(test));
-      left.splice(Math.max(same, 0), 1);
+  const fresh = byFunction(
+    now.flatMap(({ test, outcome }) => (hasResult(outcome) && !known.has(test) ? [test] : [])),
+  );
+  const all = byFunction(before.map(({ test }) => test));
+  const removed = [...byFunction(absent)].flatMap(([name, cases]) => {
+    const inPlace = fresh.get(laterId(name)) ?? [];
+    if (inPlace.length === 0 && cases.length === all.get(name)?.length) return [name];
+    // A case whose number in its id changed is the same one; any other new case replaces a lost one.
+    for (const test of inPlace) {
+      const same = cases.findIndex((each) => withoutDigits(laterId(each)) === withoutDigits(test));
+      cases.splice(Math.max(same, 0), 1);
     }
-    return left;
+    return cases;
   });
   return { removed, disabled };
+}
+
+function byFunction(tests: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const test of tests) {
+    const cases = found.get(functionOf(test));
+    if (cases === undefined) found.set(functionOf(test), [test]);
+    else cases.push(test);
+  }
+  return found;
 }
 
 const withoutDigits = (text: string): string => text.replace(/\d+/g, '');
@@ -67,7 +76,7 @@ const hasResult = (outcome: Outcome): boolean =>
   outcome === 'passed' || outcome === 'failed' || outcome === 'error';
 
 /** Each test once, in the first list that names it or its function. */
-export function together(
+export function eachOnce(
   lost: Pick<LostTests, 'removed' | 'emptied'>,
   inRuns: readonly Pick<LostTests, 'removed' | 'disabled'>[],
 ): LostTests {
@@ -85,10 +94,25 @@ export function together(
   };
 }
 
-/** The lost tests in a few words each, with their names; empty where there is none. */
+/** Most tests that a sentence names. */
+const mostNamed = 5;
+
+/** A sentence for each file and way of losing tests, with their names; empty where none is lost. */
 export const lostInWords = ({ removed, emptied, disabled }: LostTests): string[] =>
   [
-    ['removed or not collected', removed] as const,
-    ['skipped or expected to fail', disabled] as const,
-    ['left without code', emptied] as const,
-  ].flatMap(([how, tests]) => (tests.length === 0 ? [] : [`${how}: ${listedTests(tests)}`]));
+    ['removed from', removed] as const,
+    ['skipped or expected to fail in', disabled] as const,
+    ['left without code in', emptied] as const,
+  ].flatMap(([how, tests]) =>
+    [...new Set(tests.map(fileOf))].map((path) => {
+      const names = tests.filter((test) => fileOf(test) === path);
+      return `${how} ${path}: ${listed(
+        names.map((test) => test.slice(path.length + 2)),
+        mostNamed,
+      )}`;
+    }),
+  );
+
+/** Whether the sentences of {@link lostInWords} name tests of a file. */
+export const namesTestsOf = (sentences: readonly string[], path: string): boolean =>
+  sentences.some((sentence) => sentence.includes(` ${path}: `));

@@ -108,16 +108,6 @@ export function fileOf(test: string): string {
   return names < 0 ? test : test.slice(0, names);
 }
 
-/** The most tests that a sentence names. */
-const mostTests = 5;
-
-/** The first ids of tests, and how many more there are. */
-export function listedTests(tests: readonly string[]): string {
-  const more = tests.length - mostTests;
-  const names = tests.slice(0, mostTests).join(', ');
-  return more > 0 ? `${names} and ${more} more` : names;
-}
-
 /**
  * Whether an id stands for the set-up and tear-down of a class or a file, which run once for
  * several tests. The tracer writes such ids as `path::Class::` and `path::`, with nothing after the

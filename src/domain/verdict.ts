@@ -2,7 +2,7 @@ import { isNamedByIssue } from './failure/namedByIssue';
 import { functionOf, sides, standing, syntaxErrorOf, unrelatedReason } from './outcome';
 import { isLimit, type Limit, type VerdictReason } from './reason';
 import { functionsWithUnmatchedCases, type TestTransition } from './transition';
-import { plural } from './plural';
+import { listed, plural } from './plural';
 
 /** The strict grade of one candidate on one instance (the paper's definitions, section 3). */
 export interface Verdict {
@@ -171,17 +171,13 @@ function aboutNames(reason: VerdictReason, tests: readonly TestTransition[]): st
 /** Most tests that an explanation names. */
 const mostNamed = 3;
 
-/** Names of tests, of many only the first. */
-function named(tests: readonly TestTransition[], name: (each: TestTransition) => string): string {
-  const more = tests.length - mostNamed;
-  const names = tests.slice(0, mostNamed).map(name).join(', ');
-  return more > 0 ? `${names} and ${more} more` : names;
-}
-
 /** The candidate's own tests that fail on both sides break nothing, and are no F→P either. */
 function whatFails(own: readonly TestTransition[], failToPass: number): string {
   const fail = own.length === 1 ? 'fails' : 'fail';
-  const names = named(own, ({ test }) => test);
+  const names = listed(
+    own.map(({ test }) => test),
+    mostNamed,
+  );
   return `${own.length} of its own tests ${fail} on both sides: ${names}, beside ${plural(failToPass, 'test')} F→P`;
 }
 
@@ -190,7 +186,10 @@ function whatFails(own: readonly TestTransition[], failToPass: number): string {
  * R∘X*: a (P→F), b (F→F), beside 1 test F→P`.
  */
 function whatBreaks(broken: readonly TestTransition[], failToPass: number): string {
-  const names = named(broken, ({ test, transition }) => `${test} (${transition})`);
+  const names = listed(
+    broken.map(({ test, transition }) => `${test} (${transition})`),
+    mostNamed,
+  );
   const fail = broken.length === 1 ? 'fails' : 'fail';
   return [
     `${plural(broken.length, 'test')} ${fail} on R∘X*: ${names}`,

@@ -25,7 +25,6 @@ import {
   type GoldenEvidence,
   type SetRun,
 } from './testSetRuns';
-import { editedFiles, type EditedFile } from './findings/editedFiles';
 import { branchesThatExclude } from './findings/branchesThatExclude';
 import type { SideCounts } from './findings/noChangedLineRan';
 import { findingsInCode, findingsInRuns, inOrder } from './findings/findings';
@@ -126,7 +125,6 @@ async function evaluated(
     ...{ session, request, read, golden, base, ofBase, candidate, affected: few?.affected },
     hindrances: [...golden.hindrances, ...ofBase],
     inCode: await findingsInCode(session, patch, files),
-    edited: await editedFiles(patch, (path) => session.readFileOfR(path)),
   };
   const { records } = candidate;
   if (records === undefined) {
@@ -171,8 +169,6 @@ interface CandidateRuns {
   /** Why the base and the golden runs do not show it. */
   readonly hindrances: readonly Hindrance[];
   readonly inCode: readonly Finding[];
-  /** The files of the candidate with its lines. */
-  readonly edited: readonly EditedFile[];
 }
 
 /** @param why the reason why no test could run, which no note repeats */
@@ -200,10 +196,7 @@ function unrunnableResult(runs: CandidateRuns, why: string): CandidateResult {
     ...withoutRun(session, request, { ...read, verdict }, golden),
     ownTests: read.own.functions,
     notes: notesOn(runs, why),
-    findings: inOrder([
-      ...runs.inCode,
-      removesOrDisablesTests(lostTests(read.own, undefined), runs.edited, 0),
-    ]),
+    findings: inOrder([...runs.inCode, removesOrDisablesTests(lostTests(read.own, undefined))]),
     ...withBroken(golden, base),
     ...(records === undefined ? {} : { runs: summariesOf(candidate.plan, records) }),
     ...(hindrances.length > 0 ? { changeCoverage: undefined } : {}),
@@ -237,7 +230,7 @@ async function gradedResult(
       ? []
       : findingsInRuns(counts, strict.failToPass, request.mode === 'reproduction-script');
   // Runs that broke off do not show which tests are gone.
-  const isWhole = isComplete(candidate) && base.records !== undefined && isComplete(base);
+  const isWhole = isComplete(candidate) && isComplete(base);
   const lost = lostTests(read.own, isWhole ? { before: evidence.base, now: tests } : undefined);
   const changeCoverage =
     hindrances.length > 0 || contradictions.length > 0
@@ -262,7 +255,7 @@ async function gradedResult(
       ...inRuns,
       ...recordsThatDoNotFit(contradictions),
       ...inOutcomes,
-      removesOrDisablesTests(lost, runs.edited, lines),
+      removesOrDisablesTests(lost, lines),
     ]),
     patch: read.patch,
     ownTests: [...own],

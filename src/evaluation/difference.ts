@@ -1,3 +1,4 @@
+import { listed } from '../domain/plural';
 import { harnessFaults, type HarnessReport } from '../domain/harness';
 import { functionOf, type Outcome } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
@@ -24,18 +25,14 @@ export function explainDifference(
   const words =
     found.length === 0
       ? 'it reads statuses from the log only, where they differ from the recorded outcomes'
-      : found.map(([concerned, rule]) => `${rule} (${listed(concerned)})`).join('; ');
+      : found
+          .map(([concerned, rule]) => `${rule} (${listed([...new Set(concerned)], most)})`)
+          .join('; ');
   return `harness grading: ${verb}; ${words}`;
 }
 
 /** Names of tests that one rule lists. */
 const most = 3;
-
-function listed(names: readonly string[]): string {
-  const all = [...new Set(names)];
-  const more = all.length - most;
-  return `${all.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
 
 /** Rules of the harness, each with the tests that it concerns. */
 type HarnessRules = readonly (readonly [tests: readonly string[], rule: string])[];

@@ -1,3 +1,4 @@
+import { listed } from '../domain/plural';
 import {
   gradeHarness,
   harnessDirectives,
@@ -128,8 +129,7 @@ async function baseRuns(
   return harnessRuns(session, run);
 }
 
-const few = (paths: readonly string[]): string =>
-  `${paths.slice(0, 3).join(', ')}${paths.length > 3 ? ' and more' : ''}`;
+const few = (paths: readonly string[]): string => listed(paths, 3);
 
 /** The harness writes names into a shell command as they are. */
 const inShell = /[\s"'`$&|;<>()\\]/;

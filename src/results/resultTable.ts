@@ -1,3 +1,4 @@
+import { listed } from '../domain/plural';
 import { layOut } from '../domain/layOut';
 import type { ChangeCoverage } from '../domain/changeCoverage';
 import { functionOf, type Outcome, type Side } from '../domain/outcome';
@@ -75,8 +76,7 @@ function unrunnableNotes(lines: readonly ResultLine[]): string[] {
     causes.set(unrunnable, [...(causes.get(unrunnable) ?? []), `${instance} (${name})`]);
   }
   return [...causes].map(([why, whose]) => {
-    const more = whose.length > named ? ` and ${whose.length - named} more` : '';
-    return `- could not run ${whose.slice(0, named).join(', ')}${more}: ${withoutControl(why)}`;
+    return `- could not run ${listed(whose, named)}: ${withoutControl(why)}`;
   });
 }
 

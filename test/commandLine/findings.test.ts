@@ -286,7 +286,7 @@ describe('findings of candidates', () => {
       {
         kind: 'removes or disables tests',
         evidence: [
-          'skipped or expected to fail: tests/test_m.py::M::test_old',
+          'skipped or expected to fail in tests/test_m.py: M::test_old',
           'ΔC is lower by 3 lines that these tests ran',
         ],
       },

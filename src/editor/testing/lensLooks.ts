@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
 import type { Finding } from '../../domain/finding';
+import { namesTestsOf } from '../../domain/lostTests';
 import { commandIds, inlineCommandIds } from '../shell/names';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';
@@ -68,7 +69,7 @@ export function lostTestsLens(
   const evidence = findings
     .filter(({ kind }) => kind === 'removes or disables tests')
     .flatMap((each) => each.evidence);
-  return evidence.some((sentence) => sentence.includes(`${path}::`))
+  return namesTestsOf(evidence, path)
     ? {
         line: 1,
         title: l10n.t('⚠ Last run: tests of R removed or disabled'),

@@ -1,12 +1,6 @@
+import { listed } from '../../domain/plural';
 import type { Finding } from '../../domain/finding';
-import {
-  functionOf,
-  isFailure,
-  listedTests,
-  sideName,
-  sides,
-  type Side,
-} from '../../domain/outcome';
+import { functionOf, isFailure, sideName, sides, type Side } from '../../domain/outcome';
 import { functionsWithUnmatchedCases, type TestTransition } from '../../domain/transition';
 import type { RunRecord } from '../../engine/engine';
 import { whyBrokenOff, withoutOutcome } from '../results';
@@ -16,6 +10,9 @@ interface Ran {
   readonly records: Readonly<Record<Side, RunRecord>> | undefined;
   readonly tests: readonly TestTransition[];
 }
+
+/** The most tests that a sentence of evidence names. */
+const mostNamed = 5;
 
 /**
  * Tests that a candidate's run lost: collected and never run, absent on one side, or skipped on R∘X*
@@ -32,20 +29,20 @@ export function testsThatDidNotRun(candidate: Ran, base: Ran): Finding | undefin
       const why = whyBrokenOff(record);
       const because = why === undefined ? '' : ` (${why})`;
       evidence.push(
-        `on ${sideName[side]}, collected and without an outcome${because}: ${listedTests(lost)}`,
+        `on ${sideName[side]}, collected and without an outcome${because}: ${listed(lost, mostNamed)}`,
       );
     }
     const absent = absentOn(side, candidate, base).filter((test) => !lost.includes(test));
     if (absent.length > 0) {
       evidence.push(
-        `on ${sideName[side]}, absent though the other side has them: ${listedTests(absent)}`,
+        `on ${sideName[side]}, absent though the other side has them: ${listed(absent, mostNamed)}`,
       );
     }
   }
   const skipped = skippedAfter(candidate.tests, base.tests);
   if (skipped.length > 0) {
     evidence.push(
-      `on R∘X*, skipped or expected to fail though they fail on R: ${listedTests(skipped)}`,
+      `on R∘X*, skipped or expected to fail though they fail on R: ${listed(skipped, mostNamed)}`,
     );
   }
   return evidence.length === 0 ? undefined : { kind: 'tests did not run', evidence };

@@ -1,3 +1,4 @@
+import { listed } from '../../domain/plural';
 import { functionOf, isFailure, standing } from '../../domain/outcome';
 import { failuresInPrompt } from '../prompts';
 import { candidateFault, type Examined } from '../refining/candidateFault';
@@ -46,11 +47,9 @@ export function whyNotFailing(candidate: Examined): readonly string[] | undefine
   );
   for (const { test } of failing) functions.delete(functionOf(test));
   const names = [...functions];
-  const listed = names.slice(0, mostNames).join(', ');
-  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
   return names.length === 0
     ? undefined
-    : [`On the repository as it is, these tests do not fail: ${listed}${more}.`, ''];
+    : [`On the repository as it is, these tests do not fail: ${listed(names, mostNames)}.`, ''];
 }
 
 const brokenOff = (problem: string): readonly string[] => [

@@ -1,4 +1,5 @@
-import { lostInRun, lostInWords, together } from '../../domain/lostTests';
+import { listed } from '../../domain/plural';
+import { eachOnce, lostInRun, lostInWords } from '../../domain/lostTests';
 import { functionOf, isFailure, standing, type TestResult } from '../../domain/outcome';
 import { throwIfAborted } from '../../domain/humanError';
 import { unrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
@@ -124,16 +125,16 @@ function concluded(known: readonly Answered[]): SubmissionCheck {
 const onlyTests = ({ otherFiles }: ReadOnR): Answer =>
   otherFiles.length === 0
     ? ['yes', 'It changes only test files.']
-    : ['no', `It changes files that are no tests: ${listed(otherFiles)}.`];
+    : ['no', `It changes files that are no tests: ${firstNames(otherFiles)}.`];
 
 function hasTests({ files, ownTests, syntaxErrors, problem }: ReadOnR): Answer {
   const [error] = syntaxErrors;
   if (error !== undefined) {
     return ['no', `${error.path} is not Python at line ${error.line}.`];
   }
-  if (ownTests.length > 0) return ['yes', `It adds or changes ${listed(ownTests)}.`];
+  if (ownTests.length > 0) return ['yes', `It adds or changes ${firstNames(ownTests)}.`];
   // Tests that a loop creates have no function of their own.
-  if (files.length > 0 && problem === undefined) return ['yes', `It changes ${listed(files)}.`];
+  if (files.length > 0 && problem === undefined) return ['yes', `It changes ${firstNames(files)}.`];
   return ['no', `It adds or changes no test${problem === undefined ? '' : `: ${problem}`}.`];
 }
 
@@ -142,11 +143,11 @@ function areCollected({ ownTests, tests, problem }: RunOnR): Answer {
   const ran = new Set(found.map(({ test }) => functionOf(test)));
   const absent = ownTests.filter((test) => !ran.has(test));
   if (problem !== undefined) return ['no', `The run on R is not whole: ${problem}.`];
-  if (absent.length > 0) return ['no', `The runner does not collect ${listed(absent)}.`];
+  if (absent.length > 0) return ['no', `The runner does not collect ${firstNames(absent)}.`];
   if (found.length === 0) return ['no', 'The runner collects no test of it.'];
   const idle = found.filter(({ outcome }) => standing(outcome) === 'neither').map(named);
   return idle.length > 0
-    ? ['doubt', `These tests neither pass nor fail on R: ${listed(idle)}.`]
+    ? ['doubt', `These tests neither pass nor fail on R: ${firstNames(idle)}.`]
     : ['yes', `The runner collects and runs its tests: ${found.length}.`];
 }
 
@@ -156,7 +157,8 @@ function failsOnR({ tests }: RunOnR): Answer {
   if (failing.length === 0) {
     return ['no', 'None of its tests fails on R: it reproduces nothing.'];
   }
-  const rest = others.length > 0 ? ` These do not, and reproduce nothing: ${listed(others)}.` : '';
+  const rest =
+    others.length > 0 ? ` These do not, and reproduce nothing: ${firstNames(others)}.` : '';
   const count =
     tests.length === 1
       ? 'Its test fails on R.'
@@ -175,14 +177,14 @@ function isRelated({ tests }: RunOnR): Answer {
   });
   return broken.length === 0
     ? ['yes', 'No failure looks like a fault of the test itself.']
-    : ['doubt', `These failures look like faults of the tests themselves: ${listed(broken)}.`];
+    : ['doubt', `These failures look like faults of the tests themselves: ${firstNames(broken)}.`];
 }
 
 function existingTests(
   { tests, others, ownTests, removedTests, emptiedTests, movedTests }: RunOnR,
   before: readonly TestResult[] | undefined,
 ): Answer {
-  const lost = together(
+  const lost = eachOnce(
     { removed: removedTests, emptied: emptiedTests },
     before === undefined ? [] : [lostInRun(before, [...tests, ...others], movedTests)],
   );
@@ -229,11 +231,8 @@ async function outcomesBefore(
 }
 
 const listedTests = (results: readonly TestResult[]): string =>
-  listed(results.map(({ test }) => test));
+  firstNames(results.map(({ test }) => test));
+
+const firstNames = (names: readonly string[]): string => listed(names, mostNames);
 
 const named = ({ test, outcome }: TestResult): string => `${test} (${outcome})`;
-
-const listed = (names: readonly string[]): string =>
-  names.length <= mostNames
-    ? names.join(', ')
-    : `${names.slice(0, mostNames).join(', ')} and ${names.length - mostNames} more`;

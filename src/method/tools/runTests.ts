@@ -1,3 +1,4 @@
+import { listed } from '../../domain/plural';
 import { z } from 'zod';
 import {
   functionOf,
@@ -262,13 +263,12 @@ function failureText(told: ToldTest): string {
 
 /** @param ofCandidate tests that the candidate adds or changes; undefined to name no outcomes */
 const names = (results: readonly TestResult[], ofCandidate?: ReadonlySet<string>): string => {
-  const shown = results.slice(0, mostNames).map(({ test, outcome }) => {
+  const all = results.map(({ test, outcome }) => {
     if (ofCandidate === undefined) return test;
     if (ofCandidate.has(test)) return `${test} (${outcome} here: reproduces nothing)`;
     return standing(outcome) === 'passes' ? test : `${test} (${outcome})`;
   });
-  const more = results.length - shown.length;
-  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return listed(all, mostNames);
 };
 
 function lastLines(text: string, most = 60): string {

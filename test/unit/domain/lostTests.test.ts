@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Outcome, TestResult } from '../../../src/domain/outcome';
-import { lostInRun, together } from '../../../src/domain/lostTests';
+import { eachOnce, lostInRun, lostInWords, namesTestsOf } from '../../../src/domain/lostTests';
 
 const run = (outcomes: Readonly<Record<string, Outcome>>): TestResult[] =>
   Object.entries(outcomes).map(([test, outcome]) => ({ test, outcome }));
@@ -60,10 +60,26 @@ describe('tests of R that a run loses', () => {
 
   it('are named once, and a function for its cases', () => {
     const inRuns = { removed: ['t::a[1]', 't::b'], disabled: ['t::b', 't::c'] };
-    assert.deepEqual(together({ removed: ['t::a'], emptied: ['t::c'] }, [inRuns, inRuns]), {
+    assert.deepEqual(eachOnce({ removed: ['t::a'], emptied: ['t::c'] }, [inRuns, inRuns]), {
       removed: ['t::a', 't::b'],
       disabled: ['t::c'],
       emptied: [],
     });
+  });
+
+  it('are told by file, of many the first', () => {
+    const many = Array.from({ length: 7 }, (_, at) => `t/a.py::A::test_${at}`);
+    const told = lostInWords({
+      removed: [...many, 't/b.py::test_x'],
+      disabled: ['t/a.py::y'],
+      emptied: [],
+    });
+    assert.deepEqual(told, [
+      'removed from t/a.py: A::test_0, A::test_1, A::test_2, A::test_3, A::test_4 and 2 more',
+      'removed from t/b.py: test_x',
+      'skipped or expected to fail in t/a.py: y',
+    ]);
+    assert.equal(namesTestsOf(told, 't/b.py'), true);
+    assert.equal(namesTestsOf(told, 'b.py'), false);
   });
 });

@@ -122,7 +122,7 @@ describe('the check before submitting', () => {
     assert.equal(spoiling.conclusion, 'not ready');
     assert.match(
       textOf(spoiling, 'existing tests'),
-      /^Tests of R are removed or not collected: [^,]*test_equal_parts\.$/,
+      /^Tests of R are removed from tests\/test_money\.py: [^,]*test_equal_parts\.$/,
     );
     const removed = await check(
       await changed(/^ {4}def test_equal_parts/, '    def equal_parts(self):'),
@@ -130,7 +130,7 @@ describe('the check before submitting', () => {
     assert.equal(removed.conclusion, 'not ready');
     assert.match(
       textOf(removed, 'existing tests'),
-      /^Tests of R are removed or not collected: .*test_equal_parts\.$/,
+      /^Tests of R are removed from tests\/test_money\.py: .*test_equal_parts\.$/,
     );
   });
 

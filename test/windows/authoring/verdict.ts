@@ -233,7 +233,10 @@ describe('the verdict and what becomes of it', () => {
         (await visible.hovers()).find((each) => each.includes('Finding')),
       );
       assert.match(hover, /The candidate removes or disables tests that R has\./);
-      assert.match(hover, /AllocateTest::test_equal_parts, [^,]*AllocateTest::test_in_proportion/);
+      assert.match(
+        hover,
+        /removed from tests\/test_money\.py: AllocateTest::test_equal_parts, AllocateTest::test_in_proportion/,
+      );
       assert.match(hover, /ΔC is lower by 11 lines that these tests ran/);
       assert.match(hover, /The candidate changes files outside tests\.\s+NOTES\.txt/);
       await screenshot('findings-removed-tests');

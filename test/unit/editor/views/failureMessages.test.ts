@@ -5,7 +5,7 @@ import {
   failureMessagesOnBoth,
 } from '../../../../src/editor/testing/failureMessages';
 import { english } from './english';
-import { failed, testCase } from './testCases';
+import { failed, testCase, unread } from './testCases';
 
 const inside = (): boolean => true;
 const test: StackFrame = { path: 'tests/test_cat.py', line: 3, function: 'test_purr' };
@@ -38,12 +38,6 @@ describe('messages of the Testing view', () => {
   });
 
   it('are one for a syntax error, at its line', () => {
-    const unread = {
-      outcome: 'error',
-      phase: 'collect',
-      exception: 'SyntaxError',
-      message: 'invalid syntax (test_cat.py, line 9)',
-    } as const;
     const told = [{ text: 'Syntax error: invalid syntax. No test of this file can run.', line: 9 }];
     for (const found of [
       failureMessagesOnBoth(english, testCase(unread, unread), inside),

@@ -6,7 +6,7 @@ import { lensLooks, lostTestsLens } from '../../../../src/editor/testing/lensLoo
 import type { TestUnderWay } from '../../../../src/editor/testing/underWay/testUnderWay';
 import { english } from './english';
 import { strictGrade } from './shownVerdicts';
-import { failed, testCase } from './testCases';
+import { failed, testCase, unread } from './testCases';
 
 const id = 'tests/test_cat.py::test_purr';
 const test = (name: string, status: 'added' | 'changed' | 'kept', startLine: number) => ({
@@ -55,12 +55,12 @@ describe('lenses above tests', () => {
   it('say above a file that the candidate removes tests of R there', () => {
     const lost = {
       kind: 'removes or disables tests',
-      evidence: ['removed or not collected: tests/test_cat.py::test_a'],
+      evidence: ['removed from tests/test_cat.py: test_a'],
     } as const;
     assert.deepEqual(lostTestsLens(english, 'tests/test_cat.py', [lost]), {
       line: 1,
       title: '⚠ Last run: tests of R removed or disabled',
-      tooltip: 'removed or not collected: tests/test_cat.py::test_a\nClick for the verdict',
+      tooltip: 'removed from tests/test_cat.py: test_a\nClick for the verdict',
       command: commandIds.showVerdict,
     });
     assert.equal(lostTestsLens(english, 'tests/test_tom.py', [lost]), undefined);
@@ -128,12 +128,6 @@ describe('the text after the definition of a test', () => {
   const reproduces = known(purr.text, testCase(failed, {}));
 
   it('says of a syntax error where it is, and only at tests of the candidate', () => {
-    const unread = {
-      outcome: 'error',
-      phase: 'collect',
-      exception: 'SyntaxError',
-      message: 'invalid syntax (test_cat.py, line 9)',
-    } as const;
     const of = known(purr.text, testCase(unread, unread));
     const text = '✗ did not run: syntax error at line 9';
     assert.equal(look(of)?.text, text);

@@ -23,3 +23,11 @@ export const failed: Partial<TestResult> = {
   exception: 'AssertionError',
   message: '1 != 2',
 };
+
+/** A file that is not Python. */
+export const unread: Partial<TestResult> = {
+  outcome: 'error',
+  phase: 'collect',
+  exception: 'SyntaxError',
+  message: 'invalid syntax (test_cat.py, line 9)',
+};
