@@ -4,7 +4,7 @@ import type { PythonTest } from './tests';
 
 /**
  * Whether a test checks nothing: its body is only `pass`, constants, assertions of constants, or a
- * return before anything else.
+ * return of nothing before anything else.
  */
 export const isEmptyTest = (
   python: PythonParser,
@@ -15,15 +15,15 @@ export const isEmptyTest = (
     const statements = found?.childForFieldName('body')?.namedChildren ?? [];
     for (const statement of statements) {
       if (statement === null || statement.type === 'comment') continue;
-      if (statement.type === 'return_statement') return true;
       if (!isIdle(statement)) return false;
+      if (statement.type === 'return_statement') return true;
     }
     return true;
   });
 
 function isIdle(statement: Node): boolean {
   if (statement.type === 'pass_statement') return true;
-  if (!/^(expression|assert)_statement$/.test(statement.type)) return false;
+  if (!/^(expression|assert|return)_statement$/.test(statement.type)) return false;
   return statement.namedChildren.every((child) =>
     /^(string|concatenated_string|integer|float|true|none|ellipsis|comment)$/.test(
       child?.type ?? '',

@@ -115,6 +115,11 @@ describe('the tests of a candidate', () => {
         body,
       );
     }
-    assert.deepEqual(await lostBy({ [path]: old.replace('== 1', '== 3') }), nothing);
+    for (const change of ['assert purr() == 3', 'return purr()']) {
+      assert.deepEqual(
+        await lostBy({ [path]: old.replace('assert purr() == 1', change) }),
+        nothing,
+      );
+    }
   });
 });
