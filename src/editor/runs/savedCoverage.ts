@@ -27,6 +27,7 @@ export function savedCoverage(text: string, instance: string): ChangeCoverage | 
       coveredBy: line.covered_by,
       executions: {},
       text: '',
+      ...(line.lost === true && { lost: true as const }),
     })),
   );
 }

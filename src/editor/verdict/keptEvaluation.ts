@@ -71,6 +71,7 @@ const coverage: z.ZodType<ChangeCoverage> = z.object({
       counts: z.object({ base: z.number(), candidate: z.number(), golden: z.number() }),
       coveredBy: texts,
       executions: z.record(z.string(), z.number()),
+      lost: z.literal(true).exactOptional(),
     }),
   ),
   covered: z.number(),

@@ -171,6 +171,27 @@ describe('the state of a changed line', () => {
     assert.deepEqual(of({ 't.py::K::': 5, [own]: 3 })?.coveredBy, ['t.py::K', own]);
   });
 
+  it('says where a line is lost by what the candidate removes or disables', () => {
+    const of = (candidate: Ran, ...lostTests: string[]) =>
+      changeCoverage({
+        removed: [],
+        added: [line],
+        base: side({}),
+        fixed: side({ base: { 't.py::gone[1]': 2 }, candidate }),
+        ownFunctions: new Set([own]),
+        removedFunctions: new Set(['t.py::gone']),
+        lostTests: new Set(lostTests),
+      }).lines[0];
+    assert.deepEqual(
+      [of({ [own]: 2 })?.state, of({ [own]: 2 })?.lost],
+      ['already covered', undefined],
+    );
+    assert.equal(of({ [own]: 2 }, 't.py::gone')?.lost, true);
+    assert.equal(of({ [own]: 2 }, 't.py::gone[1]')?.lost, true);
+    assert.equal(of({}, 't.py::gone')?.lost, undefined, 'the candidate never ran it');
+    assert.equal(of({ [own]: 3 }, 't.py::gone')?.lost, undefined, 'it is newly covered');
+  });
+
   it('looks for removed lines on R and for added lines on R∘X*', () => {
     const seen = { golden: { g: 1 }, candidate: { [own]: 1 } };
     assert.deepEqual(

@@ -64,6 +64,17 @@ describe('keptEvaluation', () => {
     }
   });
 
+  it('gives back which lines the candidate lost', () => {
+    const { changeCoverage } = candidateResult({});
+    assert.ok(changeCoverage !== undefined);
+    const lost = {
+      ...changeCoverage,
+      lines: changeCoverage.lines.map((line) => ({ ...line, lost: true as const })),
+    };
+    const kept = printEvaluated(evaluated({ result: candidateResult({ changeCoverage: lost }) }));
+    assert.deepEqual(parseEvaluated(kept)?.result.changeCoverage, lost);
+  });
+
   it('gives back ΔC of which nothing is executable as undefined', () => {
     const nothing = { lines: [], covered: 0, executable: 0, delta: undefined };
     const kept = printEvaluated(

@@ -42,6 +42,13 @@ describe('the state of a changed line in words', () => {
     });
   }
 
+  it('says where tests that the candidate removes keep it from counting', () => {
+    assert.equal(
+      stateInWords(english, line(1, 'already covered', { lost: true })),
+      '= already covered: tests of R that the candidate removes or disables ran it at least as often',
+    );
+  });
+
   it('names a line by its side', () => {
     assert.equal(lineName(line(58, 'missed')), 'R∘X* 58');
     assert.equal(lineName(line(7, 'missed', removed)), 'R 7');

@@ -23,6 +23,17 @@ describe('the change coverage of a saved report', () => {
     });
   });
 
+  it('says which lines the candidate lost', () => {
+    const { changeCoverage } = result;
+    assert.ok(changeCoverage !== undefined);
+    const lines = changeCoverage.lines.map((line) => ({ ...line, lost: true as const }));
+    const saved = savedCoverage(
+      reportOf({ changeCoverage: { ...changeCoverage, lines } }),
+      instance,
+    );
+    assert.ok(saved?.lines.every(({ lost }) => lost));
+  });
+
   it('is unknown where the report has none', () => {
     assert.equal(savedCoverage(reportOf({ changeCoverage: undefined }), instance), undefined);
     assert.equal(savedCoverage(reportOf(), 'octo__cat-2'), undefined);
