@@ -348,9 +348,7 @@ export class TestRuns {
     else if (state === 'skipped') run.skipped(item);
     else {
       const place = placeOf(item);
-      const fault = syntaxErrorOf(telling.base) ?? syntaxErrorOf(telling.fixed);
-      const isTold = fault !== undefined && told.has(fault.path);
-      if (fault !== undefined) told.add(fault.path);
+      const isTold = isToldAlready([telling.base, telling.fixed], told);
       run.failed(
         item,
         place === undefined || isTold ? [] : testMessagesOf(place, shown.both(telling)),
@@ -369,13 +367,15 @@ export class TestRuns {
   ): void {
     const of = (id: string): readonly TestResult[] =>
       results.filter(({ test }) => test === id || functionOf(test) === id);
+    const told = new Set<string>();
     for (const item of items.flatMap((item) => [item, ...rowsBelow(item)])) {
       const mine = of(item.id);
       const bad = mine.find((each) => each.outcome === 'failed' || each.outcome === 'error');
       const milliseconds = mine.reduce((sum, each) => sum + (each.seconds ?? 0) * 1000, 0);
       const place = placeOf(item);
       if (bad !== undefined) {
-        const messages = place === undefined ? [] : testMessageOn(place, side, bad);
+        const isTold = isToldAlready([bad], told);
+        const messages = place === undefined || isTold ? [] : testMessageOn(place, side, bad);
         run.failed(item, messages, milliseconds);
       } else if (mine.some((each) => each.outcome === 'passed')) run.passed(item, milliseconds);
       else if (mine.length > 0 || (results.length > 0 && notRun.length === 0)) run.skipped(item);
@@ -396,6 +396,19 @@ export class TestRuns {
     append(run, `${text}\n`);
     showEngineProblem(error, this.reporter, this.open.folder);
   }
+}
+
+/**
+ * Whether the syntax error that prevented a test has its message, which it has once for its file.
+ *
+ * @param told the files whose error has it; gains this one
+ */
+function isToldAlready(results: readonly TestResult[], told: Set<string>): boolean {
+  const [fault] = results.flatMap((result) => syntaxErrorOf(result) ?? []);
+  if (fault === undefined) return false;
+  const isTold = told.has(fault.path);
+  told.add(fault.path);
+  return isTold;
 }
 
 /** At the end of a test, since at its definition the box would cover the text about it. */
