@@ -1,17 +1,34 @@
 import { sideName, type Side } from '../../domain/outcome';
-import { exclusiveLines } from '../../python/exclusiveLines';
+import { exclusiveLines, type ExclusiveLines } from '../../python/exclusiveLines';
 import { readWithin, type InstanceSession } from '../session';
 import type { SideCounts } from './noChangedLineRan';
 
 /** Most contradictions that are named for each side. */
 const most = 3;
 
+/** The branches of the files of a tree, which does not change. */
+const knownOf = new WeakMap<InstanceSession['trees'], Map<string, readonly ExclusiveLines[]>>();
+
+async function branchesOf(
+  { python, trees }: Pick<InstanceSession, 'python' | 'trees'>,
+  side: Side,
+  path: string,
+): Promise<readonly ExclusiveLines[]> {
+  const known = knownOf.get(trees) ?? new Map<string, readonly ExclusiveLines[]>();
+  knownOf.set(trees, known);
+  const key = `${side} ${path}`;
+  const found =
+    known.get(key) ?? exclusiveLines(python, (await readWithin(trees[side], path)) ?? '');
+  known.set(key, found);
+  return found;
+}
+
 /**
  * Tests whose counts no execution gives: of branches that exclude each other, at least two ran as
  * often as their condition.
  */
 export async function branchesThatExclude(
-  { python, trees }: Pick<InstanceSession, 'python' | 'trees'>,
+  session: Pick<InstanceSession, 'python' | 'trees'>,
   side: Side,
   { candidate }: Pick<SideCounts, 'candidate'>,
 ): Promise<string[]> {
@@ -19,8 +36,7 @@ export async function branchesThatExclude(
   for (const [path, lines] of candidate) {
     const tests = new Set([...lines.values()].flatMap(({ byTest }) => [...byTest.keys()]));
     if (tests.size === 0) continue;
-    const source = (await readWithin(trees[side], path)) ?? '';
-    for (const { condition, branches } of exclusiveLines(python, source)) {
+    for (const { condition, branches } of await branchesOf(session, side, path)) {
       for (const test of tests) {
         const count = (line: number): number => lines.get(line)?.byTest.get(test) ?? 0;
         const times = count(condition);

@@ -242,8 +242,8 @@ const cachePart = 1 / 4;
 
 /**
  * Chooses what to remove so that the rest fits into a number of bytes, if possible. Fetched
- * packages that exceed their share come first, then the least recently used images. Images in use are
- * never chosen.
+ * packages that exceed their share come first, then the least recently used images. Images in use
+ * are never chosen.
  *
  * @param kept id of an image that stays, with the images that it is based on
  */
