@@ -10,8 +10,11 @@ const layers = {
   language: ['domain', 'python', 'patch'],
   dataset: ['domain', 'files', 'patch'],
   repository: ['domain', 'files', 'patch'],
-  engine: ['domain', 'files', 'repository'],
-  evaluation: ['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
+  engine: ['domain', 'files', 'repository', 'environments'],
+  environments: ['domain', 'files', 'repository', 'engine'],
+  evaluation: [
+    ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'environments'],
+  ],
   validation: ['domain', 'python', 'repository', 'engine', 'evaluation'],
   mutation: ['domain', 'files', 'python', 'patch', 'engine', 'evaluation'],
   results: ['domain', 'files', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
@@ -28,7 +31,8 @@ const layers = {
   trajectory: ['domain', 'files', 'results', 'study', 'method'],
   commands: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
-    ...['validation', 'results', 'batch', 'study', 'method', 'repair', 'trajectory'],
+    ...['environments', 'validation', 'results', 'batch', 'study', 'method', 'repair'],
+    'trajectory',
   ],
   // Of dataset/ and trajectory/ only what runs in a page: the language of filters, and what the
   // viewer computes.

@@ -5,7 +5,7 @@ import type { Instance } from '../domain/instance';
 import { HumanError, messageOf } from '../domain/humanError';
 import { runsInContainers } from '../engine/engine';
 import { devContainerFile } from '../engine/devContainer';
-import { devContainerImage } from '../engine/docker/images/devContainerImage';
+import { devContainerImage } from '../environments/devContainerImage';
 import { isUrl, sourceOf } from '../repository/source';
 import { parseSources } from '../repository/sources';
 import { prepareTrees, remarkOn, type Trees } from '../repository/trees';

@@ -2,7 +2,7 @@ import type { Instance } from '../domain/instance';
 import type { StackFrame, Outcome, Side } from '../domain/outcome';
 import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
-import type { MovedDay } from './environments/leastDay';
+import type { MovedDay } from '../environments/leastDay';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './process';
 import type { TestPlan } from './testPlan';

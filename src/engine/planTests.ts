@@ -1,5 +1,5 @@
-import { programNames } from './environments/programs';
-import { recipeOf, type Recipe } from './environments/recipes';
+import { programNames } from './programs';
+import { recipeOf, type Recipe } from '../environments/recipes';
 import { runnerOf } from './runners/runners';
 import { planScript } from './runners/script';
 import type { PlanRequest } from './runners/testRunner';

@@ -1,5 +1,5 @@
-import type { ProgramName } from './environments/programs';
-import type { ServiceName } from './environments/services';
+import type { ProgramName } from './programs';
+import type { ServiceName } from './services';
 
 /** What to run, and what cannot be run here. */
 export interface TestPlan {

@@ -7,7 +7,7 @@ import type { TestPlan } from '../engine/testPlan';
 import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
 import type { CandidateResult } from './candidateResult';
-import { remarkOnDay } from '../engine/environments/leastDay';
+import { remarkOnDay } from '../environments/leastDay';
 import { environmentProblem, howToMend } from './environmentProblem';
 import { hindrancesInWords, type Hindrance } from './hindrancesInWords';
 import { explainDifference } from './difference';

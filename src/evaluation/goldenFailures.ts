@@ -2,7 +2,7 @@ import type { Instance } from '../domain/instance';
 import type { TestResult } from '../domain/outcome';
 import { plural } from '../domain/plural';
 import type { Environment } from '../engine/engine';
-import { recipeOf } from '../engine/environments/recipes';
+import { recipeOf } from '../environments/recipes';
 
 /**
  * Why tests may fail in an environment although the code is right, the most telling first: what it

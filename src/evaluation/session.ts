@@ -19,7 +19,7 @@ import {
   type RunRecord,
 } from '../engine/engine';
 import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
-import { versionTag } from '../engine/environments/projectVersion';
+import { versionTag } from '../environments/projectVersion';
 import { planScriptOfRepository, planTests, type TestFile } from '../engine/planTests';
 import type { TestPlan } from '../engine/testPlan';
 import type { Workspace } from '../engine/workspace';

@@ -11,7 +11,7 @@ import { silent } from '../../src/domain/reporter';
 import { sides } from '../../src/domain/outcome';
 import { tarOf } from '../../src/engine/sandbox/archive';
 import { connect } from '../../src/engine/docker/connection/connect';
-import { instanceImage } from '../../src/engine/docker/images/instanceImage';
+import { instanceImage } from '../../src/environments/image/instanceImage';
 import { dockerSettings } from '../../src/engine/docker/dockerSettings';
 import { openEngine } from '../../src/engine/openEngine';
 import type { TestPlace } from '../../src/engine/engine';

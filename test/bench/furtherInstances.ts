@@ -3,7 +3,7 @@
 import { silent } from '../../src/domain/reporter';
 import type { Instance } from '../../src/domain/instance';
 import type { Engine } from '../../src/engine/engine';
-import { instanceImage } from '../../src/engine/docker/images/instanceImage';
+import { instanceImage } from '../../src/environments/image/instanceImage';
 import { labels } from '../../src/engine/docker/labels';
 import { treeArchive } from '../../src/engine/sandbox/treeArchive';
 import { prepareTrees, type Trees } from '../../src/repository/trees';

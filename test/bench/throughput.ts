@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { openDataset } from '../../src/dataset/dataset';
 import { silent } from '../../src/domain/reporter';
 import { connect } from '../../src/engine/docker/connection/connect';
-import { instanceImage } from '../../src/engine/docker/images/instanceImage';
+import { instanceImage } from '../../src/environments/image/instanceImage';
 import { dockerSettings } from '../../src/engine/docker/dockerSettings';
 import { openEngine } from '../../src/engine/openEngine';
 import { runBatch } from '../../src/batch/runBatch';

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/reporter';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
-import { instanceImage } from '../../src/engine/docker/images/instanceImage';
-import type { InstanceImage } from '../../src/engine/docker/images/instanceLayer';
+import { instanceImage } from '../../src/environments/image/instanceImage';
+import type { InstanceImage } from '../../src/environments/image/instanceLayer';
 import { tarOf } from '../../src/engine/sandbox/archive';
 import { prepareTrees } from '../../src/repository/trees';
 import {

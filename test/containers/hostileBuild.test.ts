@@ -8,14 +8,11 @@ import { gzipSync } from 'node:zlib';
 import type { Instance } from '../../src/domain/instance';
 import { HumanError } from '../../src/domain/humanError';
 import { tarOf } from '../../src/engine/sandbox/archive';
-import {
-  inContainer,
-  type BuildContainer,
-} from '../../src/engine/docker/images/build/buildContainer';
-import type { LimitHit } from '../../src/engine/docker/images/build/confinement';
+import { inContainer, type BuildContainer } from '../../src/engine/docker/build/buildContainer';
+import type { LimitHit } from '../../src/engine/docker/build/confinement';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
-import { instanceImage } from '../../src/engine/docker/images/instanceImage';
-import type { InstanceImage } from '../../src/engine/docker/images/instanceLayer';
+import { instanceImage } from '../../src/environments/image/instanceImage';
+import type { InstanceImage } from '../../src/environments/image/instanceLayer';
 import { prepareTrees } from '../../src/repository/trees';
 import {
   baseImage,

@@ -7,10 +7,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Instance } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/humanError';
-import { imageUse, removeImages } from '../../src/engine/docker/images/imageBudget';
+import { imageUse, removeImages } from '../../src/environments/imageBudget';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
-import { instanceImage } from '../../src/engine/docker/images/instanceImage';
-import type { InstanceImage } from '../../src/engine/docker/images/instanceLayer';
+import { instanceImage } from '../../src/environments/image/instanceImage';
+import type { InstanceImage } from '../../src/environments/image/instanceLayer';
 import { prebuiltName } from '../../src/engine/containerImage';
 import { prepareTrees, type Trees } from '../../src/repository/trees';
 import {

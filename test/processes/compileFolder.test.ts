@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ended } from '../../src/engine/docker/images/build/buildContainer';
-import { compileFolder } from '../../src/engine/docker/images/build/compileFolder';
+import type { Ended } from '../../src/engine/docker/build/buildContainer';
+import { compileFolder } from '../../src/environments/image/compileFolder';
 
 describe('compiling a folder', () => {
   let folder: string;

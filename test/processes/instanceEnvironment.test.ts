@@ -10,8 +10,8 @@ import {
   instanceEnvironment,
   treeVariable,
   writtenFolder,
-} from '../../src/engine/local/instanceEnvironment';
-import { pythonOfVersion } from '../../src/engine/local/pythonOfVersion';
+} from '../../src/environments/virtual/instanceEnvironment';
+import { pythonOfVersion } from '../../src/environments/virtual/pythonOfVersion';
 import { bareEnvironment, orSkip } from '../environments';
 import { plain, useExample, write, type Example, type Files } from './exampleRepository';
 

@@ -8,7 +8,7 @@ import { bareEnvironment, sitePackagesOf } from '../environments';
 import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { localEngine } from '../../src/engine/local/localEngine';
-import { treeLink } from '../../src/engine/local/instanceEnvironment';
+import { treeLink } from '../../src/environments/virtual/instanceEnvironment';
 import { findPython } from '../../src/engine/local/python';
 import type { Engine } from '../../src/engine/engine';
 import { evaluateCandidate } from '../../src/evaluation/candidate';

@@ -5,7 +5,7 @@ import { pytest } from '../../src/engine/runners/pytest';
 import { tox as toxRunner } from '../../src/engine/runners/tox';
 import type { PlanRequest } from '../../src/engine/planTests';
 import type { TestPlan } from '../../src/engine/testPlan';
-import { recipeOf } from '../../src/engine/environments/recipes';
+import { recipeOf } from '../../src/environments/recipes';
 import { parseLog } from '../../src/engine/runners/parseLog';
 import { localEngine } from '../../src/engine/local/localEngine';
 import type { RunRecord } from '../../src/engine/engine';

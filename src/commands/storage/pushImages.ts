@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { HumanError } from '../../domain/humanError';
 import { plural } from '../../domain/plural';
 import { connect } from '../../engine/docker/connection/connect';
-import { imageUse, type ImageUse } from '../../engine/docker/images/imageBudget';
+import { imageUse, type ImageUse } from '../../environments/imageBudget';
 import { pushImage } from '../../engine/docker/images/pushImage';
 import { prebuiltName } from '../../engine/containerImage';
 import { EXIT, terminalReporter, type CommandContext } from '../context';

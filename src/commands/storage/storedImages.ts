@@ -1,5 +1,5 @@
 import { HumanError } from '../../domain/humanError';
-import { imageUse, removeImages, type ImageUse } from '../../engine/docker/images/imageBudget';
+import { imageUse, removeImages, type ImageUse } from '../../environments/imageBudget';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
 import type { DockerSettings } from '../../engine/docker/dockerSettings';
 import type { EngineWork } from '../../engine/engine';

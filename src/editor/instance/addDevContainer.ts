@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
 import { publishedImage, devContainerFile } from '../../engine/devContainer';
-import { devContainerImage } from '../../engine/docker/images/devContainerImage';
+import { devContainerImage } from '../../environments/devContainerImage';
 import { runsInContainers, type EngineWork } from '../../engine/engine';
 import type { Reporter } from '../../domain/reporter';
 import type { Trees } from '../../repository/trees';

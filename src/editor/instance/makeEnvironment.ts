@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { runsInContainers } from '../../engine/engine';
-import { instanceEnvironment } from '../../engine/local/instanceEnvironment';
+import { instanceEnvironment } from '../../environments/virtual/instanceEnvironment';
 import { settingKeys } from '../shell/names';
 import { engineSettings, storageFolder } from '../shell/settings';
 import { stepBeside } from '../shell/stepBeside';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../domain/humanError';
-import { recipeOf } from '../../engine/environments/recipes';
+import { recipeOf } from '../../environments/recipes';
 import { fittingPython } from '../../engine/local/fittingEngine';
 import type { Reporter } from '../../domain/reporter';
 import { afterAWhile } from '../shell/afterAWhile';

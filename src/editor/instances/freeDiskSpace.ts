@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
-import { imageUse, removeImages, type ImageUse } from '../../engine/docker/images/imageBudget';
+import { imageUse, removeImages, type ImageUse } from '../../environments/imageBudget';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
 import {
   diskUse,

@@ -1,6 +1,6 @@
 import type { Instance } from '../../domain/instance';
-import { dayOf } from '../../engine/environments/packageDay';
-import { recipeOf, type Recipe } from '../../engine/environments/recipes';
+import { dayOf } from '../../environments/packageDay';
+import { recipeOf, type Recipe } from '../../environments/recipes';
 import { bundledProject } from '../../repository/sources';
 import { diffHtml } from './diffHtml';
 import { escapeAttribute, escapeHtml } from './sanitise';

@@ -18,8 +18,8 @@ import type {
   TestPlace,
   WorkspaceWork,
 } from '../engine';
-import { versionTag } from '../environments/projectVersion';
-import { recipeOf } from '../environments/recipes';
+import { versionTag } from '../../environments/projectVersion';
+import { recipeOf } from '../../environments/recipes';
 import { idleTimer } from '../idleTimer';
 import { tracerDigest } from '../local/python';
 import { Agent } from '../sandbox/agent';

@@ -2,8 +2,8 @@ import { RetryingMemo } from '../../domain/retryingMemo';
 import { holdFolder } from '../../repository/owner';
 import { environmentsFolder } from '../../repository/storage';
 import type { Engine, Environment, TestPlace } from '../engine';
-import type { MovedDay } from '../environments/leastDay';
-import { instanceEnvironment } from './instanceEnvironment';
+import type { MovedDay } from '../../environments/leastDay';
+import { instanceEnvironment } from '../../environments/virtual/instanceEnvironment';
 import { localEngine } from './localEngine';
 
 /** In place of an interpreter: an environment is made for each instance. */

@@ -23,14 +23,14 @@ import {
 import { outputLimit } from '../boundedOutput';
 import { killMarked } from '../killRun';
 import { runMark, runProcess, type ProcessRequest, type ProcessResult } from '../process';
-import { missingPrograms } from '../environments/programs';
-import { versionTag } from '../environments/projectVersion';
+import { missingPrograms } from '../programs';
+import { versionTag } from '../../environments/projectVersion';
 import { runnerOf } from '../runners/runners';
 import { followTrace } from '../tracer/followTrace';
 import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';
 import { alikeInPair, keptCompiledFiles, type CompiledOfPair } from './compilePristine';
 import { watchEnvironment, type EnvironmentWatch } from './environmentWatch';
-import { treeVariable } from './instanceEnvironment';
+import { treeVariable } from '../../environments/virtual/instanceEnvironment';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { guard, type Guardian } from './guardian';
 import { startLocalServices } from './localServices';

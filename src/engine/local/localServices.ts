@@ -8,11 +8,11 @@ import { makeFolder } from '../../files/makeFolder';
 import { sha256OfJson } from '../../files/sha256';
 import { withLock } from '../../repository/lock';
 import { environmentsFolder, lockPath } from '../../repository/storage';
-import { asOf } from '../environments/packageDay';
-import { missingService, services, type ServiceName } from '../environments/services';
+import { asOf } from '../../environments/packageDay';
+import { missingService, services, type ServiceName } from '../services';
 import { runProcess, type ProcessRequest } from '../process';
-import { pythonOfVersion } from './pythonOfVersion';
-import { uvOf } from './uvOf';
+import { pythonOfVersion } from '../../environments/virtual/pythonOfVersion';
+import { uvOf } from '../../environments/virtual/uvOf';
 
 /** Services that run beside the tests of one run. */
 interface RunningServices {

@@ -6,7 +6,7 @@ import { sha256 } from '../../files/sha256';
 import { HumanError, messageOf } from '../../domain/humanError';
 import { systemFault } from '../../files/systemFault';
 import type { Environment } from '../engine';
-import { treeLink, writtenFolder } from './instanceEnvironment';
+import { treeLink, writtenFolder } from '../../environments/virtual/instanceEnvironment';
 import { readInstalled, type ImportFolders, type InstalledFiles } from './installedFiles';
 
 /**

@@ -7,9 +7,9 @@ import { sha256OfJson } from '../../files/sha256';
 import { writeWholeFile } from '../../files/wholeFile';
 import { compiledFolder } from '../../repository/storage';
 import type { EngineWork, TestPlace } from '../engine';
-import { projectNeeds } from '../environments/projectNeeds';
-import { plainName } from '../environments/projectVersion';
-import { recipeOf } from '../environments/recipes';
+import { projectNeeds } from '../../environments/projectNeeds';
+import { plainName } from '../../environments/projectVersion';
+import { recipeOf } from '../../environments/recipes';
 
 /**
  * Imports the packages of R, and looks for what its tests import. Its last line says what is

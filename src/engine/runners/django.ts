@@ -1,4 +1,4 @@
-import { isInVersionRange } from '../environments/versionRange';
+import { isInVersionRange } from '../versionRange';
 import {
   testArgumentsOf,
   dotted,

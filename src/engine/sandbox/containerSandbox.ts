@@ -16,8 +16,8 @@ import {
 } from '../../repository/treeFiles';
 import { BoundedOutput, outputLimit, streamLimit } from '../boundedOutput';
 import type { RunRecord, RunRequest, Sandbox } from '../engine';
-import { missingPrograms } from '../environments/programs';
-import { missingService } from '../environments/services';
+import { missingPrograms } from '../programs';
+import { missingService } from '../services';
 import { runnerOf } from '../runners/runners';
 import { endings, type Ending } from '../process';
 import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';

@@ -16,7 +16,7 @@ import { openDataset } from '../../../src/dataset/dataset';
 import { messageOf } from '../../../src/domain/humanError';
 import type { Instance } from '../../../src/domain/instance';
 import { silent } from '../../../src/domain/reporter';
-import { recipeOf } from '../../../src/engine/environments/recipes';
+import { recipeOf } from '../../../src/environments/recipes';
 import { openLineJournal } from '../../../src/files/lineJournal';
 import { sha256OfJson } from '../../../src/files/sha256';
 import { repositoryAt } from '../../../src/repository/source';

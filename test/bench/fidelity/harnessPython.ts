@@ -4,12 +4,12 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Instance } from '../../../src/domain/instance';
 import { silent } from '../../../src/domain/reporter';
-import { asOf } from '../../../src/engine/environments/packageDay';
-import { packageOf, plainName } from '../../../src/engine/environments/projectVersion';
-import { isInVersionRange } from '../../../src/engine/environments/versionRange';
-import { treeLink, writtenFolder } from '../../../src/engine/local/instanceEnvironment';
-import { pythonOfVersion } from '../../../src/engine/local/pythonOfVersion';
-import { uvOf } from '../../../src/engine/local/uvOf';
+import { asOf } from '../../../src/environments/packageDay';
+import { packageOf, plainName } from '../../../src/environments/projectVersion';
+import { isInVersionRange } from '../../../src/engine/versionRange';
+import { treeLink, writtenFolder } from '../../../src/environments/virtual/instanceEnvironment';
+import { pythonOfVersion } from '../../../src/environments/virtual/pythonOfVersion';
+import { uvOf } from '../../../src/environments/virtual/uvOf';
 import { sha256OfJson } from '../../../src/files/sha256';
 import table from './harnessPackages.json';
 

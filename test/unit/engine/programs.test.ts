@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { missingPrograms } from '../../../src/engine/environments/programs';
-import { missingService } from '../../../src/engine/environments/services';
+import { missingPrograms } from '../../../src/engine/programs';
+import { missingService } from '../../../src/engine/services';
 import { servicesInSandbox } from '../../../src/engine/sandbox/sandboxServices';
 import type { Environment } from '../../../src/engine/engine';
 import { planTests } from '../../../src/engine/planTests';
-import { recipeOf, recipeSchema } from '../../../src/engine/environments/recipes';
+import { recipeOf, recipeSchema } from '../../../src/environments/recipes';
 
 describe('programs and services that tests expect', () => {
   it('names a missing program only where the log speaks of it', () => {

@@ -19,15 +19,16 @@ describe('durations and limits of time', () => {
     assert.deepEqual(holding(/\bDate\.now\b/), [
       // Times of files.
       'editor/shell/window/readOnlyFiles.ts',
-      // Times of containers, volumes, images and cache entries, which engines and disks keep.
-      'engine/docker/images/build/compilerCache.ts',
-      'engine/docker/images/imageRecords.ts',
+      // Times of containers and volumes, which engines keep.
       'engine/docker/sandbox/abandonedContainers.ts',
       'engine/docker/sandbox/programVolume.ts',
       'engine/kubernetes/abandonedPods.ts',
       // Times of files.
       'engine/local/environmentWatch.ts',
       'engine/local/localEngine.ts',
+      // Times of images and cache entries, which engines and disks keep.
+      'environments/image/further/compilerCache.ts',
+      'environments/image/imageRecords.ts',
       // Times in the headers of an answer.
       'method/modelProxy/modelProxy.ts',
       'method/models/answering.ts',

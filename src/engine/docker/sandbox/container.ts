@@ -12,7 +12,7 @@ import type { Loss } from '../../sandbox/agent';
 import { firstFrame } from '../../sandbox/firstFrame';
 import { firstProcess } from '../../sandbox/firstProcess';
 import { engineProblem, type DockerConnection } from '../connection/connect';
-import type { InstanceImage } from '../images/instanceLayer';
+import type { InstanceImage } from '../../../environments/image/instanceLayer';
 import { containerLabels } from '../labels';
 import { tracerFolder } from '../../sandbox/containerSandbox';
 import type { DockerSettings } from '../dockerSettings';

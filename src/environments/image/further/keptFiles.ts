@@ -1,0 +1,47 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sha256 } from '../../../files/sha256';
+import { writeWholeFile } from '../../../files/wholeFile';
+import { contentTime, filesInTar, tarOf } from '../../../engine/sandbox/archive';
+
+/** Path of files that builds keep on this machine; `digest` names what they were made from. */
+export const keptPath = (storage: string, digest: string): string =>
+  join(storage, 'images', 'compiled', digest);
+
+/**
+ * The kept files by name. No container can write to them. Files that do not match their recorded
+ * digest are discarded.
+ *
+ * @param say gets a message when files are discarded
+ */
+export async function readKeptFiles(
+  path: string,
+  say: (line: string) => void,
+): Promise<ReadonlyMap<string, Buffer>> {
+  const content = await readFile(path).catch(() => undefined);
+  if (content === undefined) return new Map();
+  const [digest, archive] = [content.toString('latin1', 0, 64), content.subarray(64)];
+  if (sha256(archive) === digest) {
+    const files = await filesInTar(archive).catch(() => undefined);
+    if (files !== undefined) return new Map(files.map((file) => [file.path, file.content]));
+  }
+  say(`the compiled files in ${path} are not what was kept there: they are thrown away`);
+  await rm(path, { force: true });
+  return new Map();
+}
+
+/** Never fails: without the kept files, everything is compiled again. */
+export async function writeKeptFiles(
+  path: string,
+  files: ReadonlyMap<string, Buffer>,
+): Promise<void> {
+  const archive = await tarOf(
+    [...files].map(([name, content]) => ({
+      path: name,
+      content,
+      time: contentTime(Buffer.alloc(0)),
+    })),
+  );
+  const whole = Buffer.concat([Buffer.from(sha256(archive), 'latin1'), archive]);
+  await writeWholeFile(path, whole).catch(() => undefined);
+}

@@ -1,0 +1,186 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inflateRawSync } from 'node:zlib';
+import { z } from 'zod';
+import { sha256 } from '../../files/sha256';
+import { HumanError, messageOf } from '../../domain/humanError';
+import { writeWholeFile } from '../../files/wholeFile';
+import type { Downloads } from './downloads';
+import { hostOf, IndexTrouble, type IndexClient } from './indexClient';
+import { pageTypes, readIndexPage, type IndexFile } from './indexPages';
+import type { IndexSettings, PackageIndex } from './indexSettings';
+
+/** The record of a fetched program. */
+const recordSchema = z.object({
+  version: z.string(),
+  /** The wheel that contained it, and the digest of the wheel as the index published it. */
+  wheel: z.string(),
+  wheelDigest: z.string(),
+  /** SHA-256 of the program. */
+  digest: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+export interface Program {
+  readonly version: string;
+  /** SHA-256. */
+  readonly digest: string;
+  readonly content: Buffer;
+}
+
+interface UvRequest {
+  readonly storage: string;
+  /** Processor of the container, as `uname -m` names it. */
+  readonly machine: string;
+  readonly settings: IndexSettings;
+  readonly client: IndexClient;
+  readonly downloads: Downloads;
+  readonly say: (line: string) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The oldest uv with all options that are used here: `--exclude-newer-package`. */
+const oldest = [0, 9];
+const wheelLimit = 256 << 20;
+
+/**
+ * The program uv, which resolves requirements. It comes from a wheel with the digest that the index
+ * publishes. It is kept on this machine, where no container reaches it, and compared with its
+ * digest at each use. As uv needs no Python, it also serves Python versions that it cannot be
+ * installed for.
+ *
+ * @throws HumanError when the index has none or cannot be reached; Cancelled
+ */
+export async function uvProgram(request: UvRequest): Promise<Program> {
+  const { storage, machine, say } = request;
+  const folder = join(storage, 'images', 'programs');
+  const recordPath = join(folder, `uv-${machine.replace(/\W/g, '_')}.json`);
+  const known = await readFile(recordPath, 'utf8')
+    .then((text) => recordSchema.parse(JSON.parse(text)))
+    .catch(() => undefined);
+  if (known !== undefined) {
+    const path = join(folder, known.digest);
+    const content = await readFile(path).catch(() => undefined);
+    if (content !== undefined && sha256(content) === known.digest) {
+      return { version: known.version, digest: known.digest, content };
+    }
+    if (content !== undefined) {
+      say(
+        `the program uv in ${folder} does not have the digest that it was kept with (${known.digest.slice(0, 12)}…): it is thrown away and fetched again`,
+      );
+      await rm(path, { force: true });
+    }
+  }
+  const { wheel, content: archive } = await fetched(request);
+  const content = programIn(archive, 'uv');
+  const digest = sha256(content);
+  const version = versionOf(wheel.filename).join('.');
+  await writeWholeFile(join(folder, digest), content);
+  const record = { version, wheel: wheel.filename, wheelDigest: sha256(archive), digest };
+  await writeWholeFile(recordPath, JSON.stringify(record));
+  say(`fetched ${wheel.filename}, with the digest that the index publishes`);
+  return { version, digest, content };
+}
+
+const versionOf = (filename: string): number[] =>
+  (/^uv-(\d+(?:\.\d+)*)-/.exec(filename)?.[1] ?? '').split('.').filter(Boolean).map(Number);
+
+const compare = (one: readonly number[], other: readonly number[]): number => {
+  for (let at = 0; at < Math.max(one.length, other.length); at++) {
+    const difference = (one[at] ?? 0) - (other[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+};
+
+/** The newest wheel of uv for a machine with a Linux of glibc. */
+export function newestUv(files: readonly IndexFile[], machine: string): IndexFile | undefined {
+  const platform = new RegExp(`-[^-]*manylinux(2014|_2_17)_${machine}(\\.[^-]*)?\\.whl$`);
+  return files
+    .filter(({ filename, yanked }) => {
+      const version = versionOf(filename);
+      return (
+        yanked === false &&
+        version.length > 0 &&
+        compare(version, oldest) >= 0 &&
+        platform.test(filename)
+      );
+    })
+    .sort((one, other) => compare(versionOf(other.filename), versionOf(one.filename)))[0];
+}
+
+async function fetched(request: UvRequest): Promise<{ wheel: IndexFile; content: Buffer }> {
+  const { settings, client, downloads, machine, signal, say } = request;
+  let why = '';
+  for (const index of [...settings.others, settings.usual]) {
+    try {
+      const found = await filesOf(index, request);
+      const wheel = found === undefined ? undefined : newestUv(found, machine);
+      if (wheel === undefined) continue;
+      const kept = wheel.sha256 === undefined ? undefined : await downloads.find(wheel.sha256);
+      if (kept !== undefined) return { wheel, content: await readFile(kept) };
+      if (wheel.sha256 === undefined) {
+        say(
+          `${hostOf(index.url)} publishes no SHA-256 for ${wheel.filename}: it cannot be compared`,
+        );
+      }
+      const answer = await client.get(wheel.url, index, { signal });
+      if (answer.status !== 200) {
+        answer.body.resume();
+        throw new IndexTrouble(`${hostOf(wheel.url)} answers with status ${answer.status}`);
+      }
+      const { path } = await downloads.keep(answer.body, wheel.sha256, wheelLimit);
+      return { wheel, content: await readFile(path) };
+    } catch (error) {
+      if (signal?.aborted === true) throw error;
+      why = `: ${messageOf(error)}`;
+    }
+  }
+  throw new HumanError(
+    `Could not get uv ${oldest.join('.')} or later for ${machine}, which resolves requirements, from the package index${why}`,
+    `See whether ${[...settings.others, settings.usual].map(({ url }) => hostOf(url)).join(' or ')} can be reached from here, and set PIP_INDEX_URL to an index that has uv`,
+  );
+}
+
+async function filesOf(
+  index: PackageIndex,
+  { client, signal }: UvRequest,
+): Promise<IndexFile[] | undefined> {
+  const answer = await client.get(`${index.url}/uv/`, index, { accept: pageTypes, signal });
+  if (answer.status !== 200) {
+    answer.body.resume();
+    if (answer.status === 404) return undefined;
+    throw new IndexTrouble(`${hostOf(index.url)} answers with status ${answer.status}`);
+  }
+  const pieces: Buffer[] = [];
+  for await (const piece of answer.body) pieces.push(piece as Buffer);
+  return readIndexPage(Buffer.concat(pieces).toString('utf8'), answer.type, answer.url);
+}
+
+/**
+ * Extracts a program from a wheel, where it is `NAME.data/scripts/` in a zip file.
+ * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3
+ *
+ * @throws Error when the bytes are no such wheel
+ */
+function programIn(wheel: Buffer, name: string): Buffer {
+  const last = wheel.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
+  if (last < 0) throw new Error('the wheel is no zip file');
+  let at = wheel.readUInt32LE(last + 16);
+  for (let left = wheel.readUInt16LE(last + 10); left > 0; left--) {
+    if (wheel.readUInt32LE(at) !== 0x02014b50) break;
+    const [nameLength, extra, comment] = [28, 30, 32].map((from) => wheel.readUInt16LE(at + from));
+    const path = wheel.toString('utf8', at + 46, at + 46 + (nameLength ?? 0));
+    if (path.endsWith(`.data/scripts/${name}`)) {
+      const method = wheel.readUInt16LE(at + 10);
+      const packed = wheel.readUInt32LE(at + 20);
+      const start = wheel.readUInt32LE(at + 42);
+      const from = start + 30 + wheel.readUInt16LE(start + 26) + wheel.readUInt16LE(start + 28);
+      const data = wheel.subarray(from, from + packed);
+      const content = method === 0 ? Buffer.from(data) : inflateRawSync(data);
+      if (content.length !== wheel.readUInt32LE(at + 24)) break;
+      return content;
+    }
+    at += 46 + (nameLength ?? 0) + (extra ?? 0) + (comment ?? 0);
+  }
+  throw new Error(`the wheel has no program ${name}`);
+}
