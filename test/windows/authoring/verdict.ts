@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
@@ -240,6 +240,18 @@ describe('the verdict and what becomes of it', () => {
       assert.match(hover, /ΔC is lower by 11 lines that these tests ran/);
       assert.match(hover, /The candidate changes files outside tests\.\s+NOTES\.txt/);
       await screenshot('findings-removed-tests');
+      await writeFile(path, text);
+      await vscode.commands.executeCommand('swt-bench.reproduce');
+      await waitFor('the one finding by its name', async () => {
+        const shown = await statusText();
+        return (
+          /ΔC 71 % 12\/17 · ⚠ edits outside tests/.test(shown) && !shown.includes('edited since')
+        );
+      });
+      await waitFor('no lens above the file', async () =>
+        (await visible.codeLenses()).every(({ text: lens }) => !lens.includes('removed')),
+      );
+      await screenshot('finding-in-status-bar');
     } finally {
       await rm(stray, { force: true });
     }
@@ -265,6 +277,36 @@ describe('the verdict and what becomes of it', () => {
     );
     await screenshot('syntax-error');
     await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
+  });
+
+  it('knows the tests of a file that is renamed', async () => {
+    const [from, to] = ['tests/test_money.py', 'tests/test_cash.py'].map((path) =>
+      join(folder().fsPath, path),
+    );
+    assert.ok(from !== undefined && to !== undefined);
+    await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await rename(from, to);
+    try {
+      await vscode.commands.executeCommand('swt-bench.reproduce');
+      await waitFor('a verdict without findings', async () =>
+        /1 F→P · ΔC 71 % 12\/17$/.test(await statusText()),
+      );
+      await vscode.commands.executeCommand('workbench.view.extension.test');
+      const rows = await waitFor('the rows', async () => {
+        const all = await visible.testingRows();
+        return all.some(({ label }) => label.includes('tests/test_cash.py')) ? all : undefined;
+      });
+      assert.deepEqual(
+        rows.filter(({ label }) => label.includes('· new ·')).map(({ label }) => label),
+        ['F→P  test_parts_add_up_to_the_amount · new · AllocateTest · tests/test_cash.py'],
+      );
+      const unchanged = rows.find(({ label }) => label.includes('unchanged tests'));
+      assert.match(unchanged?.aria ?? '', /Passed/);
+      await screenshot('renamed-file');
+    } finally {
+      await rename(to, from);
+    }
   });
 
   it('opens on a click what may be done next, exporting first after a success', async () => {
