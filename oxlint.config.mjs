@@ -15,39 +15,61 @@ const layers = {
   evaluation: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'environments'],
   ],
-  validation: ['domain', 'python', 'repository', 'engine', 'evaluation'],
+  validation: ['domain', 'files', 'python', 'dataset', 'repository', 'engine', 'evaluation'],
   mutation: ['domain', 'files', 'python', 'patch', 'engine', 'evaluation'],
-  results: ['domain', 'files', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
+  study: ['domain', 'files', 'dataset', 'mutation'],
+  results: [
+    ...['domain', 'files', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
+    ...['mutation', 'study'],
+  ],
   batch: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
-    ...['evaluation', 'mutation', 'results'],
+    ...['evaluation', 'mutation', 'study', 'results'],
   ],
-  study: ['domain', 'files', 'dataset', 'results'],
   method: ['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
   repair: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
-    ...['evaluation', 'results', 'batch', 'study'],
+    ...['evaluation', 'study', 'results', 'batch'],
   ],
-  trajectory: ['domain', 'files', 'results', 'study', 'method'],
+  trajectory: ['domain', 'files', 'engine', 'study', 'results', 'method'],
   commands: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
-    ...['environments', 'validation', 'results', 'batch', 'study', 'method', 'repair'],
-    'trajectory',
+    ...['environments', 'validation', 'mutation', 'study', 'results', 'batch', 'method'],
+    ...['repair', 'trajectory'],
   ],
-  // Of dataset/ and trajectory/ only what runs in a page: the language of filters, and what the
+  // Of the other rooms only what runs in a page: the language of filters, tables, and what the
   // viewer computes.
-  dashboard: ['domain', 'dataset', 'trajectory'],
+  dashboard: ['domain', 'dataset', 'mutation', 'study', 'trajectory'],
 };
-
 const folders = [...Object.keys(layers), 'editor'];
 
+/** Rooms whose sub-folders others may still import from. None is to be added. */
+const withoutHall = ['python', 'engine', 'environments', 'method', 'results', 'study', 'dashboard'];
+
+/** A room's top-level files are its interface; its sub-folders are private. */
+const halls = (own) =>
+  folders
+    .filter((room) => room !== own && !withoutHall.includes(room))
+    .map((room) => ({
+      regex: `^(\\.\\.?/)+${room}/[^/]+/`,
+      message: `Import from the files directly in ${room}/: its sub-folders are private.`,
+    }));
+
 /**
- * Matches each path but this one, from where it stands to the end. Patterns have no look-ahead.
+ * Matches each path but these, from where it stands to the end. Patterns have no look-ahead.
  */
-const otherThan = (path) =>
-  `(?:${[...path].map((letter, i) => `${path.slice(0, i)}(?:[^${letter}]|$)`).join('|')}|${path}.)`;
-/** All of evaluation/ but the file that holds nothing of an answer. */
-const notTheHint = `evaluation/${otherThan('hints/unrelatedFailure')}`;
+function otherThan(...paths) {
+  const letters = [...new Set(paths.flatMap((path) => path.slice(0, 1)))].filter(Boolean);
+  const others = letters.length === 0 ? '.' : `[^${letters.join('')}]`;
+  const longer = letters.map(
+    (letter) =>
+      letter +
+      otherThan(...paths.flatMap((path) => (path.startsWith(letter) ? [path.slice(1)] : []))),
+  );
+  return `(?:${[others, ...(paths.includes('') ? [] : ['$']), ...longer].join('|')})`;
+}
+/** All of evaluation/ but the files that hold nothing of an answer. */
+const notTheHint = `evaluation/${otherThan('unrelatedFailure', 'lostTests')}`;
 
 const importRules = (folder, allowed, more = []) => ({
   'no-restricted-imports': [
@@ -63,6 +85,7 @@ const importRules = (folder, allowed, more = []) => ({
             regex: `^(\\.\\./)+${other}/`,
             message: `${folder}/ may not import ${other}/: imports run downward only.`,
           })),
+        ...halls(folder),
         ...more,
       ],
     },
@@ -98,7 +121,7 @@ const neverTheAnswer = {
       message: 'A method or tool sees a ModelView: runs and rows of the dataset hold the answer.',
     },
     {
-      regex: '/domain/(?:finding|study/)',
+      regex: '/(?:domain/finding$|study/)',
       message: 'Findings, mutants and entries of runs tell of R∘X*: they are for the developer.',
     },
   ]),
@@ -116,7 +139,7 @@ const neverTheAnswerInEditor = {
       {
         patterns: [
           {
-            regex: `/(?:domain/(?:instance$|finding$|study/)|dataset/|mutation/|${notTheHint}|repository/instanceState$)`,
+            regex: `/(?:domain/(?:instance$|finding$)|study/|dataset/|mutation/|${notTheHint}|repository/instanceState$)`,
             message: 'A model sees a ModelView: instances, rows and runs hold the answer.',
           },
           {

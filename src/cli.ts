@@ -28,10 +28,10 @@ import { registerStorage } from './commands/storage/storage';
 import { registerTrajectory } from './commands/trajectory/trajectory';
 import { registerTriage } from './commands/triage';
 import { registerValidate } from './commands/validate';
-import { Cancelled, HumanError } from './domain/humanError';
+import { Cancelled, HumanError } from './domain/work';
 import { systemFault } from './files/systemFault';
 import { redactKeys, takeKeys } from './engine/keysInUse';
-import { forTerminal, withoutEscapes } from './domain/withoutControl';
+import { forTerminal, withoutEscapes } from './domain/text';
 import { allKeyVariables } from './method/models/providers';
 import { bytesOf } from './patch/bytes';
 

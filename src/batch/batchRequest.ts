@@ -1,14 +1,13 @@
 import type { Instance, Prediction } from '../domain/instance';
-import type { Denominator } from '../domain/study/denominator';
-import type { Reporter } from '../domain/reporter';
+import type { Denominator } from '../study/denominator';
+import type { Reporter, Shard } from '../domain/work';
 import type { Engine } from '../engine/engine';
 import type { Mode } from '../evaluation/prepareCandidate';
-import type { RunStore } from '../evaluation/runStore';
-import type { AskedFormat } from '../patch/conversion';
+import type { RunStore } from '../evaluation/testRun';
+import type { AskedFormat } from '../patch/toUnified';
 import type { PythonParser } from '../python/parser';
-import type { Sources } from '../repository/sources';
+import type { Sources } from '../repository/source';
 import type { EngineLimits } from '../engine/guardedEngine';
-import type { Shard } from '../domain/shard';
 import type { InstancesAndPredictions } from './partOfShard';
 
 /** How often, and after what delay, a batch retries what an infrastructure fault has ended. */

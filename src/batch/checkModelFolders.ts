@@ -1,4 +1,4 @@
-import { HumanError } from '../domain/humanError';
+import { HumanError } from '../domain/work';
 import type { Prediction } from '../domain/instance';
 import { modelFolder } from '../results/runFolder';
 

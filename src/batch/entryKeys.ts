@@ -1,9 +1,9 @@
-import { sha256OfJson } from '../files/sha256';
+import { sha256OfJson } from '../files/digest';
 import packageJson from '../../package.json';
-import { withoutPassword } from '../repository/git/unreachable';
+import { withoutPassword } from '../repository/git';
 import { shardKey } from '../results/lockedRunFolder';
 import { reportVersion } from '../results/reportSchema';
-import { shardText } from '../domain/shard';
+import { shardText } from '../domain/work';
 import type { BatchRequest } from './batchRequest';
 
 type Asked = Pick<

@@ -1,11 +1,11 @@
 import pRetry from 'p-retry';
 import type { Instance } from '../domain/instance';
-import { Cancelled, messageOf, throwIfAborted } from '../domain/humanError';
-import type { NotEvaluatedReason } from '../domain/reason';
+import { Cancelled, messageOf, throwIfAborted } from '../domain/work';
+import type { NotEvaluatedReason } from '../domain/verdict';
 import { sourceOf } from '../repository/source';
 import { prepareTrees } from '../repository/trees';
 import { openSession, type InstanceSession } from '../evaluation/session';
-import { failureOf, isInfrastructureFault, type Stage } from './faults';
+import { failureOf, isInfrastructureFault, type Stage } from './work/faults';
 import type { BatchRequest, RetryOptions } from './batchRequest';
 
 const patient: RetryOptions = { times: 3, firstDelay: 1000 };

@@ -1,5 +1,5 @@
 import type { Instance, Prediction } from '../domain/instance';
-import type { Shard } from '../domain/shard';
+import type { Shard } from '../domain/work';
 import { inGroups } from './plan';
 
 /** The instances of a run with their candidates. */

@@ -1,4 +1,4 @@
-import { sha256 } from '../files/sha256';
+import { sha256 } from '../files/digest';
 import type { Instance, Prediction } from '../domain/instance';
 import { sides, type Side } from '../domain/outcome';
 import { isTestPath } from '../patch/testFiles';

@@ -1,6 +1,6 @@
 import type { PlanCounts } from './plan';
 import type { BatchProgress } from './runBatch';
-import { plural } from '../domain/plural';
+import { plural } from '../domain/text';
 
 /**
  * The sentence that a person sees before a batch begins.

@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Prediction } from '../domain/instance';
-import { HumanError } from '../domain/humanError';
-import type { RunEntry } from '../domain/study/entry';
+import { HumanError } from '../domain/work';
+import type { RunEntry } from '../study/entry';
 import { candidateKey, journalPath, readJournal, type JournalLine } from '../results/journal';
 import { readManifest, writeManifest, type RunManifest } from '../results/manifest';
 import { reportPath, reportsFolder, runFolder } from '../results/runFolder';

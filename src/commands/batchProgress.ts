@@ -1,4 +1,4 @@
-import type { Reporter } from '../domain/reporter';
+import type { Reporter } from '../domain/work';
 import { planText, progressText } from '../batch/progressText';
 import type { BatchHooks } from '../batch/runBatch';
 import type { RepairHooks } from '../repair/repairPool';

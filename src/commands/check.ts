@@ -1,4 +1,4 @@
-import { jsonText } from '../domain/withoutControl';
+import { jsonText } from '../domain/text';
 import { asShown, textOf } from '../patch/bytes';
 import type { PatchFormat } from '../patch/toUnified';
 import type { RegisterCommand } from './registerCommand';

@@ -1,6 +1,6 @@
-import type { Reporter } from '../domain/reporter';
+import type { Reporter } from '../domain/work';
 import { describeProblem, openDataset as open, type Dataset } from '../dataset/dataset';
-import { parseSources, withBundledSource } from '../repository/sources';
+import { parseSources, withBundledSource } from '../repository/source';
 
 /** The parts of its process that a command may use. */
 export interface CommandContext {

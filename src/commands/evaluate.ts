@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import { plainJson } from '../domain/withoutControl';
+import { plainJson, markdownLine, plural } from '../domain/text';
 import {
   findingSentences,
   trajectoryFindingSentences,
   type Finding,
   type TrajectoryFinding,
 } from '../domain/finding';
-import { HumanError } from '../domain/humanError';
-import type { Reporter } from '../domain/reporter';
+import { HumanError, type Reporter } from '../domain/work';
 import type { Engine } from '../engine/engine';
 import { redactKeys } from '../engine/keysInUse';
 import { withEngine } from '../engine/openEngine';
@@ -16,15 +15,13 @@ import { runBatch, type BatchOutcome } from '../batch/runBatch';
 import { sameness } from '../batch/entryKeys';
 import { usualRunId } from '../batch/runResults';
 import { workersFor } from '../batch/workersFor';
-import { markdownLine } from '../evaluation/markdown';
 import { environmentReport, ratesByModel, readReport, reasonsOf } from '../results/report';
 import type { Report } from '../results/reportSchema';
 import { keepingNodeSeconds } from '../results/keepingNodeSeconds';
 import { nodesOfRun } from '../results/nodeSeconds';
 import { reportPath, runFolder } from '../results/runFolder';
-import { runStore } from '../evaluation/runStore';
+import { runStore } from '../evaluation/testRun';
 import { ratesText, resultLine, resultTable, type ResultLine } from '../results/resultTable';
-import { plural } from '../domain/plural';
 import { batchProgressHooks } from './batchProgress';
 import { EXIT, terminalReporter, type CommandContext } from './context';
 import {
@@ -107,7 +104,7 @@ export async function evaluateCommand(
   const reporter = terminalReporter(context);
   const read = await readEvaluationInput(options, context);
   // Imported here, since most commands need no formats of trajectories.
-  const { withTrajectoryFindings } = await import('../trajectory/scan/withTrajectoryFindings');
+  const { withTrajectoryFindings } = await import('../trajectory/withTrajectoryFindings');
   const found = await withTrajectoryFindings(read.predictions, read.origins, {
     ...{ redact: redactKeys, signal: context.signal, reporter },
   });

@@ -1,19 +1,18 @@
 import { join } from 'node:path';
-import { jsonText } from '../domain/withoutControl';
+import { jsonText, layOut, plural } from '../domain/text';
 import { loadPredictions } from '../dataset/predictions';
-import { HumanError } from '../domain/humanError';
+import { HumanError } from '../domain/work';
 import { withEngine } from '../engine/openEngine';
 import type { AskedFormat } from '../patch/toUnified';
 import { createPythonParser } from '../python/parser';
-import { parseSources } from '../repository/sources';
+import { parseSources } from '../repository/source';
 import { workersFor } from '../batch/workersFor';
-import { runStore } from '../evaluation/runStore';
+import { runStore } from '../evaluation/testRun';
 import { filterRepairBatch } from '../repair/filterRepairs';
 import type { FilteredBatch, FilterRequest } from '../repair/filterRequest';
 import { filteredDocument, type FilteredDocument } from '../repair/filteredRepairsSchema';
 import { usualRepairRun } from '../repair/repairFolder';
 import { readRepairResults } from '../study/repairResults';
-import { layOut } from '../domain/layOut';
 import { batchProgressHooks } from './batchProgress';
 import {
   EXIT,
@@ -39,7 +38,6 @@ import {
   storageOption,
 } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
-import { plural } from '../domain/plural';
 
 interface FilterRepairsOptions extends SelectingOptions, EngineOptions {
   dataset: string;

@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { Cancelled, HumanError, messageOf } from '../domain/humanError';
+import { Cancelled, HumanError, messageOf } from '../domain/work';
 import { readPlainFile } from '../files/plainFile';
 import type { CommandContext } from './context';
 

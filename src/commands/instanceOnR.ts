@@ -1,14 +1,11 @@
 import { join } from 'node:path';
 import type { Instance } from '../domain/instance';
-import { HumanError } from '../domain/humanError';
-import type { Reporter } from '../domain/reporter';
-import { RetryingMemo } from '../domain/retryingMemo';
+import { HumanError, type Reporter, RetryingMemo } from '../domain/work';
 import { openEngine } from '../engine/openEngine';
-import { runStore } from '../evaluation/runStore';
+import { runStore } from '../evaluation/testRun';
 import { modelView, type ModelView, type ModelViewParts } from '../method/modelView';
 import { createPythonParser } from '../python/parser';
-import { sourceOf } from '../repository/source';
-import { parseSources } from '../repository/sources';
+import { sourceOf, parseSources } from '../repository/source';
 import { prepareTrees } from '../repository/trees';
 import { openDatasetOption, sourcesFor, type CommandContext } from './context';
 import { engineRequest, type EngineOptions } from './options/engineOptions';

@@ -1,6 +1,5 @@
-import { jsonText } from '../domain/withoutControl';
+import { jsonText, layOut } from '../domain/text';
 import { figures } from '../dataset/dataset';
-import { layOut } from '../domain/layOut';
 import { EXIT, openDatasetOption, type CommandContext } from './context';
 import {
   selectedInstances,

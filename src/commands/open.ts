@@ -1,16 +1,18 @@
 import { readdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Reporter } from '../domain/reporter';
+import { type Reporter, HumanError, messageOf } from '../domain/work';
 import type { Instance } from '../domain/instance';
-import { HumanError, messageOf } from '../domain/humanError';
 import { runsInContainers } from '../engine/engine';
 import { devContainerFile } from '../engine/devContainer';
 import { devContainerImage } from '../environments/devContainerImage';
-import { isUrl, sourceOf } from '../repository/source';
-import { parseSources } from '../repository/sources';
+import { isUrl, sourceOf, parseSources } from '../repository/source';
 import { prepareTrees, remarkOn, type Trees } from '../repository/trees';
-import { copyTreeTo, makeWorkspace } from '../repository/workspace';
-import { writeDevContainer, writeWindowTitle } from '../repository/workspaceFiles';
+import {
+  copyTreeTo,
+  makeWorkspace,
+  writeDevContainer,
+  writeWindowTitle,
+} from '../repository/workspace';
 import {
   EXIT,
   openDatasetOption,

@@ -1,7 +1,6 @@
-import { jsonText } from '../domain/withoutControl';
+import { jsonText, layOut } from '../domain/text';
 import { isKnownRepository, parseLog, testOutput } from '../engine/runners/parseLog';
 import type { Mode } from '../evaluation/prepareCandidate';
-import { layOut } from '../domain/layOut';
 import { EXIT, type CommandContext } from './context';
 import { inputName, readInput } from './input';
 import { jsonOption, modeOption } from './options/sharedOptions';

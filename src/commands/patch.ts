@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { jsonText } from '../domain/withoutControl';
-import { HumanError } from '../domain/humanError';
+import { jsonText } from '../domain/text';
+import { HumanError } from '../domain/work';
 import { asShown, textOf } from '../patch/bytes';
 import { toUnified, type Conversion, type PatchFormat } from '../patch/toUnified';
 import { hasErrors, type Diagnostic } from '../patch/diagnostic';

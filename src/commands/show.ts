@@ -1,4 +1,4 @@
-import { jsonText } from '../domain/withoutControl';
+import { jsonText } from '../domain/text';
 import type { Instance } from '../domain/instance';
 import { EXIT, openDatasetOption, type CommandContext } from './context';
 import { datasetOption, jsonOption, storageOption } from './options/sharedOptions';

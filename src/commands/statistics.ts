@@ -1,7 +1,7 @@
-import { jsonText } from '../domain/withoutControl';
+import { jsonText } from '../domain/text';
 import { statisticsNotes } from '../dataset/statistics';
-import { tagCounts, tagCountsText } from '../dataset/triage/tagCounts';
-import { gatherStatistics, statisticsText } from '../evaluation/statistics';
+import { tagCounts, tagCountsText } from '../dataset/triage';
+import { gatherStatistics, statisticsText } from '../validation/statistics';
 import { EXIT, openDatasetOption, terminalReporter, type CommandContext } from './context';
 import {
   selectedInstances,

@@ -1,8 +1,8 @@
-import { jsonText } from '../domain/withoutControl';
+import { jsonText, layOut } from '../domain/text';
 import { readPlainText } from '../files/plainFile';
 import { Option } from 'commander';
 import { selectEntries, type Dataset } from '../dataset/dataset';
-import { matches, parseQuery } from '../dataset/query/query';
+import { matches, parseQuery } from '../dataset/query';
 import {
   editTriage,
   mergeTriage,
@@ -10,15 +10,13 @@ import {
   readTriage,
   type TriageConflict,
   type TriageFile,
-} from '../dataset/triage/triage';
-import { triageCsv } from '../dataset/triage/triageCsv';
-import { parseTriage } from '../dataset/triage/triageFile';
-import type { InstanceEntry } from '../domain/instance';
-import { checkedId } from '../domain/instanceId';
-import { HumanError, messageOf } from '../domain/humanError';
-import { isLiteS, type TriageEntry } from '../domain/triage';
+  triageCsv,
+} from '../dataset/triage';
+import { parseTriage } from '../dataset/triageFile';
+import { type InstanceEntry, checkedId } from '../domain/instance';
+import { HumanError, messageOf } from '../domain/work';
+import { isLiteS, type TriageEntry } from '../domain/soundness';
 import { readStates, statusOf, type InstanceState } from '../repository/instanceState';
-import { layOut } from '../domain/layOut';
 import { EXIT, openDatasetOption, type CommandContext } from './context';
 import { list } from './options/optionValues';
 import { jsonOption, storageOption } from './options/sharedOptions';

@@ -2,13 +2,13 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import type { Dataset } from '../dataset/dataset';
 import type { Instance } from '../domain/instance';
-import { HumanError } from '../domain/humanError';
-import { soundnessOf, type Soundness, type Validation } from '../domain/validation';
+import { HumanError } from '../domain/work';
+import { soundnessOf, type Soundness, type Validation } from '../domain/soundness';
 import { keepingNodeSeconds } from '../results/keepingNodeSeconds';
 import { environmentReport } from '../results/report';
 import { withEngine } from '../engine/openEngine';
 import { createPythonParser } from '../python/parser';
-import { parseSources } from '../repository/sources';
+import { parseSources } from '../repository/source';
 import { describeFlaky, few, oneLine } from '../validation/soundness';
 import { validateBatch, type ValidationEntry } from '../validation/validate';
 import {
@@ -33,8 +33,7 @@ import {
   storageOption,
 } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
-import { plural } from '../domain/plural';
-import { jsonText, withoutControl } from '../domain/withoutControl';
+import { plural, jsonText, withoutControl } from '../domain/text';
 
 interface ValidateCommandOptions extends SelectingOptions, EngineOptions {
   dataset: string;

@@ -1,7 +1,7 @@
 import { kindsOfSeverity } from '../domain/finding';
-import type { EntryReason } from '../domain/reason';
-import type { RunEntry } from '../domain/study/entry';
-import type { MutantFraction } from '../domain/study/mutant';
+import type { EntryReason } from '../domain/verdict';
+import type { RunEntry } from '../study/entry';
+import type { MutantFraction } from '../mutation/mutant';
 import type { Column } from './columns';
 
 /**

@@ -1,7 +1,6 @@
 import { kindsOfSeverity, type FindingKind, type TrajectoryFindingKind } from '../domain/finding';
-import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
-import { whyAnswerSeen } from '../domain/study/answerSeen';
-import { markedAsOracle } from '../domain/oracleMark';
+import type { InstanceFacts, RunData, RunEntry } from '../study/entry';
+import { whyAnswerSeen, markedAsOracle } from '../domain/answerSeen';
 
 /** One column of the matrix: one candidate for each instance. */
 export interface Column {

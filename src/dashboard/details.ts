@@ -4,18 +4,13 @@ import {
   type Finding,
   type TrajectoryFinding,
 } from '../domain/finding';
-import {
-  deltaOf,
-  type DeltaFraction,
-  type InstanceFacts,
-  type RunEntry,
-} from '../domain/study/entry';
-import { whyAnswerSeen } from '../domain/study/answerSeen';
-import { killedInWords, type Survivor } from '../domain/study/mutant';
+import { deltaOf, type DeltaFraction, type InstanceFacts, type RunEntry } from '../study/entry';
+import { whyAnswerSeen } from '../domain/answerSeen';
+import { killedInWords, type Survivor } from '../mutation/mutant';
 import { columnCell, findingSymbol } from './cellState';
 import { mayHaveTrajectory, type Column } from './columns';
 import { boundedText, button, element, show } from './elements';
-import { number, percent, seconds } from '../domain/study/numbers';
+import { number, percent, seconds } from '../study/numbers';
 import type { CellName, Openable } from './protocol';
 
 /** Labels of the buttons. */

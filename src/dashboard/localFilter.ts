@@ -1,7 +1,6 @@
-import { matches, parseQuery } from '../dataset/query/query';
-import type { QueryCondition } from '../dataset/query/queryConditions';
-import { messageOf } from '../domain/humanError';
-import type { InstanceFacts } from '../domain/study/entry';
+import { matches, parseQuery, type QueryCondition } from '../dataset/query';
+import { messageOf } from '../domain/work';
+import type { InstanceFacts } from '../study/entry';
 
 /** A predicate on instances, or why the text is not a valid filter on this page. */
 export type Filter =

@@ -1,4 +1,4 @@
-import { unpack, type PackedStudy } from '../domain/study/packed';
+import { unpack, type PackedStudy } from '../study/packed';
 import { element } from './elements';
 import { Page } from './page';
 import { fromBytes, type ToHost, type ToPage } from './protocol';

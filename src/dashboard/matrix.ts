@@ -1,4 +1,4 @@
-import type { InstanceFacts } from '../domain/study/entry';
+import type { InstanceFacts } from '../study/entry';
 import { columnCell, findingSymbol } from './cellState';
 import type { Column } from './columns';
 import { element } from './elements';

@@ -1,9 +1,9 @@
 import { findingKinds, kindsOfSeverity, trajectoryFindingKinds } from '../domain/finding';
-import type { StudyDocument } from '../domain/study/document';
-import type { Grading } from '../domain/study/grading';
-import { entryReasons } from '../domain/reason';
-import type { InstanceFacts, RunEntry } from '../domain/study/entry';
-import { methodId } from '../domain/study/methods';
+import type { StudyDocument } from '../study/document';
+import type { Grading } from '../study/grading';
+import { entryReasons } from '../domain/verdict';
+import type { InstanceFacts, RunEntry } from '../study/entry';
+import { methodId } from '../study/methods';
 import { findingSymbol, kindWords, symbols, type CellKind } from './cellState';
 import {
   columnsOf,
@@ -20,8 +20,8 @@ import { choice, element, show, type ChoiceField } from './elements';
 import { Figures } from './figures';
 import { localFilter } from './localFilter';
 import { Matrix } from './matrix';
-import { number } from '../domain/study/numbers';
-import { studyOrigin } from '../domain/study/studyTitle';
+import { number } from '../study/numbers';
+import { studyOrigin } from '../study/studyTitle';
 import { ProgressBars } from './progressBar';
 import { fromBytes, type ToHost, type ToPage } from './protocol';
 

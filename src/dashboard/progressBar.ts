@@ -1,5 +1,5 @@
 import { button, element, show } from './elements';
-import { number, seconds } from '../domain/study/numbers';
+import { number, seconds } from '../study/numbers';
 import type { Progress } from './protocol';
 
 type Action = 'pause' | 'resume' | 'cancel';

@@ -1,6 +1,6 @@
-import type { RunEntry } from '../domain/study/entry';
-import type { StudyDocument } from '../domain/study/document';
-import { pack, unpack, type PackedStudy } from '../domain/study/packed';
+import type { RunEntry } from '../study/entry';
+import type { StudyDocument } from '../study/document';
+import { pack, unpack, type PackedStudy } from '../study/packed';
 
 /** What the host can open about one candidate. `source`: the dialog for a folder that has R. */
 export const openable = [

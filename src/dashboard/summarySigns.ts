@@ -1,5 +1,5 @@
-import { shareTitles, deltaTitles, deltaKeys, shareKeys } from '../domain/study/summary';
-import { number } from '../domain/study/numbers';
+import { shareTitles, deltaTitles, deltaKeys, shareKeys } from '../study/summary';
+import { number } from '../study/numbers';
 
 /** What the share of a column counts. */
 export const shareWords: Readonly<Record<(typeof shareKeys)[number], string>> = {

@@ -4,10 +4,10 @@ import {
   trajectoryFindingKinds,
   trajectoryFindingSentences,
 } from '../domain/finding';
-import type { PublishedRow } from '../domain/study/document';
-import type { AdjustedComparison } from '../domain/study/compare';
-import { markedAsOracle } from '../domain/oracleMark';
-import type { Interval } from '../domain/study/resampling';
+import type { PublishedRow } from '../study/document';
+import type { AdjustedComparison } from '../study/compare';
+import { markedAsOracle } from '../domain/answerSeen';
+import type { Interval } from '../study/resampling';
 import {
   deltaKeys,
   deltaTitles,
@@ -16,9 +16,9 @@ import {
   type DeltaMean,
   type Share,
   type Summary,
-} from '../domain/study/summary';
+} from '../study/summary';
 import { element, show, wideBox, captionOf } from './elements';
-import { inPercent, number, pValue } from '../domain/study/numbers';
+import { inPercent, number, pValue } from '../study/numbers';
 import {
   comparisonSigns,
   deltaWords,

@@ -1,20 +1,20 @@
 import { rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instance, InstanceEntry, PatchSize } from '../domain/instance';
-import { HumanError, messageOf, throwIfAborted } from '../domain/humanError';
-import type { DatasetFile } from './datasetFiles';
+import { HumanError, messageOf, throwIfAborted } from '../domain/work';
+import type { DatasetFile } from './rows/datasetFiles';
 import {
   datasetIndexPaths,
   readDatasetIndex,
   fileSignature,
   writeDatasetIndex,
   type IndexPaths,
-} from './datasetIndex';
-import { importDataset, type ImportOptions } from './importDataset';
-import { listRows, RowCopy, type Listing, type RowPlace } from './listing';
-import { readAt, recordBatches } from './rows/records';
+} from './rows/datasetIndex';
+import { importDataset, type ImportOptions } from './rows/importDataset';
+import { listRows, RowCopy, type Listing, type RowPlace } from './rows/listing';
+import { readAt, recordBatches } from './records';
 import { openPlain } from '../files/plainFile';
-import { parsePythonJson } from '../files/pythonJson';
+import { parsePythonJson } from '../files/json';
 import { idOf, readRow, rowColumns, type RowProblem } from './rows/rows';
 
 /** A dataset: the entries of all usable rows, and the problems of the others. */

@@ -1,6 +1,6 @@
 import type { InstanceEntry } from '../domain/instance';
-import { isUnvalidated, type Validation } from '../domain/validation';
-import type { Transition } from '../domain/transition';
+import { isUnvalidated, type Validation } from '../domain/soundness';
+import type { Transition } from '../domain/outcome';
 
 /** The data of one instance. */
 export interface StatisticsItem {

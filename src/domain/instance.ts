@@ -1,7 +1,6 @@
 import type { TrajectoryFinding } from './finding';
-import type { MakingCost } from './study/entry';
-import type { TracedStages } from './study/resolution/localisation';
-import type { RankedPatch } from './ranking/rankedPatch';
+import type { RankedPatch } from './ranking';
+import { HumanError } from './work';
 
 /**
  * One benchmark task: a repository at a commit, an issue, the maintainers' fix (X*) and their tests (T*).
@@ -76,6 +75,44 @@ export interface InstanceEntry {
   readonly tests: PatchSize;
 }
 
+/** What making a candidate cost, as far as its prediction says so. */
+export interface MakingCost {
+  /** US dollars. */
+  readonly dollars?: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly seconds?: number;
+}
+
+/** The steps of localisation (table 2 of the Agentless paper), in their order. */
+export const localisationSteps = [
+  'files',
+  'retrieval',
+  'combined',
+  'elements',
+  'locations',
+] as const;
+export type LocalisationStep = (typeof localisationSteps)[number];
+
+/** The code that a step keeps. */
+export interface KeptCode {
+  readonly step: LocalisationStep;
+  /** Number of the set of edit locations, from 1; absent for all of them together. */
+  readonly set?: number;
+  readonly files: readonly {
+    readonly path: string;
+    /** 1-based lines, both ends included; absent for the whole file. */
+    readonly intervals?: readonly (readonly [first: number, last: number])[];
+  }[];
+}
+
+/** What is known of the stages that led to the code patches of an instance. */
+export interface TracedStages {
+  readonly kept: readonly KeptCode[];
+  /** Dollars of the requests of each stage, by its name; absent where no price is known. */
+  readonly dollars?: Readonly<Record<string, number>>;
+}
+
 /** One candidate for one instance, as a line of a predictions file gives it. */
 export interface Prediction {
   readonly instanceId: string;
@@ -92,7 +129,7 @@ export interface Prediction {
   readonly cost?: MakingCost;
   /** The method and the language model, if the row names both. */
   readonly madeBy?: { readonly method: string; readonly model: string };
-  /** Set where making it used the answer (`domain/oracleMark.ts`). */
+  /** Set where making it used the answer (`domain/answerSeen.ts`). */
   readonly oracle?: true;
   /** What it was ranked by among the code patches of its instance, if the row says so. */
   readonly ranked?: RankedPatch;
@@ -100,4 +137,25 @@ export interface Prediction {
   readonly stages?: TracedStages;
   /** What was found in its trajectory; absent where none is known. */
   readonly trajectoryFindings?: readonly TrajectoryFinding[];
+}
+
+/**
+ * Whether a text can be the id of an instance. Every such id is also a valid name of one file or
+ * folder on all systems.
+ */
+export const isInstanceId = (text: string): boolean =>
+  /^[A-Za-z0-9][A-Za-z0-9_.+-]{0,199}$/.test(text);
+
+/**
+ * Checks ids from a command line, a state file or a triage file. Ids of rows are checked on import.
+ *
+ * @returns the id
+ * @throws HumanError when the text cannot be the id of an instance
+ */
+export function checkedId(id: string): string {
+  if (isInstanceId(id)) return id;
+  throw new HumanError(
+    `${JSON.stringify(id.slice(0, 80))} is not an instance id`,
+    'Write it as in sympy__sympy-23117: letters, digits and _ . + -',
+  );
 }

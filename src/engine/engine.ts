@@ -1,7 +1,6 @@
 import type { Instance } from '../domain/instance';
 import type { StackFrame, Outcome, Side } from '../domain/outcome';
-import { HumanError } from '../domain/humanError';
-import type { Reporter } from '../domain/reporter';
+import { HumanError, type Reporter } from '../domain/work';
 import type { MovedDay } from '../environments/leastDay';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './process';

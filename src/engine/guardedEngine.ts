@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cancelled, HumanError } from '../domain/humanError';
+import { Cancelled, HumanError } from '../domain/work';
 import { sides, type Side } from '../domain/outcome';
 import {
   sandboxesOf,

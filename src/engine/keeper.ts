@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
-import { isLimit, type Limit } from '../domain/reason';
+import { isLimit, type Limit } from '../domain/verdict';
 
 /**
  * Runs a program as a "child subreaper" (prctl(2), Linux). Every descendant whose own parent ends

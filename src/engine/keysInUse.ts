@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { formsOf, redactor, type Redact } from '../domain/redact';
+import { formsOf, redactor, type Redact } from './redact';
 
 interface Held {
   /** Values that were removed from the environment, by the names of their variables. */

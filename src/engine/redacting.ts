@@ -1,4 +1,4 @@
-import { redactedStream } from '../domain/redact';
+import { redactedStream } from './redact';
 import { sides } from '../domain/outcome';
 import {
   sandboxesOf,

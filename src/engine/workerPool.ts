@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { Cancelled } from '../domain/humanError';
+import { Cancelled } from '../domain/work';
 
 /**
  * Processes pieces in their order, several at once. When one fails, the others are cancelled: they

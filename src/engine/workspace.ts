@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { HumanError } from '../domain/humanError';
+import { HumanError } from '../domain/work';
 import { endings } from './process';
 
 /**

@@ -1,6 +1,6 @@
 import type { ImageInfo } from 'dockerode';
 import type { EngineWork } from '../engine/engine';
-import { throwIfAborted } from '../domain/humanError';
+import { throwIfAborted } from '../domain/work';
 import { engineProblem, type DockerConnection } from '../engine/docker/connection/connect';
 import { environmentRepository } from './image/environmentImage';
 import { downloadsUse, removeDownloads } from './packages/downloads';

@@ -1,4 +1,4 @@
-import { Cancelled, HumanError } from '../domain/humanError';
+import { Cancelled, HumanError } from '../domain/work';
 
 /** The resolver found no versions that fit together. */
 export class NoSolution extends HumanError {}

@@ -1,18 +1,15 @@
 import type { Finding } from '../domain/finding';
 import { harnessUnapplied } from '../domain/harness';
-import { functionOf, sideName, sides } from '../domain/outcome';
-import type { TestTransition } from '../domain/transition';
+import { functionOf, sideName, sides, type TestTransition } from '../domain/outcome';
 import { gradeStrict, ungraded, type StrictEvidence, type Verdict } from '../domain/verdict';
 import type { TestPlan } from '../engine/testPlan';
 import { remarkOn } from '../repository/trees';
-import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
+import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './runs/affected';
 import type { CandidateResult } from './candidateResult';
 import { remarkOnDay } from '../environments/leastDay';
-import { environmentProblem, howToMend } from './environmentProblem';
-import { hindrancesInWords, type Hindrance } from './hindrancesInWords';
-import { explainDifference } from './difference';
-import { gradeAsHarness, harnessUngraded, type HarnessGrading } from './harnessGrading';
 import {
+  environmentProblem,
+  howToMend,
   coverageOf,
   goldenEvidence,
   hindrancesOf,
@@ -25,6 +22,16 @@ import {
   type GoldenEvidence,
   type SetRun,
 } from './testSetRuns';
+import {
+  hindrancesInWords,
+  type Hindrance,
+  endingOf,
+  tookAllItsTime,
+  whyNeitherRuns,
+  whyNotRunnable,
+} from './results';
+import { explainDifference } from './runs/difference';
+import { gradeAsHarness, harnessUngraded, type HarnessGrading } from './runs/harnessGrading';
 import { branchesThatExclude } from './findings/branchesThatExclude';
 import type { SideCounts } from './findings/noChangedLineRan';
 import { findingsInCode, findingsInRuns, inOrder } from './findings/findings';
@@ -38,9 +45,10 @@ import {
   type ReadCandidate,
   type RefusedCandidate,
 } from './prepareCandidate';
-import { endingOf, tookAllItsTime, whyNeitherRuns, whyNotRunnable } from './results';
-import { brokenRuns, testRun } from './testRun';
-import type { BothSides, InstanceSession } from './session';
+import { brokenRuns, testRun, type BothSides } from './testRun';
+import type { InstanceSession } from './session';
+
+export type { CompleteRun } from './runs/affected';
 
 /** What an evaluation can report besides its grade. */
 export interface CandidateOptions extends EvidenceOptions {

@@ -1,12 +1,11 @@
 import type { ChangeCoverage } from '../domain/changeCoverage';
-import type { Finding } from '../domain/finding';
+import { type Finding, findingSentences } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
-import type { Side } from '../domain/outcome';
-import type { TestTransition } from '../domain/transition';
+import type { Side, TestTransition } from '../domain/outcome';
 import type { Verdict } from '../domain/verdict';
 import type { Diagnostic } from '../patch/diagnostic';
 import type { TreeSource } from '../repository/source';
-import type { AffectedRun } from './affected';
+import type { AffectedRun } from './runs/affected';
 import type { BrokenRun, TestRun } from './testRun';
 
 /** One candidate on one instance, with both gradings. */
@@ -68,4 +67,30 @@ export function harnessGrade({ harness, affected }: CandidateResult): HarnessGra
   const applied = harness.patch_successfully_applied;
   if (applied && harness.tests_pred === undefined) return 'not available';
   return harness.resolved ? 'resolved' : 'not resolved';
+}
+
+/**
+ * The findings of a result for a person: the meaning of each kind, and its evidence. They name no
+ * file that the golden patch changes unless the candidate's own code does, so they may be shown
+ * while that patch is hidden.
+ */
+export function findingsToShow({ findings }: Pick<CandidateResult, 'findings'>): readonly {
+  readonly says: string;
+  readonly evidence: readonly string[];
+}[] {
+  return findings.map(({ kind, evidence }) => ({ says: findingSentences[kind], evidence }));
+}
+
+/**
+ * The notes of a result that may be shown. While the golden patch is hidden, notes that name a file
+ * of it are left out.
+ */
+export function notesToShow(
+  { notes, changeCoverage, goldenCoverage }: CandidateResult,
+  revealed: boolean,
+): readonly string[] {
+  if (revealed) return notes;
+  const lines = [...(changeCoverage?.lines ?? []), ...(goldenCoverage?.lines ?? [])];
+  const paths = [...new Set(lines.map(({ path }) => path))];
+  return notes.filter((note) => !paths.some((path) => note.includes(path)));
 }

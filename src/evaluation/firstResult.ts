@@ -1,7 +1,6 @@
 import type { ChangeCoverage } from '../domain/changeCoverage';
-import { fileOf, functionOf, sides } from '../domain/outcome';
-import { Cancelled, messageOf } from '../domain/humanError';
-import type { TestTransition } from '../domain/transition';
+import { fileOf, functionOf, sides, type TestTransition } from '../domain/outcome';
+import { Cancelled, messageOf } from '../domain/work';
 import { gradeStrict, type Verdict } from '../domain/verdict';
 import {
   coverageOf,

@@ -1,9 +1,8 @@
 import type { Instance } from '../domain/instance';
 import { fileOf } from '../domain/outcome';
 import { testFilesOf } from '../patch/testFiles';
-import { parseUnified } from '../patch/unified/parseUnified';
-import { GoldenPatchUnfit, plainApply } from '../repository/golden';
-import { goldenTestsFor, type Trees } from '../repository/trees';
+import { parseUnified } from '../patch/parseUnified';
+import { GoldenPatchUnfit, plainApply, goldenTestsFor, type Trees } from '../repository/trees';
 
 /** T* as it can be run on both sides, or why it cannot. */
 export type GoldenTests =

@@ -1,12 +1,19 @@
 import type { Executions, LineCounts } from '../domain/changeCoverage';
-import { fileOf, functionOf, type TestResult } from '../domain/outcome';
 import type { CountMap, StatusMap } from '../domain/harness';
-import { pairResults, type TestTransition } from '../domain/transition';
+import {
+  fileOf,
+  functionOf,
+  type TestResult,
+  pairResults,
+  type TestTransition,
+  matchChangedNames,
+  sideName,
+  type Side,
+} from '../domain/outcome';
 import { outputLimit } from '../engine/boundedOutput';
 import type { RunRecord } from '../engine/engine';
-import type { FileLine } from './coverage/candidateLines';
 import { parseLog } from '../engine/runners/parseLog';
-import { withNamesOf } from './testNames';
+import type { FileLine } from './coverage/candidateLines';
 
 /**
  * The outcome of every test of a run: what the recorder inside the run wrote, completed by
@@ -356,3 +363,98 @@ export function wholeCountsOf(record: RunRecord): CountMap {
   }
   return files;
 }
+
+/** A record in which each test has another name. The log stays as the runner wrote it. */
+export function withTestNames(record: RunRecord, nameOf: (id: string) => string): RunRecord {
+  const { trace } = record;
+  const { mostPrinted } = trace;
+  return {
+    ...record,
+    trace: {
+      ...trace,
+      outcomes: trace.outcomes.map((each) => ({ ...each, test: nameOf(each.test) })),
+      collected: trace.collected.map(nameOf),
+      counts: trace.counts.map((each) => ({
+        ...each,
+        byTest: new Map([...each.byTest].map(([id, count]) => [nameOf(id), count])),
+      })),
+      unfinished: trace.unfinished.map((each) => ({
+        ...each,
+        lastTest: each.lastTest === null ? null : nameOf(each.lastTest),
+      })),
+      ...(mostPrinted !== undefined && { mostPrinted: nameOf(mostPrinted) }),
+    },
+  };
+}
+
+/** The tests of runs, in the order in which a runner collected them, where it says so. */
+const testsIn = (records: readonly RunRecord[]): Set<string> =>
+  new Set(
+    records.flatMap(({ trace }) => [
+      ...trace.collected,
+      ...trace.outcomes.map(({ test }) => test),
+      ...trace.unfinished.flatMap(({ lastTest }) => lastTest ?? []),
+    ]),
+  );
+
+/** The names in some runs of tests whose ids are others in further ones, by these ids. */
+export const namesOfOtherRuns = (
+  known: readonly RunRecord[],
+  records: readonly RunRecord[],
+): ReadonlyMap<string, string> => matchChangedNames(testsIn(known), testsIn(records));
+
+/** A record with the names that its tests have in another run. */
+export function withNamesOf(known: RunRecord, record: RunRecord): RunRecord {
+  const names = namesOfOtherRuns([known], [record]);
+  return names.size === 0 ? record : withTestNames(record, (id) => names.get(id) ?? id);
+}
+
+/** Why runs do not show all that tests would do: `the base tests cannot be run on R (no pytest)`. */
+export interface Hindrance {
+  /** Whose runs, such as `the base tests`; absent where it concerns no run. */
+  readonly subject?: string;
+  /** Such as `cannot be run`. */
+  readonly what: string;
+  readonly side?: Side;
+  /** Follows the side, such as `with what is installed`. */
+  readonly how?: string;
+  /** What the run said; absent where it stays hidden, or is not known. */
+  readonly cause?: string;
+}
+
+/**
+ * Hindrances of several runs as one text: tests and sides with the same hindrance share a sentence,
+ * and a cause is there once.
+ *
+ * @param told a text that the reader has beside, whose causes need no repetition
+ */
+export function hindrancesInWords(hindrances: readonly Hindrance[], told = ''): string {
+  const alike = new Map<string, Hindrance[]>();
+  for (const each of hindrances) {
+    const { what, how, cause } = each;
+    const key = JSON.stringify([what, how, cause]);
+    alike.set(key, [...(alike.get(key) ?? []), each]);
+  }
+  const said = new Set<string>();
+  return [...alike.values()]
+    .map((group) => {
+      const [{ what, how, cause } = { what: '' }] = group;
+      const subjects = new Set(group.flatMap(({ subject = [] }) => subject));
+      const on = new Set(group.flatMap(({ side }) => (side === undefined ? [] : sideName[side])));
+      const isNew = cause !== undefined && !said.has(cause) && !told.includes(cause);
+      if (isNew) said.add(cause);
+      return [
+        inList.format(subjects),
+        what,
+        ...(on.size === 0 ? [] : ['on', inList.format(on)]),
+        how ?? '',
+        isNew ? `(${cause})` : '',
+      ]
+        .filter((part) => part !== '')
+        .join(' ');
+    })
+    .join('; ');
+}
+
+/** `a, b and c`, as British English has it, without a comma before `and`. */
+const inList = new Intl.ListFormat('en-GB');

@@ -1,12 +1,18 @@
+import type { BothSides, RunKey, RunStore } from './testRun';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { RetryingMemo } from '../domain/retryingMemo';
+import {
+  RetryingMemo,
+  Cancelled,
+  HumanError,
+  throwIfAborted,
+  type Reporter,
+  turnsOf,
+  type Turns,
+} from '../domain/work';
 import type { ChangedLine } from '../domain/changeCoverage';
 import type { Instance } from '../domain/instance';
 import { sides as bothSides, type Outcome, type Side } from '../domain/outcome';
-import { Cancelled, HumanError, throwIfAborted } from '../domain/humanError';
-import type { Reporter } from '../domain/reporter';
-import { turnsOf, type Turns } from '../domain/turns';
 import {
   containerEngine,
   EnvironmentChanged,
@@ -23,10 +29,10 @@ import { versionTag } from '../environments/projectVersion';
 import { planScriptOfRepository, planTests, type TestFile } from '../engine/planTests';
 import type { TestPlan } from '../engine/testPlan';
 import type { Workspace } from '../engine/workspace';
-import { applyPatch } from '../patch/unified/applyPatch';
+import { applyPatch } from '../patch/applyPatch';
 import { changedLines } from '../patch/changedLines';
 import { unsafePath } from '../patch/unsafePath';
-import { parseUnified } from '../patch/unified/parseUnified';
+import { parseUnified } from '../patch/parseUnified';
 import type { PythonParser } from '../python/parser';
 import { findTests, importsPytest } from '../python/tests';
 import { textOf } from '../patch/bytes';
@@ -34,17 +40,10 @@ import { treeEntries } from '../repository/treeFiles';
 import { holdTrees, type Trees } from '../repository/trees';
 import { candidateLines, type CandidateLines, type FileLine } from './coverage/candidateLines';
 import { linesByFile, ofOwnLines } from './coverage/linesByFile';
-import { environmentFault, type EnvironmentFault } from './environmentFault';
+import { environmentFault, type EnvironmentFault } from './runs/environmentFault';
 import { goldenTestsOf, type GoldenTests } from './goldenTests';
-import { QueuedSandboxes } from './queuedSandboxes';
-import type { RunKey, RunStore } from './runStore';
-import { namesOfOtherRuns, withTestNames } from './testNames';
-
-/** Both sides of one run. */
-export interface BothSides {
-  readonly base: RunRecord;
-  readonly fixed: RunRecord;
-}
+import { QueuedSandboxes } from './runs/queuedSandboxes';
+import { namesOfOtherRuns, withTestNames } from './results';
 
 /** A test patch and the files that a run of it covers. */
 export interface TestSet {

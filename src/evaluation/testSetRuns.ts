@@ -1,18 +1,30 @@
 import { changeCoverage, type ChangeCoverage, type LineCounts } from '../domain/changeCoverage';
 import type { HarnessRuns } from '../domain/harness';
-import { fileOf, functionOf, sideName, sides, type Side, type TestResult } from '../domain/outcome';
-import { pairResults, type TestTransition } from '../domain/transition';
-import { plural } from '../domain/plural';
-import { isLimit } from '../domain/reason';
-import { gradeStrict, type StrictEvidence } from '../domain/verdict';
-import type { EngineWork, RunRecord } from '../engine/engine';
+import {
+  fileOf,
+  functionOf,
+  sideName,
+  sides,
+  type Side,
+  type TestResult,
+  pairResults,
+  type TestTransition,
+} from '../domain/outcome';
+import { plural } from '../domain/text';
+import { isLimit, gradeStrict, type StrictEvidence } from '../domain/verdict';
+import {
+  type EngineWork,
+  type RunRecord,
+  runsInContainers,
+  type EngineName,
+} from '../engine/engine';
 import { script } from '../engine/runners/script';
+import { parseUnified } from '../patch/parseUnified';
 import type { SideCounts } from './findings/noChangedLineRan';
 import { contradictionsOf, contradictionsOfBoth } from './findings/recordsThatDoNotFit';
-import { goldenFailuresNote } from './goldenFailures';
-import type { Hindrance } from './hindrancesInWords';
 import { ownTestsOf, type OwnTests } from './prepareCandidate';
 import {
+  type Hindrance,
   endingOf,
   lineCountsOf,
   scriptResult,
@@ -22,15 +34,13 @@ import {
   whyNotRunnable,
   wholeCountsOf,
   withoutOutcome,
+  namesOfOtherRuns,
+  withTestNames,
 } from './results';
-import {
-  type BothSides,
-  type InstanceSession,
-  type RunOptions,
-  type SessionRun,
-  type TestSet,
-} from './session';
-import { namesOfOtherRuns, withTestNames } from './testNames';
+import type { EnvironmentFault } from './runs/environmentFault';
+import { goldenFailuresNote } from './runs/goldenFailures';
+import type { InstanceSession, RunOptions, SessionRun, TestSet } from './session';
+import type { BothSides } from './testRun';
 
 /** A test set run on both sides. */
 export interface SetRun extends Omit<SessionRun, 'records'> {
@@ -505,4 +515,73 @@ export function withNewPaths(run: SetRun, renamed: ReadonlyMap<string, string>):
     plan: { ...plan, files: plan.files.map(move) },
     records: records && { base: inRecord(records.base), fixed: inRecord(records.fixed) },
   };
+}
+
+/** What a person does about an environment that lacks something. */
+export const howToMend = (engine: EngineName): string =>
+  runsInContainers(engine)
+    ? 'choose an image that has it'
+    : 'install what R requires there, or make an environment for this instance, with auto as the Python';
+
+/**
+ * Why a candidate's tests cannot run because of the environment, for a person: which module, in
+ * which interpreter, and what to do. Undefined where tests ran, or where the candidate itself asks
+ * for what is not installed.
+ *
+ * @param others runs of R's and the golden tests; a fault that one shares is not the candidate's
+ */
+export async function environmentProblem(
+  session: InstanceSession,
+  { patch, run }: { readonly patch: string; readonly run: SetRun },
+  others: readonly (SetRun | undefined)[],
+  work: EngineWork,
+): Promise<string | undefined> {
+  const fault = sides.flatMap((side) => run.faults[side] ?? [])[0];
+  if (fault === undefined) return undefined;
+  const shared = others.some((other) => sides.some((side) => isSame(other?.faults[side], fault)));
+  const byR = await isOfR(session, fault.importedBy, patch);
+  if (!shared && !byR) return undefined;
+  return describeFault(session, fault, byR, work);
+}
+
+/**
+ * A fault of the environment for a person: which module, in which interpreter, and what to do.
+ *
+ * @param byR whether a file of R asks for the module
+ */
+export async function describeFault(
+  session: InstanceSession,
+  { module, says, importedBy }: EnvironmentFault,
+  byR: boolean,
+  work: EngineWork,
+): Promise<string> {
+  const what =
+    module === undefined
+      ? `the environment cannot run the tests (${says.slice(0, 300)})`
+      : `the environment lacks ${module.slice(0, 100)}, or has a version that does not fit (${says.slice(0, 300)})`;
+  const who = byR ? `, which ${importedBy} of R needs` : '';
+  return `${what}${who}; ${await ranWith(session, work)}`;
+}
+
+/** Where tests ran, and what to do about an environment that does not fit. */
+export async function ranWith(session: InstanceSession, work: EngineWork): Promise<string> {
+  const { description, interpreter } = await session.environment(work);
+  return `tests ran with ${description}, ${interpreter}: ${howToMend(session.engine.name)}`;
+}
+
+const isSame = (one: EnvironmentFault | undefined, other: EnvironmentFault): boolean =>
+  one !== undefined &&
+  (one.module === undefined ? one.says === other.says : one.module === other.module);
+
+/** Whether a file is R's, as it was before the candidate. */
+async function isOfR(
+  session: InstanceSession,
+  path: string | undefined,
+  patch: string,
+): Promise<boolean> {
+  if (path === undefined) return false;
+  const edited = parseUnified(patch).files.some(
+    ({ oldPath, newPath }) => oldPath === path || newPath === path,
+  );
+  return !edited && (await session.readFileOfR(path)) !== undefined;
 }

@@ -10,10 +10,9 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { HumanError, systemCode } from '../domain/humanError';
-import { makeFolder } from './makeFolder';
+import { HumanError, systemCode } from '../domain/work';
+import { makeFolder, besideOf } from './wholeFile';
 import { causesOfPlace } from './systemFault';
-import { besideOf } from './wholeFile';
 
 /** With less, not even one run can be kept. */
 const leastBytes = 1024 * 1024;

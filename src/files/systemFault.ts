@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { HumanError, messageOf, systemCode } from '../domain/humanError';
+import { HumanError, messageOf, systemCode } from '../domain/work';
 
 /** What the system says of a place, as a clause. */
 export const causesOfPlace: Readonly<Record<string, string>> = {

@@ -1,6 +1,5 @@
 import type { Position, Range } from 'vscode-languageserver';
-import { readBlocksOfLines, type BlocksRead } from '../patch/custom/readBlocks';
-import type { BlockReading } from '../patch/custom/blockParts';
+import { readBlocksOfLines, type BlocksRead, type BlockReading } from '../patch/customFormat';
 
 /** A custom diff in a document: the whole document, or one fence of a Markdown document. */
 export interface CustomDiff {

@@ -1,4 +1,4 @@
-import { sha256OfJson } from '../files/sha256';
+import { sha256OfJson } from '../files/digest';
 
 /**
  * The name that models see instead of an instance's id, whose number is that of the pull request

@@ -1,16 +1,21 @@
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
 import type { Instance } from '../domain/instance';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/humanError';
-import type { Reporter } from '../domain/reporter';
+import { Cancelled, HumanError, messageOf, throwIfAborted, type Reporter } from '../domain/work';
 import type { Engine } from '../engine/engine';
-import type { RunStore } from '../evaluation/runStore';
+import type { RunStore } from '../evaluation/testRun';
 import type { PythonParser } from '../python/parser';
-import { GitError } from '../repository/git/git';
+import { GitError } from '../repository/git';
 import type { Trees } from '../repository/trees';
 import type { LimitProfile } from './agents/agent';
-import type { MethodResult, Method, MethodCandidate, MethodOptions } from './method';
-import { predictionOf, usesAnswer } from './method';
+import {
+  type MethodResult,
+  type Method,
+  type MethodCandidate,
+  type MethodOptions,
+  predictionOf,
+  usesAnswer,
+} from './method';
 import type { DeclaredRequests, FollowingRequests } from './estimate/declaredRequests';
 import { foreseenGiven } from './given/foreseenGiven';
 import { goldenAnswerOf } from './given/goldenAnswer';

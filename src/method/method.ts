@@ -1,5 +1,5 @@
-import { markedAsOracle } from '../domain/oracleMark';
-import type { Draw } from '../domain/ranking/rankedPatch';
+import { markedAsOracle } from '../domain/answerSeen';
+import type { Draw } from '../domain/ranking';
 import type { RepairRanking } from './agentless/repairRanking';
 import type { AcpAgent } from './acp/acpRun';
 import type { AgentLimits, LimitProfile } from './agents/agent';

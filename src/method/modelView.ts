@@ -1,16 +1,15 @@
 import type { Instance } from '../domain/instance';
-import { HumanError } from '../domain/humanError';
+import { HumanError } from '../domain/work';
 import { posix } from 'node:path';
 import type { Engine, EngineName, EngineWork, WorkspaceWork } from '../engine/engine';
 import { quotedForShell } from '../engine/quotedForShell';
-import { readCodePatch } from '../evaluation/codePatch';
-import type { RunStore } from '../evaluation/runStore';
+import { readCodePatch } from '../evaluation/prepareCandidate';
+import type { RunStore } from '../evaluation/testRun';
 import { openSession, type InstanceSession } from '../evaluation/session';
 import { isTestPath } from '../patch/testFiles';
 import type { PythonParser } from '../python/parser';
 import { folderTree } from '../repository/folderTree';
-import { plainApply } from '../repository/golden';
-import type { Trees } from '../repository/trees';
+import { plainApply, type Trees } from '../repository/trees';
 import { aliasOf } from './alias';
 import {
   readOnR,

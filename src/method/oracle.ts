@@ -1,9 +1,9 @@
 import type { Instance } from '../domain/instance';
-import type { Reporter } from '../domain/reporter';
+import type { Reporter } from '../domain/work';
 import type { Engine } from '../engine/engine';
 import { evaluateCandidate } from '../evaluation/candidate';
-import { isResolved, readCodePatch } from '../evaluation/codePatch';
-import type { RunStore } from '../evaluation/runStore';
+import { isResolved, readCodePatch } from '../evaluation/prepareCandidate';
+import type { RunStore } from '../evaluation/testRun';
 import { openSession, type InstanceSession } from '../evaluation/session';
 import type { PythonParser } from '../python/parser';
 import type { Trees } from '../repository/trees';

@@ -1,9 +1,9 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { HumanError, messageOf } from '../domain/humanError';
+import { HumanError, messageOf } from '../domain/work';
 import { redactKeys } from '../engine/keysInUse';
-import { sha256 } from '../files/sha256';
+import { sha256 } from '../files/digest';
 import { writeWholeFile } from '../files/wholeFile';
 
 const rowSchema = z.looseObject({ instance_id: z.string(), model_name_or_path: z.string() });

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type MiniSearch from 'minisearch';
 import type { AsPlainObject } from 'minisearch';
 import { z } from 'zod';
-import { throwIfAborted } from '../domain/humanError';
+import { throwIfAborted } from '../domain/work';
 import { runsFolder } from '../repository/storage';
-import { keepPackedJson, readPackedJson } from '../files/packedJson';
-import { sha256 } from '../files/sha256';
+import { keepPackedJson, readPackedJson } from '../files/json';
+import { sha256 } from '../files/digest';
 import type { TreeOfR } from './treeOfR';
 
 /** An index of the Python files of R that ranks them by the words they share with a text. */

@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import { isFailure, type TestResult } from '../domain/outcome';
-import { HumanError } from '../domain/humanError';
-import { plural } from '../domain/plural';
+import { HumanError, type Reporter } from '../domain/work';
+import { plural } from '../domain/text';
 import { workerPool } from '../engine/workerPool';
-import type { Reporter } from '../domain/reporter';
 import { isTestPath } from '../patch/testFiles';
 import { findTests } from '../python/tests';
 import { acpPromptVersion } from './acp/acpPrompt';

@@ -1,6 +1,5 @@
-import type { Turns } from '../domain/turns';
-import type { PythonParser } from '../python/parser';
-import { syntaxFaults, type SyntaxFault } from '../python/syntaxFaults';
+import type { Turns } from '../domain/work';
+import { type PythonParser, syntaxFaults, type SyntaxFault } from '../python/parser';
 
 /** A syntax error in a file that a candidate writes. */
 export interface SyntaxErrorOfCandidate extends SyntaxFault {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { sha256OfJson } from '../files/sha256';
-import { HumanError, messageOf } from '../domain/humanError';
+import { sha256OfJson } from '../files/digest';
+import { HumanError, messageOf } from '../domain/work';
 import { openLineJournal, wholeLines, type LineJournal } from '../files/lineJournal';
 import { redactKeys } from '../engine/keysInUse';
 import { stepSchema, type Step } from './traceSteps';
-import { makeFolder } from '../files/makeFolder';
+import { makeFolder } from '../files/wholeFile';
 
 /**
  * The record of a method's run, one JSON line for each step. A step is on the disk before a step

@@ -1,9 +1,9 @@
-import { Cancelled, HumanError, throwIfAborted } from '../domain/humanError';
+import { Cancelled, HumanError, throwIfAborted } from '../domain/work';
 import { asShown } from '../patch/bytes';
 import { unsafePath } from '../patch/unsafePath';
 import type { FolderTree } from '../repository/folderTree';
-import { git, GitError } from '../repository/git/git';
-import { posixPattern } from '../repository/git/posixPattern';
+import { git, GitError } from '../repository/git';
+import { posixPattern } from './posixPattern';
 
 /** The files of R, for reading only: no `.git`, no history, and nothing behind a link. */
 export interface TreeOfR {

@@ -1,7 +1,6 @@
-import { sha256 } from '../files/sha256';
-import type { Mutant } from '../domain/study/mutant';
-import type { Node, PythonParser } from '../python/parser';
-import { syntaxFaults } from '../python/syntaxFaults';
+import { sha256 } from '../files/digest';
+import type { Mutant } from './mutant';
+import { type Node, type PythonParser, syntaxFaults } from '../python/parser';
 import { mutationOperators, type MutationOperator, type Replacement } from './operators';
 
 /** The lines of a file in which faults may be made, 1-based. */

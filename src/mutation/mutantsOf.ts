@@ -1,8 +1,8 @@
-import type { Mutant } from '../domain/study/mutant';
-import { turnsOf } from '../domain/turns';
-import { sha256OfJson } from '../files/sha256';
-import { makeUnified } from '../patch/unified/makeUnified';
-import { hindrancesInWords } from '../evaluation/hindrancesInWords';
+import type { Mutant } from './mutant';
+import { turnsOf } from '../domain/work';
+import { sha256OfJson } from '../files/digest';
+import { makeUnified } from '../patch/makeUnified';
+import { hindrancesInWords } from '../evaluation/results';
 import { readWithin, type InstanceSession } from '../evaluation/session';
 import { goldenEvidence, type EvidenceOptions } from '../evaluation/testSetRuns';
 import { mutantsIn, type MadeMutant, type MutableLines } from './mutantsIn';

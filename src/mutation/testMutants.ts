@@ -1,13 +1,12 @@
 import type { LineCounts } from '../domain/changeCoverage';
-import { HumanError } from '../domain/humanError';
-import type { MutantResults, TestedMutant } from '../domain/study/mutant';
-import { fileOf, functionOf, standing } from '../domain/outcome';
-import { pairResults } from '../domain/transition';
+import { HumanError } from '../domain/work';
+import type { MutantResults, TestedMutant } from './mutant';
+import { fileOf, functionOf, standing, pairResults } from '../domain/outcome';
 import type { RunRecord } from '../engine/engine';
 import { script } from '../engine/runners/script';
 import { workerPool } from '../engine/workerPool';
 import type { CandidateResult } from '../evaluation/candidateResult';
-import { stackPatches } from '../evaluation/codePatch';
+import { stackPatches } from '../evaluation/prepareCandidate';
 import {
   endingOf,
   tookAllItsTime,
@@ -16,7 +15,7 @@ import {
   scriptResult,
   transitionsBetween,
 } from '../evaluation/results';
-import type { RunStore } from '../evaluation/runStore';
+import type { RunStore } from '../evaluation/testRun';
 import {
   openSession,
   readWithin,
@@ -24,7 +23,7 @@ import {
   type RunOptions,
   type TestSet,
 } from '../evaluation/session';
-import { parseUnified } from '../patch/unified/parseUnified';
+import { parseUnified } from '../patch/parseUnified';
 import type { MutantsOfInstance, RunnableMutant } from './mutantsOf';
 import { reachingTests, testsAt } from './reachingTests';
 

@@ -1,4 +1,8 @@
-import type { FilePatch, ParsedPatch } from './unified/parsedPatch';
+import type { Diagnostic } from './diagnostic';
+import { parseUnified } from './parseUnified';
+import type { FilePatch, ParsedPatch } from './parsedPatch';
+import type { Conversion } from './reading/conversion';
+import { partsOf, without } from './reading/recognise';
 
 const testName = /^(test_.*|.*_tests?|tests?|testing|unittest_.*)\.py$/s;
 const testFolders = new Set(['test', 'tests', 'testing', 'unittests', 'unit_tests', 'e2e']);
@@ -74,3 +78,70 @@ export const renamedFiles = ({ files }: ParsedPatch): ReadonlyMap<string, string
       kind === 'renamed' && oldPath !== null && newPath !== null ? [[newPath, oldPath]] : [],
     ),
   );
+
+const mode = '160000';
+
+/**
+ * Whether a part is about a submodule, which is also how git lists a repository that an agent left in
+ * the tree. Git writes nothing of it: the diff has only the id of a commit.
+ */
+export const isSubmodule = ({ oldMode, newMode }: FilePatch): boolean =>
+  oldMode === mode || newMode === mode;
+
+/** A unified diff without its submodules, and their paths. */
+export function withoutSubmodules(text: string): {
+  readonly text: string;
+  readonly left: readonly string[];
+} {
+  // Only few patches have one, and lists read thousands.
+  const parts = text.includes(mode) ? parseUnified(text).files.filter(isSubmodule) : [];
+  if (parts.length === 0) return { text, left: [] };
+  const isLeft = (line: number): boolean =>
+    parts.some((part) => part.line <= line && line <= part.endLine);
+  return {
+    text: text
+      .split('\n')
+      .filter((_, at) => !isLeft(at + 1))
+      .join('\n'),
+    left: parts.map(({ oldPath, newPath }) => newPath ?? oldPath ?? ''),
+  };
+}
+
+/**
+ * Replaces the edits of files outside the tests (see {@link isTestPath}) by blank lines. A file
+ * that moves into or out of the tests is left out too, since half of a move is impossible.
+ *
+ * @returns `left` has the paths. Each part left out has a warning. There is an error if nothing
+ *   remains.
+ */
+export function keepTests(
+  text: string,
+  format: Conversion['format'],
+): { text: string; left: readonly string[]; diagnostics: readonly Diagnostic[] } {
+  if (format === 'unknown' || format === 'empty') return { text, left: [], diagnostics: [] };
+  const parts = partsOf(text, format);
+  const stray = parts.filter((part) => !part.paths.every(isTestPath));
+  if (stray.length === 0) return { text, left: [], diagnostics: [] };
+  const left = new Set<string>();
+  const diagnostics = stray.map((part): Diagnostic => {
+    const outside = part.paths.filter((path) => !isTestPath(path));
+    for (const path of outside) left.add(path);
+    return {
+      severity: 'warning',
+      code: 'outside-tests',
+      line: part.line,
+      endLine: part.endLine,
+      message: `${[...new Set(outside)].join(' and ')} is left out: not a test file`,
+    };
+  });
+  if (stray.length === parts.length) {
+    diagnostics.push({
+      severity: 'error',
+      code: 'outside-tests',
+      line: stray[0]?.line ?? 1,
+      message: 'The patch changes no test file, and edits of other files are left out',
+      hint: 'Put the tests into a file such as tests/test_NAME.py',
+    });
+  }
+  return { text: without(text.split('\n'), stray), left: [...left], diagnostics };
+}

@@ -1,21 +1,20 @@
-import { turnsOf, type Turns } from '../domain/turns';
+import { turnsOf, type Turns } from '../domain/work';
 import type { PythonParser } from '../python/parser';
-import { failed, type AskedFormat, type Conversion, type PatchFormat } from './conversion';
+import { failed, type AskedFormat, type Conversion, type PatchFormat } from './reading/conversion';
 import { convertUnified } from './unified/convertUnified';
 import { parseCustom } from './custom/parseCustom';
 import { customEdits } from './custom/customEdits';
-import { cutHunk, recognise } from './recognise';
+import { cutHunk, recognise } from './reading/recognise';
 import { hasErrors, type Diagnostic } from './diagnostic';
 import { convertFuzzy } from './fuzzy/convertFuzzy';
-import { belowFile, fileAbove } from './fileAbove';
-import { isGarbled, ungarbled } from './ungarbled';
-import { judgeHtmlEntities, withoutEntities } from './htmlEntities';
+import { belowFile, fileAbove, type PatchTree } from './patchTree';
+import { isGarbled, ungarbled } from './reading/ungarbled';
+import { judgeHtmlEntities, withoutEntities } from './reading/htmlEntities';
 import { convertSearchReplace } from './searchReplace/convertSearchReplace';
-import { withoutLinks } from './links';
-import type { PatchTree } from './patchTree';
-import { keepTests } from './keepTests';
-import { parseUnified } from './unified/parseUnified';
-import { makeUnified } from './unified/makeUnified';
+import { withoutLinks } from './unsafePath';
+import { keepTests } from './testFiles';
+import { parseUnified } from './parseUnified';
+import { makeUnified } from './makeUnified';
 
 export {
   askedFormats,
@@ -23,7 +22,7 @@ export {
   type AskedFormat,
   type Conversion,
   type PatchFormat,
-} from './conversion';
+} from './reading/conversion';
 export type { PatchTree } from './patchTree';
 
 interface ConversionOptions {

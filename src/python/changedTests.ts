@@ -1,8 +1,8 @@
-import { sha256, sha256OfJson } from '../files/sha256';
-import { atOnce, type Stepwise } from '../domain/turns';
+import { atOnce, type Stepwise } from '../domain/work';
+import { sha256, sha256OfJson } from '../files/digest';
 import { definitionsIn, rangeOf, type Definition } from './definitions';
 import type { Node, PythonParser } from './parser';
-import { isFixture, testsIn, type PythonTest } from './tests';
+import { isFixture, testsIn, type PythonTest, findTests } from './tests';
 
 /** How the tests of a file differ between two versions. */
 interface TestChanges {
@@ -404,3 +404,165 @@ function codeOf(python: PythonParser, text: string): string {
     }
   });
 }
+
+/** The effect of an edit on the tests of a file. */
+interface EditedTests {
+  /** Ids of tests whose own code the edit adds or changes. */
+  readonly edited: readonly string[];
+  /** Ids of tests that the edit removes. */
+  readonly removed: readonly string[];
+  /**
+   * Whether the edit leaves the rest of the file as it was: imports, fixtures, helpers, decorators
+   * and code that runs around tests. If false, any test of the file may behave differently.
+   */
+  readonly onlyTests: boolean;
+  /** Ids of unchanged tests, with the number of lines by which each moved. */
+  readonly moved: ReadonlyMap<string, number>;
+}
+
+/**
+ * Compares a file of tests before and after an edit, in a cautious way. A comment in a test counts
+ * as an edit of that test. Code outside tests affects all of them.
+ */
+export function editedTests(
+  python: PythonParser,
+  before: string,
+  after: string,
+  { path }: { path: string },
+): EditedTests {
+  const old = findTests(python, before, { path });
+  const now = findTests(python, after, { path });
+  const was = new Map(old.map((test) => [test.id, test]));
+  const there = new Set(now.map((test) => test.id));
+  const edited: string[] = [];
+  const moved = new Map<string, number>();
+  for (const test of now) {
+    const earlier = was.get(test.id);
+    if (earlier?.text === test.text) moved.set(test.id, test.defLine - earlier.defLine);
+    else edited.push(test.id);
+  }
+  return {
+    edited,
+    removed: old.flatMap(({ id }) => (there.has(id) ? [] : [id])),
+    onlyTests: restOf(before, old) === restOf(after, now),
+    moved,
+  };
+}
+
+/**
+ * A source without blank lines, comments, and its tests from their `def` on. Decorators remain,
+ * since they run when the file is imported.
+ */
+function restOf(source: string, tests: readonly PythonTest[]): string {
+  const lines = source.split('\n');
+  for (const { defLine, range } of tests) lines.fill('', defLine - 1, range.endLine);
+  return lines
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '' && !line.trimStart().startsWith('#'))
+    .join('\n');
+}
+
+/**
+ * Whether a test checks nothing: its body is only `pass`, constants, assertions of constants, or a
+ * return of nothing before anything else.
+ */
+export const isEmptyTest = (
+  python: PythonParser,
+  test: Pick<PythonTest, 'text' | 'column'>,
+): boolean =>
+  python.parse(dedent(test), (root) => {
+    const [found] = root.descendantsOfType('function_definition');
+    const statements = found?.childForFieldName('body')?.namedChildren ?? [];
+    for (const statement of statements) {
+      if (statement === null || statement.type === 'comment') continue;
+      if (!isIdle(statement)) return false;
+      if (statement.type === 'return_statement') return true;
+    }
+    return true;
+  });
+
+function isIdle(statement: Node): boolean {
+  if (statement.type === 'pass_statement') return true;
+  if (!/^(expression|assert|return)_statement$/.test(statement.type)) return false;
+  return statement.namedChildren.every((child) =>
+    /^(string|concatenated_string|integer|float|true|none|ellipsis|comment)$/.test(
+      child?.type ?? '',
+    ),
+  );
+}
+
+/**
+ * Finds tests that were only renamed since their texts were stored. They are in the same class or
+ * file, and differ in nothing but the name. Ambiguous matches are left out.
+ *
+ * @param now the present tests of the files
+ * @param before the stored texts by test id
+ * @returns present id to earlier id
+ */
+export function renamedTests(
+  now: readonly Pick<PythonTest, 'id' | 'name' | 'text'>[],
+  before: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  const there = new Set(now.map((test) => test.id));
+  const fresh = now.filter((test) => !before.has(test.id));
+  if (fresh.length === 0) return new Map();
+  const gone = new Map<string, string | undefined>();
+  for (const [id, text] of before) {
+    if (there.has(id)) continue;
+    const key = keyOf(id, text);
+    gone.set(key, gone.has(key) ? undefined : id);
+  }
+  const found = new Map<string, string>();
+  const taken = new Map<string, string>();
+  for (const { id, text } of fresh) {
+    const was = gone.get(keyOf(id, text));
+    if (was === undefined) continue;
+    const other = taken.get(was);
+    if (other !== undefined) found.delete(other);
+    else found.set(id, was);
+    taken.set(was, id);
+  }
+  return found;
+}
+
+/**
+ * Finds tests of an earlier version that a later one only renames, or moves to another class or
+ * file. Where several have the same code, those with the same name belong together.
+ *
+ * @param added tests that only the later version has
+ * @param removed tests that only the earlier version has
+ * @returns later id by earlier id
+ */
+export function movedTests(
+  added: readonly PythonTest[],
+  removed: readonly PythonTest[],
+): ReadonlyMap<string, string> {
+  const places = new Map<string, PythonTest[]>();
+  for (const test of added) {
+    const code = codeBesideName(test.name, test.text);
+    places.set(code, [...(places.get(code) ?? []), test]);
+  }
+  const moved = new Map<string, string>();
+  for (const sameName of [true, false]) {
+    for (const { id, name, text } of removed) {
+      if (moved.has(id)) continue;
+      const free = places.get(codeBesideName(name, text)) ?? [];
+      const at = free.findIndex((test) => !sameName || test.name === name);
+      const [test] = at < 0 ? [] : free.splice(at, 1);
+      if (test !== undefined) moved.set(id, test.id);
+    }
+  }
+  return moved;
+}
+
+/** The class or file of a test, and its text without its name. */
+function keyOf(id: string, text: string): string {
+  const end = id.lastIndexOf('::');
+  return `${id.slice(0, end)}\0${codeBesideName(id.slice(end + 2), text)}`;
+}
+
+/** The text of a test without its name. */
+const codeBesideName = (name: string, text: string): string =>
+  text.replace(new RegExp(`(\\bdef\\s+)${escaped(name)}(?=\\s*[(\\[])`), '$1_');
+
+const escaped = (name: string): string => name.replace(/[$]/g, '\\$&');

@@ -1,4 +1,4 @@
-import type { Stepwise } from '../domain/turns';
+import type { Stepwise } from '../domain/work';
 import type { Definition } from './definitions';
 import {
   joinModules,
@@ -8,9 +8,10 @@ import {
   type ImportStatement,
   type PythonModule,
   type Statement,
+  segmentsOf,
+  type Segment,
 } from './module';
 import type { PythonParser } from './parser';
-import { segmentsOf, type Segment } from './segments';
 
 /**
  * A part of a source. `module` is its outline with ranges of the whole source, once the part has

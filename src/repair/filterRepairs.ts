@@ -1,7 +1,7 @@
 import type { Instance, Prediction } from '../domain/instance';
-import { throwIfAborted } from '../domain/humanError';
-import { sampleName } from '../domain/study/entry';
-import type { TestedRepair } from '../domain/study/filterRepairs';
+import { throwIfAborted } from '../domain/work';
+import { sampleName } from '../study/entry';
+import type { TestedRepair } from '../study/filterRepairs';
 import { openingPairs } from '../batch/faultTolerantSession';
 import type { LockedJournal } from '../results/lockedRunFolder';
 import { candidateKey } from '../results/journal';

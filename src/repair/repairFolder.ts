@@ -1,11 +1,11 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { sha256OfJson } from '../files/sha256';
+import { sha256OfJson } from '../files/digest';
 import packageJson from '../../package.json';
 import { standings } from '../domain/outcome';
-import { HumanError, messageOf, systemCode } from '../domain/humanError';
-import { notEvaluatedReasons } from '../domain/reason';
+import { HumanError, messageOf, systemCode } from '../domain/work';
+import { notEvaluatedReasons } from '../domain/verdict';
 import {
   digestOfSame,
   firstRunId,

@@ -1,7 +1,7 @@
 import type { Instance, Prediction } from '../domain/instance';
-import { throwIfAborted } from '../domain/humanError';
-import type { NotEvaluatedReason } from '../domain/reason';
-import { sampleName } from '../domain/study/entry';
+import { throwIfAborted } from '../domain/work';
+import type { NotEvaluatedReason } from '../domain/verdict';
+import { sampleName } from '../study/entry';
 import type { BatchRequest } from '../batch/batchRequest';
 import { faultTolerantSession, type OpenSandboxes } from '../batch/faultTolerantSession';
 import { planBatch, type PlanCounts, type PlannedWork } from '../batch/plan';

@@ -1,7 +1,7 @@
 import type { Instance, Prediction } from '../domain/instance';
-import type { TestedRepair } from '../domain/study/filterRepairs';
+import type { TestedRepair } from '../study/filterRepairs';
 import { openSession } from '../evaluation/session';
-import type { RunStore } from '../evaluation/runStore';
+import type { RunStore } from '../evaluation/testRun';
 import type { PythonParser } from '../python/parser';
 import type { Trees } from '../repository/trees';
 import { workOnRepairs, type RepairHooks, type RepairPoolRequest } from './repairPool';

@@ -1,11 +1,17 @@
 import type { Prediction } from '../domain/instance';
 import { functionOf, standing, type TestResult } from '../domain/outcome';
-import type { Reporter } from '../domain/reporter';
-import type { Standings, TestedRepair } from '../domain/study/filterRepairs';
+import type { Reporter } from '../domain/work';
+import type { Standings, TestedRepair } from '../study/filterRepairs';
 import type { RunRecord } from '../engine/engine';
 import type { AskedFormat } from '../patch/toUnified';
-import { prepareCandidate, type OwnTests } from '../evaluation/prepareCandidate';
-import { isResolved, readCodePatch, recordOfSide, stackPatches } from '../evaluation/codePatch';
+import {
+  prepareCandidate,
+  type OwnTests,
+  isResolved,
+  readCodePatch,
+  recordOfSide,
+  stackPatches,
+} from '../evaluation/prepareCandidate';
 import { resultsOf, transitionsBetween } from '../evaluation/results';
 import type { InstanceSession } from '../evaluation/session';
 

@@ -1,11 +1,15 @@
 import { lstat, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { HumanError, messageOf, systemCode, throwIfAborted } from '../domain/humanError';
-import { silent, type Reporter } from '../domain/reporter';
-import { removeAbandonedBeside, removeForce } from './abandoned';
-import { withLock } from './lock';
-import { holdersOf } from './owner';
+import {
+  HumanError,
+  messageOf,
+  systemCode,
+  throwIfAborted,
+  silent,
+  type Reporter,
+} from '../domain/work';
+import { removeAbandonedBeside, removeForce, withLock, holdersOf } from './lock';
 import { repositoryAt } from './source';
 import {
   dataFolder,

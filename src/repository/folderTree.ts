@@ -1,9 +1,10 @@
+import { HumanError, messageOf } from '../domain/work';
+import { bytesOf, textOf } from '../patch/bytes';
+import type { PatchTree } from '../patch/patchTree';
+import { unsafePath } from '../patch/unsafePath';
+import { git, GitError } from './git';
 import { access, constants, lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HumanError, messageOf } from '../domain/humanError';
-import { bytesOf, textOf } from '../patch/bytes';
-import { unsafePath } from '../patch/unsafePath';
-import type { PatchTree } from '../patch/patchTree';
 
 /** A folder as the tree of a patch, with the links that were requested and not followed. */
 export interface FolderTree extends PatchTree {
@@ -96,3 +97,26 @@ async function list(root: string): Promise<string[]> {
 
 /** Keeps the exact bytes of the path. */
 const placeOf = (root: string, path: string): Buffer => bytesOf(join(root, path));
+
+/**
+ * Those of some paths that the `.gitignore` files of a tree name, whether or not they are in it.
+ *
+ * @param tree folder with a repository of ours
+ * @throws GitError, Cancelled
+ */
+export async function ignoredPaths(
+  tree: string,
+  paths: readonly string[],
+  signal?: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  if (paths.length === 0) return new Set();
+  const options = { cwd: tree, input: paths.map((path) => `${path}\0`).join(''), signal };
+  try {
+    const found = await git(['check-ignore', '--no-index', '--stdin', '-z'], options);
+    return new Set(found.split('\0').filter((path) => path !== ''));
+  } catch (error) {
+    // Status 1 says that none of them is ignored.
+    if (error instanceof GitError && error.status === 1) return new Set();
+    throw error;
+  }
+}

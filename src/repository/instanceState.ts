@@ -3,16 +3,20 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { checkedId } from '../domain/instanceId';
-import { outcomes, sides } from '../domain/outcome';
-import { HumanError } from '../domain/humanError';
-import { silent, type Reporter } from '../domain/reporter';
-import type { CandidateStatus, GoldenStatus, InstanceStatus } from '../domain/status';
-import { transitions } from '../domain/transition';
-import { soundnessOf, unvalidatedKinds, unsoundKinds, type Validation } from '../domain/validation';
+import { checkedId } from '../domain/instance';
+import { outcomes, sides, transitions } from '../domain/outcome';
+import { HumanError, silent, type Reporter } from '../domain/work';
+import {
+  type CandidateStatus,
+  type GoldenStatus,
+  type InstanceStatus,
+  soundnessOf,
+  unvalidatedKinds,
+  unsoundKinds,
+  type Validation,
+} from '../domain/soundness';
 import { withLock } from './lock';
-import { noSpace } from './space';
-import { instanceFolder, instancesFolder, treesFolder } from './storage';
+import { noSpace, instanceFolder, instancesFolder, treesFolder } from './storage';
 import { writeWholeFile } from '../files/wholeFile';
 
 /** The last verdict on a candidate, as lists show it. */

@@ -1,13 +1,18 @@
+import type { Instance } from '../domain/instance';
+import {
+  Cancelled,
+  messageOf,
+  throwIfAborted,
+  systemCode,
+  type Reporter,
+  HumanError,
+} from '../domain/work';
+import { SourceUnusable, withoutPassword } from './git';
+import { removeForce } from './lock';
+import { noSpace } from './storage';
 import { cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as tar from 'tar';
-import type { Instance } from '../domain/instance';
-import { Cancelled, messageOf, throwIfAborted, systemCode } from '../domain/humanError';
-import type { Reporter } from '../domain/reporter';
-import { removeForce } from './abandoned';
-import { noSpace } from './space';
-import { SourceUnusable, withoutPassword } from './git/unreachable';
-import type { Sources } from './sources';
 
 /**
  * The origin of R. A snapshot is not the base commit itself. Somebody only declares it to be close,
@@ -161,3 +166,38 @@ async function unpack(
     await removeForce(beside);
   }
 }
+
+/** `--source` arguments: `owner/name=WHERE` for one repository, or `WHERE` for every one. */
+export type Sources = ReadonlyMap<string, string>;
+
+/** @throws HumanError when a part is empty */
+export function parseSources(values: readonly string[]): Sources {
+  const sources = new Map<string, string>();
+  for (const value of values) {
+    const match = /^([A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+)=(.*)$/.exec(value);
+    const [repo, where] = [match?.[1] ?? '*', match?.[2] ?? value];
+    if (where.trim() === '') {
+      throw new HumanError(
+        repo === '*' ? '--source is empty' : `--source ${value} names no place`,
+        'Write --source owner/name=PATH_OR_URL or --source PATH',
+      );
+    }
+    sources.set(repo, where);
+  }
+  return sources;
+}
+
+/** The project of the bundled instance. It exists nowhere but in this package. */
+export const bundledProject = 'tallybook/tallybook';
+
+/**
+ * Sources with that of the bundled project, for every dataset that has its row. A source that is
+ * given for this project counts instead, and one for all others does not.
+ *
+ * @param given as `--source` takes them
+ * @param bundled folder of the bundled project
+ */
+export const withBundledSource = (given: readonly string[], bundled: string): readonly string[] => [
+  `${bundledProject}=${bundled}`,
+  ...given,
+];

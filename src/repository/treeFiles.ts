@@ -1,3 +1,13 @@
+import { throwIfAborted } from '../domain/work';
+import { bytesOf } from '../patch/bytes';
+import { parseUnified } from '../patch/parseUnified';
+import { unsafePath } from '../patch/unsafePath';
+import { git, GitError } from './git';
+import { applyToTree } from './trees/golden';
+import { removeForce } from './lock';
+import { plainEdits, type PlainEdit } from './trees/plainEdits';
+import { createHash } from 'node:crypto';
+import { lstatSync, type BigIntStats } from 'node:fs';
 import {
   chmod,
   lstat,
@@ -7,18 +17,10 @@ import {
   readlink,
   symlink,
   writeFile,
+  readdir,
 } from 'node:fs/promises';
-import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { throwIfAborted } from '../domain/humanError';
-import { unsafePath } from '../patch/unsafePath';
-import { parseUnified } from '../patch/unified/parseUnified';
-import { removeForce } from './abandoned';
-import { bytesOf } from '../patch/bytes';
-import { git, GitError } from './git/git';
-import { applyToTree } from './golden';
-import { plainEdits, type PlainEdit } from './plainEdits';
 
 /** A file or link of a tree. */
 export interface TreeFile {
@@ -157,3 +159,37 @@ async function writeTreeFile(folder: string, path: string, file: TreeFile): Prom
 
 /** Keeps the exact bytes of the path. */
 const placeOf = (folder: string, path: string): Buffer => bytesOf(join(folder, path));
+
+/**
+ * Identifies the state of a file without reading it. The stamp changes with the content or
+ * attributes, because no program can set the time of the last change (`ctime`, inode(7)).
+ */
+export type FileStamp = string;
+
+export const stampOf = (info: BigIntStats): FileStamp =>
+  [info.ino, info.size, info.mtimeNs, info.ctimeNs, info.mode].join(' ');
+
+/** The stamp of what is at a path, without following links; undefined when there is nothing. */
+export function stampAt(path: string | Buffer): FileStamp | undefined {
+  try {
+    const info = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    return info === undefined ? undefined : stampOf(info);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The stamp of everything below a folder, folders included, by path. */
+export async function stampsBelow(folder: string): Promise<ReadonlyMap<string, FileStamp>> {
+  const found = new Map<string, FileStamp>();
+  const look = async (path: string): Promise<void> => {
+    found.set(path, stampAt(path) ?? 'gone');
+    for (const entry of await readdir(path, { withFileTypes: true }).catch(() => [])) {
+      const inner = `${path}/${entry.name}`;
+      if (entry.isDirectory()) await look(inner);
+      else found.set(inner, stampAt(inner) ?? 'gone');
+    }
+  };
+  await look(folder);
+  return found;
+}

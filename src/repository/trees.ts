@@ -3,34 +3,51 @@ import { lstat, readdir, readFile, rename, rmdir, stat, writeFile } from 'node:f
 import { constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { sha256OfJson } from '../files/sha256';
+import { sha256OfJson } from '../files/digest';
 import type { Instance } from '../domain/instance';
 import { sideName, sides, type Side } from '../domain/outcome';
-import { throwIfAborted } from '../domain/humanError';
-import type { FilePatch } from '../patch/unified/parsedPatch';
-import { parseUnified } from '../patch/unified/parseUnified';
+import { throwIfAborted, type Reporter } from '../domain/work';
+import type { FilePatch } from '../patch/parsedPatch';
+import { parseUnified } from '../patch/parseUnified';
 import { checkPatchPaths } from '../patch/unsafePath';
-import type { Reporter } from '../domain/reporter';
-import { removeAbandonedBeside, removeForce } from './abandoned';
-import { GitError } from './git/git';
-import { applyOnCopies } from './git/applyOnCopies';
-import { applyGolden, applyPatchOfRow, applyToTree, plainApply, type Applied } from './golden';
-import { withLock } from './lock';
-import { makeFolder } from '../files/makeFolder';
+import { removeAbandonedBeside, removeForce, withLock, holdFolder } from './lock';
+import { GitError, SourceUnusable, withoutPassword } from './git';
+import {
+  applyOnCopies,
+  applyGolden,
+  applyPatchOfRow,
+  applyToTree,
+  plainApply,
+  type Applied,
+} from './trees/golden';
+import { makeFolder } from '../files/wholeFile';
 import { withCommit } from './git/withCommit';
-import { holdFolder } from './owner';
-import { plainEdits } from './plainEdits';
+import { plainEdits } from './trees/plainEdits';
 import { isUrl, writeSnapshot, type TreeSource } from './source';
-import { fullDisk, noSpace } from './space';
-import { SourceUnusable, withoutPassword } from './git/unreachable';
-import { defaultStorage, instanceFolder, lockPath, treesFolder } from './storage';
-import { checkOut, twinTree } from './copyTree';
+import {
+  fullDisk,
+  noSpace,
+  defaultStorage,
+  instanceFolder,
+  lockPath,
+  treesFolder,
+} from './storage';
+import { checkOut, twinTree } from './trees/copyTree';
 import {
   keepLineEnds,
   repositoryFromCommit,
   repositoryFromFiles,
   verifyObjects,
-} from './repositoryOfR';
+} from './git/repositoryOfR';
+
+export { copyTree } from './trees/copyTree';
+export {
+  applyFuzzily,
+  applyOnCopies,
+  applyToTree,
+  GoldenPatchUnfit,
+  plainApply,
+} from './trees/golden';
 
 /**
  * The trees of one instance: git repositories without remote or history. Each is one commit without

@@ -15,13 +15,13 @@ import {
 } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { bytesOf, textOf } from '../patch/bytes';
-import { parseUnified } from '../patch/unified/parseUnified';
+import { parseUnified } from '../patch/parseUnified';
 import { GitIndex } from './git/gitIndex';
-import { applyToTree } from './golden';
-import { stampAt, stampOf, stampsBelow, type FileStamp } from './fileStamp';
-import { copyTree } from './copyTree';
-import { branchOfR } from './repositoryOfR';
-import { plainEdits, writePlainEdits } from './plainEdits';
+import { applyToTree } from './trees/golden';
+import { stampAt, stampOf, stampsBelow, type FileStamp } from './treeFiles';
+import { copyTree } from './trees/copyTree';
+import { branchOfR } from './git/repositoryOfR';
+import { plainEdits, writePlainEdits } from './trees/plainEdits';
 
 /** A copy of a tree in which unreviewed code runs. */
 export interface WorkingCopy {

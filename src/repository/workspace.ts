@@ -1,15 +1,16 @@
-import { readdir, rename, rmdir, stat } from 'node:fs/promises';
-import { randomUUID } from 'node:crypto';
-import { dirname, join } from 'node:path';
 import type { Instance } from '../domain/instance';
-import { HumanError } from '../domain/humanError';
-import { removeForce } from './abandoned';
-import { markerPath, readMarker, type WorkspaceMarker } from './marker';
-import { hasEnded, ownerWord } from './owner';
-import { fullDisk } from './space';
-import { writeWholeFileBelow } from './wholeFileBelow';
+import { HumanError } from '../domain/work';
+import { git } from './git';
+import { readForeign } from './git/readForeign';
+import { removeForce, hasEnded, ownerWord } from './lock';
+import { fullDisk } from './storage';
 import type { Trees } from './trees';
-import { copyTree } from './copyTree';
+import { copyTree } from './trees/copyTree';
+import { writeWholeFileBelow } from './trees/wholeFileBelow';
+import { randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { readdir, rename, rmdir, stat, lstat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 /**
  * Makes the workspace of an instance: a copy of R with its marker, written beside and renamed. An
@@ -83,4 +84,88 @@ async function removeHalfMade(parent: string): Promise<void> {
     const path = join(parent, name);
     if ((await hasEnded(word)) && (await stat(path)).isDirectory()) await removeForce(path);
   }
+}
+
+/**
+ * Marks a folder as the workspace of an instance. It names the instance and the source of its row.
+ * It contains nothing of X* or T*, so that a search in the folder finds no answer.
+ */
+export interface WorkspaceMarker {
+  readonly format: 1;
+  readonly id: string;
+  /** Path of the dataset file, or `bundled` for the instance that comes with the extension. */
+  readonly dataset: string;
+  /** `--source` arguments that R was made with. */
+  readonly sources: readonly string[];
+}
+
+/** Path relative to the workspace folder; `activationEvents` in package.json contains it too. */
+export const markerPath = '.swt-bench/instance.json';
+
+/** The marker of a folder; undefined when the folder is not the workspace of an instance. */
+export async function readMarker(folder: string): Promise<WorkspaceMarker | undefined> {
+  // The opened folder may be foreign, and its marker a pipe or a link to anything.
+  const text = await readForeign(folder, markerPath);
+  if (text === undefined) return undefined;
+  try {
+    const value = JSON.parse(text) as Partial<Record<keyof WorkspaceMarker, unknown>>;
+    const { id, dataset, sources } = value;
+    if (value.format !== 1 || typeof id !== 'string' || typeof dataset !== 'string')
+      return undefined;
+    const texts = Array.isArray(sources) ? sources.filter((each) => typeof each === 'string') : [];
+    return { format: 1, id, dataset, sources: texts };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Place of our dev container when R has none. */
+const usualPlace = '.devcontainer/devcontainer.json';
+/** Its place when R has one: VS Code offers every folder below `.devcontainer` as a choice. */
+const besideOthers = '.devcontainer/swt-bench/devcontainer.json';
+
+/**
+ * Writes a `devcontainer.json` into the workspace of an instance, replacing one that was written
+ * before. It is outside the files that R tracks, and so no part of a candidate.
+ *
+ * @param base the pristine tree of R, which determines the tracked files
+ * @returns its path relative to the workspace
+ * @throws HumanError when a link is in the way
+ */
+export async function writeDevContainer(
+  folder: string,
+  base: string,
+  text: string,
+): Promise<string> {
+  const place = (await isTracked(base, '.devcontainer')) ? besideOthers : usualPlace;
+  await writeWholeFileBelow(folder, place, text);
+  return place;
+}
+
+/**
+ * Makes the title of the window name the instance, by a setting of the workspace. When R tracks its
+ * own settings, or something else is at that path, nothing is written.
+ *
+ * @param base the pristine tree of R, which determines the tracked files
+ */
+export async function writeWindowTitle(folder: string, base: string, id: string): Promise<void> {
+  const place = '.vscode/settings.json';
+  if (await isTracked(base, '.vscode')) return;
+  const info = async (path: string): Promise<Stats | undefined> =>
+    lstat(join(folder, path)).catch(() => undefined);
+  if ((await info('.vscode'))?.isDirectory() === false) return;
+  if ((await info(place)) !== undefined) return;
+  const variables = (...names: string[]): string => names.map((name) => `\${${name}}`).join('');
+  const settings = {
+    'window.title':
+      variables('dirty', 'activeEditorShort', 'separator') +
+      `${id} (R)` +
+      variables('separator', 'appName'),
+  };
+  await writeWholeFileBelow(folder, place, `${JSON.stringify(settings, null, 2)}\n`);
+}
+
+async function isTracked(base: string, path: string): Promise<boolean> {
+  const listed = await git(['ls-tree', '--name-only', 'HEAD', '--', path], { cwd: base });
+  return listed.trim() !== '';
 }

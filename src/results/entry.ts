@@ -2,9 +2,9 @@ import type { ChangeCoverage } from '../domain/changeCoverage';
 import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
 import type { Prediction } from '../domain/instance';
-import { killedOf, survivorsOf, type MutantResults } from '../domain/study/mutant';
-import type { EntryReason, NotEvaluatedReason } from '../domain/reason';
-import { nothingKnown, type DeltaFraction, type RunEntry } from '../domain/study/entry';
+import { killedOf, survivorsOf, type MutantResults } from '../mutation/mutant';
+import type { EntryReason, NotEvaluatedReason } from '../domain/verdict';
+import { nothingKnown, type DeltaFraction, type RunEntry } from '../study/entry';
 import type { Environment } from '../engine/engine';
 import type { CandidateResult } from '../evaluation/candidateResult';
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseForeignJson } from '../files/foreignJson';
-import { HumanError, messageOf, systemCode } from '../domain/humanError';
-import { entryReasons } from '../domain/reason';
-import type { RunEntry } from '../domain/study/entry';
-import { survivingStatuses } from '../domain/study/mutant';
+import { parseForeignJson } from '../files/json';
+import { HumanError, messageOf, systemCode } from '../domain/work';
+import { entryReasons } from '../domain/verdict';
+import type { RunEntry } from '../study/entry';
+import { survivingStatuses } from '../mutation/mutant';
 import { findingReportSchema, trajectoryFindingSchema } from './reportSchema';
 import { openLineJournal, wholeLines } from '../files/lineJournal';
 import { readPlainText } from '../files/plainFile';

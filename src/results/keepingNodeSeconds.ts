@@ -1,5 +1,4 @@
-import { messageOf } from '../domain/humanError';
-import type { Reporter } from '../domain/reporter';
+import { messageOf, type Reporter } from '../domain/work';
 import type { Engine } from '../engine/engine';
 import { NodeSecondsJournal } from './nodeSeconds';
 

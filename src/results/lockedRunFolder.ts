@@ -1,12 +1,11 @@
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sha256OfJson } from '../files/sha256';
-import { Cancelled, HumanError, messageOf, systemCode } from '../domain/humanError';
+import { sha256OfJson } from '../files/digest';
+import { Cancelled, HumanError, messageOf, systemCode } from '../domain/work';
 import { holderWatch, withLock } from '../repository/lock';
-import { makeFolder } from '../files/makeFolder';
-import { noSpace } from '../repository/space';
-import { besideOf } from '../files/wholeFile';
+import { makeFolder, besideOf } from '../files/wholeFile';
+import { noSpace } from '../repository/storage';
 import { openJournal } from './journal';
 import { removeBeside } from './writeResult';
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseForeignJson } from '../files/foreignJson';
+import { parseForeignJson } from '../files/json';
 import type { Instance } from '../domain/instance';
-import { HumanError, messageOf, systemCode } from '../domain/humanError';
-import { denominatorKinds } from '../domain/study/denominator';
-import type { InstanceFacts } from '../domain/study/entry';
+import { HumanError, messageOf, systemCode } from '../domain/work';
+import { denominatorKinds } from '../study/denominator';
+import type { InstanceFacts } from '../study/entry';
 import { writeResult } from './writeResult';
 import { readPlainText } from '../files/plainFile';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { openLineJournal, wholeLines, type LineJournal } from '../files/lineJournal';
 import { writeWholeFile } from '../files/wholeFile';
-import { systemCode } from '../domain/humanError';
-import type { MadeOnNodes, NodeSeconds } from '../domain/study/nodeUse';
+import { systemCode } from '../domain/work';
+import type { MadeOnNodes, NodeSeconds } from '../study/nodeUse';
 import { readPlainText } from '../files/plainFile';
 
 /** What one command used so far. */

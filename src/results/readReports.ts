@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseForeignJson } from '../files/foreignJson';
+import { parseForeignJson } from '../files/json';
 import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
-import { messageOf, throwIfAborted, systemCode } from '../domain/humanError';
-import type { EntryReason } from '../domain/reason';
-import { nothingKnown, type RunEntry } from '../domain/study/entry';
+import { messageOf, throwIfAborted, systemCode } from '../domain/work';
+import type { EntryReason } from '../domain/verdict';
+import { nothingKnown, type RunEntry } from '../study/entry';
 import { mutantFigures } from './entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readableReportSchema, type ReadableReport } from './reportSchema';

@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { messageOf, throwIfAborted, systemCode } from '../domain/humanError';
-import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
-import { shardText } from '../domain/shard';
+import { messageOf, throwIfAborted, systemCode, shardText } from '../domain/work';
+import type { InstanceFacts, RunData, RunEntry } from '../study/entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readJournal } from './journal';
 import { judgedFolderName } from './judged/judgedRepairSchema';

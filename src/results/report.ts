@@ -8,11 +8,11 @@ import {
   killedOf,
   mutantStatuses,
   type MutantResults,
-} from '../domain/study/mutant';
+} from '../mutation/mutant';
 import type { TestResult } from '../domain/outcome';
-import { rates, type Rates } from '../domain/study/rates';
-import { entryReasons, type EntryReason } from '../domain/reason';
-import { sampleName, nothingKnown, type RunEntry } from '../domain/study/entry';
+import { rates, type Rates } from '../study/rates';
+import { entryReasons, type EntryReason } from '../domain/verdict';
+import { sampleName, nothingKnown, type RunEntry } from '../study/entry';
 import type { Environment } from '../engine/engine';
 import { entryOf, type BatchEntry } from './entry';
 import type { CandidateResult } from '../evaluation/candidateResult';

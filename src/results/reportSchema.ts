@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { changeKinds, lineStates } from '../domain/changeCoverage';
 import { findingKinds, findingSeverities, trajectoryFindingKinds } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
-import { mutantStatuses } from '../domain/study/mutant';
+import { mutantStatuses } from '../mutation/mutant';
 import { outcomes } from '../domain/outcome';
-import { entryReasons } from '../domain/reason';
+import { entryReasons } from '../domain/verdict';
 
 /** Raised when a key of the `strict` block changes its meaning. */
 export const reportVersion = 1;

@@ -1,12 +1,10 @@
-import { listed } from '../domain/plural';
-import { layOut } from '../domain/layOut';
+import { listed, layOut, withoutControl } from '../domain/text';
 import type { ChangeCoverage } from '../domain/changeCoverage';
 import { functionOf, type Outcome, type Side } from '../domain/outcome';
-import { withoutControl } from '../domain/withoutControl';
-import { killedInWords } from '../domain/study/mutant';
-import type { Rates } from '../domain/study/rates';
+import { killedInWords } from '../mutation/mutant';
+import type { Rates } from '../study/rates';
 import type { Report } from './reportSchema';
-import { sampleName } from '../domain/study/entry';
+import { sampleName } from '../study/entry';
 
 /** A candidate in the table of results; it is kept in memory instead of the whole report. */
 export interface ResultLine {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { sha256 } from '../files/sha256';
+import { sha256 } from '../files/digest';
 
 /**
  * `a/b` becomes `a__b`, as in the harness's folder names. The name has at most 100 bytes and cannot

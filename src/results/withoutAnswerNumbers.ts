@@ -1,4 +1,4 @@
-import type { RunEntry } from '../domain/study/entry';
+import type { RunEntry } from '../study/entry';
 
 type Numbered = Pick<RunEntry, 'instance' | 'model' | 'sample'>;
 

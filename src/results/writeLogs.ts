@@ -1,6 +1,6 @@
 import { join, posix } from 'node:path';
 import type { Prediction } from '../domain/instance';
-import type { RunEntry } from '../domain/study/entry';
+import type { RunEntry } from '../study/entry';
 import { sides, type Side } from '../domain/outcome';
 import type { CandidateResult } from '../evaluation/candidateResult';
 import { modelFolder, reportsFolder } from './runFolder';

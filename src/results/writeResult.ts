@@ -1,7 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { makeFolder } from '../files/makeFolder';
-import { writeWholeFile } from '../files/wholeFile';
+import { makeFolder, writeWholeFile } from '../files/wholeFile';
 
 /** The end of the last write to each path that is being written. */
 const underWay = new Map<string, Promise<void>>();

@@ -1,4 +1,4 @@
-import type { AgentlessAblation } from '../domain/study/resolution/agentlessAblation';
+import type { AgentlessAblation } from './resolution/agentlessAblation';
 import { nameOfStep } from './agentlessTables';
 
 /** A column of a spreadsheet, which has one row for each method. */

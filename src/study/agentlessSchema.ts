@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { selections } from '../domain/study/resolution/agentlessAblation';
-import { granularities } from '../domain/study/resolution/correctLocation';
-import { localisationSteps } from '../domain/study/resolution/localisation';
+import { selections } from './resolution/agentlessAblation';
+import { granularities } from './resolution/correctLocation';
+import { localisationSteps } from '../domain/instance';
 
 const count = z.number().int().nonnegative();
 const number = z.number().int().positive();

@@ -1,11 +1,11 @@
-import { markedAsOracle } from '../domain/oracleMark';
-import type { Total } from '../domain/study/costs';
+import { markedAsOracle } from '../domain/answerSeen';
+import type { Total } from './costs';
 import type {
   AgentlessAblation,
   LocalisationRow,
   SelectionKind,
-} from '../domain/study/resolution/agentlessAblation';
-import type { LocalisationStep } from '../domain/study/resolution/localisation';
+} from './resolution/agentlessAblation';
+import type { LocalisationStep } from '../domain/instance';
 import type { StudyTable } from './studyTable';
 
 /** The ablations of Agentless, as the tables 2 and 4 and figure 6 of its paper. */

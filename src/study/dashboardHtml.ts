@@ -1,7 +1,7 @@
-import type { StudyDocument } from '../domain/study/document';
-import { withoutPaths } from '../domain/study/entry';
-import { pack } from '../domain/study/packed';
-import { studyTitle } from '../domain/study/studyTitle';
+import type { StudyDocument } from './document';
+import { withoutPaths } from './entry';
+import { pack } from './packed';
+import { studyTitle } from './studyTitle';
 import { pageHtml } from './pageHtml';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HumanError, messageOf } from '../domain/humanError';
+import { HumanError, messageOf } from '../domain/work';
 
 interface PageParts {
   /** The page, by the name of its assets `NAME.js` and `NAME.css`. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { granularities } from '../domain/study/resolution/correctLocation';
+import { granularities } from './resolution/correctLocation';
 
 const count = z.number().int().nonnegative();
 const total = z

@@ -1,10 +1,10 @@
-import { parseForeignJson } from '../files/foreignJson';
+import { parseForeignJson } from '../files/json';
 import { readPlainText } from '../files/plainFile';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { readRecords } from '../dataset/rows/records';
-import type { RepairResults } from '../domain/study/document';
-import { HumanError, systemCode } from '../domain/humanError';
+import { readRecords } from '../dataset/records';
+import type { RepairResults } from './document';
+import { HumanError, systemCode } from '../domain/work';
 
 const ids = z.array(z.string());
 

@@ -1,14 +1,13 @@
 import { stringify } from 'csv-stringify/sync';
 import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
-import { entryReasons } from '../domain/reason';
-import type { StudyReport } from '../domain/study/report';
-import { granularities } from '../domain/study/resolution/correctLocation';
-import type { RepairRates } from '../domain/study/resolution/repairRates';
-import { deltaKeys, shareKeys } from '../domain/study/summary';
-import { layOut } from '../domain/layOut';
+import { entryReasons } from '../domain/verdict';
+import type { StudyReport } from './report';
+import { granularities } from './resolution/correctLocation';
+import type { RepairRates } from './resolution/repairRates';
+import { deltaKeys, shareKeys } from './summary';
+import { layOut, plainJson, withoutControl, withoutEscapes } from '../domain/text';
 import { agentlessColumns } from './agentlessColumns';
 import { comparisonsByMethod, tablesOf } from './tables';
-import { plainJson, withoutControl, withoutEscapes } from '../domain/withoutControl';
 
 /** The report as text for a terminal. */
 export function reportText(report: StudyReport): string {

@@ -5,11 +5,11 @@ import {
   type RepairResults,
   type StudyDocument,
   type StudyRequest,
-} from '../domain/study/document';
-import type { RunData } from '../domain/study/entry';
-import { methodsOf } from '../domain/study/methods';
-import type { RepairRun } from '../domain/study/resolution/judgedRepair';
-import { HumanError } from '../domain/humanError';
+} from './document';
+import type { RunData } from './entry';
+import { methodsOf } from './methods';
+import type { RepairRun } from './resolution/judgedRepair';
+import { HumanError } from '../domain/work';
 
 /** The parts of a study. */
 interface StudyParts {

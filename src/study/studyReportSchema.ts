@@ -1,10 +1,10 @@
-import { nodePurposes } from '../domain/study/nodeUse';
+import { nodePurposes } from './nodeUse';
 import { z } from 'zod';
 import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
-import { entryReasons } from '../domain/reason';
-import { denominatorKinds } from '../domain/study/denominator';
-import { studyVersion } from '../domain/study/document';
-import { gradings } from '../domain/study/grading';
+import { entryReasons } from '../domain/verdict';
+import { denominatorKinds } from './denominator';
+import { studyVersion } from './document';
+import { gradings } from './grading';
 import { agentlessSchema } from './agentlessSchema';
 import { repairRatesSchema } from './repairRatesSchema';
 

@@ -1,12 +1,12 @@
 import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
-import { markedAsOracle } from '../domain/oracleMark';
-import type { Interval } from '../domain/study/resampling';
-import type { PublishedRow } from '../domain/study/document';
-import { selectedText } from '../domain/study/denominator';
-import { longestOf } from '../domain/study/methods';
-import type { Costs, Total } from '../domain/study/costs';
-import type { GroupReport, StudyReport } from '../domain/study/report';
-import type { RepairRates } from '../domain/study/resolution/repairRates';
+import { markedAsOracle } from '../domain/answerSeen';
+import type { Interval } from './resampling';
+import type { PublishedRow } from './document';
+import { selectedText } from './denominator';
+import { longestOf } from './methods';
+import type { Costs, Total } from './costs';
+import type { GroupReport, StudyReport } from './report';
+import type { RepairRates } from './resolution/repairRates';
 import {
   deltaKeys,
   deltaTitles,
@@ -15,7 +15,7 @@ import {
   type DeltaMean,
   type MutantCounts,
   type Share,
-} from '../domain/study/summary';
+} from './summary';
 import { agentlessTables } from './agentlessTables';
 import type { StudyTable } from './studyTable';
 

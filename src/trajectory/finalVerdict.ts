@@ -1,6 +1,6 @@
 import { readPlainText } from '../files/plainFile';
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import type { RunData, RunEntry } from '../domain/study/entry';
+import type { RunData, RunEntry } from '../study/entry';
 import type { Trajectory } from './trajectory';
 import type { FinalVerdict } from './trajectoryPages';
 

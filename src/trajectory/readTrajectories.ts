@@ -1,8 +1,8 @@
 import { access, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
-import { parseForeignJson } from '../files/foreignJson';
-import { Cancelled, HumanError, messageOf, systemCode, throwIfAborted } from '../domain/humanError';
+import { parseForeignJson } from '../files/json';
+import { Cancelled, HumanError, messageOf, systemCode, throwIfAborted } from '../domain/work';
 import { plainLines, readPlainText, type PlainFileOptions } from '../files/plainFile';
 import { stepSchema } from '../method/traceSteps';
 import { isAiderChat, readAiderChat } from './formats/aiderChat';

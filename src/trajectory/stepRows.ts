@@ -1,5 +1,5 @@
-import { asLabel } from '../domain/label';
-import { number, seconds } from '../domain/study/numbers';
+import { asLabel } from '../domain/text';
+import { number, seconds } from '../study/numbers';
 import type { Spending, StepKind, TrajectoryStep } from './trajectory';
 
 /** The line of a folded step: what it is about, at most 200 characters. */

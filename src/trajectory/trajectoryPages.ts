@@ -1,4 +1,4 @@
-import type { RunEntry } from '../domain/study/entry';
+import type { RunEntry } from '../study/entry';
 import type { TrajectoryFinding } from '../domain/finding';
 import { totalsOf, type Trajectory, type TrajectoryTotals } from './trajectory';
 

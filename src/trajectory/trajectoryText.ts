@@ -1,10 +1,15 @@
-import { asLabel } from '../domain/label';
-import { plural } from '../domain/plural';
-import { number, seconds } from '../domain/study/numbers';
 import { trajectoryFindingSentences, type TrajectoryFinding } from '../domain/finding';
+import { asLabel, plural } from '../domain/text';
+import { number, seconds } from '../study/numbers';
+import { pageHtml } from '../study/pageHtml';
 import { spendingFacts, stepFacts, stepLine } from './stepRows';
 import { stepKinds, totalsOf, type TrajectoryStep } from './trajectory';
-import type { FinalVerdict, ShownTrajectory, TrajectoryRow } from './trajectoryPages';
+import {
+  type FinalVerdict,
+  type ShownTrajectory,
+  type TrajectoryRow,
+  trajectoryRow,
+} from './trajectoryPages';
 
 /** A trajectory for a terminal: its head, and a line for each step. */
 export function trajectoryText(shown: ShownTrajectory): string {
@@ -103,4 +108,30 @@ export function indexText(rows: readonly TrajectoryRow[]): string {
     return `${asLabel(instance).padEnd(idWidth)}  ${facts.filter((each) => each !== '').join(' · ')}`;
   });
   return `${lines.join('\n')}\n`;
+}
+
+/**
+ * Trajectories as one HTML file. Its first element of data is the index, and each further one a
+ * trajectory, which the page reads only when it is opened.
+ *
+ * @param assets folder with `trajectory.js` and `trajectory.css`, which the build makes
+ * @throws HumanError when they are missing
+ */
+export async function trajectoryHtml(
+  shown: readonly ShownTrajectory[],
+  assets: string,
+): Promise<string> {
+  const [only] = shown;
+  return pageHtml(
+    {
+      name: 'trajectory',
+      title:
+        shown.length === 1 && only !== undefined
+          ? `trajectory of ${only.trajectory.instance}`
+          : `${shown.length} trajectories`,
+      waiting: 'Reading the trajectory…',
+      data: [shown.map(trajectoryRow), ...shown],
+    },
+    assets,
+  );
 }

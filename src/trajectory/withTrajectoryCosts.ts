@@ -1,5 +1,6 @@
-import { HumanError } from '../domain/humanError';
-import type { MakingCost, RunData } from '../domain/study/entry';
+import { HumanError } from '../domain/work';
+import type { RunData } from '../study/entry';
+import type { MakingCost } from '../domain/instance';
 import { readTrajectories } from './readTrajectories';
 import { totalsOf, type Trajectory } from './trajectory';
 

@@ -1,9 +1,16 @@
-import { functionOf, sides, sideName, standing, type Outcome, type Side } from '../domain/outcome';
-import type { TestTransition, Transition } from '../domain/transition';
-import type { FlakyTest, ListDisagreement, UnsoundReason } from '../domain/validation';
+import {
+  functionOf,
+  sides,
+  sideName,
+  standing,
+  type Outcome,
+  type Side,
+  type TestTransition,
+  type Transition,
+} from '../domain/outcome';
+import type { FlakyTest, ListDisagreement, UnsoundReason } from '../domain/soundness';
 import { gradeStrict, type StrictEvidence } from '../domain/verdict';
-import { plural } from '../domain/plural';
-import { withoutControl } from '../domain/withoutControl';
+import { plural, withoutControl } from '../domain/text';
 
 /** What repeated runs of T* and T^R show about an instance. */
 export interface Judgement {

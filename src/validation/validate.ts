@@ -1,27 +1,29 @@
 import { harnessTransitions } from '../domain/harness';
 import type { ChangeCoverage } from '../domain/changeCoverage';
 import type { Instance } from '../domain/instance';
-import { sideName, sides, standing, type Outcome, type Side } from '../domain/outcome';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/humanError';
-import type { Reporter } from '../domain/reporter';
-import type { TestTransition } from '../domain/transition';
+import {
+  sideName,
+  sides,
+  standing,
+  type Outcome,
+  type Side,
+  type TestTransition,
+} from '../domain/outcome';
+import { Cancelled, HumanError, messageOf, throwIfAborted, type Reporter } from '../domain/work';
 import {
   soundnessOf,
   type FlakyTest,
   type ListDisagreement,
   type UnsoundReason,
   type Validation,
-} from '../domain/validation';
-import { isLimit } from '../domain/reason';
-import type { StrictEvidence } from '../domain/verdict';
+} from '../domain/soundness';
+import { isLimit, type StrictEvidence } from '../domain/verdict';
 import type { Engine, Environment } from '../engine/engine';
 import { unittest } from '../engine/runners/unittest';
 import type { PythonParser } from '../python/parser';
-import { GitError } from '../repository/git/git';
-import { GoldenPatchUnfit } from '../repository/golden';
-import { sourceOf } from '../repository/source';
-import type { Sources } from '../repository/sources';
-import { prepareTrees, remarkOn } from '../repository/trees';
+import { GitError } from '../repository/git';
+import { GoldenPatchUnfit, prepareTrees, remarkOn } from '../repository/trees';
+import { sourceOf, type Sources } from '../repository/source';
 import {
   coverageOf,
   harnessRuns,
@@ -30,14 +32,16 @@ import {
   runSet,
   strictEvidence,
   type SetRun,
+  withNewPaths,
+  describeFault,
+  howToMend,
+  ranWith,
 } from '../evaluation/testSetRuns';
 import { updateState } from '../repository/instanceState';
-import { describeFault, howToMend, ranWith } from '../evaluation/environmentProblem';
 import { ownTestsOf } from '../evaluation/prepareCandidate';
-import { withNewPaths } from '../evaluation/testSetRuns';
 import type { GoldenTests } from '../evaluation/goldenTests';
 import { endingOf, whyNotRunnable } from '../evaluation/results';
-import { runStore } from '../evaluation/runStore';
+import { runStore } from '../evaluation/testRun';
 import {
   openSession,
   type InstanceSession,

@@ -10,20 +10,19 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDataset } from '../../src/dataset/dataset';
 import { sides, type Side } from '../../src/domain/outcome';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import { openEngine } from '../../src/engine/openEngine';
 import type { TestPlan } from '../../src/engine/testPlan';
-import type { CompleteRun } from '../../src/evaluation/affected';
+import type { CompleteRun } from '../../src/evaluation/runs/affected';
 import { evaluateSince, type Evaluation } from '../../src/evaluation/candidate';
 import { ownTestsOf } from '../../src/evaluation/prepareCandidate';
-import { runStore } from '../../src/evaluation/runStore';
+import { runStore } from '../../src/evaluation/testRun';
 import { contentsWith, openSession, type InstanceSession } from '../../src/evaluation/session';
-import { makeUnified } from '../../src/patch/unified/makeUnified';
+import { makeUnified } from '../../src/patch/makeUnified';
 import { createPythonParser } from '../../src/python/parser';
 import { findTests } from '../../src/python/tests';
-import { git } from '../../src/repository/git/git';
-import { sourceOf } from '../../src/repository/source';
-import { parseSources } from '../../src/repository/sources';
+import { git } from '../../src/repository/git';
+import { sourceOf, parseSources } from '../../src/repository/source';
 import { prepareTrees } from '../../src/repository/trees';
 
 const { values } = parseArgs({

@@ -1,6 +1,6 @@
 // A further instance of a known version, from its trees on this machine to two sandboxes that can
 // run tests, by phase. Plain is a container of the same environment that gets a copy of R.
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import type { Instance } from '../../src/domain/instance';
 import type { Engine } from '../../src/engine/engine';
 import { instanceImage } from '../../src/environments/image/instanceImage';

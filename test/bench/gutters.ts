@@ -2,16 +2,14 @@
 // not a test: `npm run bench -- gutters [--lines N]`. test/windows/authoring/coverage.ts measures
 // VS Code's own work on the marks in a window.
 import { parseArgs } from 'node:util';
-import type { CoveredLine } from '../../src/domain/changeCoverage';
-import { changeCoverageOf } from '../../src/domain/changeCoverage';
+import { type CoveredLine, changeCoverageOf } from '../../src/domain/changeCoverage';
 import { marksOfFixed, marksOfR, marksOfWorkspace } from '../../src/editor/coverage/coverageMarks';
 import { lineMap } from '../../src/editor/coverage/lineMap';
 import { inDiffOrder, neighbour } from '../../src/editor/coverage/diffOrder';
 import { linesBySide } from '../../src/editor/coverage/shownCoverage';
-import { changeBlocks } from '../../src/patch/changeBlocks';
-import { makeUnified } from '../../src/patch/unified/makeUnified';
-import { changedLines } from '../../src/patch/changedLines';
-import { parseUnified } from '../../src/patch/unified/parseUnified';
+import { changeBlocks, changedLines } from '../../src/patch/changedLines';
+import { makeUnified } from '../../src/patch/makeUnified';
+import { parseUnified } from '../../src/patch/parseUnified';
 
 const { values } = parseArgs({
   allowPositionals: true,

@@ -6,9 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDataset } from '../../src/dataset/dataset';
-import { silent } from '../../src/domain/reporter';
-import { sourceOf } from '../../src/repository/source';
-import { parseSources } from '../../src/repository/sources';
+import { silent } from '../../src/domain/work';
+import { sourceOf, parseSources } from '../../src/repository/source';
 import { prepareTrees } from '../../src/repository/trees';
 import { makeWorkspace } from '../../src/repository/workspace';
 

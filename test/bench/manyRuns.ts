@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { randomNumbers } from '../../src/domain/study/resampling';
-import type { EntryReason } from '../../src/domain/reason';
-import type { InstanceFacts, RunData, RunEntry } from '../../src/domain/study/entry';
+import { randomNumbers } from '../../src/study/resampling';
+import type { EntryReason } from '../../src/domain/verdict';
+import type { InstanceFacts, RunData, RunEntry } from '../../src/study/entry';
 import { reportPath, runFolder } from '../../src/results/runFolder';
 import { manifestVersion, type RunManifest } from '../../src/results/manifest';
 

@@ -9,15 +9,15 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { workersFor } from '../../src/batch/workersFor';
 import { openDataset } from '../../src/dataset/dataset';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import { localEngine } from '../../src/engine/local/localEngine';
-import { runStore } from '../../src/evaluation/runStore';
+import { runStore } from '../../src/evaluation/testRun';
 import { runRepairs } from '../../src/method/agentless/testing/repairRuns';
 import { modelView } from '../../src/method/modelView';
 import { budgetOf } from '../../src/method/models/budget';
 import { stepsOf } from '../../src/method/steps';
 import { openTrace } from '../../src/method/trace';
-import { makeUnified } from '../../src/patch/unified/makeUnified';
+import { makeUnified } from '../../src/patch/makeUnified';
 import { createPythonParser } from '../../src/python/parser';
 import { prepareTrees } from '../../src/repository/trees';
 

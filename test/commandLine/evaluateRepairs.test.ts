@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { judgedRepairsSchema } from '../../src/repair/judging/judgedRepairsSchema';
+import { judgedRepairsSchema } from '../../src/repair/judgedRepairsSchema';
 import { studyReportSchema } from '../../src/study/studyReportSchema';
 import { sharedStorage } from '../sharedStorage';
 import { cli, sample, scratch } from './cli';

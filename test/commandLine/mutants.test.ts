@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { withFault } from '../../src/domain/study/mutant';
+import { withFault } from '../../src/mutation/mutant';
 import { functionOf } from '../../src/domain/outcome';
 import { reportSchema, type Report } from '../../src/results/reportSchema';
 import { cli, sample, scratch, type Answer } from './cli';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeUnified } from '../../src/patch/unified/makeUnified';
+import { makeUnified } from '../../src/patch/makeUnified';
 import { sample } from './cli';
 import type { Asked } from './fakeModels';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nothingKnown, type RunEntry } from '../../src/domain/study/entry';
+import { nothingKnown, type RunEntry } from '../../src/study/entry';
 import type { ShownTrajectory } from '../../src/trajectory/trajectoryPages';
 import { writeRun } from '../unit/dashboard/savedRuns';
 import {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { removeAbandonedContainers } from '../../src/engine/docker/sandbox/abandonedContainers';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import { containerLabels, imageLabels, labels } from '../../src/engine/docker/labels';
-import { ownerWord } from '../../src/repository/owner';
+import { ownerWord } from '../../src/repository/lock';
 import { baseImage, needDocker, plainDocker } from './dockerForTests';
 
 const root = resolve(__dirname, '..', '..');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentlessStages, type AgentlessStage } from '../../src/method/agentless/agentlessSettings';
-import { judgedRepairsSchema } from '../../src/repair/judging/judgedRepairsSchema';
+import { judgedRepairsSchema } from '../../src/repair/judgedRepairsSchema';
 import { studyReportSchema } from '../../src/study/studyReportSchema';
 import { cli, start, type Answer, type Evaluation } from '../commandLine/cli';
 import { jsonLinesOf } from '../commandLine/jsonLinesOf';

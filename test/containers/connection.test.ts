@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as tlsServer } from 'node:tls';
 import type { Duplex } from 'node:stream';
-import { Cancelled, HumanError } from '../../src/domain/humanError';
+import { Cancelled, HumanError } from '../../src/domain/work';
 import {
   connect,
   engineProblem,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openDataset } from '../../src/dataset/dataset';
 import type { Instance } from '../../src/domain/instance';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import type { Environment } from '../../src/engine/engine';
 import { withEngine } from '../../src/engine/openEngine';
 import { prepareTrees } from '../../src/repository/trees';

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import { instanceImage } from '../../src/environments/image/instanceImage';
 import type { InstanceImage } from '../../src/environments/image/instanceLayer';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Instance } from '../../src/domain/instance';
-import { HumanError } from '../../src/domain/humanError';
+import { HumanError } from '../../src/domain/work';
 import { tarOf } from '../../src/engine/sandbox/archive';
 import { inContainer, type BuildContainer } from '../../src/engine/docker/build/buildContainer';
 import type { LimitHit } from '../../src/engine/docker/build/confinement';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import type { Instance } from '../../src/domain/instance';
 import type { Engine, Sandbox, Sandboxes } from '../../src/engine/engine';
 import { openEngine } from '../../src/engine/openEngine';

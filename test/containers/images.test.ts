@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Instance } from '../../src/domain/instance';
-import { Cancelled, HumanError } from '../../src/domain/humanError';
+import { Cancelled, HumanError } from '../../src/domain/work';
 import { imageUse, removeImages } from '../../src/environments/imageBudget';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import { instanceImage } from '../../src/environments/image/instanceImage';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import type { RunRecord } from '../../src/engine/engine';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
-import { runStore } from '../../src/evaluation/runStore';
+import { runStore } from '../../src/evaluation/testRun';
 import { openSession } from '../../src/evaluation/session';
 import { ask, processesWith, runCode } from '../contract/run';
 import { candidate, counted, onEngine, usePair } from '../contract/subjects';

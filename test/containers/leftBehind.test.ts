@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
-import { runStore } from '../../src/evaluation/runStore';
+import { runStore } from '../../src/evaluation/testRun';
 import { openSession, type InstanceSession } from '../../src/evaluation/session';
 import { ask, runCode } from '../contract/run';
 import { candidate, onEngine, usePair } from '../contract/subjects';

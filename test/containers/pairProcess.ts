@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import { openEngine } from '../../src/engine/openEngine';
 import type { Trees } from '../../src/repository/trees';
 import { runCode } from '../contract/run';

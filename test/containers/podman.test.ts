@@ -17,7 +17,7 @@ import { connect, type DockerConnection } from '../../src/engine/docker/connecti
 import { containerLabels, imageLabels } from '../../src/engine/docker/labels';
 import { pullImage } from '../../src/engine/docker/images/pull/pullImage';
 import { ImageMissing, RegistryUnreachable } from '../../src/engine/docker/images/pull/pullProblem';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import { baseImage, needDocker, plainDocker } from './dockerForTests';
 import { publish, Registry, SlowLine } from './registry';
 import { skipSuite } from './skipping';

@@ -6,7 +6,7 @@ import { connect, type DockerConnection } from '../../src/engine/docker/connecti
 import type { DockerFolder } from '../../src/engine/docker/connection/contexts';
 import { pullImage } from '../../src/engine/docker/images/pull/pullImage';
 import { ImageMissing, RegistryUnreachable } from '../../src/engine/docker/images/pull/pullProblem';
-import { Cancelled, HumanError } from '../../src/domain/humanError';
+import { Cancelled, HumanError } from '../../src/domain/work';
 import { needDocker, plainDocker } from './dockerForTests';
 import { publish, Registry, SlowLine } from './registry';
 import { skipSuite } from './skipping';

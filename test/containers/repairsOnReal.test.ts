@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { judgedRepairsSchema } from '../../src/repair/judging/judgedRepairsSchema';
+import { judgedRepairsSchema } from '../../src/repair/judgedRepairsSchema';
 import { cli } from '../commandLine/cli';
 import { sourceRelease } from '../environments';
 import { askSweBench } from '../unit/repair/askSweBench';

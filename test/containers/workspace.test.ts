@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createInterface } from 'node:readline';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import { SandboxUnusable } from '../../src/engine/engine';
 import {
   WorkspaceFileError,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, symlink, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import {
   engineNames,
   runsInContainers,

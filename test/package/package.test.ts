@@ -332,7 +332,7 @@ describe('package.json and the code', () => {
     assert.equal(new Set(keys).size, keys.length);
   });
   it('name what wakes the extension alike: the file of a workspace, kept panels, custom diffs', () => {
-    const source = readFileSync(join(root, 'src/repository/marker.ts'), 'utf8');
+    const source = readFileSync(join(root, 'src/repository/workspace.ts'), 'utf8');
     const path = /markerPath = '([^']+)'/.exec(source)?.[1];
     assert.deepEqual(manifest.activationEvents, [
       `workspaceContains:${path}`,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import { localEngine } from '../../src/engine/local/localEngine';
-import type { CompleteRun } from '../../src/evaluation/affected';
+import type { CompleteRun } from '../../src/evaluation/runs/affected';
 import { evaluateCandidate, evaluateSince } from '../../src/evaluation/candidate';
-import { runStore } from '../../src/evaluation/runStore';
+import { runStore } from '../../src/evaluation/testRun';
 import { openSession, type InstanceSession, type TestSet } from '../../src/evaluation/session';
 import { pytestEnvironment } from '../environments';
 import { loadParser } from '../unit/python/loadParser';

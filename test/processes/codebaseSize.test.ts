@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cancelled } from '../../src/domain/humanError';
-import { codebaseSize, preparedBase } from '../../src/repository/codebaseSize';
-import { git } from '../../src/repository/git/git';
+import { Cancelled } from '../../src/domain/work';
+import { codebaseSize, preparedBase } from '../../src/validation/statistics';
+import { git } from '../../src/repository/git';
 
 describe('the size of a code base', () => {
   let folder = '';

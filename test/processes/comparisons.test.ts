@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import { localEngine } from '../../src/engine/local/localEngine';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
-import { failureFrameInTest } from '../../src/evaluation/hints/failureFrames';
-import { runStore } from '../../src/evaluation/runStore';
+import { failureFrameInTest } from '../../src/editor/testing/testHints';
+import { runStore } from '../../src/evaluation/testRun';
 import { openSession } from '../../src/evaluation/session';
 import { loadParser } from '../unit/python/loadParser';
 import { useExample, type Example } from './exampleRepository';

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { openDataset, type Dataset } from '../../src/dataset/dataset';
-import { loadFilter } from '../../src/dataset/query/filterLists';
-import { retries } from '../../src/dataset/download/network';
-import { Cancelled, HumanError } from '../../src/domain/humanError';
-import type { Reporter } from '../../src/domain/reporter';
+import { loadFilter } from '../../src/dataset/filterLists';
+import { retries } from '../../src/dataset/network';
+import { Cancelled, HumanError, type Reporter } from '../../src/domain/work';
 import { HubServer, type Fault } from './hubServer';
 
 const diff = (path: string): string =>

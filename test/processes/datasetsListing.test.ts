@@ -8,8 +8,7 @@ import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { openDataset, type Dataset } from '../../src/dataset/dataset';
-import { HumanError } from '../../src/domain/humanError';
-import { silent } from '../../src/domain/reporter';
+import { HumanError, silent } from '../../src/domain/work';
 
 type Row = Record<string, string>;
 

@@ -5,10 +5,10 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import type { TreeSource } from '../../src/repository/source';
 import { prepareTrees, type Trees } from '../../src/repository/trees';
-import { WorkspaceRepository } from '../../src/repository/git/workspaceRepository';
+import { WorkspaceRepository } from '../../src/repository/workspaceRepository';
 
 export type Files = Readonly<Record<string, string | Buffer>>;
 

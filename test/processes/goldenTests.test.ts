@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { goldenSetOf, goldenTestsOf, type GoldenTests } from '../../src/evaluation/goldenTests';
 import { readWithin } from '../../src/evaluation/session';
-import { GoldenPatchUnfit, applyToTree } from '../../src/repository/golden';
-import { copyTree } from '../../src/repository/copyTree';
+import { GoldenPatchUnfit, applyToTree } from '../../src/repository/trees/golden';
+import { copyTree } from '../../src/repository/trees/copyTree';
 import type { Instance } from '../../src/domain/instance';
 import { join } from 'node:path';
 import { added, goldenPatch, useExample, type Example } from './exampleRepository';

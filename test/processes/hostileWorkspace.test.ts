@@ -5,12 +5,11 @@ import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { HumanError } from '../../src/domain/humanError';
-import { silent } from '../../src/domain/reporter';
+import { HumanError, silent } from '../../src/domain/work';
 import { writeTreeOfR } from '../../src/repository/trees';
-import { copyTree } from '../../src/repository/copyTree';
-import { markerPath, readMarker } from '../../src/repository/marker';
-import { WorkspaceRepository } from '../../src/repository/git/workspaceRepository';
+import { copyTree } from '../../src/repository/trees/copyTree';
+import { markerPath, readMarker } from '../../src/repository/workspace';
+import { WorkspaceRepository } from '../../src/repository/workspaceRepository';
 import { filesOfR, plain, useExample, write, type Example } from './exampleRepository';
 
 interface HostileFolder {

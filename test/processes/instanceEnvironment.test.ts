@@ -3,8 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { Cancelled } from '../../src/domain/humanError';
-import { silent } from '../../src/domain/reporter';
+import { Cancelled, silent } from '../../src/domain/work';
 import { givenOrFitting } from '../../src/engine/local/givenOrFitting';
 import {
   instanceEnvironment,

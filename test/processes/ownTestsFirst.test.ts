@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
-import { Cancelled } from '../../src/domain/humanError';
-import { silent } from '../../src/domain/reporter';
+import { Cancelled, silent } from '../../src/domain/work';
 import { localEngine } from '../../src/engine/local/localEngine';
 import { evaluateCandidate, type CandidateOptions } from '../../src/evaluation/candidate';
 import type { FirstResult } from '../../src/evaluation/firstResult';
-import { runStore } from '../../src/evaluation/runStore';
+import { runStore } from '../../src/evaluation/testRun';
 import { openSession, type InstanceSession, type TestSet } from '../../src/evaluation/session';
 import { bareEnvironment, pytestEnvironment } from '../environments';
 import { loadParser } from '../unit/python/loadParser';

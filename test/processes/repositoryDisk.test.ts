@@ -5,7 +5,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { storageCommand } from '../../src/commands/storage/storage';
-import { Cancelled, HumanError } from '../../src/domain/humanError';
+import { Cancelled, HumanError } from '../../src/domain/work';
 import {
   diskUse,
   freeEnvironments,
@@ -13,10 +13,10 @@ import {
   freeMirror,
   freeVectors,
 } from '../../src/repository/disk';
-import { GitError } from '../../src/repository/git/git';
-import { holdFolder } from '../../src/repository/owner';
-import { noSpace } from '../../src/repository/space';
+import { GitError } from '../../src/repository/git';
+import { holdFolder } from '../../src/repository/lock';
 import {
+  noSpace,
   defaultStorage,
   environmentsFolder,
   instanceFolder,

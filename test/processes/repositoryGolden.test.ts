@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { HumanError } from '../../src/domain/humanError';
+import { HumanError } from '../../src/domain/work';
 import { remarkOn, type Trees } from '../../src/repository/trees';
-import { applyToTree } from '../../src/repository/golden';
-import { copyTree } from '../../src/repository/copyTree';
+import { applyToTree } from '../../src/repository/trees/golden';
+import { copyTree } from '../../src/repository/trees/copyTree';
 import { filesOfR, fixed, goldenPatch, useExample, write, type Example } from './exampleRepository';
 
 const numbered = (from: number, to: number, change: (n: number) => string = String): string =>

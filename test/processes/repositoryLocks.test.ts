@@ -4,11 +4,9 @@ import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cancelled } from '../../src/domain/humanError';
-import { silent, type Reporter } from '../../src/domain/reporter';
+import { Cancelled, silent, type Reporter } from '../../src/domain/work';
 import { withLockedRunFolder } from '../../src/results/lockedRunFolder';
-import { withLock } from '../../src/repository/lock';
-import { hasEnded, holdersOf, holdFolder, ownerWord } from '../../src/repository/owner';
+import { withLock, hasEnded, holdersOf, holdFolder, ownerWord } from '../../src/repository/lock';
 import { treesFolder } from '../../src/repository/storage';
 import { prepareTrees } from '../../src/repository/trees';
 import { assertIsR, useExample, write, type Example } from './exampleRepository';

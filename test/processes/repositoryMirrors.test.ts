@@ -3,10 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
-import { Cancelled, HumanError } from '../../src/domain/humanError';
-import { silent } from '../../src/domain/reporter';
-import { sourceOf } from '../../src/repository/source';
-import { parseSources } from '../../src/repository/sources';
+import { Cancelled, HumanError, silent } from '../../src/domain/work';
+import { sourceOf, parseSources } from '../../src/repository/source';
 import { instanceFolder, mirrorFolder } from '../../src/repository/storage';
 import { prepareTrees, type Trees } from '../../src/repository/trees';
 import {

@@ -17,10 +17,8 @@ import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import * as tar from 'tar';
 import type { Instance } from '../../src/domain/instance';
-import { Cancelled, HumanError } from '../../src/domain/humanError';
-import { silent } from '../../src/domain/reporter';
-import { sourceOf, type TreeSource } from '../../src/repository/source';
-import { parseSources } from '../../src/repository/sources';
+import { Cancelled, HumanError, silent } from '../../src/domain/work';
+import { sourceOf, type TreeSource, parseSources } from '../../src/repository/source';
 import { instanceFolder, treesFolder } from '../../src/repository/storage';
 import { prepareTrees, type Trees } from '../../src/repository/trees';
 import {

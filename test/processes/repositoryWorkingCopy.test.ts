@@ -4,12 +4,11 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
-import { Cancelled } from '../../src/domain/humanError';
-import { silent } from '../../src/domain/reporter';
-import { git, GitError } from '../../src/repository/git/git';
+import { Cancelled, silent } from '../../src/domain/work';
+import { git, GitError } from '../../src/repository/git';
 import { whyNotApply, writeTreeOfR } from '../../src/repository/trees';
-import { applyToTree } from '../../src/repository/golden';
-import { copyTree } from '../../src/repository/copyTree';
+import { applyToTree } from '../../src/repository/trees/golden';
+import { copyTree } from '../../src/repository/trees/copyTree';
 import {
   added,
   assertIsR,

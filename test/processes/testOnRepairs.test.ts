@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { Cancelled } from '../../src/domain/humanError';
-import { silent } from '../../src/domain/reporter';
+import { Cancelled, silent } from '../../src/domain/work';
 import { EngineGone } from '../../src/engine/docker/connection/engineProblem';
-import { runStore } from '../../src/evaluation/runStore';
+import { runStore } from '../../src/evaluation/testRun';
 import { testOnRepairs, type StandingsOnRepair } from '../../src/repair/testOnRepairs';
 import { loadParser } from '../unit/python/loadParser';
 import { goldenPatch, useExample, type Example } from './exampleRepository';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import { pytest } from '../../src/engine/runners/pytest';
 import { tox as toxRunner } from '../../src/engine/runners/tox';
 import type { PlanRequest } from '../../src/engine/planTests';
@@ -11,7 +11,7 @@ import { localEngine } from '../../src/engine/local/localEngine';
 import type { RunRecord } from '../../src/engine/engine';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
 import type { FirstResult } from '../../src/evaluation/firstResult';
-import { runStore } from '../../src/evaluation/runStore';
+import { runStore } from '../../src/evaluation/testRun';
 import { openSession } from '../../src/evaluation/session';
 import { environment } from '../environments';
 import { loadParser } from '../unit/python/loadParser';

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bytesOf, textOf } from '../../src/patch/bytes';
-import { git, GitError } from '../../src/repository/git/git';
+import { git, GitError } from '../../src/repository/git';
 import { blobId, patchedFiles, readTreeFile, treeEntries } from '../../src/repository/treeFiles';
 
 describe('files of a tree', () => {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { readTriage, updateTriage } from '../../src/dataset/triage/triage';
+import { readTriage, updateTriage } from '../../src/dataset/triage';
 
 const source = JSON.stringify(
   resolve(__dirname, '..', '..', 'src', 'dataset', 'triage', 'triage.ts'),

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { chmod, link, mkdir, rename, rm, symlink, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { git, GitError } from '../../src/repository/git/git';
+import { git, GitError } from '../../src/repository/git';
 import {
   openWorkingCopy,
   treeTime,

@@ -3,17 +3,19 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { git } from '../../src/repository/git/git';
+import { git } from '../../src/repository/git';
 import type { Instance } from '../../src/domain/instance';
-import { HumanError } from '../../src/domain/humanError';
-import { readMarker } from '../../src/repository/marker';
+import { HumanError, silent } from '../../src/domain/work';
+import {
+  readMarker,
+  makeWorkspace,
+  writeDevContainer,
+  writeWindowTitle,
+} from '../../src/repository/workspace';
 import { prepareTrees, writeTreeOfR, type Trees } from '../../src/repository/trees';
 import { writeWholeFile } from '../../src/files/wholeFile';
-import { writeWholeFileBelow } from '../../src/repository/wholeFileBelow';
-import { makeWorkspace } from '../../src/repository/workspace';
-import { writeDevContainer, writeWindowTitle } from '../../src/repository/workspaceFiles';
+import { writeWholeFileBelow } from '../../src/repository/trees/wholeFileBelow';
 import { editsOf } from './exampleRepository';
-import { silent } from '../../src/domain/reporter';
 
 const diffOf = (path: string): string =>
   `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+x\n`;

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { asShown } from '../../src/patch/bytes';
-import { WorkspaceRepository } from '../../src/repository/git/workspaceRepository';
+import { WorkspaceRepository } from '../../src/repository/workspaceRepository';
 
 describe('what a workspace holds of R', () => {
   let folder: string;

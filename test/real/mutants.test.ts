@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withFault } from '../../src/domain/study/mutant';
+import { withFault } from '../../src/mutation/mutant';
 import { functionOf } from '../../src/domain/outcome';
 import { reportSchema } from '../../src/results/reportSchema';
 import { cli } from '../commandLine/cli';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { nothingKnown } from '../../src/domain/study/entry';
+import { nothingKnown } from '../../src/study/entry';
 import { journalPath } from '../../src/results/journal';
 import { livePath } from '../../src/results/live';
 import { simulatedRuns } from '../unit/dashboard/simulated';

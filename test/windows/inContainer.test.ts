@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import type * as vscode from 'vscode';
 import { openDataset } from '../../src/dataset/dataset';
 import type { Instance } from '../../src/domain/instance';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import { InstanceOrigin } from '../../src/editor/instance/instanceOrigin';
 import { keepInstance } from '../../src/editor/instance/keptInstance';
-import { WorkspaceRepository } from '../../src/repository/git/workspaceRepository';
+import { WorkspaceRepository } from '../../src/repository/workspaceRepository';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { mcpServer } from '../../src/editor/tools/mcpServer';
 import { aliasOf } from '../../src/method/alias';
-import { readMarker } from '../../src/repository/marker';
+import { readMarker } from '../../src/repository/workspace';
 import { answers } from './calledTools';
 import { folder } from './customDiffWorkspace';
 import { inQuickInput, visible, waitFor } from './host/client';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readMarker } from '../../src/repository/marker';
+import { readMarker } from '../../src/repository/workspace';
 import * as vscode from 'vscode';
 import { mcpServer } from '../../src/editor/tools/mcpServer';
 import { call } from './calledTools';

@@ -5,7 +5,7 @@ import { readFile, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { silent } from '../../src/domain/reporter';
+import { silent } from '../../src/domain/work';
 import type { InstanceForModels } from '../../src/editor/tools/instanceForModels';
 import type { ModelToolName } from '../../src/editor/shell/names';
 import { WorkspaceTools } from '../../src/editor/tools/workspaceTools';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { nothingKnown, type RunEntry } from '../../src/domain/study/entry';
+import { nothingKnown, type RunEntry } from '../../src/study/entry';
 import { readManifest, writeManifest } from '../../src/results/manifest';
 import { writeRun } from '../unit/dashboard/savedRuns';
 import {

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { HumanError } from '../../domain/humanError';
-import { layOut } from '../../domain/layOut';
-import { jsonText, withoutControl } from '../../domain/withoutControl';
+import { HumanError } from '../../domain/work';
+import { layOut, jsonText, withoutControl } from '../../domain/text';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
 import { pullImage } from '../../engine/docker/images/pull/pullImage';
 import { tryProgram } from '../../engine/docker/sandbox/tryProgram';

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
-import { sha256OfFile } from '../../files/sha256';
+import { sha256OfFile } from '../../files/digest';
 import { isMadeUp, loadPredictions, type PredictionKind } from '../../dataset/predictions';
-import { HumanError } from '../../domain/humanError';
+import { HumanError, type Shard } from '../../domain/work';
 import type { Instance, Prediction } from '../../domain/instance';
-import type { Shard } from '../../domain/shard';
 import type { ResultsPlace } from '../../batch/batchRequest';
 import type { Mode } from '../../evaluation/prepareCandidate';
 import type { AskedFormat } from '../../patch/toUnified';
 import { createPythonParser, type PythonParser } from '../../python/parser';
-import { parseSources, type Sources } from '../../repository/sources';
+import { parseSources, type Sources } from '../../repository/source';
 import { openDatasetOption, sourcesFor, type CommandContext } from '../context';
 import type { EngineOptions } from '../options/engineOptions';
 import { selectedInstances, type SelectingOptions } from '../options/selectingOptions';

@@ -1,9 +1,8 @@
 import type { ShardOfRun } from '../../batch/batchRequest';
 import { partOfShard, type InstancesAndPredictions } from '../../batch/partOfShard';
 import type { Prediction } from '../../domain/instance';
-import { plural } from '../../domain/plural';
-import type { Reporter } from '../../domain/reporter';
-import { shardText, type Shard } from '../../domain/shard';
+import { plural } from '../../domain/text';
+import { type Reporter, shardText, type Shard } from '../../domain/work';
 
 /** What a command evaluates: a whole run, or one shard of it. */
 interface PartToEvaluate extends InstancesAndPredictions {

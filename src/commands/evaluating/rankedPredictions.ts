@@ -1,7 +1,6 @@
 import { loadPredictions } from '../../dataset/predictions';
-import { messageOf, systemCode, throwIfAborted } from '../../domain/humanError';
+import { messageOf, systemCode, throwIfAborted, type Reporter } from '../../domain/work';
 import type { Instance, Prediction } from '../../domain/instance';
-import type { Reporter } from '../../domain/reporter';
 import { hasDrawn, readStages, tracedStages, type InstanceInTrace } from './tracedStages';
 
 interface RankedWork {

@@ -1,8 +1,4 @@
-import type {
-  KeptCode,
-  LocalisationStep,
-  TracedStages,
-} from '../../domain/study/resolution/localisation';
+import type { KeptCode, LocalisationStep, TracedStages } from '../../domain/instance';
 import { plainLines } from '../../files/plainFile';
 import { agentlessNumbers } from '../../method/agentless/agentlessSettings';
 import { mergedIntervals } from '../../method/agentless/localisation/codeIntervals';

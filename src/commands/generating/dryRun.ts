@@ -1,4 +1,4 @@
-import { jsonText } from '../../domain/withoutControl';
+import { jsonText } from '../../domain/text';
 import type { Method } from '../../method/method';
 import { foresee } from '../../method/generation';
 import { budgetOf } from '../../method/models/budget';

@@ -1,5 +1,4 @@
-import { layOut } from '../../domain/layOut';
-import { plural } from '../../domain/plural';
+import { layOut, plural } from '../../domain/text';
 import type { Foreseen } from '../../method/generation';
 import { dollarsOf, type Price } from '../../method/models/budget';
 

@@ -1,8 +1,8 @@
-import type { Shard } from '../../domain/shard';
+import type { Shard } from '../../domain/work';
 import { join } from 'node:path';
 import type { Instance } from '../../domain/instance';
 import type { Engine } from '../../engine/engine';
-import { runStore } from '../../evaluation/runStore';
+import { runStore } from '../../evaluation/testRun';
 import type { LimitProfile } from '../../method/agents/agent';
 import type { GenerationRequest, LiveParts } from '../../method/generation';
 import type { Method } from '../../method/method';
@@ -11,8 +11,7 @@ import { embeddingBeside, type EmbeddingUse } from '../../method/models/embeddin
 import { openEmbeddingModel, openModel, openUpstream } from '../../method/models/openModel';
 import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
 import { createPythonParser } from '../../python/parser';
-import { sourceOf } from '../../repository/source';
-import { parseSources } from '../../repository/sources';
+import { sourceOf, parseSources } from '../../repository/source';
 import { prepareTrees } from '../../repository/trees';
 import { sourcesFor, type CommandContext } from '../context';
 import type { GenerationWidth } from '../options/generationWidth';

@@ -1,5 +1,5 @@
 import { throughput } from '../../batch/throughput';
-import type { Reporter } from '../../domain/reporter';
+import type { Reporter } from '../../domain/work';
 import type { GenerationEntry, GenerationHooks } from '../../method/generation';
 import type { Budget, Spent } from '../../method/models/budget';
 import type { CommandContext } from '../context';

@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import type { Dataset } from '../../dataset/dataset';
 import { isMadeUp, loadPredictions } from '../../dataset/predictions';

@@ -2,13 +2,12 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { runBatch } from '../../batch/runBatch';
 import { workersFor } from '../../batch/workersFor';
-import { Cancelled, messageOf } from '../../domain/humanError';
+import { Cancelled, messageOf, type Reporter } from '../../domain/work';
 import type { Instance, Prediction } from '../../domain/instance';
-import type { Reporter } from '../../domain/reporter';
 import type { Engine } from '../../engine/engine';
-import { runStore } from '../../evaluation/runStore';
+import { runStore } from '../../evaluation/testRun';
 import { createPythonParser, type PythonParser } from '../../python/parser';
-import { parseSources, type Sources } from '../../repository/sources';
+import { parseSources, type Sources } from '../../repository/source';
 import { sourcesFor, type CommandContext } from '../context';
 import type { GenerateOptions } from './generationParts';
 

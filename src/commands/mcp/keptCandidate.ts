@@ -1,6 +1,5 @@
 import type { Instance } from '../../domain/instance';
-import { messageOf } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { messageOf, type Reporter } from '../../domain/work';
 import { candidateInMemory, type CandidateSlot } from '../../method/tools/tool';
 import { predictionsFile, predictionsLock } from '../../method/predictionsFile';
 import { withLock } from '../../repository/lock';

@@ -1,4 +1,4 @@
-import type { Reporter } from '../../domain/reporter';
+import type { Reporter } from '../../domain/work';
 import { EXIT, type CommandContext } from '../context';
 import { instanceOnR, type InstanceOnROptions } from '../instanceOnR';
 import { LineTransport } from '../../method/mcp/lineTransport';

@@ -1,8 +1,7 @@
-import { jsonText } from '../../domain/withoutControl';
-import { plural } from '../../domain/plural';
-import { HumanError } from '../../domain/humanError';
+import { jsonText, plural } from '../../domain/text';
+import { HumanError } from '../../domain/work';
 import { mergePredictions, type MergedPredictions } from '../../method/sharding/mergePredictions';
-import { judgedRuns } from '../../repair/judging/judgedRuns';
+import { judgedRuns } from '../../repair/judgedRun';
 import { mergeShards, type MergedRun } from '../../results/merging/mergeShards';
 import { testRuns } from '../../results/merging/testRuns';
 import { EXIT, type CommandContext } from '../context';

@@ -1,8 +1,6 @@
-import { layOut } from '../../domain/layOut';
-import { killedInWords, type MutantStatus } from '../../domain/study/mutant';
-import { plural } from '../../domain/plural';
-import { sampleName } from '../../domain/study/entry';
-import { withoutControl } from '../../domain/withoutControl';
+import { layOut, plural, withoutControl } from '../../domain/text';
+import { killedInWords, type MutantStatus } from '../../mutation/mutant';
+import { sampleName } from '../../study/entry';
 import { coverageCell } from '../../results/resultTable';
 import type { Report } from '../../results/reportSchema';
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { readDockerSettings } from '../../engine/docker/readDockerSettings';
 import {
   dockerOptions,

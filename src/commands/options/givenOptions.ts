@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { givenMethod } from '../../method/given/givenMethod';
 import {
   givenParts,

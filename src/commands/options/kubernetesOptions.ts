@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import {
   kubernetesFlag,
   kubernetesSettingNames,

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Dataset } from '../../dataset/dataset';
-import { loadFilter, type FilterList } from '../../dataset/query/filterLists';
-import { HumanError } from '../../domain/humanError';
-import { select, type Selected } from '../../evaluation/selection';
+import { loadFilter, type FilterList } from '../../dataset/filterLists';
+import { HumanError } from '../../domain/work';
+import { select, type Selected } from '../evaluating/selection';
 import { terminalReporter, type CommandContext } from '../context';
 import { list } from './optionValues';
 

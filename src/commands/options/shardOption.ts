@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { shardText, type Shard } from '../../domain/shard';
+import { shardText, type Shard } from '../../domain/work';
 
 /** The option `--shard` of commands whose work several machines can share. */
 export const shardOption = (): Option =>

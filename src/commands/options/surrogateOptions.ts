@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import type { Method } from '../../method/method';
 import { surrogate, usualSurrogate } from '../../method/surrogate/surrogate';
 import { list, natural } from './optionValues';

@@ -1,4 +1,4 @@
-import { HumanError, systemCode } from '../../domain/humanError';
+import { HumanError, systemCode } from '../../domain/work';
 import { writeWholeFile, type FileContent } from '../../files/wholeFile';
 
 /**

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { stringify } from 'yaml';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { mergeText, shardLines, shardsFolder, type ShardedCommand } from './shardedCommand';
 
 /** What the pods of an indexed Job are made of. */

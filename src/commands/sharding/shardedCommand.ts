@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { Command } from 'commander';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import type { EngineName } from '../../engine/engine';
 import { wordForShell } from '../../engine/quotedForShell';
 import type { CommandContext } from '../context';

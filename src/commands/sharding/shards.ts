@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { wordForShell } from '../../engine/quotedForShell';
 import { EXIT, type CommandContext } from '../context';
 import { whole } from '../options/optionValues';

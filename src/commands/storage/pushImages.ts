@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import { HumanError } from '../../domain/humanError';
-import { plural } from '../../domain/plural';
+import { HumanError } from '../../domain/work';
+import { plural } from '../../domain/text';
 import { connect } from '../../engine/docker/connection/connect';
 import { imageUse, type ImageUse } from '../../environments/imageBudget';
 import { pushImage } from '../../engine/docker/images/pushImage';

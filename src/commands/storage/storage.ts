@@ -1,7 +1,6 @@
-import { jsonText } from '../../domain/withoutControl';
-import { checkedId } from '../../domain/instanceId';
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { jsonText, layOut } from '../../domain/text';
+import { checkedId } from '../../domain/instance';
+import { HumanError, type Reporter } from '../../domain/work';
 import type { DockerSettings } from '../../engine/docker/dockerSettings';
 import {
   diskUse,
@@ -12,7 +11,6 @@ import {
   type DiskUse,
 } from '../../repository/disk';
 import { checkedRepo } from '../../repository/storage';
-import { layOut } from '../../domain/layOut';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
 import { dockerHostOption, dockerSettingsOf, imageBudgetOption } from '../options/engineOptions';
 import { list } from '../options/optionValues';

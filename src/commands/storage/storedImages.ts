@@ -1,9 +1,9 @@
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { imageUse, removeImages, type ImageUse } from '../../environments/imageBudget';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
 import type { DockerSettings } from '../../engine/docker/dockerSettings';
 import type { EngineWork } from '../../engine/engine';
-import { layOut } from '../../domain/layOut';
+import { layOut } from '../../domain/text';
 
 /** The images that this program made or pulled, or why they are unknown. */
 export type StoredImages =

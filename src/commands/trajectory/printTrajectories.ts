@@ -1,16 +1,20 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { jsonText } from '../../domain/withoutControl';
-import { HumanError } from '../../domain/humanError';
-import type { RunData } from '../../domain/study/entry';
+import { jsonText } from '../../domain/text';
+import { HumanError } from '../../domain/work';
+import type { RunData } from '../../study/entry';
 import { readRuns } from '../../results/readRuns';
 import { finalVerdict } from '../../trajectory/finalVerdict';
 import { readTrajectories, type FoundTrajectory } from '../../trajectory/readTrajectories';
-import { scanTrajectory } from '../../trajectory/scan/scanTrajectory';
+import { scanTrajectory } from '../../trajectory/scanTrajectory';
 import { totalsOf } from '../../trajectory/trajectory';
-import { trajectoryHtml } from '../../trajectory/trajectoryHtml';
+import {
+  trajectoryHtml,
+  indexText,
+  trajectoryText,
+  wholeStepText,
+} from '../../trajectory/trajectoryText';
 import { trajectoryRow, type ShownTrajectory } from '../../trajectory/trajectoryPages';
-import { indexText, trajectoryText, wholeStepText } from '../../trajectory/trajectoryText';
 import { EXIT, type CommandContext } from '../context';
 import { writeOut } from '../options/writeOut';
 

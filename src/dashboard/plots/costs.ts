@@ -1,8 +1,8 @@
 import * as Plot from '@observablehq/plot';
-import { costsOf, type Total } from '../../domain/study/costs';
-import { passAtK } from '../../domain/study/passAtK';
-import { solvedBy } from '../../domain/study/overlap';
-import { number, seconds } from '../../domain/study/numbers';
+import { costsOf, type Total } from '../../study/costs';
+import { passAtK } from '../../study/passAtK';
+import { solvedBy } from '../../study/overlap';
+import { number, seconds } from '../../study/numbers';
 import {
   colourScale,
   draw,

@@ -1,14 +1,14 @@
 import * as Plot from '@observablehq/plot';
-import { plural } from '../../domain/plural';
+import { plural } from '../../domain/text';
 import {
   beforeAndAfter,
   groupsByIssueLength,
   groupsByRepository,
   type Group,
-} from '../../domain/study/groups';
-import type { Share } from '../../domain/study/summary';
+} from '../../study/groups';
+import type { Share } from '../../study/summary';
 import { element } from '../elements';
-import { inPercent, pValue } from '../../domain/study/numbers';
+import { inPercent, pValue } from '../../study/numbers';
 import {
   hollow,
   colourScale,

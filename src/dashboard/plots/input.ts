@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
-import type { StudyDocument } from '../../domain/study/document';
-import type { Grading } from '../../domain/study/grading';
-import type { EvaluatedMethod } from '../../domain/study/methods';
+import type { StudyDocument } from '../../study/document';
+import type { Grading } from '../../study/grading';
+import type { EvaluatedMethod } from '../../study/methods';
 import type { DrawnPlot } from '../plotCard';
 
 /** A method that is not hidden. */

@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
-import { overlapOf, overlapWithRepairs } from '../../domain/study/overlap';
+import { overlapOf, overlapWithRepairs } from '../../study/overlap';
 import { button, element } from '../elements';
-import { pValue } from '../../domain/study/numbers';
+import { pValue } from '../../study/numbers';
 import { colourScale, draw, noPlot, roomFor, shortened, stacked, type PlotKind } from './input';
 
 /** Most regions that are shown; further ones would be too thin to read. */

@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
-import { summariseMethod } from '../../domain/study/summary';
-import { inPercent, interval } from '../../domain/study/numbers';
+import { summariseMethod } from '../../study/summary';
+import { inPercent, interval } from '../../study/numbers';
 import { colourScale, draw, noPlot, roomFor, shortened, type PlotKind } from './input';
 
 /** S of every method with its interval. */

@@ -1,5 +1,5 @@
 import * as Plot from '@observablehq/plot';
-import { reasonCounts } from '../../domain/study/summary';
+import { reasonCounts } from '../../study/summary';
 import { draw, noPlot, roomFor, shortened, type PlotKind } from './input';
 
 /** The reasons of instances without success, by method. */

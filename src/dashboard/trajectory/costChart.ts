@@ -1,4 +1,4 @@
-import { number, seconds } from '../../domain/study/numbers';
+import { number, seconds } from '../../study/numbers';
 import { costOverTime, type CostOverTime } from '../../trajectory/costOverTime';
 import { inDollars } from '../../trajectory/stepRows';
 import type { Trajectory } from '../../trajectory/trajectory';

@@ -1,5 +1,5 @@
-import { percent, number } from '../../domain/study/numbers';
-import { deltaOf } from '../../domain/study/entry';
+import { percent, number } from '../../study/numbers';
+import { deltaOf } from '../../study/entry';
 import { trajectoryFindingSentences } from '../../domain/finding';
 import { diffSize } from '../../trajectory/stepRows';
 import { diffSoFar } from '../../trajectory/trajectory';

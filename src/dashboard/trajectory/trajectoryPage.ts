@@ -1,4 +1,4 @@
-import { number } from '../../domain/study/numbers';
+import { number } from '../../study/numbers';
 import { spendingFacts } from '../../trajectory/stepRows';
 import type { ShownTrajectory, TrajectoryRow } from '../../trajectory/trajectoryPages';
 import { cellState, findingSymbol } from '../cellState';

@@ -1,4 +1,4 @@
-import { number, seconds } from '../../domain/study/numbers';
+import { number, seconds } from '../../study/numbers';
 import { keptSteps, spendingFacts } from '../../trajectory/stepRows';
 import {
   kindSentences,

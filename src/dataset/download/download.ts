@@ -1,8 +1,8 @@
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { sha256OfFile } from '../../files/sha256';
-import { HumanError, messageOf, throwIfAborted, systemCode } from '../../domain/humanError';
+import { sha256OfFile } from '../../files/digest';
+import { HumanError, messageOf, throwIfAborted, systemCode } from '../../domain/work';
 import {
   hostOfAddress,
   NetworkTrouble,
@@ -12,8 +12,8 @@ import {
   troubleOf,
   type HttpResponse,
   type NetworkOptions,
-} from './network';
-import { webPage } from '../rows/records';
+} from '../network';
+import { webPage } from '../records';
 
 /** A file to download. */
 export interface Download {

@@ -1,6 +1,6 @@
-import { HumanError, messageOf } from '../../domain/humanError';
+import { HumanError, messageOf } from '../../domain/work';
 import { unsafePath } from '../../patch/unsafePath';
-import { hasDataName } from '../datasetFiles';
+import { hasDataName } from '../rows/datasetFiles';
 import type { RemoteFile } from './keptFiles';
 import {
   hostOfAddress,
@@ -8,7 +8,7 @@ import {
   retryingRequest,
   troubleOf,
   type NetworkOptions,
-} from './network';
+} from '../network';
 
 /** A dataset of the Hugging Face hub. */
 export interface HuggingFaceDataset {

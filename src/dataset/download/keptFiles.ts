@@ -2,12 +2,11 @@ import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { z } from 'zod';
-import { sha256, sha256OfFile } from '../../files/sha256';
+import { sha256, sha256OfFile } from '../../files/digest';
 import { writeWholeFile } from '../../files/wholeFile';
-import { HumanError, throwIfAborted, systemCode } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, throwIfAborted, systemCode, type Reporter } from '../../domain/work';
 import { unsafePath } from '../../patch/unsafePath';
-import type { DatasetFile } from '../datasetFiles';
+import type { DatasetFile } from '../rows/datasetFiles';
 import { download, unwritableStorage, type Downloaded } from './download';
 
 /** A file on a server. */

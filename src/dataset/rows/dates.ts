@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 
 /**
  * From the first instant of a year, month or day (included) to its end (excluded); milliseconds

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RowEnvironment } from '../../domain/instance';
-import { asLabel } from '../../domain/label';
+import { asLabel } from '../../domain/text';
 import { readTexts } from './readTexts';
 
 const text = z.string().nullish();

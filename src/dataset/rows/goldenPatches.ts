@@ -1,6 +1,5 @@
 import type { PatchSize } from '../../domain/instance';
-import { withoutSubmodules } from '../../patch/submodules';
-import { isTestPath } from '../../patch/testFiles';
+import { withoutSubmodules, isTestPath } from '../../patch/testFiles';
 import { outlineOf, sizeOf, type PatchedFile, type PatchOutline } from './patchOutline';
 
 /** The two patches of a row as written, with the names of their columns. */

@@ -1,5 +1,5 @@
 import type { AsyncBuffer } from 'hyparquet';
-import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
+import { HumanError, messageOf, throwIfAborted } from '../../domain/work';
 
 /** A file that can be read in parts. */
 interface ReadableParts {

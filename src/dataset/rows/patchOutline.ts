@@ -1,6 +1,6 @@
 import type { PatchSize } from '../../domain/instance';
 import { checkPatchPaths, unsafePath } from '../../patch/unsafePath';
-import { parseUnified } from '../../patch/unified/parseUnified';
+import { parseUnified } from '../../patch/parseUnified';
 
 /** The outline of a patch for lists. */
 export interface PatchOutline {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { isInstanceId } from '../../domain/instanceId';
-import type { Instance, PatchSize } from '../../domain/instance';
-import { asLabel } from '../../domain/label';
+import { isInstanceId, type Instance, type PatchSize } from '../../domain/instance';
+import { asLabel } from '../../domain/text';
 import { goldenPatches } from './goldenPatches';
 import { environmentFields, environmentOf } from './environmentFields';
 import { readTexts } from './readTexts';

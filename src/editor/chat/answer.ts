@@ -1,8 +1,7 @@
-import { Cancelled, HumanError } from '../../domain/humanError';
+import { Cancelled, HumanError, type Reporter } from '../../domain/work';
 import { issueText } from '../../method/toolCalls/toolPrompts';
 import { tools } from '../../method/tools/tools';
 import * as vscode from 'vscode';
-import type { Reporter } from '../../domain/reporter';
 import type { InstanceForModels } from '../tools/instanceForModels';
 import { refuseUntrusted } from '../generate/trust';
 import { chatCommands } from '../shell/names';

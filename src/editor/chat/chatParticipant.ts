@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Reporter } from '../../domain/reporter';
+import type { Reporter } from '../../domain/work';
 import type { InstanceForModels } from '../tools/instanceForModels';
 import { chatParticipantId } from '../shell/names';
 

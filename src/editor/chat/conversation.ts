@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled, HumanError, throwIfAborted } from '../../domain/humanError';
+import { Cancelled, HumanError, throwIfAborted } from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
 import { leftOutResult } from '../../method/toolCalls/toolHistory';
 import { callTool, type Tool } from '../../method/tools/tool';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { fileOf, functionOf, type TestResult } from '../../domain/outcome';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { tools } from '../../method/tools/tools';
 import { asShown } from '../../patch/bytes';
 import { findTests, type PythonTest } from '../../python/tests';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { isFailure } from '../../domain/outcome';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { packFiles } from '../../method/pack';
 import { candidatePrompt } from '../../method/prompts';
 import { rankFiles } from '../../method/searchIndex';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { fileOf, isFailure, type TestResult } from '../../domain/outcome';
-import { unrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
+import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { RunOnR } from '../../method/runOnR';
 import { unsafePath } from '../../patch/unsafePath';
 import { candidateCommandIds } from '../shell/names';

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled, HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { Cancelled, HumanError, type Reporter } from '../../domain/work';
 import type { ModelView } from '../../method/modelView';
 import { candidateInMemory, type CandidateSlot, type ToolWork } from '../../method/tools/tool';
 import type { InstanceForModels } from '../tools/instanceForModels';

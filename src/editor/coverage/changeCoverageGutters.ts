@@ -5,7 +5,7 @@ import {
   type CoveredLine,
   type LineState,
 } from '../../domain/changeCoverage';
-import type { FilePatch } from '../../patch/unified/parsedPatch';
+import type { FilePatch } from '../../patch/parsedPatch';
 import type { FilesOfR, InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { sideOfUri, sideUri } from '../shell/documents';
 import { scheme } from '../shell/names';

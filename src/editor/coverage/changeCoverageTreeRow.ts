@@ -5,7 +5,7 @@ import {
   type CoveredLine,
   type LineState,
 } from '../../domain/changeCoverage';
-import type { FilePatch } from '../../patch/unified/parsedPatch';
+import type { FilePatch } from '../../patch/parsedPatch';
 import { coverageCell } from '../../results/resultTable';
 import type { LatestVerdict, Revealing } from '../instance/instanceRoles';
 import type { HoverPart } from '../shell/hovers/hoverPart';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { CoveredLine } from '../../domain/changeCoverage';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { ChangeCoverageGutters } from './changeCoverageGutters';
 import { ChangeCoveragePanel } from './changeCoveragePanel';
 import { lineOfRow } from './changeCoverageTreeRow';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { Reporter } from '../../domain/reporter';
-import { parseUnified } from '../../patch/unified/parseUnified';
+import type { Reporter } from '../../domain/work';
+import { parseUnified } from '../../patch/parseUnified';
 import {
   goldenTestFiles,
   goldenTestsUri,

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { comparisonText } from '../../evaluation/coverage/compareCoverage';
+import { comparisonText } from '../../evaluation/compareCoverage';
 import { contentsWith } from '../../evaluation/session';
 import { asShown } from '../../patch/bytes';
 import { unsafePath } from '../../patch/unsafePath';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { CoveredLine } from '../../domain/changeCoverage';
-import type { TestedMutant } from '../../domain/study/mutant';
+import type { TestedMutant } from '../../mutation/mutant';
 import { mutantHoverParts } from '../mutants/mutantTexts';
 import { hoverMarkdown } from '../shell/hovers/hoverMarkdown';
 import type { Note } from './coverageMarks';

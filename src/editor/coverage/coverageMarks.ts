@@ -4,7 +4,7 @@ import {
   type ChangeKind,
   type LineState,
 } from '../../domain/changeCoverage';
-import type { ChangeBlock } from '../../patch/changeBlocks';
+import type { ChangeBlock } from '../../patch/changedLines';
 
 /** A note beside a line, about changed lines of the other side. */
 export interface Note {

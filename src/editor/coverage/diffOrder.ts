@@ -1,6 +1,6 @@
 import type { CoveredLine } from '../../domain/changeCoverage';
-import { changeBlocks, compareLines, type SideLine } from '../../patch/changeBlocks';
-import type { FilePatch } from '../../patch/unified/parsedPatch';
+import { changeBlocks, compareLines, type SideLine } from '../../patch/changedLines';
+import type { FilePatch } from '../../patch/parsedPatch';
 import type { PlaceOnSide } from './documentMarks';
 import { sideOf } from './shownCoverage';
 

@@ -1,4 +1,4 @@
-import type { FilePatch } from '../../patch/unified/parsedPatch';
+import type { FilePatch } from '../../patch/parsedPatch';
 
 /** The path of a file on each side of a diff. A side without the file shows an empty document. */
 export interface DiffPair {

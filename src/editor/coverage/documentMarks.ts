@@ -1,7 +1,7 @@
 import type { ChangeCoverage, CoveredLine, LineState } from '../../domain/changeCoverage';
 import type { Side } from '../../domain/outcome';
-import { changeBlocks, type ChangeBlock } from '../../patch/changeBlocks';
-import type { FilePatch } from '../../patch/unified/parsedPatch';
+import { changeBlocks, type ChangeBlock } from '../../patch/changedLines';
+import type { FilePatch } from '../../patch/parsedPatch';
 import { marksOfFixed, marksOfR, marksOfWorkspace, type CoverageMarks } from './coverageMarks';
 import { linesBySide } from './shownCoverage';
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { retryingMemoOf } from '../../domain/retryingMemo';
-import { applyPatch } from '../../patch/unified/applyPatch';
+import { retryingMemoOf } from '../../domain/work';
+import { applyPatch } from '../../patch/applyPatch';
 import { textOf } from '../../patch/bytes';
-import { parseUnified } from '../../patch/unified/parseUnified';
-import type { FilePatch } from '../../patch/unified/parsedPatch';
+import { parseUnified } from '../../patch/parseUnified';
+import type { FilePatch } from '../../patch/parsedPatch';
 import type { InstanceSource } from '../instance/instanceRoles';
 
 const known = new WeakMap<object, Promise<readonly FilePatch[]>>();

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { CoveredLine } from '../../domain/changeCoverage';
 import { fileOf, functionOf } from '../../domain/outcome';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { findTests } from '../../python/tests';
 import { goldenFileUri } from './comparisonDocuments';
 import { lineName } from './coverageText';

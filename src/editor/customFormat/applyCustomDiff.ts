@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { asShown } from '../../patch/bytes';
-import { diffTexts } from '../../patch/unified/makeUnified';
+import { diffTexts } from '../../patch/makeUnified';
 import type { PythonParser } from '../../python/parser';
 import { afterAWhile } from '../shell/afterAWhile';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { afterAWhile } from '../shell/afterAWhile';
 import { toUnified, type Conversion } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import { HumanError, throwIfAborted } from '../../domain/humanError';
-import { writeCustom } from '../../patch/custom/writeCustom';
-import { parseUnified } from '../../patch/unified/parseUnified';
-import type { FileEdit } from '../../patch/unified/makeUnified';
+import { HumanError, throwIfAborted } from '../../domain/work';
+import { writeCustom } from '../../patch/customFormat';
+import { parseUnified } from '../../patch/parseUnified';
+import type { FileEdit } from '../../patch/makeUnified';
 import type { PythonParser } from '../../python/parser';
 import type { FilesOfR } from '../instance/instanceRoles';
 import { afterAWhile } from '../shell/afterAWhile';

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { RetryingMemo } from '../../domain/retryingMemo';
-import { Cancelled, HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { RetryingMemo, Cancelled, HumanError, type Reporter } from '../../domain/work';
 import { createPythonParser, type PythonParser } from '../../python/parser';
 import { bundledCandidates } from '../instance/bundled';
 import { customDiffCommandIds, customDiffLanguage } from '../shell/names';

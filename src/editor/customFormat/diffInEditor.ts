@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { customDiffsIn } from '../../language/customDiffs';
 import { customDiffLanguage } from '../shell/names';
 

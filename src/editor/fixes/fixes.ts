@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { z } from 'zod';
-import { Cancelled, HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { Cancelled, HumanError, type Reporter } from '../../domain/work';
 import { agentlessSettings } from '../../method/agentless/agentlessSettings';
 import { repairMethods } from '../../method/agentless/repairMethods';
 import { embedsCode, type Method } from '../../method/method';

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, type Reporter } from '../../domain/work';
 import { patchDigest } from '../instance/edits';
 import type { OpenInstance } from '../instance/openInstance';
 import { saveEdits } from '../instance/saveEdits';

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { acpPrefix, usualAcpSeconds } from '../../method/acp/acpMethod';
 import { acpPresets, type AcpDefinition } from '../../method/acp/acpPresets';
 import { variableName, type Template } from '../../method/acp/agentEnvironment';

@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
-import { HumanError, throwIfAborted } from '../../domain/humanError';
-import { applyPatch } from '../../patch/unified/applyPatch';
-import { linkInTheWay } from '../../patch/links';
-import { checkPatchPaths } from '../../patch/unsafePath';
-import { parseUnified } from '../../patch/unified/parseUnified';
+import { HumanError, throwIfAborted } from '../../domain/work';
+import { applyPatch } from '../../patch/applyPatch';
+import { linkInTheWay, checkPatchPaths } from '../../patch/unsafePath';
+import { parseUnified } from '../../patch/parseUnified';
 import { workspaceEdit } from '../customFormat/applyCustomDiff';
 import type { ChangedText } from '../customFormat/convertCustomDiff';
 import { documentOf, uriIn, workspaceTree } from '../customFormat/workspaceTree';

@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
 import { z } from 'zod';
 import { shortFindings } from '../../domain/finding';
-import { functionOf } from '../../domain/outcome';
-import type { Reporter } from '../../domain/reporter';
-import { transitions } from '../../domain/transition';
+import { functionOf, transitions } from '../../domain/outcome';
+import type { Reporter } from '../../domain/work';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import { findingReportSchema } from '../../results/reportSchema';
 import { patchDigest } from '../instance/edits';

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled, HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { Cancelled, HumanError, type Reporter } from '../../domain/work';
 import type { LimitProfile } from '../../method/agents/agent';
 import type { Method, MethodCandidate } from '../../method/method';
 import { acpMethod } from '../../method/acp/acpMethod';

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, type Reporter } from '../../domain/work';
 import type { Price } from '../../method/models/budget';
 import { CallsNoTools, ModelUnusable, type ChatModel } from '../../method/models/chatModel';
 import type { EmbeddingModel } from '../../method/models/embeddingModel';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
 import {
   CallsNoTools,

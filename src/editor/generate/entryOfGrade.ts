@@ -1,6 +1,6 @@
-import { entryReasons } from '../../domain/reason';
-import { nothingKnown, type RunEntry } from '../../domain/study/entry';
-import type { Transition } from '../../domain/transition';
+import { entryReasons } from '../../domain/verdict';
+import { nothingKnown, type RunEntry } from '../../study/entry';
+import type { Transition } from '../../domain/outcome';
 import type { Grade } from './candidateGrades';
 
 /** A grade of a candidate as the entry of a run, for views that show entries. */

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { sha256 } from '../../files/sha256';
+import { sha256 } from '../../files/digest';
 import type { Instance } from '../../domain/instance';
-import { HumanError } from '../../domain/humanError';
-import { silent, type Reporter } from '../../domain/reporter';
-import { runStore } from '../../evaluation/runStore';
+import { HumanError, silent, type Reporter } from '../../domain/work';
+import { runStore } from '../../evaluation/testRun';
 import {
   generate,
   type Cost,
@@ -16,8 +15,7 @@ import {
 import type { LimitProfile } from '../../method/agents/agent';
 import type { Method, MethodCandidate } from '../../method/method';
 import { budgetOf, type Budget } from '../../method/models/budget';
-import type { StepOf, MethodTrace } from '../../method/trace';
-import { openTrace } from '../../method/trace';
+import { type StepOf, type MethodTrace, openTrace } from '../../method/trace';
 import type { PythonParser } from '../../python/parser';
 import { withLock } from '../../repository/lock';
 import { instanceFolder } from '../../repository/storage';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { keyOfEnvironment, useKey } from '../../engine/keysInUse';
 import { keyVariables } from '../../method/models/providers';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import type { Price } from '../../method/models/budget';
 import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import { parseModelName } from '../../method/models/openModel';

@@ -5,13 +5,11 @@ import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless/a
 import { acpMethod, isAcp, usualAcpSeconds } from '../../method/acp/acpMethod';
 import type { AcpAgent } from '../../method/acp/acpRun';
 import { limitProfiles } from '../../method/agents/agent';
-import type { MethodCandidate } from '../../method/method';
+import type { MethodCandidate, Method } from '../../method/method';
 import { allMethodNames, methodNamed } from '../../method/methods';
 import { refiningMethod } from '../../method/refining/refiningMethod';
 import { failsOnR, type Steps } from '../../method/steps';
-import type { Method } from '../../method/method';
-import { Cancelled, messageOf } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { Cancelled, messageOf, type Reporter } from '../../domain/work';
 import { spentOn, type Spent } from '../../method/models/budget';
 import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import { keyOf, paidSteps, type MethodTrace } from '../../method/trace';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import type { LimitProfile } from '../../method/agents/agent';
 import { refiningOption } from '../../method/refining/refiningOption';
 import { settingKeys } from '../shell/names';

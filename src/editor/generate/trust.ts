@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 
 /**
  * In an untrusted workspace no text goes to a model, and no code runs.

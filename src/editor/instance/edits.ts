@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { sha256 } from '../../files/sha256';
+import { sha256 } from '../../files/digest';
 import { bytesOf } from '../../patch/bytes';
 import { hasUnsaved } from './saveEdits';
 

@@ -1,5 +1,5 @@
 import type { Memento } from 'vscode';
-import type { Reporter } from '../../domain/reporter';
+import type { Reporter } from '../../domain/work';
 
 const key = 'environment.lastNote';
 

@@ -5,7 +5,7 @@ import type { Engine } from '../../engine/engine';
 import type { ModelView } from '../../method/modelView';
 import type { PythonParser } from '../../python/parser';
 import type { PythonTest } from '../../python/tests';
-import type { WorkspaceMarker } from '../../repository/marker';
+import type { WorkspaceMarker } from '../../repository/workspace';
 import type { Trees } from '../../repository/trees';
 import type { Evaluated, KnownCases, Preliminary } from '../verdict/evaluated';
 import type { InstanceRuns } from './instanceRuns';

@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 import { lineStates, type ChangeCoverage } from '../../domain/changeCoverage';
-import { asLabel } from '../../domain/label';
+import { asLabel } from '../../domain/text';
 import { containerEngine } from '../../engine/engine';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import { findingSentences } from '../../domain/finding';

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { messageOf, type Reporter } from '../../domain/work';
 import type { EngineReadiness } from '../shell/engineReadiness';
 import { contextKeys } from '../shell/names';
 import { isSetToContainers } from '../shell/settingNames/isSetToContainers';

@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
 import type { Engine } from '../../engine/engine';
-import { runStore } from '../../evaluation/runStore';
+import { runStore } from '../../evaluation/testRun';
 import { modelView, type ModelView, type ModelViewParts } from '../../method/modelView';
 import type { PythonParser } from '../../python/parser';
 import type { Trees } from '../../repository/trees';

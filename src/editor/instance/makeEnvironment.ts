@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, type Reporter } from '../../domain/work';
 import { runsInContainers } from '../../engine/engine';
 import { instanceEnvironment } from '../../environments/virtual/instanceEnvironment';
 import { settingKeys } from '../shell/names';

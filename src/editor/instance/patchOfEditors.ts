@@ -1,7 +1,7 @@
-import { HumanError } from '../../domain/humanError';
-import { makeUnified, type FileEdit } from '../../patch/unified/makeUnified';
-import { parseUnified } from '../../patch/unified/parseUnified';
-import type { FilePatch } from '../../patch/unified/parsedPatch';
+import { HumanError } from '../../domain/work';
+import { makeUnified, type FileEdit } from '../../patch/makeUnified';
+import { parseUnified } from '../../patch/parseUnified';
+import type { FilePatch } from '../../patch/parsedPatch';
 import { l10n } from 'vscode';
 import { workspaceTree } from '../customFormat/workspaceTree';
 import type { InstanceForModels } from '../tools/instanceForModels';

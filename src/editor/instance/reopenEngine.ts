@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError, orCancelled } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, orCancelled, type Reporter } from '../../domain/work';
 import type { EngineReadiness } from '../shell/engineReadiness';
 import { forgetShellPython } from '../shell/shellPython';
 import { withNotification } from '../shell/withNotification';

@@ -1,4 +1,4 @@
-import { orCancelled } from '../../domain/humanError';
+import { orCancelled } from '../../domain/work';
 
 /**
  * Runs one piece of work at a time, in the order of the requests. Work that is cancelled while it

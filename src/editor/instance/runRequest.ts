@@ -1,5 +1,5 @@
 import type { Outcome, Side } from '../../domain/outcome';
-import type { Reporter } from '../../domain/reporter';
+import type { Reporter } from '../../domain/work';
 import type { FirstResult } from '../../evaluation/firstResult';
 
 /** Options of a run, and its listeners. */

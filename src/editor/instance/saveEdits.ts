@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
-import { isLeftover } from '../../repository/repositoryOfR';
+import { HumanError } from '../../domain/work';
+import { isLeftover } from '../../repository/workspaceRepository';
 import { workspacePath } from '../shell/workspacePath';
 
 /** Most milliseconds that saving may take, and the pause between two attempts. */

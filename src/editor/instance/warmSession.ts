@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf, throwIfAborted } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { messageOf, throwIfAborted, type Reporter } from '../../domain/work';
 import type { Engine } from '../../engine/engine';
 import { openEngine } from '../../engine/openEngine';
 import type { InstanceSession } from '../../evaluation/session';

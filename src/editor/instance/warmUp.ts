@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { Cancelled, type Reporter } from '../../domain/work';
 import type { InstanceSource, LatestVerdict, TestsOfInstance } from './instanceRoles';
 import { showEngineProblem } from '../shell/problems';
 import { engineSettings } from '../shell/settings';

@@ -1,16 +1,18 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { openDataset, type Dataset } from '../../dataset/dataset';
-import { loadFilter } from '../../dataset/query/filterLists';
-import { matches, parseQuery, type Query } from '../../dataset/query/query';
-import { sortEntries, type SortOrder } from '../../dataset/query/sortOrder';
-import { readTriage, type TriageFile } from '../../dataset/triage/triage';
+import { loadFilter } from '../../dataset/filterLists';
+import { matches, parseQuery, type Query } from '../../dataset/query';
+import { sortEntries, type SortOrder } from '../../dataset/sortOrder';
+import { readTriage, type TriageFile } from '../../dataset/triage';
 import type { InstanceEntry } from '../../domain/instance';
-import { Cancelled } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
-import type { InstanceStatus } from '../../domain/status';
-import { isLiteS, type TriageEntry } from '../../domain/triage';
-import type { Validation } from '../../domain/validation';
+import { Cancelled, type Reporter } from '../../domain/work';
+import {
+  type InstanceStatus,
+  isLiteS,
+  type TriageEntry,
+  type Validation,
+} from '../../domain/soundness';
 import { readStates, statusOf, type InstanceState } from '../../repository/instanceState';
 import { bundledDataset } from '../instance/bundledDataset';
 import { keptListing, takeListing, withListing, type Listing } from './keptListing';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Reporter } from '../../domain/reporter';
+import type { Reporter } from '../../domain/work';
 import { settingKeys } from '../shell/names';
 import { openSetting } from '../shell/settingNames/openSetting';
 import { problemText } from '../shell/problems';

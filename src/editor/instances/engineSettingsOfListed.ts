@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { readMarker } from '../../repository/marker';
+import { readMarker } from '../../repository/workspace';
 import { settingKeys } from '../shell/names';
 import { engineSettings, type EngineSettings } from '../shell/settings';
 import { withShellPython } from '../shell/shellPython';

@@ -1,11 +1,10 @@
 import * as vscode from 'vscode';
-import { tagCounts, tagCountsText } from '../../dataset/triage/tagCounts';
-import { triageCsv } from '../../dataset/triage/triageCsv';
-import type { Reporter } from '../../domain/reporter';
-import { gatherStatistics, statisticsText } from '../../evaluation/statistics';
+import { tagCounts, tagCountsText, triageCsv } from '../../dataset/triage';
+import type { Reporter } from '../../domain/work';
+import { gatherStatistics, statisticsText } from '../../validation/statistics';
 import { storageFolder } from '../shell/settings';
 import type { Catalogue } from './catalogue';
-import { shortDatasetName } from '../../domain/study/shortDatasetName';
+import { shortDatasetName } from '../../study/shortDatasetName';
 import { statisticsUri } from './statisticsDocument';
 import { withNotification } from '../shell/withNotification';
 

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError, throwIfAborted } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import { imageUse, removeImages, type ImageUse } from '../../environments/imageBudget';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
 import {

@@ -1,17 +1,16 @@
 import type * as vscode from 'vscode';
-import { plural } from '../../domain/plural';
+import { plural, asLabel } from '../../domain/text';
 import { describeProblem } from '../../dataset/dataset';
 import type { InstanceEntry } from '../../domain/instance';
-import { asLabel } from '../../domain/label';
-import { shortDatasetName } from '../../domain/study/shortDatasetName';
+import { shortDatasetName } from '../../study/shortDatasetName';
 import {
   candidateOf,
   goldenOf,
   type CandidateStatus,
   type GoldenStatus,
   type InstanceStatus,
-} from '../../domain/status';
-import { soundnessOf } from '../../domain/validation';
+  soundnessOf,
+} from '../../domain/soundness';
 import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
 import { commandIds, listCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
-import { withBundledSource } from '../../repository/sources';
-import { SourceUnusable } from '../../repository/git/unreachable';
+import { HumanError, type Reporter } from '../../domain/work';
+import { withBundledSource } from '../../repository/source';
+import { SourceUnusable } from '../../repository/git';
 import { bundledSource } from '../instance/bundledDataset';
 import { listCommandIds } from '../shell/names';
 import type { ListView } from './twinViews';

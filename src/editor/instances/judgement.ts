@@ -1,8 +1,8 @@
 import type * as vscode from 'vscode';
-import { checkedTag } from '../../dataset/triage/triageFile';
-import { messageOf } from '../../domain/humanError';
-import { asLabel } from '../../domain/label';
-import type { TriageEntry } from '../../domain/triage';
+import { checkedTag } from '../../dataset/triageFile';
+import { messageOf } from '../../domain/work';
+import { asLabel } from '../../domain/text';
+import type { TriageEntry } from '../../domain/soundness';
 
 /** What a person says of an instance in one line. */
 export interface Judgement {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sortKeys, type SortOrder } from '../../dataset/query/sortOrder';
+import { sortKeys, type SortOrder } from '../../dataset/sortOrder';
 
 /** How a person narrowed and sorted the Instances view. */
 export interface Listing {

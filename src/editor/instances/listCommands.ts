@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { queryHelp } from '../../dataset/query/query';
-import { sortKeys, type SortOrder } from '../../dataset/query/sortOrder';
+import { queryHelp } from '../../dataset/query';
+import { sortKeys, type SortOrder } from '../../dataset/sortOrder';
 import type { InstanceEntry } from '../../domain/instance';
-import { HumanError, messageOf } from '../../domain/humanError';
+import { HumanError, messageOf } from '../../domain/work';
 import { iconBeside } from '../shell/iconBeside';
 import { settingKeys } from '../shell/names';
 import { filterLists } from '../shell/settings';

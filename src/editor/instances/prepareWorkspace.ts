@@ -1,14 +1,11 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, type Reporter } from '../../domain/work';
 import { updateState } from '../../repository/instanceState';
-import { sourceOf } from '../../repository/source';
-import { parseSources } from '../../repository/sources';
+import { sourceOf, parseSources } from '../../repository/source';
 import { prepareTrees, remarkOn } from '../../repository/trees';
-import { makeWorkspace } from '../../repository/workspace';
-import { writeDevContainer, writeWindowTitle } from '../../repository/workspaceFiles';
+import { makeWorkspace, writeDevContainer, writeWindowTitle } from '../../repository/workspace';
 import { devContainerText } from '../instance/addDevContainer';
 import { keepInstance } from '../instance/keptInstance';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { SourceUnusable } from '../../repository/git/unreachable';
+import { SourceUnusable } from '../../repository/git';
 
 /**
  * Why R cannot be had, as a notification beside a button that chooses a folder. The log has the

@@ -1,14 +1,14 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { emptyTriageEntry, updateTriage } from '../../dataset/triage/triage';
+import { emptyTriageEntry, updateTriage } from '../../dataset/triage';
 import {
   descriptionQualities,
   locationsGiven,
   solutionsInDescription,
   type Classification,
   type TriageEntry,
-} from '../../domain/triage';
-import { throwIfAborted } from '../../domain/humanError';
+} from '../../domain/soundness';
+import { throwIfAborted } from '../../domain/work';
 import { afterAWhile } from '../shell/afterAWhile';
 import type { Catalogue } from './catalogue';
 import { typedAfterTicking, typedTags } from './judgement';

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError, type Reporter } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
-import type { Reporter } from '../../domain/reporter';
 import { withEngine } from '../../engine/openEngine';
 import { validateOne, type Validated } from '../../validation/validate';
 import { createPythonParser } from '../../python/parser';
-import { SourceUnusable } from '../../repository/git/unreachable';
-import { parseSources } from '../../repository/sources';
+import { SourceUnusable } from '../../repository/git';
+import { parseSources } from '../../repository/source';
 import { listCommandIds, settingKeys } from '../shell/names';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { distOf } from '../instance/warmSession';

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { soundnessOf, type Validation } from '../../domain/validation';
+import { soundnessOf, type Validation } from '../../domain/soundness';
 import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
 
 /** One validation in a line, as the log keeps it. */

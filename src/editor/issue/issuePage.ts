@@ -1,7 +1,7 @@
 import type { Instance } from '../../domain/instance';
 import { dayOf } from '../../environments/packageDay';
 import { recipeOf, type Recipe } from '../../environments/recipes';
-import { bundledProject } from '../../repository/sources';
+import { bundledProject } from '../../repository/source';
 import { diffHtml } from './diffHtml';
 import { escapeAttribute, escapeHtml } from './sanitise';
 

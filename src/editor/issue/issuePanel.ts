@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
-import type { ReferenceTarget, ResolveReference } from '../../python/resolveReferences';
+import type { ReferenceTarget, ResolveReference } from '../../python/references';
 import { settingKeys } from '../shell/names';
 import { problemText } from '../shell/problems';
 import { issueDocument, messageDocument, splitIssue, type PageResources } from './issuePage';

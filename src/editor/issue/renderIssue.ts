@@ -1,5 +1,9 @@
-import { findReferences, type Reference } from '../../python/references';
-import type { ReferenceTarget, ResolveReference } from '../../python/resolveReferences';
+import {
+  findReferences,
+  type Reference,
+  type ReferenceTarget,
+  type ResolveReference,
+} from '../../python/references';
 import { escapeAttribute, escapeHtml, sanitise } from './sanitise';
 
 /** Most references that are looked up in one text. A hostile text may hold any number. */

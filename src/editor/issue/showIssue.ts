@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { referenceResolver, type ResolveReference } from '../../python/resolveReferences';
-import { HumanError } from '../../domain/humanError';
+import { referenceResolver, type ResolveReference } from '../../python/references';
+import { HumanError } from '../../domain/work';
 import { IssuePanel, type IssueSource } from './issuePanel';
 import type { Instances } from '../instances/instances';
 import type { OpenInstance } from '../instance/openInstance';

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, type Reporter } from '../../domain/work';
 import type { OpenInstance } from '../instance/openInstance';
 import { commandIds } from '../shell/names';
 import { withNotification } from '../shell/withNotification';

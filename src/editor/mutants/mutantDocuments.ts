@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { z } from 'zod';
-import { withFault, type Mutant } from '../../domain/study/mutant';
+import { withFault, type Mutant } from '../../mutation/mutant';
 import { unsafePath } from '../../patch/unsafePath';
 import type { InstanceSource, Revealing } from '../instance/instanceRoles';
 import { scheme } from '../shell/names';

@@ -8,8 +8,8 @@ import {
   type MutantResults,
   type MutantStatus,
   type TestedMutant,
-} from '../../domain/study/mutant';
-import { withoutControl } from '../../domain/withoutControl';
+} from '../../mutation/mutant';
+import { withoutControl } from '../../domain/text';
 import type { HoverPart } from '../shell/hovers/hoverPart';
 
 /** Most mutants that one hover lists. */

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
-import type { TestedMutant } from '../../domain/study/mutant';
+import { HumanError } from '../../domain/work';
+import type { TestedMutant } from '../../mutation/mutant';
 import type { LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { sideUri } from '../shell/documents';
 import { mutantUri } from './mutantDocuments';

@@ -1,5 +1,5 @@
 import type { CoveredLine } from '../../domain/changeCoverage';
-import type { MutantResults, TestedMutant } from '../../domain/study/mutant';
+import type { MutantResults, TestedMutant } from '../../mutation/mutant';
 import type { LatestVerdict, Revealing } from '../instance/instanceRoles';
 
 /**

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { runFileUri } from './runFiles';
 import { logsOf, logToShow, type FoundCell } from './foundCell';
 

@@ -8,8 +8,8 @@ import {
   type Openable,
   type ToPage,
 } from '../../dashboard/protocol';
-import { withoutPaths, type RunData, type RunEntry } from '../../domain/study/entry';
-import { studyVersion } from '../../domain/study/document';
+import { withoutPaths, type RunData, type RunEntry } from '../../study/entry';
+import { studyVersion } from '../../study/document';
 import { bundledPage } from '../shell/bundledPage';
 import { dashboardViewType } from '../shell/names';
 import { cellNameSchema } from './cellNameSchema';

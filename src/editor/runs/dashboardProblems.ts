@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { RunData } from '../../domain/study/entry';
+import type { RunData } from '../../study/entry';
 
 /**
  * What a dashboard says beside its runs. That of all runs says what could not be read. That of chosen

@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
 import { openDataset, type Dataset } from '../../dataset/dataset';
 import { idsOfPredictions, isMadeUp } from '../../dataset/predictions';
-import { Cancelled, messageOf } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
-import { shortDatasetName } from '../../domain/study/shortDatasetName';
-import { readMarker } from '../../repository/marker';
+import { Cancelled, messageOf, type Reporter } from '../../domain/work';
+import { shortDatasetName } from '../../study/shortDatasetName';
+import { readMarker } from '../../repository/workspace';
 import { bundledDataset } from '../instance/bundledDataset';
 import type { Instances } from '../instances/instances';
 import { afterAWhile } from '../shell/afterAWhile';

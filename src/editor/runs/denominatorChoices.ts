@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { Denominator, DenominatorKind } from '../../domain/study/denominator';
+import type { Denominator, DenominatorKind } from '../../study/denominator';
 
 /**
  * The datasets that predictions can be about: those that have an instance with one, in their order.

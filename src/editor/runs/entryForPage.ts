@@ -1,5 +1,5 @@
-import { notEvaluatedReasons } from '../../domain/reason';
-import type { RunEntry } from '../../domain/study/entry';
+import { notEvaluatedReasons } from '../../domain/verdict';
+import type { RunEntry } from '../../study/entry';
 import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
 
 /**

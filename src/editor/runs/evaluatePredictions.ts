@@ -1,13 +1,12 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { redactKeys } from '../../engine/keysInUse';
-import { sha256OfFile } from '../../files/sha256';
+import { sha256OfFile } from '../../files/digest';
 import type { Dataset } from '../../dataset/dataset';
 import { idsOfPredictions, isMadeUp, loadPredictions } from '../../dataset/predictions';
-import { Cancelled, HumanError, throwIfAborted } from '../../domain/humanError';
+import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import type { Instance, Prediction } from '../../domain/instance';
-import type { Reporter } from '../../domain/reporter';
-import type { Denominator } from '../../domain/study/denominator';
+import type { Denominator } from '../../study/denominator';
 import { openEngine, type EngineRequest } from '../../engine/openEngine';
 import { planText } from '../../batch/progressText';
 import { runBatch } from '../../batch/runBatch';
@@ -15,17 +14,17 @@ import { workersFor } from '../../batch/workersFor';
 import { keepingNodeSeconds } from '../../results/keepingNodeSeconds';
 import { nodesOfRun } from '../../results/nodeSeconds';
 import { runFolder } from '../../results/runFolder';
-import { runStore } from '../../evaluation/runStore';
+import { runStore } from '../../evaluation/testRun';
 import { createPythonParser } from '../../python/parser';
-import { parseSources } from '../../repository/sources';
-import { withTrajectoryFindings } from '../../trajectory/scan/withTrajectoryFindings';
+import { parseSources } from '../../repository/source';
+import { withTrajectoryFindings } from '../../trajectory/withTrajectoryFindings';
 import { distOf } from '../instance/warmSession';
 import { afterAWhile } from '../shell/afterAWhile';
 import { iconBeside } from '../shell/iconBeside';
 import { commandIds } from '../shell/names';
 import type { Catalogue } from '../instances/catalogue';
 import { engineSettingsOfListed } from '../instances/engineSettingsOfListed';
-import { shortDatasetName } from '../../domain/study/shortDatasetName';
+import { shortDatasetName } from '../../study/shortDatasetName';
 import { storageFolder, timeoutSeconds } from '../shell/settings';
 import {
   denominatorChoices,

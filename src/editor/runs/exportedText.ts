@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
-import type { AskedFilter } from '../../domain/study/document';
-import type { RunData } from '../../domain/study/entry';
+import type { AskedFilter } from '../../study/document';
+import type { RunData } from '../../study/entry';
 
 /** The sentence after the export of a page: what it shows, and where it is. */
 export function exportedText(

@@ -1,7 +1,7 @@
 import { localFilter } from '../../dashboard/localFilter';
 import type { InstanceEntry } from '../../domain/instance';
-import type { AskedFilter } from '../../domain/study/document';
-import type { RunData } from '../../domain/study/entry';
+import type { AskedFilter } from '../../study/document';
+import type { RunData } from '../../study/entry';
 import type { SharedFilter } from './dashboardPanel';
 
 /** What the shared filter needs of the Instances view. */

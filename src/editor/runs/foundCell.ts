@@ -2,8 +2,8 @@ import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import type * as vscode from 'vscode';
 import type { CellName } from '../../dashboard/protocol';
 import type { Side } from '../../domain/outcome';
-import { HumanError } from '../../domain/humanError';
-import type { RunData, RunEntry } from '../../domain/study/entry';
+import { HumanError } from '../../domain/work';
+import type { RunData, RunEntry } from '../../study/entry';
 
 /** A candidate of a run with the folder of its report. */
 export interface FoundCell {

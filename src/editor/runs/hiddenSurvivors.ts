@@ -1,4 +1,4 @@
-import type { RunData, RunEntry } from '../../domain/study/entry';
+import type { RunData, RunEntry } from '../../study/entry';
 
 /** Says which instances are revealed. */
 interface RevealedInstances {

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { RepairResults } from '../../domain/study/document';
+import type { RepairResults } from '../../study/document';
 
 /** Results of code repair from one file. */
 export interface ListedRepairs {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { HumanError, throwIfAborted } from '../../domain/humanError';
-import type { RepairResults } from '../../domain/study/document';
+import { HumanError, throwIfAborted } from '../../domain/work';
+import type { RepairResults } from '../../study/document';
 import { readRepairResults } from '../../study/repairResults';
 import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
 import { withDistinctNames, type ListedRepairs } from './listedRepairs';

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import type * as vscode from 'vscode';
 import { durationText } from '../../batch/progressText';
-import { percent } from '../../domain/study/numbers';
+import { percent } from '../../study/numbers';
 import type { Progress } from '../../dashboard/protocol';
-import type { RunData } from '../../domain/study/entry';
-import type { EvaluatedMethod } from '../../domain/study/methods';
-import { summariseMethod } from '../../domain/study/summary';
+import type { RunData } from '../../study/entry';
+import type { EvaluatedMethod } from '../../study/methods';
+import { summariseMethod } from '../../study/summary';
 import { runCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import { denominatorInWords } from './denominatorChoices';

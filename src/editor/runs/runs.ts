@@ -4,11 +4,16 @@ import { basename, join, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import packageJson from '../../../package.json';
 import type { CellName, Openable } from '../../dashboard/protocol';
-import { Cancelled, HumanError, orCancelled, throwIfAborted } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
-import { studyVersion, type AskedFilter } from '../../domain/study/document';
-import type { RunData } from '../../domain/study/entry';
-import { methodsOf } from '../../domain/study/methods';
+import {
+  Cancelled,
+  HumanError,
+  orCancelled,
+  throwIfAborted,
+  type Reporter,
+} from '../../domain/work';
+import { studyVersion, type AskedFilter } from '../../study/document';
+import type { RunData } from '../../study/entry';
+import { methodsOf } from '../../study/methods';
 import { dashboardHtml } from '../../study/dashboardHtml';
 import { bundledSource } from '../instance/bundledDataset';
 import { distOf } from '../instance/warmSession';
@@ -27,8 +32,8 @@ import { showTrajectories, type AskedTrajectories } from '../trajectory/showTraj
 import type { OriginOfRuns } from '../trajectory/trajectoryOrigin';
 import { tracesOfRun } from '../trajectory/tracesOfRun';
 import type { Revealed } from '../instance/revealed';
-import { SourceUnusable } from '../../repository/git/unreachable';
-import { withBundledSource } from '../../repository/sources';
+import { SourceUnusable } from '../../repository/git';
+import { withBundledSource } from '../../repository/source';
 import { repositorySources } from '../shell/settings';
 import { showCellCandidate, showLog } from './cells';
 import { findCell, repositoryOfCell } from './foundCell';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
-import type { AskedFilter } from '../../domain/study/document';
-import type { RunData } from '../../domain/study/entry';
+import { HumanError } from '../../domain/work';
+import type { AskedFilter } from '../../study/document';
+import type { RunData } from '../../study/entry';
 import type { Instances } from '../instances/instances';
 import type { SharedFilter } from './dashboardPanel';
 import { coversRuns, filterOfPage, filterOfRuns, ownFilterOfRuns } from './filterOfRuns';

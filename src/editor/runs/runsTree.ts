@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { RunData } from '../../domain/study/entry';
-import { methodsOf, type EvaluatedMethod } from '../../domain/study/methods';
+import type { RunData } from '../../study/entry';
+import { methodsOf, type EvaluatedMethod } from '../../study/methods';
 import { treeItemOf } from '../shell/treeItem';
 import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';

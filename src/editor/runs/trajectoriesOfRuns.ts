@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { RunData } from '../../domain/study/entry';
+import type { RunData } from '../../study/entry';
 import { finalVerdict } from '../../trajectory/finalVerdict';
 import type { Trajectory } from '../../trajectory/trajectory';
 import type { AskedTrajectories } from '../trajectory/showTrajectories';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { orCancelled } from '../../domain/humanError';
+import { orCancelled } from '../../domain/work';
 import { withProgressInViews } from '../instances/twinViews';
 
 /** Work that ends within this time shows no notification, in milliseconds. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Reporter } from '../../domain/reporter';
+import type { Reporter } from '../../domain/work';
 import { connect } from '../../engine/docker/connection/connect';
 import { containerEngine, runsInContainers } from '../../engine/engine';
 import { fittingPython } from '../../engine/local/fittingEngine';

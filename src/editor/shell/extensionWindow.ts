@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
-import type { Reporter } from '../../domain/reporter';
-import { RetryingMemo } from '../../domain/retryingMemo';
+import { type Reporter, RetryingMemo } from '../../domain/work';
 import { noteKeys } from '../../engine/keysInUse';
 import { allKeyVariables } from '../../method/models/providers';
-import { readMarker, type WorkspaceMarker } from '../../repository/marker';
+import { readMarker, type WorkspaceMarker } from '../../repository/workspace';
 import type { CustomDiffCommands } from '../customFormat/customDiffCommands';
 import { watchForCustomDiffs } from '../customFormat/watchForCustomDiffs';
 import type { ChangeCoverageViews } from '../coverage/changeCoverageViews';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Reporter } from '../../domain/reporter';
+import type { Reporter } from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
 
 /** A log that a command can open. */

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled, HumanError, messageOf } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { Cancelled, HumanError, messageOf, type Reporter } from '../../domain/work';
 import { engineNames, runsInContainers, type EngineName } from '../../engine/engine';
 import { redactKeys } from '../../engine/keysInUse';
 import { defaultStorage } from '../../repository/storage';

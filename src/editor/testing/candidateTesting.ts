@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Side } from '../../domain/outcome';
-import type { Reporter } from '../../domain/reporter';
+import type { Reporter } from '../../domain/work';
 import type { CandidateTests } from './candidateTests';
 import { coverageOfRun, loadDetailedCoverage } from '../coverage/detailedCoverage';
 import { DebugTests } from './debugTests';

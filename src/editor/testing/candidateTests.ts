@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { retryingMemoOf } from '../../domain/retryingMemo';
+import { retryingMemoOf } from '../../domain/work';
 import { isTestPath, renamedFiles, testFilesOf } from '../../patch/testFiles';
-import { parseUnified } from '../../patch/unified/parseUnified';
+import { parseUnified } from '../../patch/parseUnified';
 import {
   compareTests,
   TestBases,

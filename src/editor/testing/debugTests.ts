@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { fileOf, functionOf, sideName, type Side } from '../../domain/outcome';
-import { Cancelled, HumanError, throwIfAborted } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import type { DebuggedProgram } from '../../engine/engine';
 import { resultsOf } from '../../evaluation/results';
-import { parseUnified } from '../../patch/unified/parseUnified';
+import { parseUnified } from '../../patch/parseUnified';
 import { copyToShow, debugConfiguration, idsToDebug, isSubstituted } from './debugConfiguration';
 import { goldenRedactionOf } from './goldenRedaction';
 import type {

@@ -9,9 +9,9 @@ import {
   type Side,
   type SyntaxErrorOfFile,
   type TestResult,
+  type TestTransition,
 } from '../../domain/outcome';
-import type { TestTransition } from '../../domain/transition';
-import { failureFrameInTest } from '../../evaluation/hints/failureFrames';
+import { failureFrameInTest } from './testHints';
 import { isTestPath } from '../../patch/testFiles';
 import { transitionLook } from './transitionLook';
 import { causeOnSide, outcomeInWords, transitionInWords } from './transitionTexts';

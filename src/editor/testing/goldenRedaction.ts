@@ -1,13 +1,12 @@
 import * as vscode from 'vscode';
-import { retryingMemoOf } from '../../domain/retryingMemo';
-import type { Side, TestResult } from '../../domain/outcome';
-import type { TestTransition } from '../../domain/transition';
+import { retryingMemoOf } from '../../domain/work';
+import type { Side, TestResult, TestTransition } from '../../domain/outcome';
 import {
   goldenLinesOf,
   hideGoldenLines,
   withoutGoldenLines,
   type GoldenLines,
-} from '../../evaluation/coverage/goldenLines';
+} from '../coverage/goldenLines';
 import type { InstanceSource, Revealing } from '../instance/instanceRoles';
 
 const known = new WeakMap<object, Promise<GoldenLines>>();

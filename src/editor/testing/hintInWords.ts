@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
-import type { TestHint } from '../../evaluation/hints/testHints';
-import type { UnrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
+import type { TestHint } from './testHints';
+import type { UnrelatedFailure } from '../../evaluation/unrelatedFailure';
 
 /** Advice for a test that passes on R. */
 const assertTheIssue = (l10n: typeof vscode.l10n): string =>

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { CandidateTests } from './candidateTests';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { InlineResults } from './inlineResults';
 import { inlineCommandIds } from '../shell/names';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';

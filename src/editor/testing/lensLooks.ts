@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 import type { Finding } from '../../domain/finding';
-import { namesTestsOf } from '../../domain/lostTests';
+import { namesTestsOf } from '../../evaluation/lostTests';
 import { commandIds, inlineCommandIds } from '../shell/names';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
-import { sideName, sides, type Side } from '../../domain/outcome';
-import { HumanError } from '../../domain/humanError';
-import type { TestTransition } from '../../domain/transition';
+import { sideName, sides, type Side, type TestTransition } from '../../domain/outcome';
+import { HumanError } from '../../domain/work';
 import { outcomeInWords } from './transitionTexts';
 import { goldenRedactionOf, type GoldenRedaction } from './goldenRedaction';
 import { outputAuthority, scheme, verdictAuthority } from '../shell/names';

@@ -1,8 +1,12 @@
 import type * as vscode from 'vscode';
-import { isFailure, sides, type StackFrame, type TestResult } from '../../domain/outcome';
-import type { TestTransition } from '../../domain/transition';
-import { failureFrameInCode, failureFrameInTest } from '../../evaluation/hints/failureFrames';
-import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
+import {
+  isFailure,
+  sides,
+  type StackFrame,
+  type TestResult,
+  type TestTransition,
+} from '../../domain/outcome';
+import { failureFrameInCode, failureFrameInTest, hintOn, tellingCase } from './testHints';
 import type { HoverPart } from '../shell/hovers/hoverPart';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';

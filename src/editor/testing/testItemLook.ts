@@ -1,6 +1,5 @@
 import type * as vscode from 'vscode';
-import { fileOf } from '../../domain/outcome';
-import type { TestTransition } from '../../domain/transition';
+import { fileOf, type TestTransition } from '../../domain/outcome';
 import type { Verdict } from '../../domain/verdict';
 import type { ListedTest } from './candidateTests';
 import { toneOfCase } from './transitionLook';

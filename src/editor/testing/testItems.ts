@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { fileOf, functionOf } from '../../domain/outcome';
-import type { TestTransition } from '../../domain/transition';
+import { fileOf, functionOf, type TestTransition } from '../../domain/outcome';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import {
   caseItemLooks,

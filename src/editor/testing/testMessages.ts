@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import type { Side, TestResult } from '../../domain/outcome';
-import type { TestTransition } from '../../domain/transition';
+import type { Side, TestResult, TestTransition } from '../../domain/outcome';
 import { workspacePath } from '../shell/workspacePath';
 import {
   failureMessagesOn,

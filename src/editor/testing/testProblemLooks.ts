@@ -1,7 +1,6 @@
 import type * as vscode from 'vscode';
 import { syntaxErrorOf, type StackFrame } from '../../domain/outcome';
-import { failureFrameInCode } from '../../evaluation/hints/failureFrames';
-import { hintOn, tellingCase, type TestHint } from '../../evaluation/hints/testHints';
+import { failureFrameInCode, hintOn, tellingCase, type TestHint } from './testHints';
 import { inlineCommandIds } from '../shell/names';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';

@@ -7,14 +7,12 @@ import {
   syntaxErrorOf,
   type Side,
   type TestResult,
+  type TestTransition,
 } from '../../domain/outcome';
-import { Cancelled } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
-import type { TestTransition } from '../../domain/transition';
+import { Cancelled, type Reporter } from '../../domain/work';
 import type { Verdict } from '../../domain/verdict';
 import type { FirstResult } from '../../evaluation/firstResult';
-import { findingsToShow } from '../../evaluation/findings/findingsToShow';
-import { notesToShow } from '../../evaluation/notesToShow';
+import { findingsToShow, notesToShow } from '../../evaluation/candidateResult';
 import { resultsOf } from '../../evaluation/results';
 import type { SessionRun } from '../../evaluation/session';
 import type { CandidateTests } from './candidateTests';

@@ -1,4 +1,4 @@
-import type { TestTransition, Transition } from '../../domain/transition';
+import type { TestTransition, Transition } from '../../domain/outcome';
 import type { Verdict } from '../../domain/verdict';
 
 export const tones = ['good', 'bad', 'neutral', 'stale'] as const;

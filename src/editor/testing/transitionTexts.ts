@@ -7,12 +7,13 @@ import {
   type FailedComparison,
   type Side,
   type TestResult,
+  type TestTransition,
+  type Transition,
 } from '../../domain/outcome';
-import type { TestTransition, Transition } from '../../domain/transition';
-import { hintOn, tellingCase, type HintContext } from '../../evaluation/hints/testHints';
+import { hintOn, tellingCase, type HintContext } from './testHints';
 import { transitionLook } from './transitionLook';
 
-export { tellingCase } from '../../evaluation/hints/testHints';
+export { tellingCase } from './testHints';
 
 /**
  * Results of a run by test function, cached since each key stroke needs them once for each test.

@@ -1,5 +1,4 @@
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, type Reporter } from '../../domain/work';
 import type { ModelView } from '../../method/modelView';
 import { callTool, type CandidateSlot, type ToolAnswer } from '../../method/tools/tool';
 import { tools } from '../../method/tools/tools';

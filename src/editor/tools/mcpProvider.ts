@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, type Reporter } from '../../domain/work';
 import { mcpProviderId, settingKeys } from '../shell/names';
 import type { McpInstance } from './mcpServer';
 

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
-import type { WorkspaceMarker } from '../../repository/marker';
+import { HumanError } from '../../domain/work';
+import type { WorkspaceMarker } from '../../repository/workspace';
 import { distOf } from '../instance/warmSession';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';

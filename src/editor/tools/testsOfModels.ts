@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { containerEngine, type EngineName } from '../../engine/engine';
 import { mayRunTestsOfModels } from '../../method/testsOfModels';
 import { settingKeys } from '../shell/names';

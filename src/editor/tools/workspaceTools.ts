@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { Cancelled, type Reporter } from '../../domain/work';
 import { CallOrder } from '../../method/tools/callOrder';
 import type { ToolAnswer } from '../../method/tools/tool';
 import { tools } from '../../method/tools/tools';

@@ -1,10 +1,9 @@
 import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, type Reporter } from '../../domain/work';
 import { readTrajectories } from '../../trajectory/readTrajectories';
-import { scanTrajectory } from '../../trajectory/scan/scanTrajectory';
+import { scanTrajectory } from '../../trajectory/scanTrajectory';
 import type { Trajectory } from '../../trajectory/trajectory';
 import {
   trajectoryRow,

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import type { RunData } from '../../domain/study/entry';
+import type { RunData } from '../../study/entry';
 import { readManifest } from '../../results/manifest';
 
 /**

@@ -4,7 +4,7 @@ import {
   trajectoryBytes,
   type TrajectoryToPage,
 } from '../../dashboard/trajectory/trajectoryProtocol';
-import { HumanError, whatOf } from '../../domain/humanError';
+import { HumanError, whatOf } from '../../domain/work';
 import type { ShownTrajectory, TrajectoryRow } from '../../trajectory/trajectoryPages';
 import { bundledPage } from '../shell/bundledPage';
 import { trajectoryViewType } from '../shell/names';

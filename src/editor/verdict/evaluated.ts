@@ -1,8 +1,8 @@
-import type { MutantResults } from '../../domain/study/mutant';
-import type { TestTransition } from '../../domain/transition';
+import type { MutantResults } from '../../mutation/mutant';
+import type { TestTransition } from '../../domain/outcome';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { FirstResult } from '../../evaluation/firstResult';
-import type { HintContext } from '../../evaluation/hints/testHints';
+import type { HintContext } from '../testing/testHints';
 
 /** The text of a test, and what it depends on in its file. */
 export interface TestSource {

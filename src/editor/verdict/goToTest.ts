@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { fileOf, functionOf } from '../../domain/outcome';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { findTests } from '../../python/tests';
 import type { InstanceSource } from '../instance/instanceRoles';
 import { uriInside } from '../testing/testMessages';

@@ -2,11 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { changeKinds, lineStates, type ChangeCoverage } from '../../domain/changeCoverage';
 import type { Instance } from '../../domain/instance';
-import { outcomes, phases, type TestResult } from '../../domain/outcome';
-import { verdictReasons } from '../../domain/reason';
-import { mutantStatuses, type MutantResults } from '../../domain/study/mutant';
-import { transitions, type TestTransition } from '../../domain/transition';
-import type { Verdict } from '../../domain/verdict';
+import {
+  outcomes,
+  phases,
+  type TestResult,
+  transitions,
+  type TestTransition,
+} from '../../domain/outcome';
+import { verdictReasons, type Verdict } from '../../domain/verdict';
+import { mutantStatuses, type MutantResults } from '../../mutation/mutant';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { TestRun } from '../../evaluation/testRun';
 import {
@@ -14,7 +18,7 @@ import {
   harnessReportSchema,
   runReportSchema,
 } from '../../results/reportSchema';
-import { sha256 } from '../../files/sha256';
+import { sha256 } from '../../files/digest';
 import { writeWholeFile } from '../../files/wholeFile';
 import type { Evaluated } from './evaluated';
 

@@ -2,14 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
-import type { MutantResults } from '../../domain/study/mutant';
-import { messageOf } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import type { MutantResults } from '../../mutation/mutant';
+import { messageOf, type Reporter } from '../../domain/work';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import { updateState } from '../../repository/instanceState';
-import { renamedTests } from '../../python/renamedTests';
+import { renamedTests } from '../../python/changedTests';
 import type { PythonTest } from '../../python/tests';
-import { sha256 } from '../../files/sha256';
+import { sha256 } from '../../files/digest';
 import { casesOf } from '../testing/transitionTexts';
 import {
   isNewer,

@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 import type { FirstResult } from '../../evaluation/firstResult';
-import { markdownProse } from '../../evaluation/markdown';
+import { markdownProse } from '../../domain/text';
 import { coverageCell } from '../../results/resultTable';
 import { whatIsMissing } from '../instance/instanceRows';
 import type { EngineProblem } from '../shell/engineReadiness';

@@ -1,14 +1,10 @@
-import { harnessGrade } from '../../evaluation/candidateResult';
+import { harnessGrade, findingsToShow, notesToShow } from '../../evaluation/candidateResult';
 import type * as vscode from 'vscode';
-import { functionOf } from '../../domain/outcome';
-import type { TestTransition } from '../../domain/transition';
+import { functionOf, type TestTransition } from '../../domain/outcome';
 import type { Finding } from '../../domain/finding';
-import type { VerdictReason } from '../../domain/reason';
-import type { Verdict } from '../../domain/verdict';
-import { coverageInWords } from '../../evaluation/coverage/coverageInWords';
-import { findingsToShow } from '../../evaluation/findings/findingsToShow';
-import { notesToShow } from '../../evaluation/notesToShow';
-import { markdownProse } from '../../evaluation/markdown';
+import type { VerdictReason, Verdict } from '../../domain/verdict';
+import { coverageInWords } from '../../evaluation/compareCoverage';
+import { markdownProse } from '../../domain/text';
 import { mutantSentences } from '../mutants/mutantTexts';
 import type { Evaluated } from './evaluated';
 

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { retryingMemoOf } from '../../domain/retryingMemo';
-import { sha256 } from '../../files/sha256';
+import { retryingMemoOf, Cancelled, throwIfAborted } from '../../domain/work';
+import { sha256 } from '../../files/digest';
 import type { Instance } from '../../domain/instance';
 import { sides, type Side } from '../../domain/outcome';
-import { Cancelled, throwIfAborted } from '../../domain/humanError';
 import type { Trees } from '../../repository/trees';
 import { versionTag } from '../../environments/projectVersion';
 import { recipeOf } from '../../environments/recipes';

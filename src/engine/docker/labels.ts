@@ -1,5 +1,5 @@
 import type { Instance } from '../../domain/instance';
-import { ownerWord } from '../../repository/owner';
+import { ownerWord } from '../../repository/lock';
 
 /**
  * Labels of the containers and images that are made here. Anything without them belongs to somebody

@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { dockerSettings, dockerSettingTable, type DockerSettings } from './dockerSettings';
 
 /**

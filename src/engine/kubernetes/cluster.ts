@@ -1,5 +1,5 @@
 import type { CoreV1Api, KubeConfig, NetworkingV1Api } from '@kubernetes/client-node';
-import { HumanError, messageOf } from '../../domain/humanError';
+import { HumanError, messageOf } from '../../domain/work';
 import { clusterProblem } from './clusterProblem';
 import type { KubernetesSettings } from './kubernetesSettings';
 

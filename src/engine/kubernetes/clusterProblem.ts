@@ -1,4 +1,4 @@
-import { HumanError, messageOf } from '../../domain/humanError';
+import { HumanError, messageOf } from '../../domain/work';
 import { EngineGone, EngineTrouble } from '../docker/connection/engineProblem';
 
 /** The quota of the namespace leaves no room for a pod at present, which is worth waiting for. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Instance } from '../../domain/instance';
-import { Cancelled, HumanError, throwIfAborted } from '../../domain/humanError';
+import { Cancelled, HumanError, throwIfAborted } from '../../domain/work';
 import { sides, type Side } from '../../domain/outcome';
-import { sha256 } from '../../files/sha256';
+import { sha256 } from '../../files/digest';
 import type { Trees } from '../../repository/trees';
 import { prebuiltName, pythonsOf, usualFolder } from '../containerImage';
 import { settingsOfRuns, type DockerSettings } from '../docker/dockerSettings';

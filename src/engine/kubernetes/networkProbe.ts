@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { labels } from '../docker/labels';
 import type { Agent } from '../sandbox/agent';
 import { apiStatus } from './clusterProblem';

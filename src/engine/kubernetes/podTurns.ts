@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cancelled, throwIfAborted } from '../../domain/humanError';
+import { Cancelled, throwIfAborted } from '../../domain/work';
 
 /** What one attempt to open a pod is told, and tells. */
 export interface Placing {

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { V1Pod } from '@kubernetes/client-node';
-import { Cancelled, HumanError, throwIfAborted } from '../../domain/humanError';
+import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import { labels } from '../docker/labels';
 import { ImageMissing } from '../docker/images/pull/pullProblem';
-import type { Reporter } from '../../domain/reporter';
 import { SandboxUnusable } from '../engine';
 import type { Loss } from '../sandbox/agent';
 import type { Cluster } from './cluster';

@@ -11,7 +11,7 @@ import { putTree } from '../../environments/image/instanceLayer';
 import { installCommand, pythonsOf } from '../containerImage';
 import { projectVersion } from '../../environments/projectVersion';
 import { recipeOf } from '../../environments/recipes';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import type { Agent } from '../sandbox/agent';
 import { tarEnd } from '../sandbox/archive';
 import { tracerFolder, type SandboxImage } from '../sandbox/containerSandbox';

@@ -1,4 +1,4 @@
-import { messageOf, throwIfAborted } from '../../domain/humanError';
+import { messageOf, throwIfAborted } from '../../domain/work';
 import type { AttachedProgram } from '../sandbox/attachedProgram';
 import { contentTime, earliestTime, type ArchiveEntry } from '../sandbox/archive';
 import { tracerFolder } from '../sandbox/containerSandbox';

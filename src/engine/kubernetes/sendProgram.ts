@@ -1,4 +1,4 @@
-import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
+import { HumanError, messageOf, throwIfAborted } from '../../domain/work';
 import { programFolder, SandboxUnusable } from '../engine';
 import { programArchive } from '../sandbox/programArchive';
 import type { Cluster } from './cluster';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../../files/makeFolder';
+import { makeFolder } from '../../files/wholeFile';
 import {
   treeTime,
   type CompiledFiles,

@@ -1,12 +1,11 @@
 import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { z } from 'zod';
-import { sha256 } from '../../files/sha256';
-import { HumanError } from '../../domain/humanError';
-import { makeFolder } from '../../files/makeFolder';
+import { sha256 } from '../../files/digest';
+import { HumanError } from '../../domain/work';
+import { makeFolder, writeWholeFile } from '../../files/wholeFile';
 import { EnvironmentChanged, type LatestEnvironment } from '../engine';
-import { stampAt } from '../../repository/fileStamp';
-import { writeWholeFile } from '../../files/wholeFile';
+import { stampAt } from '../../repository/treeFiles';
 import { compile } from './compilePristine';
 import { fileMoment, isNotAfter, type FileMoment } from './fileClock';
 import {

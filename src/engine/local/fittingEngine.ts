@@ -1,5 +1,5 @@
-import { RetryingMemo } from '../../domain/retryingMemo';
-import { holdFolder } from '../../repository/owner';
+import { RetryingMemo } from '../../domain/work';
+import { holdFolder } from '../../repository/lock';
 import { environmentsFolder } from '../../repository/storage';
 import type { Engine, Environment, TestPlace } from '../engine';
 import type { MovedDay } from '../../environments/leastDay';

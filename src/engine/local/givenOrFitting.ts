@@ -1,4 +1,4 @@
-import { Cancelled, HumanError } from '../../domain/humanError';
+import { Cancelled, HumanError } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import type { Trees } from '../../repository/trees';
 import type { Engine, PrepareWork, TestPlace } from '../engine';

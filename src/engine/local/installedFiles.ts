@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, sep } from 'node:path';
-import { sha256 } from '../../files/sha256';
-import { stampAt, type FileStamp } from '../../repository/fileStamp';
+import { sha256 } from '../../files/digest';
+import { stampAt, type FileStamp } from '../../repository/treeFiles';
 
 /** Folders that an interpreter imports from. */
 export interface ImportFolders {

@@ -1,12 +1,11 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { Cancelled, messageOf, throwIfAborted } from '../../domain/humanError';
+import { Cancelled, messageOf, throwIfAborted } from '../../domain/work';
 import { sideName, sides, type Side } from '../../domain/outcome';
-import { makeFolder } from '../../files/makeFolder';
-import { hasEnded, ownerWord } from '../../repository/owner';
-import { fullDisk } from '../../repository/space';
-import { compiledFolder } from '../../repository/storage';
+import { makeFolder } from '../../files/wholeFile';
+import { hasEnded, ownerWord } from '../../repository/lock';
+import { fullDisk, compiledFolder } from '../../repository/storage';
 import type { Trees } from '../../repository/trees';
 import { openWorkingCopy, type WorkingCopy } from '../../repository/workingCopy';
 import {

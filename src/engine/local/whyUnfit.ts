@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instance } from '../../domain/instance';
-import { Cancelled, HumanError } from '../../domain/humanError';
-import { makeFolder } from '../../files/makeFolder';
-import { sha256OfJson } from '../../files/sha256';
-import { writeWholeFile } from '../../files/wholeFile';
+import { Cancelled, HumanError } from '../../domain/work';
+import { makeFolder, writeWholeFile } from '../../files/wholeFile';
+import { sha256OfJson } from '../../files/digest';
 import { compiledFolder } from '../../repository/storage';
 import type { EngineWork, TestPlace } from '../engine';
 import { projectNeeds } from '../../environments/projectNeeds';

@@ -1,5 +1,5 @@
 import { sideName, type Side } from '../../domain/outcome';
-import type { Limit } from '../../domain/reason';
+import type { Limit } from '../../domain/verdict';
 import { SandboxUnusable } from '../engine';
 import type { Ending } from '../process';
 import type { AgentFrame, AgentProtocol } from './agentProtocol';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { limits } from '../../domain/reason';
+import { limits } from '../../domain/verdict';
 import type { AttachedProgram } from './attachedProgram';
 
 /** A frame from the agent: its header and the bytes after it. Format: swt_agent.py. */

@@ -3,9 +3,9 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { join, posix } from 'node:path';
 import type { Side } from '../../domain/outcome';
-import type { Limit } from '../../domain/reason';
-import { Cancelled, throwIfAborted } from '../../domain/humanError';
-import { removeForce } from '../../repository/abandoned';
+import type { Limit } from '../../domain/verdict';
+import { Cancelled, throwIfAborted } from '../../domain/work';
+import { removeForce } from '../../repository/lock';
 import {
   blobId,
   patchedFiles,

@@ -1,4 +1,4 @@
-import { throwIfAborted } from '../../domain/humanError';
+import { throwIfAborted } from '../../domain/work';
 import type { AgentProtocol } from './agentProtocol';
 
 /** Seconds for an agent to start, which takes a while where another processor is emulated. */

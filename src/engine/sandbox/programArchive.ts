@@ -2,7 +2,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { create } from 'tar';
-import { HumanError, messageOf } from '../../domain/humanError';
+import { HumanError, messageOf } from '../../domain/work';
 import { earliestTime } from './archive';
 
 /**

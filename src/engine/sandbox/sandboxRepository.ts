@@ -1,8 +1,8 @@
 import { copyFile, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
-import { removeForce } from '../../repository/abandoned';
-import { git } from '../../repository/git/git';
+import { removeForce } from '../../repository/lock';
+import { git } from '../../repository/git';
 import { earliestTime, tarOf, type ArchiveEntry } from './archive';
 
 /** A git repository as a tar of its files, with names as below `.git`. */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { Readable } from 'node:stream';
-import { throwIfAborted } from '../../domain/humanError';
+import { throwIfAborted } from '../../domain/work';
 import { readTreeFile, treeEntries } from '../../repository/treeFiles';
 import { contentTime, earliestTime, tarEnd, tarEntry } from './archive';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseForeignJson } from '../../files/foreignJson';
+import { parseForeignJson } from '../../files/json';
 import { outcomes, phases } from '../../domain/outcome';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import type { ImageCommands } from '../../engine/docker/build/buildContainer';
 
 /** A word of an image, which becomes a part of commands and labels: on one line, and not long. */

@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { plural } from '../../domain/plural';
+import { plural } from '../../domain/text';
 import type { Instance } from '../../domain/instance';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { writeWholeFile } from '../../files/wholeFile';
 import { builtPython, environmentFolder } from '../../engine/containerImage';
 import { asOfLeastDay } from '../leastDay';

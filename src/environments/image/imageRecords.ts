@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { sha256OfJson } from '../../files/sha256';
+import { sha256OfJson } from '../../files/digest';
 import { writeWholeFile } from '../../files/wholeFile';
 
 /** What is known of an image beyond the engine's own data. */

@@ -1,5 +1,5 @@
 import type { Instance } from '../../domain/instance';
-import { Cancelled, HumanError, messageOf } from '../../domain/humanError';
+import { Cancelled, HumanError, messageOf } from '../../domain/work';
 import { withLock } from '../../repository/lock';
 import { lockPath } from '../../repository/storage';
 import type { Trees } from '../../repository/trees';

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
-import { throwIfAborted } from '../../domain/humanError';
+import { throwIfAborted } from '../../domain/work';
 import { readTreeFile, treeEntries, type TreeEntry } from '../../repository/treeFiles';
 import { asciiJson } from '../../engine/sandbox/agentProtocol';
 import {

@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { sha256OfFile } from '../../files/sha256';
+import { sha256OfFile } from '../../files/digest';
 
 /** A fetched file does not have the digest that its index publishes. */
 export class WrongDigest extends Error {

@@ -9,7 +9,7 @@ import {
   type SecureContext,
 } from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { throwIfAborted } from '../../domain/humanError';
+import { throwIfAborted } from '../../domain/work';
 import { withoutLogin, type IndexSettings, type PackageIndex } from './indexSettings';
 
 /** A request without a usable answer. The message leaves out the secret parts of the address. */

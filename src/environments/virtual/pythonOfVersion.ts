@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { HumanError, throwIfAborted } from '../../domain/humanError';
+import { HumanError, throwIfAborted } from '../../domain/work';
 
 /**
  * An interpreter of this machine with a version: on PATH, or of pyenv or uv.

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { Cancelled, HumanError } from '../../domain/humanError';
+import { Cancelled, HumanError } from '../../domain/work';
 import { withLock } from '../../repository/lock';
 import { environmentsFolder, lockPath } from '../../repository/storage';
 import type { EngineWork } from '../../engine/engine';

@@ -1,7 +1,6 @@
-import type { ReadFile } from '../../patch/unified/applyPatch';
-import { applyPatch } from '../../patch/unified/applyPatch';
+import { type ReadFile, applyPatch } from '../../patch/applyPatch';
 import { newToOldLine, oldToNewLine } from '../../patch/changedLines';
-import { parseUnified } from '../../patch/unified/parseUnified';
+import { parseUnified } from '../../patch/parseUnified';
 
 /** A line of a file, 1-based. */
 export interface FileLine {

@@ -1,6 +1,6 @@
-import { applyPatch } from '../../patch/unified/applyPatch';
-import { parseUnified } from '../../patch/unified/parseUnified';
-import type { FilePatch } from '../../patch/unified/parsedPatch';
+import { applyPatch } from '../../patch/applyPatch';
+import { parseUnified } from '../../patch/parseUnified';
+import type { FilePatch } from '../../patch/parsedPatch';
 import { spansOf, type LineSpan } from '../../python/observations/observation';
 
 /** A file that a candidate adds or changes. */

@@ -1,5 +1,5 @@
 import type { Finding } from '../../domain/finding';
-import type { FilePatch } from '../../patch/unified/parsedPatch';
+import type { FilePatch } from '../../patch/parsedPatch';
 import { findDefinitions } from '../../python/definitions';
 import { findModuleCode, findRunnerEdits } from '../../python/observations/runnerEdits';
 import type { PythonParser } from '../../python/parser';

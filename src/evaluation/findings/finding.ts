@@ -1,5 +1,5 @@
 import type { Finding, FindingKind } from '../../domain/finding';
-import { markdownLine } from '../markdown';
+import { markdownLine } from '../../domain/text';
 
 /** Length of a quoted line in UTF-16 units. */
 const longestLine = 200;

@@ -1,7 +1,6 @@
-import type { Finding, FindingKind } from '../../domain/finding';
-import { findingKinds } from '../../domain/finding';
+import { type Finding, type FindingKind, findingKinds } from '../../domain/finding';
 import { pathsOutsideTests } from '../../patch/testFiles';
-import { parseUnified } from '../../patch/unified/parseUnified';
+import { parseUnified } from '../../patch/parseUnified';
 import type { InstanceSession } from '../session';
 import { editedFiles } from './editedFiles';
 import { editsWhatRunsTests } from './editsWhatRunsTests';

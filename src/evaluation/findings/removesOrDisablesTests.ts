@@ -1,8 +1,7 @@
 import type { Finding } from '../../domain/finding';
-import { lostInRun, lostInWords, eachOnce, type LostTests } from '../../domain/lostTests';
-import { sides } from '../../domain/outcome';
-import { plural } from '../../domain/plural';
-import type { TestTransition } from '../../domain/transition';
+import { lostInRun, lostInWords, eachOnce, type LostTests } from '../lostTests';
+import { sides, type TestTransition } from '../../domain/outcome';
+import { plural } from '../../domain/text';
 import type { OwnTests } from '../prepareCandidate';
 import { finding } from './finding';
 

@@ -1,7 +1,14 @@
-import { listed } from '../../domain/plural';
+import { listed } from '../../domain/text';
 import type { Finding } from '../../domain/finding';
-import { functionOf, isFailure, sideName, sides, type Side } from '../../domain/outcome';
-import { functionsWithUnmatchedCases, type TestTransition } from '../../domain/transition';
+import {
+  functionOf,
+  isFailure,
+  sideName,
+  sides,
+  type Side,
+  functionsWithUnmatchedCases,
+  type TestTransition,
+} from '../../domain/outcome';
 import type { RunRecord } from '../../engine/engine';
 import { whyBrokenOff, withoutOutcome } from '../results';
 

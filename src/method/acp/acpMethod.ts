@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
-import { folderDigest } from '../../files/folderDigest';
+import { HumanError, messageOf, throwIfAborted } from '../../domain/work';
+import { folderDigest } from '../../files/digest';
 import type { LimitProfile } from '../agents/agent';
 import type { Method, MethodCandidate, MethodOptions, MethodResult } from '../method';
 import type { Steps } from '../steps';

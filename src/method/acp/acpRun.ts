@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HumanError, throwIfAborted } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
-import { withoutControl } from '../../domain/withoutControl';
+import { HumanError, throwIfAborted, type Reporter } from '../../domain/work';
+import { withoutControl } from '../../domain/text';
 import { wordForShell } from '../../engine/quotedForShell';
-import { sha256 } from '../../files/sha256';
+import { sha256 } from '../../files/digest';
 import type { CommandResult, RunningProgram } from '../../engine/workspace';
 import type { AgentLimits } from '../agents/agent';
 import type { WorkspaceOnR } from '../agents/workspaceOnR';

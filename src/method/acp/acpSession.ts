@@ -11,8 +11,8 @@ import type {
 import { once } from 'node:events';
 import { Readable, type Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Nesting } from '../../files/foreignJson';
-import { messageOf } from '../../domain/humanError';
+import { Nesting } from '../../files/json';
+import { messageOf } from '../../domain/work';
 import { bounded } from '../tools/tool';
 import type { AcpEnding } from './acpEnding';
 

@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 
 /**
  * The words of a command line. Quotes hold words together, and a backslash takes a character as it

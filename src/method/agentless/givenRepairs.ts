@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseUnified } from '../../patch/unified/parseUnified';
+import { parseUnified } from '../../patch/parseUnified';
 import type { MethodCandidate } from '../method';
 import { combinedFiles } from './localisation/combinedFiles';
 import { stagesVersion, type StageWork } from './stageWork';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { agentlessStages, type AgentlessStage } from './agentlessSettings';
 
 const lineSchema = z.looseObject({ instance: z.string(), stage: z.string(), output: z.unknown() });

@@ -1,5 +1,5 @@
-import { plural } from '../../domain/plural';
-import { rankPatches } from '../../domain/ranking/rankPatches';
+import { plural } from '../../domain/text';
+import { rankPatches } from '../../domain/ranking';
 import type { MethodCandidate } from '../method';
 import type { Steps } from '../steps';
 import type { RepairRanking } from './repairRanking';

@@ -1,4 +1,4 @@
-import type { ReproductionAnswer } from '../../domain/ranking/rankPatches';
+import type { ReproductionAnswer } from '../../domain/ranking';
 
 /** The place of a code patch among those of one instance, and why it has it. */
 export interface RepairRanking {

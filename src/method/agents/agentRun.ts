@@ -1,5 +1,5 @@
 import { SandboxUnusable } from '../../engine/engine';
-import type { Reporter } from '../../domain/reporter';
+import type { Reporter } from '../../domain/work';
 import { tokenCounter } from '../tokens';
 import type { StepOf } from '../trace';
 import { BudgetSpent } from '../models/budget';

@@ -1,6 +1,6 @@
 import { asShown } from '../../patch/bytes';
 import { toUnified } from '../../patch/toUnified';
-import { turnsOf } from '../../domain/turns';
+import { turnsOf } from '../../domain/work';
 import { syntaxErrorsOf, type SyntaxErrorOfCandidate } from '../syntaxErrorsOf';
 import type { ChatMessage } from '../models/chatModel';
 import { tokenCounter } from '../tokens';

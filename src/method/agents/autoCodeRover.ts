@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseForeignJson } from '../../files/foreignJson';
+import { parseForeignJson } from '../../files/json';
 import type { ChatMessage } from '../models/chatModel';
 import type {
   AgentObservation,

@@ -1,5 +1,5 @@
 import { asShown } from '../../patch/bytes';
-import { syntaxFaults } from '../../python/syntaxFaults';
+import { syntaxFaults } from '../../python/parser';
 import { linesOf } from '../tools/places';
 import type { FilesOnR } from './filesOnR';
 

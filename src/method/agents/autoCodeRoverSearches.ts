@@ -1,5 +1,4 @@
-import { HumanError } from '../../domain/humanError';
-import { turnsOf } from '../../domain/turns';
+import { HumanError, turnsOf } from '../../domain/work';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import { signatureOf } from '../tools/outlineFile';
 import { linesOf, shortLine } from '../tools/places';

@@ -1,8 +1,7 @@
-import { fileAbove } from '../../patch/fileAbove';
-import type { PatchTree } from '../../patch/patchTree';
-import { applyPatch } from '../../patch/unified/applyPatch';
-import { makeUnified, type FileEdit } from '../../patch/unified/makeUnified';
-import { parseUnified } from '../../patch/unified/parseUnified';
+import { fileAbove, type PatchTree } from '../../patch/patchTree';
+import { applyPatch } from '../../patch/applyPatch';
+import { makeUnified, type FileEdit } from '../../patch/makeUnified';
+import { parseUnified } from '../../patch/parseUnified';
 import { unsafePath } from '../../patch/unsafePath';
 import type { PythonParser } from '../../python/parser';
 import type { FolderTree } from '../../repository/folderTree';

@@ -1,4 +1,4 @@
-import { throwIfAborted } from '../../domain/humanError';
+import { throwIfAborted } from '../../domain/work';
 import { bounded } from '../tools/tool';
 import { quotedForShell } from '../../engine/quotedForShell';
 import type {

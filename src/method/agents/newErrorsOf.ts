@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bytesOf } from '../../patch/bytes';
-import { throwIfAborted } from '../../domain/humanError';
+import { throwIfAborted } from '../../domain/work';
 import { quotedForShell } from '../../engine/quotedForShell';
 import type { ShellWork } from './agent';
 

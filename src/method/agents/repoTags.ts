@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { turnsOf } from '../../domain/turns';
-import { keepPackedJson, readPackedJson } from '../../files/packedJson';
-import { pythonTags } from '../../python/tags';
+import { turnsOf } from '../../domain/work';
+import { keepPackedJson, readPackedJson } from '../../files/json';
+import { pythonTags } from '../../python/outline';
 import { runsFolder } from '../../repository/storage';
 import { linesOf } from '../tools/places';
 import type { FilesOnR } from './filesOnR';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { throwIfAborted } from '../../domain/humanError';
+import { throwIfAborted } from '../../domain/work';
 import { WorkspaceFileError } from '../../engine/workspace';
 import { asShown, bytesOf, textOf } from '../../patch/bytes';
 import { bounded } from '../tools/tool';

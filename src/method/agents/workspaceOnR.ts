@@ -8,9 +8,8 @@ import type {
   Workspace,
 } from '../../engine/workspace';
 import { textOf } from '../../patch/bytes';
-import { makeUnified, type FileEdit } from '../../patch/unified/makeUnified';
-import type { FolderTree } from '../../repository/folderTree';
-import { ignoredPaths } from '../../repository/ignoredPaths';
+import { makeUnified, type FileEdit } from '../../patch/makeUnified';
+import { type FolderTree, ignoredPaths } from '../../repository/folderTree';
 import { patchedFiles } from '../../repository/treeFiles';
 
 /** What was done in a workspace, as a candidate. */

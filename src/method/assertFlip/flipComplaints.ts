@@ -1,4 +1,4 @@
-import { listed } from '../../domain/plural';
+import { listed } from '../../domain/text';
 import { functionOf, isFailure, standing } from '../../domain/outcome';
 import { failuresInPrompt } from '../prompts';
 import { candidateFault, type Examined } from '../refining/candidateFault';

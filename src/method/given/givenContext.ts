@@ -1,4 +1,4 @@
-import { parseUnified } from '../../patch/unified/parseUnified';
+import { parseUnified } from '../../patch/parseUnified';
 import type { GoldenAnswer } from './goldenAnswer';
 import { seesAnswer, settingName, type GivenSetting } from './setting';
 

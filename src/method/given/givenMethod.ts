@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { onlyOne, sampleAll, temperatureOf, type Method } from '../method';
 import { zeroShotPlus } from '../zeroShotPlus';
 import { givenContext } from './givenContext';

@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { isTestPath } from '../../patch/testFiles';
 import { findTests } from '../../python/tests';
 import type { ModelView } from '../modelView';

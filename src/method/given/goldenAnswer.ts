@@ -1,7 +1,7 @@
 import type { Instance } from '../../domain/instance';
-import { sha256OfJson } from '../../files/sha256';
+import { sha256OfJson } from '../../files/digest';
 import { testFilesOf } from '../../patch/testFiles';
-import { parseUnified } from '../../patch/unified/parseUnified';
+import { parseUnified } from '../../patch/parseUnified';
 
 /**
  * The labelled exception of Table 5 to the rule that no method knows the answer, beside the oracle

@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 
 /** What a prompt can be given beyond the issue, in the order of the columns of Table 5. */
 export const givenParts = ['test-file', 'patch', 'files'] as const;

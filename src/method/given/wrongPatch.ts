@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import type { FixStep, Steps } from '../steps';
 
 /** How many fixes the model is asked for at most, as in the paper. */

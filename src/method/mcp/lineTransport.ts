@@ -2,8 +2,8 @@ import type { Readable, Writable } from 'node:stream';
 import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { nestsDeeply } from '../../files/foreignJson';
-import { HumanError } from '../../domain/humanError';
+import { nestsDeeply } from '../../files/json';
+import { HumanError } from '../../domain/work';
 
 /** Most bytes of one message. */
 const lineLimit = 10 * 1024 * 1024;

@@ -8,8 +8,7 @@ import {
   type CallToolResult,
   type ToolAnnotations,
 } from '@modelcontextprotocol/sdk/types.js';
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, type Reporter } from '../../domain/work';
 import type { ModelView } from '../modelView';
 import { CallOrder } from '../tools/callOrder';
 import {

@@ -1,4 +1,4 @@
-import { parseForeignJson } from '../../files/foreignJson';
+import { parseForeignJson } from '../../files/json';
 
 /** A JSON object of which nothing is known. */
 export type JsonFields = Record<string, unknown>;

@@ -7,10 +7,9 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import PQueue from 'p-queue';
-import { messageOf } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { messageOf, type Reporter } from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
-import { parseForeignJson } from '../../files/foreignJson';
+import { parseForeignJson } from '../../files/json';
 import type { AgentLimits } from '../agents/agent';
 import { BudgetSpent, dollarsOf, type Budget, type Price } from '../models/budget';
 import { ModelFailure, ModelUnusable, type ModelAnswer } from '../models/chatModel';

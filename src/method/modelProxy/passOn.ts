@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
-import { parseForeignJson } from '../../files/foreignJson';
+import { parseForeignJson } from '../../files/json';
 import type { AnswerReader } from './modelApi';
 
 /** Bytes of an answer, and of a line of a stream: far more than any model writes. */

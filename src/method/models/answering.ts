@@ -1,5 +1,5 @@
 import type { CallWarning, FinishReason, LanguageModel, LanguageModelUsage } from 'ai';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
 import { tokenCounter } from '../tokens';
 import { dollarsOf, type Price } from './budget';

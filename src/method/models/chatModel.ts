@@ -1,5 +1,4 @@
-import { HumanError } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, type Reporter } from '../../domain/work';
 import type { TokenCounts } from './budget';
 import type { Reasoning } from './reasoning';
 

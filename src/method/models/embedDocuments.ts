@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { messageOf, throwIfAborted } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { messageOf, throwIfAborted, type Reporter } from '../../domain/work';
 import { workerPool } from '../../engine/workerPool';
 import { vectorsFolder } from '../../repository/storage';
 import { tokenCounter } from '../tokens';

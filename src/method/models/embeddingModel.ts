@@ -1,5 +1,5 @@
 import type { EmbeddingModel as AiEmbeddingModel } from 'ai';
-import { throwIfAborted } from '../../domain/humanError';
+import { throwIfAborted } from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
 import { tokenCounter } from '../tokens';
 import { modelTroubleOf, Refused, type AnsweringOptions } from './answering';

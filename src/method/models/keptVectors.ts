@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sha256 } from '../../files/sha256';
+import { sha256 } from '../../files/digest';
 import { writeWholeFile } from '../../files/wholeFile';
 
 /** Bytes of the header: the number of vectors, their length, and the digest of what follows. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { sha256 } from '../../files/sha256';
+import { sha256 } from '../../files/digest';
 import { writeWholeFile } from '../../files/wholeFile';
 import type { Matter } from './serverError';
 

@@ -1,6 +1,6 @@
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { keyOfEnvironment, redactKeys, useKey } from '../../engine/keysInUse';
-import { withoutPassword } from '../../repository/git/unreachable';
+import { withoutPassword } from '../../repository/git';
 import { answering, type AnsweringOptions, type ModelBy, type ModelWays } from './answering';
 import type { ChatModel } from './chatModel';
 import { embedding, type EmbeddingBy, type EmbeddingModel } from './embeddingModel';

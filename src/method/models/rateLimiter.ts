@@ -1,6 +1,5 @@
 import PQueue from 'p-queue';
-import { throwIfAborted } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { throwIfAborted, type Reporter } from '../../domain/work';
 import { ModelFailure } from './chatModel';
 import type { StatedRates } from './rateHeaders';
 import { RequestPace, type RateLimits, type StartedRequest } from './requestPace';

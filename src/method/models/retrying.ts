@@ -1,6 +1,5 @@
 import pRetry from 'p-retry';
-import { throwIfAborted } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { throwIfAborted, type Reporter } from '../../domain/work';
 
 /** A temporary failure of a request: 429, 5xx, a dropped connection, no answer in time. */
 export class ModelTrouble extends Error {

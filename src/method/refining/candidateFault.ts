@@ -5,7 +5,7 @@ import {
   type TestResult,
   type UnrelatedReason,
 } from '../../domain/outcome';
-import { unrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
+import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import { noRunnerFound, noTestFound } from '../runOnR';
 import type { StepOf } from '../trace';
 

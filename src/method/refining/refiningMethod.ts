@@ -1,5 +1,5 @@
-import { plural } from '../../domain/plural';
-import { HumanError } from '../../domain/humanError';
+import { plural } from '../../domain/text';
+import { HumanError } from '../../domain/work';
 import type { Method } from '../method';
 
 /**

@@ -1,8 +1,8 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { HumanError, messageOf, systemCode, throwIfAborted } from '../../domain/humanError';
+import { HumanError, messageOf, systemCode, throwIfAborted } from '../../domain/work';
 import { plainLines } from '../../files/plainFile';
-import { sha256 } from '../../files/sha256';
+import { sha256 } from '../../files/digest';
 import { writeWholeFile } from '../../files/wholeFile';
 import { predictionsOfRecord, readShardRecord, type ShardRecord } from './shardRecord';
 

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { HumanError, messageOf, systemCode } from '../../domain/humanError';
-import { shardText, type Shard } from '../../domain/shard';
-import { sha256OfJson } from '../../files/sha256';
+import { HumanError, messageOf, systemCode, shardText, type Shard } from '../../domain/work';
+import { sha256OfJson } from '../../files/digest';
 import { writeWholeFile } from '../../files/wholeFile';
 
 const shardRecord = z.object({

@@ -1,8 +1,8 @@
-import { listed } from '../../domain/plural';
-import { eachOnce, lostInRun, lostInWords } from '../../domain/lostTests';
+import { listed } from '../../domain/text';
+import { eachOnce, lostInRun, lostInWords } from '../../evaluation/lostTests';
 import { functionOf, isFailure, standing, type TestResult } from '../../domain/outcome';
-import { throwIfAborted } from '../../domain/humanError';
-import { unrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
+import { throwIfAborted } from '../../domain/work';
+import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { ModelView } from '../modelView';
 import type { ReadOnR, RunOnR, RunOnROptions } from '../runOnR';
 import { TestsCannotRun } from '../testsOfModels';

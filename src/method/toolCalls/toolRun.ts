@@ -1,4 +1,4 @@
-import type { Reporter } from '../../domain/reporter';
+import type { Reporter } from '../../domain/work';
 import type { AgentLimits } from '../agents/agent';
 import type { ActStep, AgentEnd, AgentEnding, MadeAct } from '../agents/agentRun';
 import { AgentUse } from '../agents/agentUse';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { askedFormats, type AskedFormat } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
 import {

@@ -1,4 +1,4 @@
-import { Cancelled, throwIfAborted } from '../../domain/humanError';
+import { Cancelled, throwIfAborted } from '../../domain/work';
 import type { Tool } from './tool';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { nextPage, pageField, pageOf, pageShape } from './pages';
 import { folderField } from './places';
 import { fields, type Tool } from './tool';

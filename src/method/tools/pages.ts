@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 
 /** Input of a tool whose answer has pages. */
 export const pageField = z

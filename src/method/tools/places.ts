@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import type { TreeOfR } from '../treeOfR';
 
 /**

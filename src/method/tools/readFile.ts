@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { plural } from '../../domain/plural';
-import { HumanError } from '../../domain/humanError';
+import { plural } from '../../domain/text';
+import { HumanError } from '../../domain/work';
 import { fileOfR, linesOf, pathField, shortLine } from './places';
 import { answerLimit, fields, type Tool } from './tool';
 

@@ -1,4 +1,4 @@
-import { listed } from '../../domain/plural';
+import { listed } from '../../domain/text';
 import { z } from 'zod';
 import {
   functionOf,
@@ -8,8 +8,8 @@ import {
   type Outcome,
   type TestResult,
 } from '../../domain/outcome';
-import { HumanError } from '../../domain/humanError';
-import { unrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
+import { HumanError } from '../../domain/work';
+import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { RunOnR } from '../runOnR';
 import { testsNamed } from './testsNamed';
 import { linesOf, shortLine } from './places';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/humanError';
+import { HumanError } from '../../domain/work';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import type { ModelView } from '../modelView';
 import { isFileMeant } from './isFileMeant';

@@ -1,8 +1,8 @@
 import { fileOf, functionOf } from '../../domain/outcome';
-import { HumanError } from '../../domain/humanError';
-import { applyPatch } from '../../patch/unified/applyPatch';
+import { HumanError } from '../../domain/work';
+import { applyPatch } from '../../patch/applyPatch';
 import { isTestPath } from '../../patch/testFiles';
-import { parseUnified } from '../../patch/unified/parseUnified';
+import { parseUnified } from '../../patch/parseUnified';
 import { findTests } from '../../python/tests';
 import type { ModelView } from '../modelView';
 import type { ReadOnR } from '../runOnR';

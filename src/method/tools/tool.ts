@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { Cancelled, HumanError, throwIfAborted } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
 import type { ModelView } from '../modelView';
 import { TestsCannotRun } from '../testsOfModels';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseForeignJson } from '../../files/foreignJson';
+import { parseForeignJson } from '../../files/json';
 
 /** The parts of a JSON schema that decide how a value is read. */
 const schemaOfObject = z.looseObject({

@@ -1,6 +1,6 @@
 import type { Definition } from '../../python/definitions';
 import type { ImportStatement } from '../../python/module';
-import type { IndentedCode } from '../indentation';
+import type { IndentedCode } from '../reading/indentation';
 
 /** A function or class of a block, with 0-based lines of its code, `to` excluded. */
 export interface BlockDefinition {

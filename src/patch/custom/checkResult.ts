@@ -1,6 +1,5 @@
-import { findFault, isEvenIn } from '../../python/module';
+import { findFault, isEvenIn, segmentsOf } from '../../python/module';
 import type { PythonParser } from '../../python/parser';
-import { segmentsOf } from '../../python/segments';
 import type { CustomBlock } from './parseCustom';
 import type { CustomFile } from './customFile';
 import type { Diagnostic } from '../diagnostic';

@@ -1,4 +1,4 @@
-import { atOnce, inTurns, turnsOf, type Stepwise, type Turns } from '../../domain/turns';
+import { atOnce, inTurns, turnsOf, type Stepwise, type Turns } from '../../domain/work';
 import type { Definition } from '../../python/definitions';
 import { PartedModule } from '../../python/partedModule';
 import type { PythonParser } from '../../python/parser';
@@ -13,12 +13,10 @@ import { blocksByPath, pathFixes, tellNewFile } from './blocksByPath';
 import { namedTargets, rewrite } from './rewrite';
 import { nameSearch } from './findTarget';
 import { hasErrors, type Diagnostic } from '../diagnostic';
-import { belowFile, fileAbove } from '../fileAbove';
-import { linkInTheWay } from '../links';
-import { unsafePath } from '../unsafePath';
+import { belowFile, fileAbove, type PatchTree } from '../patchTree';
+import { linkInTheWay, unsafePath } from '../unsafePath';
 import { isTestPath } from '../testFiles';
-import type { PatchTree } from '../patchTree';
-import { splitLines, type FileEdit } from '../unified/makeUnified';
+import { splitLines, type FileEdit } from '../makeUnified';
 
 /** What {@link customEdits} needs to place blocks. */
 export interface CustomOptions {

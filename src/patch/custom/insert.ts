@@ -1,4 +1,4 @@
-import { plural } from '../../domain/plural';
+import { plural } from '../../domain/text';
 import type { Definition } from '../../python/definitions';
 import { placeText, replaceLine, type CustomBlock } from './parseCustom';
 import type { BlockCode } from './blockCode';
@@ -6,7 +6,7 @@ import type { CustomFile } from './customFile';
 import { accessor, isStatic, placeLine, takesSelf } from './findTarget';
 import { classLine, findHome, moduleLine } from './findHome';
 import { unitOfFile } from './rewrite';
-import { indentationOf, reindent } from '../indentation';
+import { indentationOf, reindent } from '../reading/indentation';
 
 /** Inserts the code of a block at its place: a method into a class, other code at the top level. */
 export function insert(file: CustomFile, block: CustomBlock, code: BlockCode): void {

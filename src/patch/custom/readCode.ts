@@ -6,7 +6,7 @@ import type { CustomBlock } from './parseCustom';
 import { longLine, tooLong, tooMuch } from './checkResult';
 import type { CustomFile } from './customFile';
 import { membersOf } from './findTarget';
-import { indentationOf, type IndentedCode } from '../indentation';
+import { indentationOf, type IndentedCode } from '../reading/indentation';
 
 /** The parsed code of a block, independent of the block's other parts. */
 interface CodeRead {

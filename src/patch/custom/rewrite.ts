@@ -1,4 +1,4 @@
-import type { Stepwise } from '../../domain/turns';
+import type { Stepwise } from '../../domain/work';
 import type { Definition } from '../../python/definitions';
 import type { PythonModule } from '../../python/module';
 import { insertLine, placeText, replaceLine, type CustomBlock } from './parseCustom';
@@ -6,7 +6,13 @@ import type { BlockCode, BlockDefinition } from './blockCode';
 import type { CustomFile } from './customFile';
 import { closestName, findClosest, findTarget, membersOf, nearestNames } from './findTarget';
 import type { Fix } from '../diagnostic';
-import { indentationOf, indentUnit, reindent, usesTabs, type IndentedCode } from '../indentation';
+import {
+  indentationOf,
+  indentUnit,
+  reindent,
+  usesTabs,
+  type IndentedCode,
+} from '../reading/indentation';
 
 interface Match {
   readonly own: BlockDefinition;

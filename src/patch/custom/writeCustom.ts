@@ -6,7 +6,7 @@ import { lineEndAt, type CustomFile } from './customFile';
 import { escapeLine, noNewlineMark } from './blockParts';
 import { hasErrors } from '../diagnostic';
 import { unsafePath } from '../unsafePath';
-import { splitLines, type FileEdit } from '../unified/makeUnified';
+import { splitLines, type FileEdit } from '../makeUnified';
 
 /**
  * Writes edits of files in the custom format. It writes whole functions and methods, with new

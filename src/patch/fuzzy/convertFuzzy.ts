@@ -1,6 +1,6 @@
-import { inTurns, type Stepwise, turnsOf, type Turns } from '../../domain/turns';
-import { applyPatch, hunkSteps } from '../unified/applyPatch';
-import { failed, type Conversion } from '../conversion';
+import { inTurns, type Stepwise, turnsOf, type Turns } from '../../domain/work';
+import { applyPatch, hunkSteps } from '../applyPatch';
+import { failed, type Conversion } from '../reading/conversion';
 import { hasErrors, type DiagnosticCode } from '../diagnostic';
 import { wholeAlignment } from './alignment';
 import { editFuzzyFile } from './editFuzzyFile';
@@ -16,9 +16,9 @@ import {
 } from './fuzzyDiagnostics';
 import type { Hunk } from '../unified/hunk';
 import type { PatchTree } from '../patchTree';
-import type { FilePatch } from '../unified/parsedPatch';
+import type { FilePatch } from '../parsedPatch';
 import { readUnified } from '../unified/readUnified';
-import { formatFilePatch, splitLines } from '../unified/makeUnified';
+import { formatFilePatch, splitLines } from '../makeUnified';
 
 /**
  * Converts a unified diff whose line numbers or context are wrong. Hunks go where their lines fit

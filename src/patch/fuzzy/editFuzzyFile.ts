@@ -1,8 +1,8 @@
 import type { HunkPlace } from './placeAt';
 import { sameButSpace, withoutReturn, type TreeLines } from './treeLines';
-import { indentationOf } from '../indentation';
+import { indentationOf } from '../reading/indentation';
 import type { Hunk, HunkLine } from '../unified/hunk';
-import { kindsOfLines } from '../pythonStrings';
+import { kindsOfLines } from '../reading/pythonStrings';
 
 const contextLines = 3;
 

@@ -1,5 +1,5 @@
-import type { Stepwise } from '../../domain/turns';
-import type { StepBudget } from '../stepBudget';
+import type { Stepwise } from '../../domain/work';
+import type { StepBudget } from '../reading/stepBudget';
 import { align, type Alignment, type OldLine } from './alignment';
 import { wordsOfLine, type TreeLines } from './treeLines';
 

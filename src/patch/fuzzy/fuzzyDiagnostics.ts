@@ -4,7 +4,7 @@ import type { HunkPlace } from './placeAt';
 import { lineList, quote, type Refusal } from './refusal';
 import type { Hunk } from '../unified/hunk';
 import type { PatchTree } from '../patchTree';
-import type { FilePatch } from '../unified/parsedPatch';
+import type { FilePatch } from '../parsedPatch';
 
 /** The text and the file of a hunk's diagnostics, and the list that receives them. */
 export interface FuzzyDiagnosticsContext {

@@ -1,5 +1,5 @@
 import type { Places } from './alignment';
-import { indentationOf } from '../indentation';
+import { indentationOf } from '../reading/indentation';
 import type { TreeLines } from './treeLines';
 
 /** A line whose next line may be indented deeper: it opens a block or a bracket, or continues. */

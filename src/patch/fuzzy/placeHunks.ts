@@ -1,6 +1,6 @@
-import { atOnce, type Stepwise } from '../../domain/turns';
+import { atOnce, type Stepwise } from '../../domain/work';
 import { leastFirm, leastFit, margin, oldSide, wholeAlignment, type OldLine } from './alignment';
-import { StepBudget } from '../stepBudget';
+import { StepBudget } from '../reading/stepBudget';
 import { alignedPlaces, exactPlaces } from './exactPlaces';
 import { askedPlaces, placeAt, placeWithoutContext, type Placing } from './placeAt';
 import type { TreeLines } from './treeLines';

@@ -1,4 +1,4 @@
-import { indentationOf } from '../indentation';
+import { indentationOf } from '../reading/indentation';
 
 /** Numbers the distinct texts of a list, and knows the lines of each. */
 class TextIndex {

@@ -1,5 +1,5 @@
-import { turnsOf, type Turns } from '../../domain/turns';
-import { failed, type Conversion } from '../conversion';
+import { turnsOf, type Turns } from '../../domain/work';
+import { failed, type Conversion } from '../reading/conversion';
 import { nearestPaths } from '../custom/findTarget';
 import { hasErrors, type Diagnostic, type DiagnosticCode, type Fix } from '../diagnostic';
 import { hunksOf } from '../fuzzy/editFuzzyFile';
@@ -11,7 +11,7 @@ import { ImageLines, type ImageLine } from './imageLines';
 import type { Sides } from './indentLike';
 import { placeBlock, type BlockPlace, type BlockRefusal } from './placeBlock';
 import type { PatchTree } from '../patchTree';
-import { formatFilePatch, makeUnified } from '../unified/makeUnified';
+import { formatFilePatch, makeUnified } from '../makeUnified';
 
 /** The most lines that a fix adds to a SEARCH part to make its place unique. */
 const mostAbove = 20;

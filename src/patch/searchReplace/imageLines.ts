@@ -1,7 +1,7 @@
-import { StepBudget } from '../stepBudget';
+import { StepBudget } from '../reading/stepBudget';
 import { TreeLines } from '../fuzzy/treeLines';
-import { indentUnit } from '../indentation';
-import { openQuotes, readPythonStrings, type OpenQuotes } from '../pythonStrings';
+import { indentUnit } from '../reading/indentation';
+import { openQuotes, readPythonStrings, type OpenQuotes } from '../reading/pythonStrings';
 
 /** A line of a file while blocks are applied to it. */
 export interface ImageLine {

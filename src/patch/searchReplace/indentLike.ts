@@ -1,5 +1,5 @@
-import { indentationOf, indentUnit } from '../indentation';
-import { openQuotes, type OpenQuotes } from '../pythonStrings';
+import { indentationOf, indentUnit } from '../reading/indentation';
+import { openQuotes, type OpenQuotes } from '../reading/pythonStrings';
 
 /** The two sides of a block, for one of its possible dividers. */
 export interface Sides {

@@ -1,15 +1,15 @@
-import { inTurns, turnsOf, type Turns } from '../../domain/turns';
-import { applyPatch, hunkSteps, type ApplyProblem } from './applyPatch';
-import { failed, type Conversion } from '../conversion';
-import { fallsShort } from '../recognise';
+import { inTurns, turnsOf, type Turns } from '../../domain/work';
+import { applyPatch, hunkSteps, type ApplyProblem } from '../applyPatch';
+import { failed, type Conversion } from '../reading/conversion';
+import { fallsShort } from '../reading/recognise';
 import { hasErrors, type Diagnostic } from '../diagnostic';
 import { convertFuzzy } from '../fuzzy/convertFuzzy';
 import type { Hunk, HunkLine } from './hunk';
 import type { PatchTree } from '../patchTree';
-import { parseUnified } from './parseUnified';
-import type { FilePatch, ParsedPatch } from './parsedPatch';
+import { parseUnified } from '../parseUnified';
+import type { FilePatch, ParsedPatch } from '../parsedPatch';
 import { readUnified } from './readUnified';
-import { diffTexts, formatFilePatch, splitLines } from './makeUnified';
+import { diffTexts, formatFilePatch, splitLines } from '../makeUnified';
 
 /** Most UTF-16 units of a text that is tried in the fuzzy format just to give a hint. */
 const longForHint = 1_000_000;

@@ -7,7 +7,7 @@ import {
   type RawFileName,
 } from './fileNames';
 import type { Hunk } from './hunk';
-import type { FileChange, FilePatch } from './parsedPatch';
+import type { FileChange, FilePatch } from '../parsedPatch';
 import type { PatchProblem } from '../diagnostic';
 
 /** The lines before the hunks of a part: those of git, and the two that name the file. */

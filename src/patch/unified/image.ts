@@ -1,4 +1,4 @@
-import { StepBudget } from '../stepBudget';
+import { StepBudget } from '../reading/stepBudget';
 
 /** What looking at one line takes in steps of a budget, with the search for its place. */
 const stepsOfLine = 16;

@@ -1,9 +1,9 @@
 import { hasErrors, mended, type Diagnostic } from '../diagnostic';
 import type { Hunk, Reading } from './hunk';
-import { isSubmodule } from '../submodules';
+import { isSubmodule } from '../testFiles';
 import { checkPatchPaths } from '../unsafePath';
-import { parseUnified } from './parseUnified';
-import type { FilePatch } from './parsedPatch';
+import { parseUnified } from '../parseUnified';
+import type { FilePatch } from '../parsedPatch';
 
 /** The content of a unified diff, before it is compared with a tree. */
 interface UnifiedHead {

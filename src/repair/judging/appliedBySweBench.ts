@@ -1,13 +1,11 @@
 import type { InstanceSession } from '../../evaluation/session';
-import { applyPatch } from '../../patch/unified/applyPatch';
-import type { ParsedPatch } from '../../patch/unified/parsedPatch';
-import { parseUnified } from '../../patch/unified/parseUnified';
-import { withoutSubmodules } from '../../patch/submodules';
+import { applyPatch } from '../../patch/applyPatch';
+import type { ParsedPatch } from '../../patch/parsedPatch';
+import { parseUnified } from '../../patch/parseUnified';
+import { withoutSubmodules } from '../../patch/testFiles';
 import { checkPatchPaths } from '../../patch/unsafePath';
-import { applyFuzzily } from '../../repository/git/applyFuzzily';
-import { git, GitError } from '../../repository/git/git';
-import { applyToTree } from '../../repository/golden';
-import { applyOnCopies } from '../../repository/git/applyOnCopies';
+import { applyFuzzily, applyToTree, applyOnCopies } from '../../repository/trees';
+import { git, GitError } from '../../repository/git';
 
 /** A code patch as SWE-bench applies it, with the command that does so. */
 interface AppliedPatch {

@@ -1,6 +1,6 @@
-import type { EditedPlaces } from '../../domain/study/resolution/correctLocation';
+import type { EditedPlaces } from '../../study/resolution/correctLocation';
 import { splitTestEdits } from '../../patch/testFiles';
-import type { FilePatch, ParsedPatch } from '../../patch/unified/parsedPatch';
+import type { FilePatch, ParsedPatch } from '../../patch/parsedPatch';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import type { PythonParser } from '../../python/parser';
 

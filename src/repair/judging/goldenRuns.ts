@@ -1,23 +1,22 @@
-import { RetryingMemo } from '../../domain/retryingMemo';
-import type { EditedPlaces } from '../../domain/study/resolution/correctLocation';
-import type { ListOrigin } from '../../domain/study/resolution/judgedRepair';
-import { sweBenchPassed, type ExpectedTests } from '../../domain/study/resolution/resolutionStatus';
-import { statusesInLog, sweBenchLog } from '../../domain/study/resolution/sweBenchLog';
+import { RetryingMemo } from '../../domain/work';
+import type { EditedPlaces } from '../../study/resolution/correctLocation';
+import type { ListOrigin } from '../../study/resolution/judgedRepair';
+import { sweBenchPassed, type ExpectedTests } from '../../study/resolution/resolutionStatus';
+import { statusesInLog, sweBenchLog } from '../../study/resolution/sweBenchLog';
 import type { StatusMap } from '../../domain/harness';
 import type { TestResult } from '../../domain/outcome';
 import type { RunRecord } from '../../engine/engine';
 import { parseLog } from '../../engine/runners/parseLog';
 import { sweBenchParserOf } from '../../engine/runners/sweBenchParserOf';
 import { unittest } from '../../engine/runners/unittest';
-import { contradictionsOf } from '../../evaluation/findings/recordsThatDoNotFit';
+import { contradictionsOf, type BothSides, whyNotToTheEnd } from '../../evaluation/testRun';
 import { goldenSetOf } from '../../evaluation/goldenTests';
 import { ownTestsOf } from '../../evaluation/prepareCandidate';
 import { transitionsBetween } from '../../evaluation/results';
-import type { BothSides, InstanceSession, SessionRun, TestSet } from '../../evaluation/session';
-import { whyNotToTheEnd } from '../../evaluation/testRun';
-import { applyPatch } from '../../patch/unified/applyPatch';
-import { parseUnified } from '../../patch/unified/parseUnified';
-import type { JudgeSettings } from './judgeRequest';
+import type { InstanceSession, SessionRun, TestSet } from '../../evaluation/session';
+import { applyPatch } from '../../patch/applyPatch';
+import { parseUnified } from '../../patch/parseUnified';
+import type { JudgeSettings } from '../judgeRequest';
 import { editedPlaces } from './editedPlaces';
 
 /** What the golden tests and X* show, with which all code patches of an instance are compared. */

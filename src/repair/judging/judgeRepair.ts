@@ -1,47 +1,43 @@
-import { HumanError } from '../../domain/humanError';
+import { HumanError, retryingMemoOf } from '../../domain/work';
 import type { Prediction } from '../../domain/instance';
-import { isLimit } from '../../domain/reason';
-import { retryingMemoOf } from '../../domain/retryingMemo';
-import {
-  correctLocation,
-  type CorrectLocation,
-} from '../../domain/study/resolution/correctLocation';
-import { infraFailure } from '../../domain/study/resolution/infraFailure';
-import {
-  resolutionDifference,
-  type JudgedRepair,
-} from '../../domain/study/resolution/judgedRepair';
+import { isLimit } from '../../domain/verdict';
+import { correctLocation, type CorrectLocation } from '../../study/resolution/correctLocation';
+import { infraFailure } from '../../study/resolution/infraFailure';
+import { resolutionDifference, type JudgedRepair } from '../../study/resolution/judgedRepair';
 import {
   strictResolution,
   type Disqualified,
   type StrictReason,
   type StrictResolution,
-} from '../../domain/study/resolution/strictResolution';
+} from '../../study/resolution/strictResolution';
 import {
   evalTypes,
   resolutionStatus,
   type SweBenchReport,
   type TestGroup,
   type TestsStatus,
-} from '../../domain/study/resolution/resolutionStatus';
-import { gradeSweBench, sweBenchMarks } from '../../domain/study/resolution/sweBenchLog';
+} from '../../study/resolution/resolutionStatus';
+import { gradeSweBench, sweBenchMarks } from '../../study/resolution/sweBenchLog';
 import type { RunRecord } from '../../engine/engine';
-import { parseCodePatch, stackPatches } from '../../evaluation/codePatch';
-import { contradictionsOf } from '../../evaluation/findings/recordsThatDoNotFit';
-import { endingOf, tookAllItsTime, transitionsBetween } from '../../evaluation/results';
+import { parseCodePatch, stackPatches } from '../../evaluation/prepareCandidate';
+import { contradictionsOf, whyNotToTheEnd } from '../../evaluation/testRun';
+import {
+  endingOf,
+  tookAllItsTime,
+  transitionsBetween,
+  namesOfOtherRuns,
+} from '../../evaluation/results';
 import type { InstanceSession, SessionRun } from '../../evaluation/session';
-import { namesOfOtherRuns } from '../../evaluation/testNames';
-import { whyNotToTheEnd } from '../../evaluation/testRun';
 import { splitTestEdits } from '../../patch/testFiles';
-import { applyPatch } from '../../patch/unified/applyPatch';
-import { formatFilePatch } from '../../patch/unified/makeUnified';
-import type { FilePatch, ParsedPatch } from '../../patch/unified/parsedPatch';
-import { GitError } from '../../repository/git/git';
-import { plainApply } from '../../repository/golden';
+import { applyPatch } from '../../patch/applyPatch';
+import { formatFilePatch } from '../../patch/makeUnified';
+import type { FilePatch, ParsedPatch } from '../../patch/parsedPatch';
+import { GitError } from '../../repository/git';
+import { plainApply } from '../../repository/trees';
 import { appliedBySweBench } from './appliedBySweBench';
 import { editedPlaces } from './editedPlaces';
 import { sweBenchLogOf, sweBenchParsing, type GoldenRuns } from './goldenRuns';
-import type { JudgeSettings } from './judgeRequest';
+import type { JudgeSettings } from '../judgeRequest';
 
 /** What is found out about one code patch, with the texts that SWE-bench writes about it. */
 export interface RepairJudgement extends Omit<

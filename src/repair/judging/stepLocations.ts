@@ -1,10 +1,10 @@
-import type { EditedPlaces } from '../../domain/study/resolution/correctLocation';
+import type { EditedPlaces } from '../../study/resolution/correctLocation';
 import {
   keepsPlaces,
-  type KeptCode,
   type KeptPlaces,
   type StepLocation,
-} from '../../domain/study/resolution/localisation';
+} from '../../study/resolution/localisation';
+import { type KeptCode } from '../../domain/instance';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import type { PythonParser } from '../../python/parser';
 import { definitionAround } from './editedPlaces';

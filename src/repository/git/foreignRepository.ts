@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { removeForce } from '../abandoned';
-import { git, GitError } from './git';
+import { removeForce } from '../lock';
+import { git, GitError, quoted } from '../git';
 import { isUrl } from '../source';
-import { quoted } from './quoted';
 
 /** The hash of object ids (extensions.objectFormat of git-config(1)). */
 type ObjectFormat = 'sha1' | 'sha256';

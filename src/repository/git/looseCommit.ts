@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
-import { identity } from './git';
+import { identity } from '../git';
 
 /**
  * Writes a commit without a parent into a repository of ours, and refs that point to it, without a

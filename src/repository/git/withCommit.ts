@@ -2,20 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { plural } from '../../domain/plural';
-import { Cancelled } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
-import { removeAbandonedBeside, removeForce } from '../abandoned';
+import { plural } from '../../domain/text';
+import { Cancelled, type Reporter } from '../../domain/work';
+import { removeAbandonedBeside, removeForce, withLock, holdFolder } from '../lock';
 import type { CommitTree } from './commitTree';
 import { borrowObjects, foreignRepository } from './foreignRepository';
-import { git, GitError } from './git';
-import { withLock } from '../lock';
-import { makeFolder } from '../../files/makeFolder';
-import { holdFolder } from '../owner';
+import { git, GitError, cannotBeHad, withoutPassword } from '../git';
+import { makeFolder } from '../../files/wholeFile';
 import { isUrl, repositoryAt } from '../source';
-import { fullDisk } from '../space';
-import { lockPath, mirrorFolder } from '../storage';
-import { cannotBeHad, withoutPassword } from './unreachable';
+import { fullDisk, lockPath, mirrorFolder } from '../storage';
 
 interface CommitRequest {
   /** `owner/name` */

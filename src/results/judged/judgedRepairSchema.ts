@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { notEvaluatedReasons } from '../../domain/reason';
+import { notEvaluatedReasons } from '../../domain/verdict';
 import {
   listOrigins,
   repairStatuses,
   type JudgedRepair,
-} from '../../domain/study/resolution/judgedRepair';
-import { granularities } from '../../domain/study/resolution/correctLocation';
-import { strictReasons } from '../../domain/study/resolution/strictResolution';
-import { resolutionStatuses } from '../../domain/study/resolution/resolutionStatus';
-import { reproductionAnswers } from '../../domain/ranking/rankPatches';
-import { localisationSteps } from '../../domain/study/resolution/localisation';
+} from '../../study/resolution/judgedRepair';
+import { granularities } from '../../study/resolution/correctLocation';
+import { strictReasons } from '../../study/resolution/strictResolution';
+import { resolutionStatuses } from '../../study/resolution/resolutionStatus';
+import { reproductionAnswers } from '../../domain/ranking';
+import { localisationSteps } from '../../domain/instance';
 import { modelFolderName } from '../runFolder';
 
 /** Raised when a key of a line of the journal, or of the document of a run, changes its meaning. */

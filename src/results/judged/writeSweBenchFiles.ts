@@ -1,9 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import type { Prediction } from '../../domain/instance';
-import { repairName, type JudgedRepair } from '../../domain/study/resolution/judgedRepair';
-import type { SweBenchReport } from '../../domain/study/resolution/resolutionStatus';
-import { sweBenchMarks } from '../../domain/study/resolution/sweBenchLog';
+import { repairName, type JudgedRepair } from '../../study/resolution/judgedRepair';
+import type { SweBenchReport } from '../../study/resolution/resolutionStatus';
+import { sweBenchMarks } from '../../study/resolution/sweBenchLog';
 import { modelFolder, modelFolderName } from '../runFolder';
 import { writeResult } from '../writeResult';
 

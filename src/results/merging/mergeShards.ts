@@ -1,13 +1,11 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
-import { plural } from '../../domain/plural';
-import { makeFolder } from '../../files/makeFolder';
+import { plural } from '../../domain/text';
+import { makeFolder, writeWholeFile } from '../../files/wholeFile';
 import { readPlainFile } from '../../files/plainFile';
-import { writeWholeFile } from '../../files/wholeFile';
-import { HumanError, messageOf, systemCode, throwIfAborted } from '../../domain/humanError';
-import type { RunEntry } from '../../domain/study/entry';
-import { shardText } from '../../domain/shard';
+import { HumanError, messageOf, systemCode, throwIfAborted, shardText } from '../../domain/work';
+import type { RunEntry } from '../../study/entry';
 import { candidateKey, readJournalLines } from '../journal';
 import {
   digestOfSame,

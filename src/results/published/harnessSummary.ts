@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { parseForeignJson } from '../../files/foreignJson';
-import { nothingKnown, type RunEntry } from '../../domain/study/entry';
+import { parseForeignJson } from '../../files/json';
+import { nothingKnown, type RunEntry } from '../../study/entry';
 import { readPlainText } from '../../files/plainFile';
 
 const ids = z.array(z.string());

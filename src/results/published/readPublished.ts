@@ -1,9 +1,14 @@
 import { basename, relative, sep } from 'node:path';
-import { publishedPredictions } from '../../dataset/publishedPredictions';
-import type { RunData, RunEntry } from '../../domain/study/entry';
+import { publishedPredictions } from '../../dataset/predictions';
+import type { RunData, RunEntry } from '../../study/entry';
 import { readModelReports } from '../readReports';
-import { emptyEntry, entriesOfSummary, readHarnessSummary, ungradedEntry } from './harnessSummary';
-import type { HarnessSummary } from './harnessSummary';
+import {
+  emptyEntry,
+  entriesOfSummary,
+  readHarnessSummary,
+  ungradedEntry,
+  type HarnessSummary,
+} from './harnessSummary';
 import { modelFolder } from '../runFolder';
 import { publishedFolder, type PublishedFolder } from './publishedFolder';
 

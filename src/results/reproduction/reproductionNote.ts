@@ -1,16 +1,20 @@
 import { lineStates, type ChangeCoverage, type CoveredLine } from '../../domain/changeCoverage';
-import { fileOf, functionOf, type TestResult } from '../../domain/outcome';
-import { transitionWords, type TestTransition } from '../../domain/transition';
+import {
+  fileOf,
+  functionOf,
+  type TestResult,
+  transitionWords,
+  type TestTransition,
+} from '../../domain/outcome';
 import {
   harnessGrade,
   isReproduction,
   type CandidateResult,
+  findingsToShow,
+  notesToShow,
 } from '../../evaluation/candidateResult';
-import { byFile, goldenBesides, placeOf } from '../../evaluation/coverage/compareCoverage';
-import { coverageInWords } from '../../evaluation/coverage/coverageInWords';
-import { findingsToShow } from '../../evaluation/findings/findingsToShow';
-import { notesToShow } from '../../evaluation/notesToShow';
-import { markdownCode, markdownProse, markdownTable } from '../../evaluation/markdown';
+import { byFile, goldenBesides, placeOf, coverageInWords } from '../../evaluation/compareCoverage';
+import { markdownCode, markdownProse, markdownTable } from '../../domain/text';
 import { withoutMachinePaths, type MachineFolder } from './withoutMachinePaths';
 
 /** A candidate with its verdict, and what a reader needs to judge it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseForeignJson } from '../../files/foreignJson';
+import { parseForeignJson } from '../../files/json';
 
 /** Content of a message: a text, or parts of which only texts are read. */
 export const messageContent = z.union([

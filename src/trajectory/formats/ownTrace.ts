@@ -1,6 +1,6 @@
-import { markedAsOracle } from '../../domain/oracleMark';
+import { markedAsOracle } from '../../domain/answerSeen';
 import { isFailure, type TestResult } from '../../domain/outcome';
-import { plural } from '../../domain/plural';
+import { plural } from '../../domain/text';
 import type { StepOf } from '../../method/trace';
 import type { Step } from '../../method/traceSteps';
 import {

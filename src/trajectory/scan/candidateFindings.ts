@@ -1,9 +1,9 @@
 import { findingSeverities, type TrajectoryFinding } from '../../domain/finding';
 import type { Prediction } from '../../domain/instance';
-import { asLabel } from '../../domain/label';
-import type { Redact } from '../../domain/redact';
+import { asLabel } from '../../domain/text';
+import { type Redact } from '../../engine/redact';
 import type { ChosenCandidate, Trajectory, TrajectoryStep } from '../trajectory';
-import { scanTrajectory } from './scanTrajectory';
+import { scanTrajectory } from '../scanTrajectory';
 
 /** Findings of one candidate in a report; of a longer list the gravest are kept. */
 const mostFindings = 100;

@@ -13,14 +13,12 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { dockerSettingsOf } from '../../../src/commands/options/engineOptions';
 import { openDataset } from '../../../src/dataset/dataset';
-import { messageOf } from '../../../src/domain/humanError';
+import { messageOf, silent } from '../../../src/domain/work';
 import type { Instance } from '../../../src/domain/instance';
-import { silent } from '../../../src/domain/reporter';
 import { recipeOf } from '../../../src/environments/recipes';
 import { openLineJournal } from '../../../src/files/lineJournal';
-import { sha256OfJson } from '../../../src/files/sha256';
-import { repositoryAt } from '../../../src/repository/source';
-import { parseSources, type Sources } from '../../../src/repository/sources';
+import { sha256OfJson } from '../../../src/files/digest';
+import { repositoryAt, parseSources, type Sources } from '../../../src/repository/source';
 import byHand from './causesByHand.json';
 import {
   fidelityLine,

@@ -6,27 +6,26 @@ import {
   type TransitionLists,
 } from '../../../src/domain/harness';
 import type { Instance } from '../../../src/domain/instance';
-import { silent } from '../../../src/domain/reporter';
+import { silent } from '../../../src/domain/work';
 import { gradeStrict } from '../../../src/domain/verdict';
 import type { DockerSettings } from '../../../src/engine/docker/dockerSettings';
 import type { Environment } from '../../../src/engine/engine';
 import { withEngine } from '../../../src/engine/openEngine';
 import { goldenSetOf } from '../../../src/evaluation/goldenTests';
-import { environmentProblem } from '../../../src/evaluation/environmentProblem';
-import { ownTestsOf } from '../../../src/evaluation/prepareCandidate';
-import { whyNotRunnable } from '../../../src/evaluation/results';
-import { runStore } from '../../../src/evaluation/runStore';
-import { openSession, type InstanceSession } from '../../../src/evaluation/session';
 import {
+  environmentProblem,
   harnessRuns,
   runBase,
   runSet,
   strictEvidence,
   type SetRun,
 } from '../../../src/evaluation/testSetRuns';
+import { ownTestsOf } from '../../../src/evaluation/prepareCandidate';
+import { whyNotRunnable } from '../../../src/evaluation/results';
+import { runStore } from '../../../src/evaluation/testRun';
+import { openSession, type InstanceSession } from '../../../src/evaluation/session';
 import { createPythonParser } from '../../../src/python/parser';
-import { sourceOf } from '../../../src/repository/source';
-import { parseSources } from '../../../src/repository/sources';
+import { sourceOf, parseSources } from '../../../src/repository/source';
 import { prepareTrees } from '../../../src/repository/trees';
 
 /** How golden tests are run, the same for all rows. */

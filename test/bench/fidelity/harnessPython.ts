@@ -3,14 +3,14 @@ import { cp, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Instance } from '../../../src/domain/instance';
-import { silent } from '../../../src/domain/reporter';
+import { silent } from '../../../src/domain/work';
 import { asOf } from '../../../src/environments/packageDay';
 import { packageOf, plainName } from '../../../src/environments/projectVersion';
 import { isInVersionRange } from '../../../src/engine/versionRange';
 import { treeLink, writtenFolder } from '../../../src/environments/virtual/instanceEnvironment';
 import { pythonOfVersion } from '../../../src/environments/virtual/pythonOfVersion';
 import { uvOf } from '../../../src/environments/virtual/uvOf';
-import { sha256OfJson } from '../../../src/files/sha256';
+import { sha256OfJson } from '../../../src/files/digest';
 import table from './harnessPackages.json';
 
 const run = promisify(execFile);

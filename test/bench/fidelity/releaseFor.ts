@@ -13,7 +13,7 @@ import {
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Instance } from '../../../src/domain/instance';
-import { silent } from '../../../src/domain/reporter';
+import { silent } from '../../../src/domain/work';
 import { writeSnapshot } from '../../../src/repository/source';
 
 const run = promisify(execFile);

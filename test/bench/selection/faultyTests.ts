@@ -1,6 +1,5 @@
 import { mutantsIn } from '../../../src/mutation/mutantsIn';
-import type { Node, PythonParser } from '../../../src/python/parser';
-import { syntaxFaults } from '../../../src/python/syntaxFaults';
+import { type Node, type PythonParser, syntaxFaults } from '../../../src/python/parser';
 import { findTests } from '../../../src/python/tests';
 
 /** A Python file of T*. */

@@ -1,9 +1,4 @@
-import {
-  meanOf,
-  percentileInterval,
-  resample,
-  type Interval,
-} from '../../../src/domain/study/resampling';
+import { meanOf, percentileInterval, resample, type Interval } from '../../../src/study/resampling';
 import {
   selectionRuleNames,
   selectionRules,

@@ -1,14 +1,14 @@
 import { isFailure } from '../../../src/domain/outcome';
 import type { Instance } from '../../../src/domain/instance';
-import { stackPatches } from '../../../src/evaluation/codePatch';
+import { stackPatches } from '../../../src/evaluation/prepareCandidate';
 import type { InstanceSession } from '../../../src/evaluation/session';
 import type { ModelView } from '../../../src/method/modelView';
 import { failsOnR, type Steps } from '../../../src/method/steps';
 import { surrogateRuns } from '../../../src/method/surrogate/surrogateRuns';
 import { mutantsOf } from '../../../src/mutation/mutantsOf';
-import { applyPatch } from '../../../src/patch/unified/applyPatch';
-import { makeUnified } from '../../../src/patch/unified/makeUnified';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { applyPatch } from '../../../src/patch/applyPatch';
+import { makeUnified } from '../../../src/patch/makeUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 import { faultyTestsOf, type FaultyTest, type GoldenTestFile } from './faultyTests';
 import type { TestPool } from './testPool';
 

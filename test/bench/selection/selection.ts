@@ -9,8 +9,8 @@
 // an interval of 95 %. A figure has both kinds.
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { randomNumbers } from '../../../src/domain/study/resampling';
-import { parseSources } from '../../../src/repository/sources';
+import { randomNumbers } from '../../../src/study/resampling';
+import { parseSources } from '../../../src/repository/source';
 import { madeUpPopulation } from './madeUpPopulation';
 import { openPools } from './openPools';
 import { poolTable, ruleTable } from './selectionTables';

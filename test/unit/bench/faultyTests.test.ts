@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { PythonParser } from '../../../src/python/parser';
-import { syntaxFaults } from '../../../src/python/syntaxFaults';
+import { type PythonParser, syntaxFaults } from '../../../src/python/parser';
 import { faultyTestsOf, type FaultyTest } from '../../bench/selection/faultyTests';
 import { loadParser } from '../python/loadParser';
 

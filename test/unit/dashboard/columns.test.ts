@@ -7,8 +7,8 @@ import {
   mayHaveTrajectory,
   ordered,
 } from '../../../src/dashboard/columns';
-import { entryReasons } from '../../../src/domain/reason';
-import type { RunData, RunEntry } from '../../../src/domain/study/entry';
+import { entryReasons } from '../../../src/domain/verdict';
+import type { RunData, RunEntry } from '../../../src/study/entry';
 import { simulatedRuns } from './simulated';
 
 const [sample] = simulatedRuns({ instances: 1, methods: 1 })[0]?.entries ?? [];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
-import type { StudyDocument } from '../../../src/domain/study/document';
+import type { StudyDocument } from '../../../src/study/document';
 import { dashboardHtml } from '../../../src/study/dashboardHtml';
 import { simulatedStudy } from './simulated';
 

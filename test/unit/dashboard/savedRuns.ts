@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import type { RunData, RunEntry } from '../../../src/domain/study/entry';
+import type { RunData, RunEntry } from '../../../src/study/entry';
 import { journalPath } from '../../../src/results/journal';
 import { manifestVersion, writeManifest } from '../../../src/results/manifest';
 import { reportPath, runFolder } from '../../../src/results/runFolder';

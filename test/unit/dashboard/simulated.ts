@@ -1,6 +1,6 @@
-import { entryReasons, type EntryReason } from '../../../src/domain/reason';
-import type { RunData, RunEntry } from '../../../src/domain/study/entry';
-import { studyVersion, type StudyDocument } from '../../../src/domain/study/document';
+import { entryReasons, type EntryReason } from '../../../src/domain/verdict';
+import type { RunData, RunEntry } from '../../../src/study/entry';
+import { studyVersion, type StudyDocument } from '../../../src/study/document';
 
 /** A generator of numbers in [0, 1) that is the same for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {

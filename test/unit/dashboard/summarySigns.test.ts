@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { summaryCaption, summarySigns } from '../../../src/dashboard/summarySigns';
-import { deltaKeys, deltaTitles, shareKeys, shareTitles } from '../../../src/domain/study/summary';
+import { deltaKeys, deltaTitles, shareKeys, shareTitles } from '../../../src/study/summary';
 
 describe('the signs of the summary', () => {
   it('have one meaning each, in the order of the columns', () => {

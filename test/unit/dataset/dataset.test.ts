@@ -10,8 +10,7 @@ import {
   selectEntries,
   type Dataset,
 } from '../../../src/dataset/dataset';
-import { HumanError } from '../../../src/domain/humanError';
-import { silent } from '../../../src/domain/reporter';
+import { HumanError, silent } from '../../../src/domain/work';
 
 const diff = (path: string, hunk = '@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n'): string =>
   `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n${hunk}`;

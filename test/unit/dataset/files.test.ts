@@ -5,11 +5,10 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { chooseSplit, filesBelow, splitOf } from '../../../src/dataset/datasetFiles';
-import { importDataset } from '../../../src/dataset/importDataset';
-import { readRecords } from '../../../src/dataset/rows/records';
-import { HumanError } from '../../../src/domain/humanError';
-import { silent } from '../../../src/domain/reporter';
+import { chooseSplit, filesBelow, splitOf } from '../../../src/dataset/rows/datasetFiles';
+import { importDataset } from '../../../src/dataset/rows/importDataset';
+import { readRecords } from '../../../src/dataset/records';
+import { HumanError, silent } from '../../../src/domain/work';
 import { everydayRuns } from '../../everyday';
 
 const rows = [

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadFilter, parseFilter, publishedLists } from '../../../src/dataset/query/filterLists';
-import { silent } from '../../../src/domain/reporter';
+import { loadFilter, parseFilter, publishedLists } from '../../../src/dataset/filterLists';
+import { silent } from '../../../src/domain/work';
 
 describe('filter lists', () => {
   let folder = '';

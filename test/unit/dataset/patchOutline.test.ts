@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { outlineOf, scan, sizeOf } from '../../../src/dataset/rows/patchOutline';
 import { changedLines } from '../../../src/patch/changedLines';
 import { checkPatchPaths } from '../../../src/patch/unsafePath';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 import { everydayRuns } from '../../everyday';
 
 /** Asserts that the scan agrees with the parser, which must report no problem. */

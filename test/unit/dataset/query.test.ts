@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { matches, parseQuery } from '../../../src/dataset/query/query';
-import type { QueryItem } from '../../../src/dataset/query/queryConditions';
+import { matches, parseQuery, type QueryItem } from '../../../src/dataset/query';
 import type { InstanceEntry } from '../../../src/domain/instance';
-import { HumanError } from '../../../src/domain/humanError';
-import type { InstanceStatus } from '../../../src/domain/status';
-import type { TriageEntry } from '../../../src/domain/triage';
+import { HumanError } from '../../../src/domain/work';
+import type { InstanceStatus, TriageEntry } from '../../../src/domain/soundness';
 import { everydayRuns } from '../../everyday';
 
 const entry: InstanceEntry = {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { parseRecords, readRecords } from '../../../src/dataset/rows/records';
-import { HumanError } from '../../../src/domain/humanError';
+import { parseRecords, readRecords } from '../../../src/dataset/records';
+import { HumanError } from '../../../src/domain/work';
 
 const parse = (text: string): unknown => parseRecords(text, 'dataset rows.jsonl');
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readRow, type RowProblem } from '../../../src/dataset/rows/rows';
 import type { Instance } from '../../../src/domain/instance';
 import { checkPatchPaths, unsafePath } from '../../../src/patch/unsafePath';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 import { everydayRuns } from '../../everyday';
 
 const diff = (path: string): string =>

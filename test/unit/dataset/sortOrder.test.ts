@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { parseSortOrder, sortEntries, sortKeys } from '../../../src/dataset/query/sortOrder';
+import { parseSortOrder, sortEntries, sortKeys } from '../../../src/dataset/sortOrder';
 import type { InstanceEntry } from '../../../src/domain/instance';
-import { HumanError } from '../../../src/domain/humanError';
+import { HumanError } from '../../../src/domain/work';
 
 const entry = (id: string, lines: number, issue: string, createdAt: string): InstanceEntry => ({
   id,

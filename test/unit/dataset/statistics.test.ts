@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { countWords, statistics, type StatisticsItem } from '../../../src/dataset/statistics';
-import type { UnsoundReason, Validation } from '../../../src/domain/validation';
+import type { UnsoundReason, Validation } from '../../../src/domain/soundness';
 
 const validation = (more: Partial<Validation>): Validation => ({
   id: 'a',

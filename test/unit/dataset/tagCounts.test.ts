@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { tagCounts, tagCountsText } from '../../../src/dataset/triage/tagCounts';
-import type { TriageEntry } from '../../../src/domain/triage';
+import { tagCounts, tagCountsText } from '../../../src/dataset/triage';
+import type { TriageEntry } from '../../../src/domain/soundness';
 
 const tagged = (...tags: string[]): TriageEntry => ({ tags, note: '', classification: {} });
 

@@ -10,10 +10,10 @@ import {
   triageFilter,
   updateTriage,
   type TriageFile,
-} from '../../../src/dataset/triage/triage';
-import { checkedTag, parseTriage, printTriage } from '../../../src/dataset/triage/triageFile';
-import { HumanError } from '../../../src/domain/humanError';
-import type { TriageEntry } from '../../../src/domain/triage';
+} from '../../../src/dataset/triage';
+import { checkedTag, parseTriage, printTriage } from '../../../src/dataset/triageFile';
+import { HumanError } from '../../../src/domain/work';
+import type { TriageEntry } from '../../../src/domain/soundness';
 import { everydayRuns } from '../../everyday';
 
 const entry = (more: Partial<TriageEntry>): TriageEntry => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { withoutEscapes } from '../../../src/domain/withoutControl';
-import { triageCsv, triageCsvColumns } from '../../../src/dataset/triage/triageCsv';
+import { withoutEscapes } from '../../../src/domain/text';
+import { triageCsv, triageCsvColumns } from '../../../src/dataset/triage';
 import { everydayRuns } from '../../everyday';
 
 /** Parses strictly by RFC 4180, as a spreadsheet does. */

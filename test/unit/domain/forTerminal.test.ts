@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { layOut } from '../../../src/domain/layOut';
+import { layOut, forTerminal, jsonText, withoutControl } from '../../../src/domain/text';
 import fc from 'fast-check';
-import { forTerminal, jsonText, withoutControl } from '../../../src/domain/withoutControl';
 
 describe('a text of a stranger on a terminal', () => {
   it('has no sequences, controls or marks of direction, but its lines', () => {

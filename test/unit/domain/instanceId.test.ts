@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { checkedId, isInstanceId } from '../../../src/domain/instanceId';
-import { HumanError } from '../../../src/domain/humanError';
+import { checkedId, isInstanceId } from '../../../src/domain/instance';
+import { HumanError } from '../../../src/domain/work';
 
 describe('the id of an instance', () => {
   it('is a name of letters, digits and _ . + -', () => {

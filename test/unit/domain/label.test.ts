@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readRow } from '../../../src/dataset/rows/rows';
-import { asLabel } from '../../../src/domain/label';
+import { asLabel } from '../../../src/domain/text';
 
 const escape = '\u001b]0;evil\u0007';
 const reversed = '\u202e1.2\u202c';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RetryingMemo, retryingMemoOf } from '../../../src/domain/retryingMemo';
+import { RetryingMemo, retryingMemoOf } from '../../../src/domain/work';
 
 /** Work that the test ends; `begun` counts how often it began. */
 function steered() {

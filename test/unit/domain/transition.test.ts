@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Outcome, TestResult } from '../../../src/domain/outcome';
 import {
+  type Outcome,
+  type TestResult,
   functionsWithUnmatchedCases,
   matchChangedNames,
   pairResults,
   transition,
   transitionWords,
   type Transition,
-} from '../../../src/domain/transition';
+} from '../../../src/domain/outcome';
 
 const outcomes: readonly Outcome[] = [
   'passed',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { Cancelled } from '../../../src/domain/humanError';
-import { atOnce, inTurns, turnsOf, type Stepwise } from '../../../src/domain/turns';
+import { Cancelled, atOnce, inTurns, turnsOf, type Stepwise } from '../../../src/domain/work';
 
 function* counting(to: number, seen: number[]): Stepwise<string> {
   for (let step = 1; step <= to; step += 1) {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { functionOf, standing, type Outcome } from '../../../src/domain/outcome';
-import { pairResults, type TestTransition } from '../../../src/domain/transition';
+import {
+  functionOf,
+  standing,
+  type Outcome,
+  pairResults,
+  type TestTransition,
+} from '../../../src/domain/outcome';
 import { gradeStrict, ungraded, type Verdict } from '../../../src/domain/verdict';
 
 type Sides = readonly [Outcome, Outcome];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Cancelled, HumanError } from '../../../src/domain/humanError';
+import { Cancelled, HumanError } from '../../../src/domain/work';
 import type { InstanceForModels } from '../../../src/editor/tools/instanceForModels';
 import { answerCall, type EditorCall } from '../../../src/editor/tools/answerCall';
 import { withinBudget } from '../../../src/editor/tools/budget';

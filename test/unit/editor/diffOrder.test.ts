@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CoveredLine } from '../../../src/domain/changeCoverage';
 import { inDiffOrder, neighbour } from '../../../src/editor/coverage/diffOrder';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 
 const { files } = parseUnified(`diff --git a/b.py b/b.py
 --- a/b.py

@@ -9,9 +9,8 @@ import {
 } from '../../../src/engine/kubernetes/kubernetesSettings';
 import { inTermsOfSettings } from '../../../src/editor/shell/settingNames/inTermsOfSettings';
 import { settingOfOption } from '../../../src/editor/shell/settingNames/settingOfOption';
-import { GitError } from '../../../src/repository/git/git';
-import { cannotBeHad } from '../../../src/repository/git/unreachable';
-import { parseSources } from '../../../src/repository/sources';
+import { GitError, cannotBeHad } from '../../../src/repository/git';
+import { parseSources } from '../../../src/repository/source';
 import { optionsOfCommandLine, textsOfEditor } from './textsOfEditor';
 
 /**

@@ -4,7 +4,7 @@ import { diffHtml } from '../../../src/editor/issue/diffHtml';
 import { issueDocument, splitIssue } from '../../../src/editor/issue/issuePage';
 import { renderIssue } from '../../../src/editor/issue/renderIssue';
 import type { Instance } from '../../../src/domain/instance';
-import type { ReferenceTarget, ResolveReference } from '../../../src/python/resolveReferences';
+import type { ReferenceTarget, ResolveReference } from '../../../src/python/references';
 import { everydayRuns } from '../../everyday';
 
 const nowhere: ResolveReference = async () => undefined;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { Cancelled } from '../../../src/domain/humanError';
+import { Cancelled } from '../../../src/domain/work';
 import { RunQueue } from '../../../src/editor/instance/runQueue';
 
 const never = new AbortController().signal;

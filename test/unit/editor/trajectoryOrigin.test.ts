@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RunData, RunEntry } from '../../../src/domain/study/entry';
-import { nothingKnown } from '../../../src/domain/study/entry';
+import { type RunData, type RunEntry, nothingKnown } from '../../../src/study/entry';
 import { trajectoriesOfRuns } from '../../../src/editor/runs/trajectoriesOfRuns';
 import { savedOrigin, type OriginOfRuns } from '../../../src/editor/trajectory/trajectoryOrigin';
 import type { Trajectory } from '../../../src/trajectory/trajectory';

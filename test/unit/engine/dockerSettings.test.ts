@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readDockerSettings } from '../../../src/engine/docker/readDockerSettings';
 import { dockerSettings } from '../../../src/engine/docker/dockerSettings';
-import { HumanError } from '../../../src/domain/humanError';
+import { HumanError } from '../../../src/domain/work';
 import { dockerSettingKeys } from '../../../src/editor/shell/settingNames/dockerSettingKeys';
 
 import manifest from '../../../package.json';

@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
-import { HumanError } from '../../../src/domain/humanError';
+import { HumanError } from '../../../src/domain/work';
 import type { AttachedProgram } from '../../../src/engine/sandbox/attachedProgram';
 import { Downloads, TooMuch, WrongDigest } from '../../../src/environments/packages/downloads';
 import { indexClient, proxyFor } from '../../../src/environments/packages/indexClient';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { candidateLines } from '../../../src/evaluation/coverage/candidateLines';
-import { makeUnified } from '../../../src/patch/unified/makeUnified';
+import { makeUnified } from '../../../src/patch/makeUnified';
 
 const tree = new Map([['m.py', 'a\nb\nc\nd\ne\nf\ng\nh\n']]);
 const read = (path: string): Promise<string | undefined> => Promise.resolve(tree.get(path));

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { gradeHarness } from '../../../src/domain/harness';
-import type { Outcome } from '../../../src/domain/outcome';
-import { pairResults } from '../../../src/domain/transition';
+import { type Outcome, pairResults } from '../../../src/domain/outcome';
 import { gradeStrict } from '../../../src/domain/verdict';
-import { explainDifference } from '../../../src/evaluation/difference';
+import { explainDifference } from '../../../src/evaluation/runs/difference';
 import { everydayRuns } from '../../everyday';
 
 describe('why the gradings differ', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { environmentFault } from '../../../src/evaluation/environmentFault';
+import { environmentFault } from '../../../src/evaluation/runs/environmentFault';
 import type { TestResult } from '../../../src/domain/outcome';
 import { runRecord } from './examples';
 

@@ -3,7 +3,7 @@ import type { RunRecord } from '../../../src/engine/engine';
 import type { ExecutionTrace } from '../../../src/engine/tracer/readTrace';
 import { changeCoverage } from '../../../src/domain/changeCoverage';
 import { gradeHarness } from '../../../src/domain/harness';
-import { pairResults } from '../../../src/domain/transition';
+import { pairResults } from '../../../src/domain/outcome';
 import { gradeStrict } from '../../../src/domain/verdict';
 
 /** A run that ended by itself without any records, with a test's changes. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ungraded } from '../../../src/domain/verdict';
 import { loadPredictions } from '../../../src/dataset/predictions';
-import { HumanError } from '../../../src/domain/humanError';
+import { HumanError } from '../../../src/domain/work';
 import { bytesOf } from '../../../src/patch/bytes';
 import {
   exportedFiles,

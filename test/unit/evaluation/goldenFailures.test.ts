@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestResult } from '../../../src/domain/outcome';
-import { environmentCauseOf, goldenFailuresNote } from '../../../src/evaluation/goldenFailures';
+import {
+  environmentCauseOf,
+  goldenFailuresNote,
+} from '../../../src/evaluation/runs/goldenFailures';
 
 const failed = (exception: string, message: string, details = ''): TestResult => ({
   ...{ test: 't.py::test_secret', outcome: 'failed' },

@@ -4,7 +4,7 @@ import {
   goldenLinesOf,
   hideGoldenLines,
   withoutGoldenLines,
-} from '../../../src/evaluation/coverage/goldenLines';
+} from '../../../src/editor/coverage/goldenLines';
 
 const patch = `diff --git a/cat/voice.py b/cat/voice.py
 --- a/cat/voice.py

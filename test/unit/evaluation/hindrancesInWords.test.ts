@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { sides } from '../../../src/domain/outcome';
-import { hindrancesInWords, type Hindrance } from '../../../src/evaluation/hindrancesInWords';
+import { hindrancesInWords, type Hindrance } from '../../../src/evaluation/results';
 
 describe('hindrances of several runs in words', () => {
   const cause = "ModuleNotFoundError: No module named 'cat' (of zoo)";

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HumanError } from '../../../src/domain/humanError';
+import { HumanError } from '../../../src/domain/work';
 import { parseLogCommand, type ParseLogOptions } from '../../../src/commands/parseLog';
 import type { CommandContext } from '../../../src/commands/context';
 

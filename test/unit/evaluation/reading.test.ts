@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ownTestsOf } from '../../../src/evaluation/prepareCandidate';
-import { makeUnified } from '../../../src/patch/unified/makeUnified';
+import { makeUnified } from '../../../src/patch/makeUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 

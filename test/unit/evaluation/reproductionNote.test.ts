@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { changeCoverageOf, type CoveredLine } from '../../../src/domain/changeCoverage';
-import { pairResults } from '../../../src/domain/transition';
+import { pairResults } from '../../../src/domain/outcome';
 import { gradeStrict } from '../../../src/domain/verdict';
 import {
   harnessGrade,
   isReproduction,
   type CandidateResult,
 } from '../../../src/evaluation/candidateResult';
-import { compareCoverage, comparisonText } from '../../../src/evaluation/coverage/compareCoverage';
-import { coverageInWords } from '../../../src/evaluation/coverage/coverageInWords';
-import { markdownCode, markdownProse } from '../../../src/evaluation/markdown';
+import {
+  compareCoverage,
+  comparisonText,
+  coverageInWords,
+} from '../../../src/evaluation/compareCoverage';
+import { markdownCode, markdownProse } from '../../../src/domain/text';
 import {
   reproductionNote,
   type Reproduction,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cancelled } from '../../../src/domain/humanError';
+import { Cancelled } from '../../../src/domain/work';
 import type { RunRecord } from '../../../src/engine/engine';
-import { runStore, type RunKey } from '../../../src/evaluation/runStore';
+import { runStore, type RunKey } from '../../../src/evaluation/testRun';
 import { runRecord } from './examples';
 
 const key = (more: Partial<RunKey> = {}): RunKey => ({

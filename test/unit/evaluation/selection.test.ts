@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dataset } from '../../../src/dataset/dataset';
-import { updateTriage } from '../../../src/dataset/triage/triage';
+import { updateTriage } from '../../../src/dataset/triage';
 import type { InstanceEntry } from '../../../src/domain/instance';
-import { HumanError } from '../../../src/domain/humanError';
+import { HumanError } from '../../../src/domain/work';
 import { updateState } from '../../../src/repository/instanceState';
-import { select, type Selection } from '../../../src/evaluation/selection';
+import { select, type Selection } from '../../../src/commands/evaluating/selection';
 
 const entry = (id: string, repo: string, lines: number): InstanceEntry => ({
   id,

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { standing, type Outcome, type TestResult } from '../../../src/domain/outcome';
-import { pairResults, type TestTransition } from '../../../src/domain/transition';
+import {
+  standing,
+  type Outcome,
+  type TestResult,
+  pairResults,
+  type TestTransition,
+} from '../../../src/domain/outcome';
 import { gradeStrict, type StrictEvidence } from '../../../src/domain/verdict';
 import {
   compareLists,

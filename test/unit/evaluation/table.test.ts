@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { changeCoverageOf } from '../../../src/domain/changeCoverage';
-import { rates } from '../../../src/domain/study/rates';
-import { nothingKnown } from '../../../src/domain/study/entry';
+import { rates } from '../../../src/study/rates';
+import { nothingKnown } from '../../../src/study/entry';
 import { ungraded } from '../../../src/domain/verdict';
 import type { BatchEntry } from '../../../src/results/entry';
 import { toReport } from '../../../src/results/report';
-import { layOut } from '../../../src/domain/layOut';
+import { layOut } from '../../../src/domain/text';
 import { coverageCell, ratesText, resultLine, resultTable } from '../../../src/results/resultTable';
 import { candidateResult } from './examples';
 

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Outcome, TestResult } from '../../../src/domain/outcome';
-import { pairResults, type TestTransition } from '../../../src/domain/transition';
+import {
+  type Outcome,
+  type TestResult,
+  pairResults,
+  type TestTransition,
+} from '../../../src/domain/outcome';
 import {
   failureFrameInCode,
   failureFrameInTest,
-} from '../../../src/evaluation/hints/failureFrames';
-import { hintOn, tellingCase } from '../../../src/evaluation/hints/testHints';
+  hintOn,
+  tellingCase,
+} from '../../../src/editor/testing/testHints';
 
 const test = 'tests/test_a.py::test_x';
 const result = (outcome: Outcome, more: Partial<TestResult> = {}): TestResult => ({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HumanError } from '../../../src/domain/humanError';
+import { HumanError } from '../../../src/domain/work';
 import type { CommandContext } from '../../../src/commands/context';
 import { statisticsCommand } from '../../../src/commands/statistics';
 import { triageCommand, type TriageOptions } from '../../../src/commands/triage';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestResult } from '../../../src/domain/outcome';
-import { unrelatedFailure } from '../../../src/evaluation/hints/unrelatedFailure';
+import { unrelatedFailure } from '../../../src/evaluation/unrelatedFailure';
 
 const test = 'tests/test_a.py::A::test_x';
 const inTest = [{ path: 'tests/test_a.py', line: 3, function: 'test_x' }];

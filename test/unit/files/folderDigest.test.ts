@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, cp, mkdtemp, mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { folderDigest } from '../../../src/files/folderDigest';
+import { folderDigest } from '../../../src/files/digest';
 
 describe('the digest of a folder', () => {
   let place = '';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { Nesting, nestsDeeply, parseForeignJson } from '../../../src/files/foreignJson';
+import { Nesting, nestsDeeply, parseForeignJson } from '../../../src/files/json';
 
 describe('JSON of a stranger', () => {
   it('is what JSON says, whatever its strings hold', () => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeFolder } from '../../../src/files/makeFolder';
+import { makeFolder } from '../../../src/files/wholeFile';
 
 describe('making a folder', () => {
   let root = '';

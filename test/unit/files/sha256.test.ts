@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sha256, sha256OfFile, sha256OfJson } from '../../../src/files/sha256';
+import { sha256, sha256OfFile, sha256OfJson } from '../../../src/files/digest';
 
 /** The digest of `abc`, from FIPS 180-4. */
 const ofAbc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { HumanError } from '../../../src/domain/humanError';
+import { HumanError } from '../../../src/domain/work';
 import { systemFault } from '../../../src/files/systemFault';
 
 const fault = (code: string, more: Readonly<Record<string, string>> = {}): string | undefined =>

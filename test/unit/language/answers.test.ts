@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { MarkupKind, SymbolKind, type CodeAction } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import type { CheckContext } from '../../../src/language/check';
-import { codeActions } from '../../../src/language/codeActions';
-import { definition } from '../../../src/language/definition';
-import { shownDiagnostics } from '../../../src/language/diagnostics';
-import { hover } from '../../../src/language/hover';
-import { documentSymbols, foldingRanges } from '../../../src/language/symbols';
+import type { CheckContext } from '../../../src/language/features/check';
+import { codeActions } from '../../../src/language/features/codeActions';
+import { definition } from '../../../src/language/features/definition';
+import { shownDiagnostics } from '../../../src/language/features/diagnostics';
+import { hover } from '../../../src/language/features/hover';
+import { documentSymbols, foldingRanges } from '../../../src/language/features/symbols';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 import { check, marked, only, surroundingsOf, testFile } from './surroundings';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { blockAction, namesIn, outermost, blockRole } from '../../../src/language/blocks';
+import { blockAction, namesIn, outermost, blockRole } from '../../../src/language/features/blocks';
 import { customDiffAt, customDiffsIn, linesIn, rangeIn } from '../../../src/language/customDiffs';
-import { textEdits } from '../../../src/language/edits';
+import { textEdits } from '../../../src/language/features/edits';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { only } from './surroundings';
 import { applyLineEdits } from '../patch/lineEdits';

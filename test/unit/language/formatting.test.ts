@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { formatting } from '../../../src/language/formatting';
+import { formatting } from '../../../src/language/features/formatting';
 import { customDiffsIn } from '../../../src/language/customDiffs';
 import { parseCustom } from '../../../src/patch/custom/parseCustom';
 import { everydayRuns } from '../../everyday';

@@ -1,5 +1,9 @@
 import type { Position } from 'vscode-languageserver';
-import { checkDiff, type CheckedDiff, type CheckContext } from '../../../src/language/check';
+import {
+  checkDiff,
+  type CheckedDiff,
+  type CheckContext,
+} from '../../../src/language/features/check';
 import { customDiffsIn, type CustomDiff } from '../../../src/language/customDiffs';
 import type { PythonParser } from '../../../src/python/parser';
 

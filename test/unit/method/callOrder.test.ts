@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Cancelled } from '../../../src/domain/humanError';
+import { Cancelled } from '../../../src/domain/work';
 import { CallOrder } from '../../../src/method/tools/callOrder';
 
 const uses = { usesCandidate: true };

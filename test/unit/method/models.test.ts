@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { Cancelled, HumanError } from '../../../src/domain/humanError';
-import { silent } from '../../../src/domain/reporter';
+import { Cancelled, HumanError, silent } from '../../../src/domain/work';
 import {
   ModelFailure,
   ModelUnusable,

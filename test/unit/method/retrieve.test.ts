@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import MiniSearch from 'minisearch';
-import { Cancelled } from '../../../src/domain/humanError';
+import { Cancelled } from '../../../src/domain/work';
 import { packFiles, shownFile } from '../../../src/method/pack';
 import { searchIndex, wordsOf } from '../../../src/method/searchIndex';
 import { tokenCounter } from '../../../src/method/tokens';

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { mock } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import { silent } from '../../../src/domain/reporter';
+import { silent } from '../../../src/domain/work';
 import { LineTransport } from '../../../src/method/mcp/lineTransport';
 import { serveMcp } from '../../../src/method/mcp/serveMcp';
 import type { ModelView } from '../../../src/method/modelView';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { Cancelled } from '../../../src/domain/humanError';
-import { silent } from '../../../src/domain/reporter';
+import { Cancelled, silent } from '../../../src/domain/work';
 import { callTool, candidateInMemory, type ToolAnswer } from '../../../src/method/tools/tool';
 import { tools } from '../../../src/method/tools/tools';
 import { addedFile, viewForTests } from './sampleView';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Cancelled } from '../../../src/domain/humanError';
-import { silent } from '../../../src/domain/reporter';
+import { Cancelled, silent } from '../../../src/domain/work';
 import { addedFile, viewForTests } from './sampleView';
 
 const options = { timeoutSeconds: 60, reporter: silent } as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
-import { silent } from '../../../src/domain/reporter';
+import { silent } from '../../../src/domain/work';
 import { callTool, candidateInMemory, type ToolAnswer } from '../../../src/method/tools/tool';
 import { tools } from '../../../src/method/tools/tools';
 import { everydayRuns } from '../../everyday';

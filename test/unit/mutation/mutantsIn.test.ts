@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { withFault } from '../../../src/domain/study/mutant';
+import { withFault } from '../../../src/mutation/mutant';
 import type { Node, PythonParser } from '../../../src/python/parser';
 import { mutantsIn, type MadeMutant } from '../../../src/mutation/mutantsIn';
 import { mutationOperators } from '../../../src/mutation/operators';

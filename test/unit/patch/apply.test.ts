@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { applyPatch, type ApplyResult } from '../../../src/patch/unified/applyPatch';
-import { makeUnified } from '../../../src/patch/unified/makeUnified';
+import { applyPatch, type ApplyResult } from '../../../src/patch/applyPatch';
+import { makeUnified } from '../../../src/patch/makeUnified';
 import { changedLines, newToOldLine, oldToNewLine } from '../../../src/patch/changedLines';
 import { hasErrors } from '../../../src/patch/diagnostic';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 import { everydayRuns } from '../../everyday';
 import { linesOf, makeGitTree, type GitTree } from './gitTree';
 

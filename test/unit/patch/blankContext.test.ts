@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { hasErrors } from '../../../src/patch/diagnostic';
 import { toUnified, type PatchTree } from '../../../src/patch/toUnified';
-import { makeUnified, type FileEdit } from '../../../src/patch/unified/makeUnified';
+import { makeUnified, type FileEdit } from '../../../src/patch/makeUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { everydayRuns } from '../../everyday';
 import { loadParser } from '../python/loadParser';

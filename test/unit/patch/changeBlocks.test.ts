@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { changeBlocks, compareLines, type SideLine } from '../../../src/patch/changeBlocks';
-import { changedLines } from '../../../src/patch/changedLines';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
-import type { FilePatch } from '../../../src/patch/unified/parsedPatch';
-import { makeUnified } from '../../../src/patch/unified/makeUnified';
+import {
+  changeBlocks,
+  compareLines,
+  type SideLine,
+  changedLines,
+} from '../../../src/patch/changedLines';
+import { parseUnified } from '../../../src/patch/parseUnified';
+import type { FilePatch } from '../../../src/patch/parsedPatch';
+import { makeUnified } from '../../../src/patch/makeUnified';
 
 function patchOf(before: readonly string[], after: readonly string[]): FilePatch | undefined {
   const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { changedLines, newToOldLine, oldToNewLine } from '../../../src/patch/changedLines';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 
 describe('changedLines', () => {
   it('numbers removed lines by R and added lines by the patched file', () => {

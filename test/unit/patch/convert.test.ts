@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { toUnified, type Conversion } from '../../../src/patch/toUnified';
-import { detectFormat } from '../../../src/patch/recognise';
+import { detectFormat } from '../../../src/patch/reading/recognise';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 import { makeGitTree, type GitTree } from './gitTree';

@@ -3,7 +3,7 @@ import { toUnified, type Conversion, type PatchFormat } from '../../../src/patch
 import { writeCustom } from '../../../src/patch/custom/writeCustom';
 import { hasErrors } from '../../../src/patch/diagnostic';
 import { unsafePath } from '../../../src/patch/unsafePath';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 import { readModule } from '../../../src/python/module';
 import type { PythonParser } from '../../../src/python/parser';
 import { isEveryday } from '../../everyday';

@@ -4,8 +4,8 @@ import { parsePatch } from 'diff';
 import { changedLines } from '../../../src/patch/changedLines';
 import { checkPatchPaths } from '../../../src/patch/unsafePath';
 import { isTestPath, testFilesOf } from '../../../src/patch/testFiles';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
-import { formatFilePatch } from '../../../src/patch/unified/makeUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
+import { formatFilePatch } from '../../../src/patch/makeUnified';
 
 const dataset = process.env['SWT_BENCH_DATA'] ?? '../shared/data/swe-bench-lite.dev.jsonl';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { applyPatch } from '../../../src/patch/unified/applyPatch';
+import { applyPatch } from '../../../src/patch/applyPatch';
 import { toUnified, type PatchFormat } from '../../../src/patch/toUnified';
 import { writeCustom } from '../../../src/patch/custom/writeCustom';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
-import type { FileEdit } from '../../../src/patch/unified/makeUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
+import type { FileEdit } from '../../../src/patch/makeUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 import {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { applyPatch } from '../../../src/patch/unified/applyPatch';
-import type { Conversion } from '../../../src/patch/conversion';
+import { applyPatch } from '../../../src/patch/applyPatch';
+import type { Conversion } from '../../../src/patch/reading/conversion';
 import { convertFuzzy } from '../../../src/patch/fuzzy/convertFuzzy';
 import { clearlyNearer } from '../../../src/patch/fuzzy/choosePlace';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 import { linesOf } from './gitTree';
 
 type Files = Record<string, string | undefined>;

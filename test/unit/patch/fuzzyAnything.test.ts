@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { applyPatch } from '../../../src/patch/unified/applyPatch';
-import { makeUnified } from '../../../src/patch/unified/makeUnified';
-import type { Conversion } from '../../../src/patch/conversion';
+import { applyPatch } from '../../../src/patch/applyPatch';
+import { makeUnified } from '../../../src/patch/makeUnified';
+import type { Conversion } from '../../../src/patch/reading/conversion';
 import { convertFuzzy } from '../../../src/patch/fuzzy/convertFuzzy';
 import { similarity } from '../../../src/patch/fuzzy/treeLines';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 import { everydayRuns } from '../../everyday';
 
 type Files = Record<string, string | undefined>;

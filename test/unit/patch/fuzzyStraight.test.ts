@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { applyPatch } from '../../../src/patch/unified/applyPatch';
-import { makeUnified } from '../../../src/patch/unified/makeUnified';
+import { applyPatch } from '../../../src/patch/applyPatch';
+import { makeUnified } from '../../../src/patch/makeUnified';
 import { convertFuzzy } from '../../../src/patch/fuzzy/convertFuzzy';
 import { oldSide } from '../../../src/patch/fuzzy/alignment';
 import { askedPlaces } from '../../../src/patch/fuzzy/placeAt';
 import { TreeLines } from '../../../src/patch/fuzzy/treeLines';
 import { straightPlace } from '../../../src/patch/fuzzy/straightPlace';
 import { statedStart } from '../../../src/patch/unified/hunk';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 import { everydayRuns } from '../../everyday';
 
 const path = 'tests/test_table.py';

@@ -3,7 +3,7 @@ import {
   formatFilePatch,
   splitLines,
   type FileEdit,
-} from '../../../src/patch/unified/makeUnified';
+} from '../../../src/patch/makeUnified';
 
 /** The output of a generator, and the edits that the format cannot express. */
 export interface Written {

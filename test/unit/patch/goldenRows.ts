@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
-import type { ParsedPatch } from '../../../src/patch/unified/parsedPatch';
-import type { FileEdit } from '../../../src/patch/unified/makeUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
+import type { ParsedPatch } from '../../../src/patch/parsedPatch';
+import type { FileEdit } from '../../../src/patch/makeUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { everydayCases } from '../../everyday';
 import { makeGitTree } from './gitTree';

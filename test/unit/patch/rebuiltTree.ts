@@ -1,4 +1,4 @@
-import type { ParsedPatch, FilePatch } from '../../../src/patch/unified/parsedPatch';
+import type { ParsedPatch, FilePatch } from '../../../src/patch/parsedPatch';
 import type { PythonParser } from '../../../src/python/parser';
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { posix, win32 } from 'node:path';
 import fc from 'fast-check';
 import { checkPatchPaths, unsafePath } from '../../../src/patch/unsafePath';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 import { everydayRuns } from '../../everyday';
 
 describe('unsafePath', function () {

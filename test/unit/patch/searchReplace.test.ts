@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { convertSearchReplace } from '../../../src/patch/searchReplace/convertSearchReplace';
-import type { Conversion } from '../../../src/patch/conversion';
+import type { Conversion } from '../../../src/patch/reading/conversion';
 import { everydayRuns } from '../../everyday';
 import { makeGitTree, type GitTree } from './gitTree';
 import { applyLineEdits } from './lineEdits';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { openQuotes, readPythonStrings } from '../../../src/patch/pythonStrings';
+import { openQuotes, readPythonStrings } from '../../../src/patch/reading/pythonStrings';
 import { convertSearchReplace } from '../../../src/patch/searchReplace/convertSearchReplace';
 import { everydayRuns } from '../../everyday';
 

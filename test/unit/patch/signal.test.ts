@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { Cancelled } from '../../../src/domain/humanError';
+import { Cancelled, inTurns, turnsOf } from '../../../src/domain/work';
 import { changedTestsSteps } from '../../../src/python/changedTests';
-import { inTurns, turnsOf } from '../../../src/domain/turns';
 import { toUnified, type PatchFormat } from '../../../src/patch/toUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';

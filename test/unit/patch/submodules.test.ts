@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withoutSubmodules } from '../../../src/patch/submodules';
+import { withoutSubmodules } from '../../../src/patch/testFiles';
 
 describe('a patch without its submodules', () => {
   const file = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+160000\n';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isTestPath, splitTestEdits, testFilesOf } from '../../../src/patch/testFiles';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 
 const edit = (path: string, line = 'x = 1'): string =>
   `--- a/${path}\n+++ b/${path}\n@@ -1,2 +1,3 @@\n a\n+${line}\n b\n`;

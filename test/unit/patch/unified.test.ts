@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { parsePatch } from 'diff';
 import { hasErrors } from '../../../src/patch/diagnostic';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
-import type { FilePatch } from '../../../src/patch/unified/parsedPatch';
-import { formatFilePatch } from '../../../src/patch/unified/makeUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
+import type { FilePatch } from '../../../src/patch/parsedPatch';
+import { formatFilePatch } from '../../../src/patch/makeUnified';
 import { makeGitTree, type GitTree } from './gitTree';
 
 function only(text: string): FilePatch {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { PythonParser } from '../../../src/python/parser';
-import { editedTests } from '../../../src/python/editedTests';
+import { editedTests } from '../../../src/python/changedTests';
 import { loadParser } from './loadParser';
 
 const source = `"""About."""

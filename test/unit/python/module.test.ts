@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { moduleIn, readModule } from '../../../src/python/module';
+import { moduleIn, readModule, segmentsOf } from '../../../src/python/module';
 import type { PythonParser } from '../../../src/python/parser';
-import { segmentsOf } from '../../../src/python/segments';
 import { everydayRuns } from '../../everyday';
 import { loadParser } from './loadParser';
 

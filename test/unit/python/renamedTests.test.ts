@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { renamedTests } from '../../../src/python/renamedTests';
+import { renamedTests } from '../../../src/python/changedTests';
 
 const test = (id: string, text: string) => ({ id, name: id.split('::').at(-1) ?? '', text });
 const body = (name: string, rest = '    assert add(1, 2) == 3') => `def ${name}():\n${rest}`;

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import type { PythonParser } from '../../../src/python/parser';
-import { findReferences } from '../../../src/python/references';
-import { referenceResolver, type ReferenceTree } from '../../../src/python/resolveReferences';
+import {
+  findReferences,
+  referenceResolver,
+  type ReferenceTree,
+} from '../../../src/python/references';
 import { loadParser } from './loadParser';
 
 const files: Record<string, string> = {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { declarationsOf } from '../../../src/python/declarations';
+import { declarationsOf, skeletonOf } from '../../../src/python/outline';
 import type { PythonParser } from '../../../src/python/parser';
-import { skeletonOf } from '../../../src/python/skeleton';
 import { loadParser } from './loadParser';
 
 const source = `"""Docstring."""

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PythonParser } from '../../../src/python/parser';
-import { syntaxFaults } from '../../../src/python/syntaxFaults';
+import { type PythonParser, syntaxFaults } from '../../../src/python/parser';
 import { loadParser } from './loadParser';
 
 describe('syntax errors of a source', () => {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import type { ReproductionAnswer } from '../../../src/domain/ranking/rankPatches';
-import type { RankedPatch } from '../../../src/domain/ranking/rankedPatch';
-import { studyReport } from '../../../src/domain/study/report';
+import type { ReproductionAnswer, RankedPatch } from '../../../src/domain/ranking';
+import { studyReport } from '../../../src/study/report';
 import {
   agentlessAblations,
   selections,
   type SelectionKind,
-} from '../../../src/domain/study/resolution/agentlessAblation';
-import type { JudgedRepair, RepairRun } from '../../../src/domain/study/resolution/judgedRepair';
+} from '../../../src/study/resolution/agentlessAblation';
+import type { JudgedRepair, RepairRun } from '../../../src/study/resolution/judgedRepair';
 import { reportCsv, reportMarkdown, reportText } from '../../../src/study/reportText';
 import { studyDocument } from '../../../src/study/studyDocument';
 import { studyReportSchema } from '../../../src/study/studyReportSchema';

@@ -3,7 +3,7 @@ import {
   judgedDocument,
   judgedRepairsJsonSchema,
   judgedRepairsSchema,
-} from '../../../src/repair/judging/judgedRepairsSchema';
+} from '../../../src/repair/judgedRepairsSchema';
 import { assertPublished } from '../evaluation/publishedSchema';
 
 describe('the published schema of judged code patches', () => {

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import {
-  correctLocation,
-  type EditedPlaces,
-} from '../../../src/domain/study/resolution/correctLocation';
-import { applyPatch } from '../../../src/patch/unified/applyPatch';
-import { makeUnified } from '../../../src/patch/unified/makeUnified';
-import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { correctLocation, type EditedPlaces } from '../../../src/study/resolution/correctLocation';
+import { applyPatch } from '../../../src/patch/applyPatch';
+import { makeUnified } from '../../../src/patch/makeUnified';
+import { parseUnified } from '../../../src/patch/parseUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { editedPlaces } from '../../../src/repair/judging/editedPlaces';
 import { everydayRuns } from '../../everyday';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { EditedPlaces } from '../../../src/domain/study/resolution/correctLocation';
-import { keepsPlaces, type KeptCode } from '../../../src/domain/study/resolution/localisation';
+import type { EditedPlaces } from '../../../src/study/resolution/correctLocation';
+import { keepsPlaces } from '../../../src/study/resolution/localisation';
+import { type KeptCode } from '../../../src/domain/instance';
 import type { PythonParser } from '../../../src/python/parser';
 import { stepLocations } from '../../../src/repair/judging/stepLocations';
 import { everydayRuns } from '../../everyday';

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { format } from 'oxfmt';
-import type { JudgedRepair } from '../../../src/domain/study/resolution/judgedRepair';
+import type { JudgedRepair } from '../../../src/study/resolution/judgedRepair';
 import {
   evalTestsReport,
   resolutionStatus,
   type ExpectedTests,
-} from '../../../src/domain/study/resolution/resolutionStatus';
+} from '../../../src/study/resolution/resolutionStatus';
 import {
   gradeSweBench,
   statusesInLog,
   sweBenchLog,
-} from '../../../src/domain/study/resolution/sweBenchLog';
+} from '../../../src/study/resolution/sweBenchLog';
 import { sweBenchParserOf } from '../../../src/engine/runners/sweBenchParserOf';
 import {
   writeSweBenchFiles,

@@ -1,11 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StatusMap } from '../../../src/domain/harness';
-import { sweBenchLog } from '../../../src/domain/study/resolution/sweBenchLog';
-import type {
-  EvalType,
-  ExpectedTests,
-} from '../../../src/domain/study/resolution/resolutionStatus';
+import { sweBenchLog } from '../../../src/study/resolution/sweBenchLog';
+import type { EvalType, ExpectedTests } from '../../../src/study/resolution/resolutionStatus';
 
 /** A log with the tests that a row expects, as SWE-bench grades it. */
 export interface GradingCase extends ExpectedTests {

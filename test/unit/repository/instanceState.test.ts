@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { statusWords, type InstanceStatus } from '../../../src/domain/status';
-import type { Validation } from '../../../src/domain/validation';
+import { statusWords, type InstanceStatus, type Validation } from '../../../src/domain/soundness';
 import {
   readStates,
   statusOf,

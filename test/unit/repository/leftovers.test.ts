@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isLeftover } from '../../../src/repository/repositoryOfR';
+import { isLeftover } from '../../../src/repository/git/repositoryOfR';
 
 describe('what runs and editors leave in a tree', () => {
   for (const path of [

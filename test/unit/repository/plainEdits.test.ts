@@ -3,8 +3,8 @@ import { linkSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { makeUnified } from '../../../src/patch/unified/makeUnified';
-import { plainEdits, writePlainEdits } from '../../../src/repository/plainEdits';
+import { makeUnified } from '../../../src/patch/makeUnified';
+import { plainEdits, writePlainEdits } from '../../../src/repository/trees/plainEdits';
 import { everydayRuns } from '../../everyday';
 import { makeGitTree, type GitTree } from '../patch/gitTree';
 

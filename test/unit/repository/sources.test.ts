@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseSources, withBundledSource } from '../../../src/repository/sources';
+import { parseSources, withBundledSource } from '../../../src/repository/source';
 
 describe('the source of the bundled project', () => {
   const found = (given: readonly string[]) =>

@@ -7,7 +7,7 @@ import type { Prediction } from '../../../src/domain/instance';
 import type { Step } from '../../../src/method/traceSteps';
 import { OwnTrace } from '../../../src/trajectory/formats/ownTrace';
 import { candidateFindings } from '../../../src/trajectory/scan/candidateFindings';
-import { withTrajectoryFindings } from '../../../src/trajectory/scan/withTrajectoryFindings';
+import { withTrajectoryFindings } from '../../../src/trajectory/withTrajectoryFindings';
 import type { Trajectory } from '../../../src/trajectory/trajectory';
 import { agentTrace, asLines, instance, sweAgentFile, testDiff } from './madeUpTrajectories';
 

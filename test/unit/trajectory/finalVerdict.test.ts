@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { tracesOfRun } from '../../../src/editor/trajectory/tracesOfRun';
-import { nothingKnown, type RunData, type RunEntry } from '../../../src/domain/study/entry';
+import { nothingKnown, type RunData, type RunEntry } from '../../../src/study/entry';
 import { readManifest, writeManifest } from '../../../src/results/manifest';
 import type { Trajectory } from '../../../src/trajectory/trajectory';
 import { finalVerdict } from '../../../src/trajectory/finalVerdict';

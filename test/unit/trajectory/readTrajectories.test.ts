@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HumanError } from '../../../src/domain/humanError';
+import { HumanError } from '../../../src/domain/work';
 import { readTrajectories } from '../../../src/trajectory/readTrajectories';
 import { totalsOf, type Trajectory } from '../../../src/trajectory/trajectory';
 import {

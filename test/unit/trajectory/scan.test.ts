@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { scanTrajectory } from '../../../src/trajectory/scan/scanTrajectory';
+import { scanTrajectory } from '../../../src/trajectory/scanTrajectory';
 import type { TrajectoryStep } from '../../../src/trajectory/trajectory';
 import { testDiff } from './madeUpTrajectories';
 

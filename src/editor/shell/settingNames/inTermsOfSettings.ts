@@ -1,4 +1,4 @@
-import { messageOf } from '../../../domain/humanError';
+import { messageOf } from '../../../domain/work';
 import { settingKeys } from '../names';
 import { settingOfOption } from './settingOfOption';
 

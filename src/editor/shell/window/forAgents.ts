@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Reporter } from '../../../domain/reporter';
+import type { Reporter } from '../../../domain/work';
 import { commandIds } from '../names';
 import type { OpenInstance } from '../../instance/openInstance';
 import { showProblem } from '../problems';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { asLabel } from '../../../domain/label';
-import { HumanError } from '../../../domain/humanError';
+import { asLabel } from '../../../domain/text';
+import { HumanError } from '../../../domain/work';
 import { contextKeys, trustCommand, viewIds } from '../names';
 
 /**

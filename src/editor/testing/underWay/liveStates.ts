@@ -1,6 +1,5 @@
 import type * as vscode from 'vscode';
-import { type Outcome, type Side } from '../../../domain/outcome';
-import { transition } from '../../../domain/transition';
+import { type Outcome, type Side, transition } from '../../../domain/outcome';
 import type { ListedTest } from '../candidateTests';
 import { testItemState } from '../testItemLook';
 import { lettersSoFar } from './testUnderWay';

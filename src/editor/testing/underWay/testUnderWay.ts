@@ -1,6 +1,5 @@
 import type * as vscode from 'vscode';
-import { standing, type Outcome, type Side } from '../../../domain/outcome';
-import { letterOf } from '../../../domain/transition';
+import { standing, type Outcome, type Side, letterOf } from '../../../domain/outcome';
 
 /** A test that waits for its run, or that runs now. */
 export interface TestUnderWay {

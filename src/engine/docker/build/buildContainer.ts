@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { PassThrough, type Duplex, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../../domain/humanError';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../../domain/work';
 import type { EngineWork } from '../../engine';
 import { removeNow } from '../sandbox/abandonedContainers';
 import { filesOfTar } from '../../sandbox/archive';

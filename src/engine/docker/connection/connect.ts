@@ -1,7 +1,7 @@
 import Dockerode from 'dockerode';
 import { homedir } from 'node:os';
 import { z } from 'zod';
-import { Cancelled, HumanError, throwIfAborted } from '../../../domain/humanError';
+import { Cancelled, HumanError, throwIfAborted } from '../../../domain/work';
 import { parseAddress, writeAddress, type EngineAddress } from './engineAddress';
 import { currentContext, readContext, tlsOfEnvironment, type DockerFolder } from './contexts';
 import { diagnosis } from './diagnosis';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { sha256 } from '../../../files/sha256';
-import { HumanError, systemCode } from '../../../domain/humanError';
+import { sha256 } from '../../../files/digest';
+import { HumanError, systemCode } from '../../../domain/work';
 import { parseAddress, type EngineAddress, type Tls } from './engineAddress';
 import { lineOfProblem } from './engineProblem';
 

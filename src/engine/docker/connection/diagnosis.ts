@@ -1,4 +1,4 @@
-import { HumanError } from '../../../domain/humanError';
+import { HumanError } from '../../../domain/work';
 import type { EngineAddress } from './engineAddress';
 import { engineText, permissionAdvice } from './engineProblem';
 

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { Cancelled, HumanError, messageOf } from '../../../domain/humanError';
+import { Cancelled, HumanError, messageOf } from '../../../domain/work';
 
 /** The engine cannot be reached any more, or answers as if it were about to end. */
 export class EngineGone extends HumanError {}

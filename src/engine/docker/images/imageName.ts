@@ -1,4 +1,4 @@
-import { HumanError } from '../../../domain/humanError';
+import { HumanError } from '../../../domain/work';
 import { lineOfProblem } from '../connection/engineProblem';
 
 /** The parts of an image's name. */

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { z } from 'zod';
-import { Cancelled, HumanError, throwIfAborted } from '../../../domain/humanError';
-import { plural } from '../../../domain/plural';
+import { Cancelled, HumanError, throwIfAborted } from '../../../domain/work';
+import { plural } from '../../../domain/text';
 import type { EngineWork } from '../../engine';
 import type { DockerConnection } from '../connection/connect';
 import type { DockerFolder } from '../connection/contexts';

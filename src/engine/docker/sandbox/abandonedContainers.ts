@@ -1,6 +1,6 @@
 import type { Container } from 'dockerode';
 import { uptime } from 'node:os';
-import { hasEnded, ownerWord } from '../../../repository/owner';
+import { hasEnded, ownerWord } from '../../../repository/lock';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import { containerKinds, labels, madeHere } from '../labels';
 

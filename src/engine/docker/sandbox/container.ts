@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type Dockerode from 'dockerode';
 import type { Side } from '../../../domain/outcome';
 import { programFolder } from '../../engine';
-import { throwIfAborted } from '../../../domain/humanError';
+import { throwIfAborted } from '../../../domain/work';
 import { attachProgram } from '../attachedProgram';
 import type { AttachedProgram } from '../../sandbox/attachedProgram';
 import { removeNow } from './abandonedContainers';

@@ -1,4 +1,4 @@
-import { Cancelled } from '../../../domain/humanError';
+import { Cancelled } from '../../../domain/work';
 
 /** Hands out memory to runs, so that concurrent runs together never need more than there is. */
 export class MemoryGate {

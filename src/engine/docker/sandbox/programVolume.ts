@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { throwIfAborted } from '../../../domain/humanError';
+import { throwIfAborted } from '../../../domain/work';
 import { programFolder } from '../../engine';
 import { programArchive } from '../../sandbox/programArchive';
 import { engineProblem, type DockerConnection } from '../connection/connect';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { throwIfAborted } from '../../../domain/humanError';
+import { throwIfAborted } from '../../../domain/work';
 import { programFolder } from '../../engine';
 import { wordForShell } from '../../quotedForShell';
 import { attachProgram } from '../attachedProgram';

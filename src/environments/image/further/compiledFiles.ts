@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, readdir, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { sha256 } from '../../../files/sha256';
+import { sha256 } from '../../../files/digest';
 import { writeWholeFile } from '../../../files/wholeFile';
 import { identityDigest } from '../imageRecords';
 

@@ -1,4 +1,4 @@
-import { throwIfAborted } from '../../../domain/humanError';
+import { throwIfAborted } from '../../../domain/work';
 import { treeEntries, type TreeEntry } from '../../../repository/treeFiles';
 import { builtFolder } from '../../../engine/containerImage';
 import { earliestTime, filesInTar, tarOf } from '../../../engine/sandbox/archive';

@@ -1,5 +1,5 @@
-import { HumanError, messageOf, throwIfAborted } from '../../../domain/humanError';
-import { plural } from '../../../domain/plural';
+import { HumanError, messageOf, throwIfAborted } from '../../../domain/work';
+import { plural } from '../../../domain/text';
 import { treeEntries } from '../../../repository/treeFiles';
 import { environmentFolder, usualFolder } from '../../../engine/containerImage';
 import { NoSolution } from '../../leastDay';

@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sha256 } from '../../../files/sha256';
+import { sha256 } from '../../../files/digest';
 import { writeWholeFile } from '../../../files/wholeFile';
 import { contentTime, filesInTar, tarOf } from '../../../engine/sandbox/archive';
 

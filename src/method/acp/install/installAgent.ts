@@ -1,8 +1,7 @@
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { HumanError, systemCode, throwIfAborted } from '../../../domain/humanError';
-import type { Reporter } from '../../../domain/reporter';
+import { HumanError, systemCode, throwIfAborted, type Reporter } from '../../../domain/work';
 import { runProcess } from '../../../engine/process';
 import { besideOf } from '../../../files/wholeFile';
 import { agentPrograms, nodeRuntime, patchelfVersion, type AgentProgram } from './agentPrograms';

@@ -1,4 +1,4 @@
-import type { Declaration } from '../../../python/declarations';
+import type { Declaration } from '../../../python/outline';
 import type { NamedPlace } from './namedPlaces';
 
 /** 1-based lines of a file, both included. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { declarationsOf } from '../../../python/declarations';
+import { declarationsOf } from '../../../python/outline';
 import { allOf } from '../../method';
 import type { ModelView } from '../../modelView';
 import { stagesVersion, type StageWork } from '../stageWork';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { skeletonOf } from '../../../python/skeleton';
+import { skeletonOf } from '../../../python/outline';
 import { askOnce, stagesVersion, type StageWork } from '../stageWork';
 import { fittingPrompt } from '../fittingPrompt';
 import { readNamedPlaces } from './namedPlaces';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { plural } from '../../../domain/plural';
-import { makeUnified } from '../../../patch/unified/makeUnified';
+import { plural } from '../../../domain/text';
+import { makeUnified } from '../../../patch/makeUnified';
 import type { Method, MethodCandidate, MethodOptions, MethodResult } from '../../method';
 import { failsOnR, type AnswerStep, type Steps } from '../../steps';
 import { placeOfTest } from './placeOfTest';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { sha256OfJson } from '../../../files/sha256';
-import { applyPatch } from '../../../patch/unified/applyPatch';
-import { parseUnified } from '../../../patch/unified/parseUnified';
+import { sha256OfJson } from '../../../files/digest';
+import { applyPatch } from '../../../patch/applyPatch';
+import { parseUnified } from '../../../patch/parseUnified';
 import { normalisedPython } from '../../../python/normalised';
 import type { ModelView } from '../../modelView';
 import type { Steps } from '../../steps';

@@ -1,5 +1,5 @@
 import { isTestPath } from '../../../patch/testFiles';
-import { referenceResolver } from '../../../python/resolveReferences';
+import { referenceResolver } from '../../../python/references';
 import { findTests } from '../../../python/tests';
 import type { ModelView } from '../../modelView';
 import { importsIn, reachingTestFiles, testFilesOfR } from './reachingTestFiles';

@@ -1,4 +1,4 @@
-import { turnsOf } from '../../../domain/turns';
+import { turnsOf } from '../../../domain/work';
 import { isTestPath } from '../../../patch/testFiles';
 import { moduleOutline, type ImportBinding } from '../../../python/outline';
 import type { PythonParser } from '../../../python/parser';
@@ -6,7 +6,7 @@ import {
   absoluteModule,
   referenceResolver,
   type ResolveReference,
-} from '../../../python/resolveReferences';
+} from '../../../python/references';
 import type { ModelView } from '../../modelView';
 
 type Seen = Pick<ModelView, 'tree' | 'python' | 'repo'>;

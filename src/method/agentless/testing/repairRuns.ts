@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { standing } from '../../../domain/outcome';
 import type { StageOnR, Steps } from '../../steps';
-import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking/rankPatches';
+import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking';
 import { patchDigests } from './patchDigests';
 import type { RegressionTests } from './regressionTests';
 import { answerOf } from './reproductionTests';

@@ -6,7 +6,7 @@ import { reportInPrompt, type Prompt } from '../../prompts';
 import type { ScriptRun } from '../../runOnR';
 import type { AnswerStep, StageRequest, Steps } from '../../steps';
 import { modulesOf, usesModules } from './modulesOfR';
-import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking/rankPatches';
+import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking';
 
 export interface ReproductionSettings {
   /** Scripts that are asked for; none where this is 0. */

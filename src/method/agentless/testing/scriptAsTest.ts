@@ -1,5 +1,5 @@
 import type { Node, PythonParser } from '../../../python/parser';
-import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking/rankPatches';
+import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking';
 
 /** How a reproduction script is written down: as a test of either style, or as a script. */
 export type TestForm = 'pytest' | 'unittest' | 'script';

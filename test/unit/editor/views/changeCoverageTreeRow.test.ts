@@ -18,7 +18,7 @@ import {
 } from '../../../../src/editor/coverage/changeCoverageTreeRow';
 import { coverageHoverParts } from '../../../../src/editor/coverage/coverageText';
 import { contextKeys, coverageCommandIds } from '../../../../src/editor/shell/names';
-import { parseUnified } from '../../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../../src/patch/parseUnified';
 import { english } from './english';
 import { shown } from './shownVerdicts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RunData } from '../../../../src/domain/study/entry';
+import type { RunData } from '../../../../src/study/entry';
 import { dashboardProblems } from '../../../../src/editor/runs/dashboardProblems';
 import { english } from './english';
 

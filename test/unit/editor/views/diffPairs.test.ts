@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { diffPairs } from '../../../../src/editor/coverage/diffPairs';
-import { parseUnified } from '../../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../../src/patch/parseUnified';
 
 const pairsOf = (patch: string) => diffPairs(parseUnified(patch).files);
 

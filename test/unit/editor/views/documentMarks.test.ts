@@ -17,7 +17,7 @@ import {
   placeOnSide,
   type MarkedDocument,
 } from '../../../../src/editor/coverage/documentMarks';
-import { parseUnified } from '../../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../../src/patch/parseUnified';
 
 const patch = `diff --git a/cat.py b/tom.py
 similarity index 50%

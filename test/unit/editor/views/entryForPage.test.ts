@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RunEntry } from '../../../../src/domain/study/entry';
+import type { RunEntry } from '../../../../src/study/entry';
 import { entryForPage } from '../../../../src/editor/runs/entryForPage';
 import { simulatedRuns } from '../../dashboard/simulated';
 

@@ -6,7 +6,7 @@ import {
   ownFilterOfRuns,
   type FilteredInstances,
 } from '../../../../src/editor/runs/filterOfRuns';
-import { run } from '../../domain/study/examples';
+import { run } from '../../study/examples';
 
 /** A view of a dataset with these instances, of which a filter keeps some. */
 const view = (known: readonly string[], left = known): FilteredInstances => ({

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { CellName } from '../../../../src/dashboard/protocol';
-import { HumanError } from '../../../../src/domain/humanError';
-import type { RunData } from '../../../../src/domain/study/entry';
+import { HumanError } from '../../../../src/domain/work';
+import type { RunData } from '../../../../src/study/entry';
 import {
   findCell,
   logsOf,
@@ -10,7 +10,7 @@ import {
   repositoryOfCell,
   type FoundCell,
 } from '../../../../src/editor/runs/foundCell';
-import { entry, facts, run } from '../../domain/study/examples';
+import { entry, facts, run } from '../../study/examples';
 import { english } from './english';
 
 const folder = join('/out', 'run_instance_swt_logs', 'run', 'm', 'octo__cat-1');

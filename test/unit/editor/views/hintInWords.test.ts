@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { UnrelatedReason } from '../../../../src/domain/outcome';
-import type { TestHint } from '../../../../src/evaluation/hints/testHints';
+import type { TestHint } from '../../../../src/editor/testing/testHints';
 import { adviceOn, hintInWords } from '../../../../src/editor/testing/hintInWords';
 import { english } from './english';
 

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Dataset } from '../../../../src/dataset/dataset';
 import type { InstanceEntry } from '../../../../src/domain/instance';
-import type { InstanceStatus } from '../../../../src/domain/status';
-import type { TriageEntry } from '../../../../src/domain/triage';
-import type { Validation } from '../../../../src/domain/validation';
+import type { InstanceStatus, TriageEntry, Validation } from '../../../../src/domain/soundness';
 import type { CatalogueState } from '../../../../src/editor/instances/catalogue';
-import { shortDatasetName } from '../../../../src/domain/study/shortDatasetName';
+import { shortDatasetName } from '../../../../src/study/shortDatasetName';
 import {
   entriesByRepository,
   headOfInstances,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { TriageEntry } from '../../../../src/domain/triage';
+import type { TriageEntry } from '../../../../src/domain/soundness';
 import {
   firstToJudge,
   judgementByClick,

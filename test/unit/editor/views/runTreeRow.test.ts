@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Progress } from '../../../../src/dashboard/protocol';
-import type { RunData } from '../../../../src/domain/study/entry';
-import { methodsOf, type EvaluatedMethod } from '../../../../src/domain/study/methods';
+import type { RunData } from '../../../../src/study/entry';
+import { methodsOf, type EvaluatedMethod } from '../../../../src/study/methods';
 import { withDistinctNames } from '../../../../src/editor/runs/listedRepairs';
 import {
   ratesInWords,
@@ -12,7 +12,7 @@ import {
 } from '../../../../src/editor/runs/runTreeRow';
 import { runCommandIds } from '../../../../src/editor/shell/names';
 import type { TreeRow } from '../../../../src/editor/shell/treeRow';
-import { entry, run, solved } from '../../domain/study/examples';
+import { entry, run, solved } from '../../study/examples';
 import { english } from './english';
 
 const shown = (more: Partial<ShownRuns> = {}): ShownRuns => ({

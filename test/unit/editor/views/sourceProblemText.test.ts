@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { sourceProblemText } from '../../../../src/editor/instances/sourceProblemText';
-import { GitError } from '../../../../src/repository/git/git';
-import { cannotBeHad } from '../../../../src/repository/git/unreachable';
+import { GitError, cannotBeHad } from '../../../../src/repository/git';
 import { english } from './english';
 
 describe('the notification about a source that cannot be had', () => {

@@ -1,5 +1,4 @@
-import type { TestResult } from '../../../../src/domain/outcome';
-import { transition, type TestTransition } from '../../../../src/domain/transition';
+import { type TestResult, transition, type TestTransition } from '../../../../src/domain/outcome';
 
 /** A case of a test, from its outcome on each side. */
 export function testCase(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { transitions, type Transition } from '../../../../src/domain/transition';
+import { transitions, type Transition } from '../../../../src/domain/outcome';
 import {
   caseItemLooks,
   sortTextOfTest,

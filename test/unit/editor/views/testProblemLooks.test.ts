@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import type { StackFrame } from '../../../../src/domain/outcome';
-import type { TestTransition } from '../../../../src/domain/transition';
-import { hintOn } from '../../../../src/evaluation/hints/testHints';
+import type { StackFrame, TestTransition } from '../../../../src/domain/outcome';
+import { hintOn } from '../../../../src/editor/testing/testHints';
 import { inlineCommandIds } from '../../../../src/editor/shell/names';
 import type { ListedTest } from '../../../../src/editor/testing/candidateTests';
 import { hintInWords } from '../../../../src/editor/testing/hintInWords';

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { outcomes, type Outcome, type TestResult } from '../../../../src/domain/outcome';
 import {
+  outcomes,
+  type Outcome,
+  type TestResult,
   transitions,
   transitionWords,
   type TestTransition,
   type Transition,
-} from '../../../../src/domain/transition';
+} from '../../../../src/domain/outcome';
 import { transitionLook } from '../../../../src/editor/testing/transitionLook';
 import {
   failureText,

@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  soundnessOf,
-  type UnsoundReason,
-  type Validation,
-} from '../../../../src/domain/validation';
+import { soundnessOf, type UnsoundReason, type Validation } from '../../../../src/domain/soundness';
 import {
   environmentSummary,
   withoutSource,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { limits, verdictReasons, type VerdictReason } from '../../../../src/domain/reason';
+import { limits, verdictReasons, type VerdictReason } from '../../../../src/domain/verdict';
 import {
   findingsInWords,
   verdictInWords,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { HumanError } from '../../../../src/domain/humanError';
+import { HumanError } from '../../../../src/domain/work';
 import { parseAddress, writeAddress } from '../../../../src/engine/docker/connection/engineAddress';
 import { sshArguments } from '../../../../src/engine/docker/connection/ssh';
 import { usualPlaces } from '../../../../src/engine/docker/connection/usualPlaces';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { Cancelled } from '../../../../src/domain/humanError';
+import { Cancelled } from '../../../../src/domain/work';
 import { MemoryGate } from '../../../../src/engine/docker/sandbox/memoryGate';
 
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

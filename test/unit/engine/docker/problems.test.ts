@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { uptime } from 'node:os';
-import { Cancelled, HumanError } from '../../../../src/domain/humanError';
+import { Cancelled, HumanError } from '../../../../src/domain/work';
 import { isAbandoned } from '../../../../src/engine/docker/sandbox/abandonedContainers';
 import { negotiated } from '../../../../src/engine/docker/connection/connect';
 import { containerLabels, imageLabels, labels } from '../../../../src/engine/docker/labels';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { HumanError } from '../../../../src/domain/humanError';
+import { HumanError } from '../../../../src/domain/work';
 import { EngineDiskFull, EngineGone } from '../../../../src/engine/docker/connection/engineProblem';
 import {
   ImageMissing,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Dockerode from 'dockerode';
-import { Cancelled, HumanError } from '../../../../src/domain/humanError';
+import { Cancelled, HumanError } from '../../../../src/domain/work';
 import { pushImage } from '../../../../src/engine/docker/images/pushImage';
 
 const name = 'reg.example:5000/tests/sweb.eval.x86_64.octo_1776_cat-1:latest';

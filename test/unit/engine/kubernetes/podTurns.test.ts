@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Cancelled } from '../../../../src/domain/humanError';
+import { Cancelled } from '../../../../src/domain/work';
 import { PodTurns, type Opening, type Placing } from '../../../../src/engine/kubernetes/podTurns';
 
 /** A cluster with room for some pods, in which pods wait until there is room. */

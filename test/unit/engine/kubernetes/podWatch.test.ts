@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
-import { Cancelled, HumanError } from '../../../../src/domain/humanError';
+import { Cancelled, HumanError } from '../../../../src/domain/work';
 import { EngineTrouble } from '../../../../src/engine/docker/connection/engineProblem';
 import { ImageMissing } from '../../../../src/engine/docker/images/pull/pullProblem';
 import { SandboxUnusable } from '../../../../src/engine/engine';

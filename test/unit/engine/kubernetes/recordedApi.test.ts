@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, STATUS_CODES, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HumanError } from '../../../../src/domain/humanError';
+import { HumanError } from '../../../../src/domain/work';
 import { openCluster, type Cluster } from '../../../../src/engine/kubernetes/cluster';
 import { QuotaUsed } from '../../../../src/engine/kubernetes/clusterProblem';
 import { podState, type PodState } from '../../../../src/engine/kubernetes/podState';

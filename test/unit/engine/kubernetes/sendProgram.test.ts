@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cancelled, HumanError } from '../../../../src/domain/humanError';
+import { Cancelled, HumanError } from '../../../../src/domain/work';
 import { SandboxUnusable } from '../../../../src/engine/engine';
 import { sendProgram } from '../../../../src/engine/kubernetes/sendProgram';
 import { programBytes } from '../../../../src/engine/sandbox/programArchive';

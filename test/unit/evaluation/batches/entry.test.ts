@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { harnessUnapplied } from '../../../../src/domain/harness';
-import { entryReasons, type VerdictReason } from '../../../../src/domain/reason';
-import type { RunEntry } from '../../../../src/domain/study/entry';
-import { ungraded } from '../../../../src/domain/verdict';
+import { entryReasons, type VerdictReason, ungraded } from '../../../../src/domain/verdict';
+import type { RunEntry } from '../../../../src/study/entry';
 import { entryOf, type BatchEntry } from '../../../../src/results/entry';
 import { ratesOf } from '../../../../src/results/report';
 import { candidateResult } from '../examples';

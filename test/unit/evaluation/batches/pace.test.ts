@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { pauseGate } from '../../../../src/batch/pauseGate';
+import { pauseGate } from '../../../../src/batch/work/pauseGate';
 import { durationText, planText, progressText } from '../../../../src/batch/progressText';
 import { throughput } from '../../../../src/batch/throughput';
 import { workersFor } from '../../../../src/batch/workersFor';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { findingsInCode } from '../../../../src/evaluation/findings/findings';
-import { makeUnified } from '../../../../src/patch/unified/makeUnified';
+import { makeUnified } from '../../../../src/patch/makeUnified';
 import type { PythonParser } from '../../../../src/python/parser';
 import { loadParser } from '../../python/loadParser';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { editedFiles } from '../../../../src/evaluation/findings/editedFiles';
 import { findingsInCode } from '../../../../src/evaluation/findings/findings';
 import type { PythonParser } from '../../../../src/python/parser';
-import { makeUnified } from '../../../../src/patch/unified/makeUnified';
+import { makeUnified } from '../../../../src/patch/makeUnified';
 import { loadParser } from '../../python/loadParser';
 
 /** The files of R, as far as their existence matters. */

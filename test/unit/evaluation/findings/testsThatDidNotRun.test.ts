@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Outcome, TestResult } from '../../../../src/domain/outcome';
-import { pairResults } from '../../../../src/domain/transition';
+import { type Outcome, type TestResult, pairResults } from '../../../../src/domain/outcome';
 import { testsThatDidNotRun } from '../../../../src/evaluation/findings/testsThatDidNotRun';
 import { runRecord } from '../examples';
 

@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { entryReasons } from '../../../../src/domain/reason';
+import { entryReasons } from '../../../../src/domain/verdict';
 import {
   journalPath,
   openJournal,

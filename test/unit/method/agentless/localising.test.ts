@@ -20,7 +20,7 @@ import {
   repairPrompt,
   suspiciousFilesPrompt,
 } from '../../../../src/method/agentless/stagePrompts';
-import { declarationsOf } from '../../../../src/python/declarations';
+import { declarationsOf } from '../../../../src/python/outline';
 import { toUnified } from '../../../../src/patch/toUnified';
 import { loadParser } from '../../python/loadParser';
 

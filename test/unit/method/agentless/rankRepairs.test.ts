@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silent } from '../../../../src/domain/reporter';
+import { silent } from '../../../../src/domain/work';
 import {
   rankingsOf,
   rankRepairs,
   usualRanking,
   type RankingSettings,
 } from '../../../../src/method/agentless/rankRepairs';
-import type { ReproductionAnswer } from '../../../../src/domain/ranking/rankPatches';
+import type { ReproductionAnswer } from '../../../../src/domain/ranking';
 import type { MethodCandidate } from '../../../../src/method/method';
 import { budgetOf } from '../../../../src/method/models/budget';
 import type { ChatModel } from '../../../../src/method/models/chatModel';
 import { stepsOf, type Steps } from '../../../../src/method/steps';
 import { openTrace, type MethodTrace } from '../../../../src/method/trace';
-import { makeUnified } from '../../../../src/patch/unified/makeUnified';
+import { makeUnified } from '../../../../src/patch/makeUnified';
 import { viewForTests } from '../sampleView';
 
 const script = `from tallybook import Money

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { sha256 } from '../../../../src/files/sha256';
+import { sha256 } from '../../../../src/files/digest';
 import { chunksOf } from '../../../../src/method/agentless/localisation/chunks';
 import { combineFiles } from '../../../../src/method/agentless/localisation/combineFiles';
 import { withoutFolders } from '../../../../src/method/agentless/localisation/irrelevantFolders';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { HumanError } from '../../../../src/domain/humanError';
+import { HumanError } from '../../../../src/domain/work';
 import { givenContext } from '../../../../src/method/given/givenContext';
 import { givenPrompt } from '../../../../src/method/given/givenPrompt';
 import { goldenAnswerOf } from '../../../../src/method/given/goldenAnswer';
@@ -8,7 +8,7 @@ import { givenSetting, settingName, type GivenSource } from '../../../../src/met
 import { inputTokensOf } from '../../../../src/method/models/answering';
 import type { Prompt } from '../../../../src/method/prompts';
 import { tokenCounter } from '../../../../src/method/tokens';
-import { parseUnified } from '../../../../src/patch/unified/parseUnified';
+import { parseUnified } from '../../../../src/patch/parseUnified';
 import type { PythonParser } from '../../../../src/python/parser';
 import { everydayCases } from '../../../everyday';
 import { dataset } from '../../patch/goldenRows';

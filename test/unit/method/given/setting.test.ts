@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { HumanError } from '../../../../src/domain/humanError';
+import { HumanError } from '../../../../src/domain/work';
 import { givenMethod } from '../../../../src/method/given/givenMethod';
 import {
   givenSetting,

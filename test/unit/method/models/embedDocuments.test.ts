@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silent } from '../../../../src/domain/reporter';
+import { silent } from '../../../../src/domain/work';
 import { budgetOf, type Budget } from '../../../../src/method/models/budget';
 import { embedDocuments } from '../../../../src/method/models/embedDocuments';
 import { openTrace, paidSteps, type MethodTrace } from '../../../../src/method/trace';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { Cancelled } from '../../../../src/domain/humanError';
-import { silent } from '../../../../src/domain/reporter';
+import { Cancelled, silent } from '../../../../src/domain/work';
 import { ModelFailure } from '../../../../src/method/models/chatModel';
 import { statedRates, type StatedRates } from '../../../../src/method/models/rateHeaders';
 import {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { silent } from '../../../../src/domain/reporter';
+import { silent } from '../../../../src/domain/work';
 import { candidateFault } from '../../../../src/method/refining/candidateFault';
 import { addedFile, viewForTests } from '../sampleView';
 import { patchStep, runStep } from './examined';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HumanError } from '../../../../src/domain/humanError';
-import { silent } from '../../../../src/domain/reporter';
+import { HumanError, silent } from '../../../../src/domain/work';
 import type { ActStep, AgentEnd } from '../../../../src/method/agents/agentRun';
 import type { ModelView } from '../../../../src/method/modelView';
 import type { Finish, ToolCall } from '../../../../src/method/models/chatModel';

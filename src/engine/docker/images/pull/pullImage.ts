@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import type { Readable } from 'node:stream';
-import { Cancelled, throwIfAborted } from '../../../../domain/humanError';
+import { Cancelled, throwIfAborted } from '../../../../domain/work';
 import type { EngineWork } from '../../../engine';
 import type { DockerConnection } from '../../connection/connect';
 import type { DockerFolder } from '../../connection/contexts';

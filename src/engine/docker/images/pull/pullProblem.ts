@@ -1,4 +1,4 @@
-import { HumanError } from '../../../../domain/humanError';
+import { HumanError } from '../../../../domain/work';
 import { parseImageName } from '../imageName';
 import {
   EngineDiskFull,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { plural } from '../../../../domain/plural';
+import { plural } from '../../../../domain/text';
 
 /**
  * One line of the engine's stream while it pulls.

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { delimiter } from 'node:path';
 import { z } from 'zod';
-import { messageOf } from '../../../../domain/humanError';
+import { messageOf } from '../../../../domain/work';
 import {
   readConfiguration,
   type DockerConfiguration,

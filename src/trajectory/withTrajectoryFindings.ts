@@ -1,0 +1,156 @@
+import { access } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { HumanError, type Reporter } from '../domain/work';
+import type { Prediction } from '../domain/instance';
+import type { Redact } from '../engine/redact';
+import { plainLines } from '../files/plainFile';
+import { readTrajectories } from './readTrajectories';
+import type { Trajectory } from './trajectory';
+import { costOfTrajectory } from './withTrajectoryCosts';
+import { candidateFindings } from './scan/candidateFindings';
+
+interface FindingOptions {
+  /** Removes keys from what is quoted. */
+  readonly redact: Redact;
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
+
+/**
+ * Predictions with the findings of their trajectories, where a trajectory lies beside their file:
+ * the trace of `generate`, the files of SWE-agent and mini-SWE-agent, which have the name of the
+ * instance, or the rows of OpenHands, which have both. A prediction that says nothing of its cost
+ * gets that of its trajectory. What cannot be read is logged, and the prediction stays as it is.
+ *
+ * @param origins for each prediction its file; undefined where it has none
+ * @throws Cancelled
+ */
+export async function withTrajectoryFindings(
+  predictions: readonly Prediction[],
+  origins: readonly (string | undefined)[],
+  options: FindingOptions,
+): Promise<Prediction[]> {
+  const found = [...predictions];
+  const files = new Map<string, Map<string, number[]>>();
+  for (const [index, { instanceId }] of predictions.entries()) {
+    const file = origins[index];
+    if (file === undefined) continue;
+    const ofInstance = files.get(file) ?? new Map<string, number[]>();
+    files.set(file, ofInstance);
+    ofInstance.set(instanceId, [...(ofInstance.get(instanceId) ?? []), index]);
+  }
+  for (const [file, ofInstance] of files) {
+    for await (const trajectory of trajectoriesBeside(file, new Set(ofInstance.keys()), options)) {
+      const indices = ofInstance.get(trajectory.instance) ?? [];
+      for (const index of indices) {
+        const prediction = found[index];
+        if (prediction === undefined) continue;
+        const findings = candidateFindings(trajectory, prediction, {
+          isOnly: indices.length === 1,
+          redact: options.redact,
+        });
+        if (findings !== undefined) {
+          const cost = prediction.cost ?? costOfTrajectory(trajectory);
+          found[index] = {
+            ...prediction,
+            trajectoryFindings: findings,
+            ...(cost !== undefined && { cost }),
+          };
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/** Lines of one file that are named in the log; a damaged file may have many. */
+const mostNamed = 5;
+
+async function* trajectoriesBeside(
+  file: string,
+  instances: ReadonlySet<string>,
+  { signal, reporter }: FindingOptions,
+): AsyncGenerator<Trajectory, void> {
+  const trace = `${file}.trace.jsonl`;
+  const rows = await openHandsRows(file);
+  const paths = (await isThere(trace))
+    ? [trace]
+    : rows === undefined
+      ? await agentFilesBeside(dirname(file), [...instances])
+      : [rows];
+  for (const path of paths) {
+    reporter.progress(`searching ${path} for signs of cheating`);
+    let problems = 0;
+    const told = (problem: string): void => {
+      problems += 1;
+      if (problems <= mostNamed) reporter.log(problem);
+    };
+    try {
+      for await (const { trajectory } of readTrajectories(path, {
+        ...{ instance: instances, signal, told },
+      })) {
+        yield trajectory;
+      }
+    } catch (error) {
+      if (!(error instanceof HumanError)) throw error;
+      told(error.message);
+    }
+    if (problems > mostNamed) {
+      reporter.log(`${path}: ${problems - mostNamed} more lines were skipped`);
+    }
+  }
+}
+
+/** Where SWE-agent and mini-SWE-agent put the trajectory of an instance, beside their predictions. */
+const namesOf = (instance: string): readonly string[] => [
+  join(instance, `${instance}.traj`),
+  join(instance, `${instance}.traj.json`),
+  `${instance}.traj`,
+  `${instance}.traj.json`,
+];
+
+/** Folders of trajectories beside predictions, as submissions to leaderboards have them. */
+const foldersBeside = ['', 'trajs', 'trajectories'];
+
+/**
+ * The file with the rows of OpenHands that predictions are: their own file, or the one from which
+ * OpenHands made it (`output.swtbench.jsonl` from `output.jsonl`).
+ */
+async function openHandsRows(file: string): Promise<string | undefined> {
+  const made = /^(.*)\.(?:swtbench|swebench)\.jsonl$/.exec(file);
+  const path = made === null ? file : `${made[1]}.jsonl`;
+  if (!path.endsWith('.jsonl') || !(await isThere(path))) return undefined;
+  for await (const { line } of plainLines(path, { named: true }))
+    return isOpenHandsRow(line) ? path : undefined;
+  return undefined;
+}
+
+function isOpenHandsRow(line: string): boolean {
+  try {
+    const row: unknown = JSON.parse(line);
+    return typeof row === 'object' && row !== null && 'history' in row && 'instance_id' in row;
+  } catch {
+    return false;
+  }
+}
+
+async function agentFilesBeside(folder: string, instances: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const instance of instances) {
+    const names = foldersBeside.flatMap((beside) =>
+      namesOf(instance).map((name) => join(folder, beside, name)),
+    );
+    for (const path of names) {
+      if (!(await isThere(path))) continue;
+      found.push(path);
+      break;
+    }
+  }
+  return found;
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
