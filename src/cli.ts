@@ -62,7 +62,7 @@ const commands: readonly RegisterCommand[] = [
 ];
 
 /** What a command gets from whoever runs it. */
-type CommandCaller = Omit<CommandContext, 'assets' | 'bundled' | 'data'> & {
+type CommandCaller = Omit<CommandContext, 'assets' | 'bundled' | 'data' | 'satellites'> & {
   /** Whether a person sees what `stdout` gets. */
   readonly isTerminal?: boolean;
 };
@@ -96,7 +96,7 @@ export async function runCommandLine(
 
 /** All commands, as the user sees them. */
 function programFor(
-  caller: Omit<CommandContext, 'assets' | 'bundled'>,
+  caller: Omit<CommandContext, 'assets' | 'bundled' | 'satellites'>,
   finish: (status: number) => void,
 ): Command {
   const program = new Command('swt-bench')
@@ -115,6 +115,12 @@ function programFor(
       dataset: join(sample, 'instance.jsonl'),
       predictions: join(sample, 'predictions.jsonl'),
       source: join(sample, 'repository'),
+    },
+    satellites: {
+      evaluateRepairs: async (...of) =>
+        (await import('./commands/evaluating/evaluateRepairs')).evaluateRepairs(...of),
+      withTrajectoryFindings: async (...of) =>
+        (await import('./trajectory/withTrajectoryFindings')).withTrajectoryFindings(...of),
     },
   };
   for (const register of commands) register(program, context, finish);

@@ -1,11 +1,13 @@
 import type { Reporter } from '../domain/work';
 import { planText, progressText } from '../batch/progressText';
-import type { BatchHooks } from '../batch/runBatch';
-import type { RepairHooks } from '../repair/repairPool';
+import type { BatchHooks, BatchProgress } from '../batch/runBatch';
 import type { CommandContext } from './context';
 
 /** The hooks that show a batch to a person. */
-type ProgressHooks = Required<Pick<BatchHooks, 'onPlan'> & Pick<RepairHooks, 'onProgress'>> & {
+type ProgressHooks = Required<Pick<BatchHooks, 'onPlan'>> & {
+  readonly onProgress: (
+    progress: Pick<BatchProgress, 'done' | 'total' | 'paused' | 'perHour' | 'secondsLeft'>,
+  ) => void;
   readonly reporter: Reporter;
 };
 

@@ -97,16 +97,17 @@ export async function evaluateCommand(
 ): Promise<number> {
   refuseContradictions(options);
   if (options.kind === 'repair') {
-    const { evaluateRepairs } = await import('./evaluating/evaluateRepairs');
-    return evaluateRepairs(options, context, () => readEvaluationInput(options, context));
+    return context.satellites.evaluateRepairs(options, context, () =>
+      readEvaluationInput(options, context),
+    );
   }
   const asked = engineRequest(options, context);
   const reporter = terminalReporter(context);
   const read = await readEvaluationInput(options, context);
-  // Imported here, since most commands need no formats of trajectories.
-  const { withTrajectoryFindings } = await import('../trajectory/withTrajectoryFindings');
-  const found = await withTrajectoryFindings(read.predictions, read.origins, {
-    ...{ redact: redactKeys, signal: context.signal, reporter },
+  const found = await context.satellites.withTrajectoryFindings(read.predictions, read.origins, {
+    redact: redactKeys,
+    signal: context.signal,
+    reporter,
   });
   const { shard, ...part } = partToEvaluate(read.instances, found, options.shard, reporter);
   const input = { ...read, ...part };

@@ -2,13 +2,8 @@ import packageJson from '../../../package.json';
 import type { McpOptions } from './serveInstance';
 import { withEngineOptions } from '../options/engineOptions';
 import { positive } from '../options/optionValues';
-import {
-  datasetOption,
-  runTestsLocallyOption,
-  sourceOption,
-  needsStorage,
-  storageOption,
-} from '../options/sharedOptions';
+import { datasetOption, sourceOption, needsStorage, storageOption } from '../options/sharedOptions';
+import { runTestsLocallyOption } from '../options/modelOptions';
 import type { RegisterCommand } from '../registerCommand';
 
 /** Registers the command `mcp`. */

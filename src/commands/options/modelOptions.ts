@@ -1,3 +1,4 @@
+import { meaningOfLocal } from '../../method/testsOfModels';
 import { Option, type Command } from 'commander';
 import { usualRequests } from './generationWidth';
 import {
@@ -10,6 +11,13 @@ import {
   temperature,
   whole,
 } from './optionValues';
+
+/** `--run-tests-locally`. */
+export const runTestsLocallyOption = (): Option =>
+  new Option(
+    '--run-tests-locally',
+    `let tests of the model run with the local engine: ${meaningOfLocal}`,
+  );
 
 /** The option that names the model. */
 export const modelOption = (): Option =>

@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { predictionKinds } from '../../dataset/predictions';
 import { checkStorage } from '../../files/checkStorage';
-import { meaningOfLocal } from '../../method/testsOfModels';
 import { askedFormats } from '../../patch/toUnified';
 import { defaultStorage } from '../../repository/storage';
 
@@ -63,10 +62,3 @@ export const formatOption = (): Option =>
   new Option('--format <format>', 'format of patches; auto detects it, but never as fuzzy')
     .choices(askedFormats)
     .default('auto');
-
-/** `--run-tests-locally`. */
-export const runTestsLocallyOption = (): Option =>
-  new Option(
-    '--run-tests-locally',
-    `let tests of the model run with the local engine: ${meaningOfLocal}`,
-  );

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import type { RegisterCommand } from '../registerCommand';
 import { withEngineOptions } from './engineOptions';
-import { modelOption } from './modelOptions';
+import { modelOption, runTestsLocallyOption } from './modelOptions';
 import { positive, whole } from './optionValues';
 import { withSelectingOptions } from './selectingOptions';
 import {
   datasetOption,
   jsonOption,
-  runTestsLocallyOption,
   sourceOption,
   needsStorage,
   storageOption,

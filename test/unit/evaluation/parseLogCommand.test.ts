@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { HumanError } from '../../../src/domain/work';
 import { parseLogCommand, type ParseLogOptions } from '../../../src/commands/parseLog';
 import type { CommandContext } from '../../../src/commands/context';
+import { noSatellites } from '../commands/noSatellites';
 
 describe('swt-bench parse-log', () => {
   let folder = '';
@@ -27,6 +28,7 @@ describe('swt-bench parse-log', () => {
       signal: new AbortController().signal,
       assets: '',
       bundled: { dataset: '', predictions: '', source: '' },
+      satellites: noSatellites,
     };
     const status = await parseLogCommand(path, options, context);
     return { status, stdout, stderr };
