@@ -1,5 +1,5 @@
 import { traceJsonSchema } from '../../../src/method/traceSteps';
-import { assertPublished } from '../evaluation/publishedSchema';
+import { assertPublished } from '../results/publishedSchema';
 
 describe('the published schema of traces', () => {
   it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {

@@ -4,7 +4,7 @@ import {
   judgedRepairsJsonSchema,
   judgedRepairsSchema,
 } from '../../../src/repair/judgedRepairsSchema';
-import { assertPublished } from '../evaluation/publishedSchema';
+import { assertPublished } from '../results/publishedSchema';
 
 describe('the published schema of judged code patches', () => {
   it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {

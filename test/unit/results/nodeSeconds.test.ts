@@ -8,7 +8,7 @@ import {
   nodesOfRun,
   readMadeOnNodes,
   readNodeSeconds,
-} from '../../../../src/results/nodeSeconds';
+} from '../../../src/results/nodeSeconds';
 
 describe('seconds of nodes', () => {
   let folder = '';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { harnessUnapplied } from '../../../../src/domain/harness';
-import { entryReasons, type VerdictReason, ungraded } from '../../../../src/domain/verdict';
-import type { RunEntry } from '../../../../src/study/entry';
-import { entryOf, type BatchEntry } from '../../../../src/results/entry';
-import { ratesOf } from '../../../../src/results/report';
-import { candidateResult } from '../examples';
+import { harnessUnapplied } from '../../../src/domain/harness';
+import { entryReasons, type VerdictReason, ungraded } from '../../../src/domain/verdict';
+import type { RunEntry } from '../../../src/study/entry';
+import { entryOf, type BatchEntry } from '../../../src/results/entry';
+import { ratesOf } from '../../../src/results/report';
+import { candidateResult } from '../evaluation/examples';
 
 const prediction = { instanceId: 'octo__cat-1', model: 'm', patch: 'p' };
 

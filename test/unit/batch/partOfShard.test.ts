@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Instance } from '../../../../src/domain/instance';
-import { instancesOfShard, partOfShard } from '../../../../src/batch/partOfShard';
+import type { Instance } from '../../../src/domain/instance';
+import { instancesOfShard, partOfShard } from '../../../src/batch/partOfShard';
 
 const instance = (id: string, version = '1.0'): Instance => ({
   ...{ id, repo: 'octo/cat', baseCommit: 'abcdef0', version, issue: '', hints: '', createdAt: '' },

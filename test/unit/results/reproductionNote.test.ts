@@ -19,7 +19,7 @@ import {
   type Reproduction,
 } from '../../../src/results/reproduction/reproductionNote';
 import { withoutMachinePaths } from '../../../src/results/reproduction/withoutMachinePaths';
-import { candidateResult } from './examples';
+import { candidateResult } from '../evaluation/examples';
 
 const own = 'tests/test_cat.py::test_purr';
 

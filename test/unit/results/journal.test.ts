@@ -3,14 +3,14 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { entryReasons } from '../../../../src/domain/verdict';
+import { entryReasons } from '../../../src/domain/verdict';
 import {
   journalPath,
   openJournal,
   parseJournal,
   readJournal,
   type JournalLine,
-} from '../../../../src/results/journal';
+} from '../../../src/results/journal';
 
 const line = (instance: string, more: Partial<JournalLine> = {}): JournalLine => ({
   instance,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { withoutAnswerNumbers } from '../../../../src/results/withoutAnswerNumbers';
+import { withoutAnswerNumbers } from '../../../src/results/withoutAnswerNumbers';
 
 const entry = (instance: string, sample: number, model = 'm') => ({ instance, model, sample });
 const finished = (entries: readonly object[]) => ({ most: 99, candidates: entries.length });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { HumanError } from '../../../src/domain/work';
 import { parseLogCommand, type ParseLogOptions } from '../../../src/commands/parseLog';
 import type { CommandContext } from '../../../src/commands/context';
-import { noSatellites } from '../commands/noSatellites';
+import { noSatellites } from './noSatellites';
 
 describe('swt-bench parse-log', () => {
   let folder = '';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Instance, Prediction } from '../../../../src/domain/instance';
-import { planBatch, type BatchPlan } from '../../../../src/batch/plan';
+import type { Instance, Prediction } from '../../../src/domain/instance';
+import { planBatch, type BatchPlan } from '../../../src/batch/plan';
 
 const testPatch = (path: string, name = 'a'): string =>
   `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1 +1,2 @@\n x\n+def test_${name}(): pass\n`;

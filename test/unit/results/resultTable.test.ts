@@ -8,7 +8,7 @@ import type { BatchEntry } from '../../../src/results/entry';
 import { toReport } from '../../../src/results/report';
 import { layOut } from '../../../src/domain/text';
 import { coverageCell, ratesText, resultLine, resultTable } from '../../../src/results/resultTable';
-import { candidateResult } from './examples';
+import { candidateResult } from '../evaluation/examples';
 
 const tableOf = (entries: readonly BatchEntry[]): string =>
   resultTable(entries.map(toReport).map(resultLine));

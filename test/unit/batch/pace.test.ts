@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { pauseGate } from '../../../../src/batch/work/pauseGate';
-import { durationText, planText, progressText } from '../../../../src/batch/progressText';
-import { throughput } from '../../../../src/batch/throughput';
-import { workersFor } from '../../../../src/batch/workersFor';
+import { pauseGate } from '../../../src/batch/work/pauseGate';
+import { durationText, planText, progressText } from '../../../src/batch/progressText';
+import { throughput } from '../../../src/batch/throughput';
+import { workersFor } from '../../../src/batch/workersFor';
 
 describe('throughput', () => {
   it('is not known until a candidate is done', () => {

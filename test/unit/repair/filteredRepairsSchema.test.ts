@@ -5,7 +5,7 @@ import {
   filteredRepairsSchema,
 } from '../../../src/repair/filteredRepairsSchema';
 import { simulatedEngine } from '../../processes/simulatedEngine';
-import { assertPublished } from './publishedSchema';
+import { assertPublished } from '../results/publishedSchema';
 
 describe('the published schema of filtered code patches', () => {
   it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {

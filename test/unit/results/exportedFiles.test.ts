@@ -14,7 +14,7 @@ import {
 } from '../../../src/results/reproduction/exportedFiles';
 import type { CandidateResult } from '../../../src/evaluation/candidateResult';
 import type { Reproduction } from '../../../src/results/reproduction/reproductionNote';
-import { candidateResult } from './examples';
+import { candidateResult } from '../evaluation/examples';
 
 const reproduction = (result: CandidateResult): Reproduction => ({
   result,

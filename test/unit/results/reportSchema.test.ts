@@ -9,7 +9,7 @@ import {
   reportFileSchema,
   reportJsonSchema,
 } from '../../../src/results/reportSchema';
-import { candidateResult } from './examples';
+import { candidateResult } from '../evaluation/examples';
 import { assertPublished } from './publishedSchema';
 
 const entries: readonly BatchEntry[] = [

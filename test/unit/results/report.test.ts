@@ -8,7 +8,7 @@ import { ungraded } from '../../../src/domain/verdict';
 import { entryOf, type BatchEntry } from '../../../src/results/entry';
 import { ratesOf, toReport, writeReport, writeSummaries } from '../../../src/results/report';
 import { modelFolderName } from '../../../src/results/runFolder';
-import { candidateResult } from './examples';
+import { candidateResult } from '../evaluation/examples';
 
 const own = 'tests/test_cat.py::test_purr';
 
