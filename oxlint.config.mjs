@@ -109,7 +109,7 @@ const neverTheAnswer = {
     'src/method/runOnR.ts',
     'src/method/oracle.ts',
     'src/method/given/goldenAnswer.ts',
-    'src/method/generation.ts',
+    'src/method/instanceSteps.ts',
   ],
   rules: importRules('method', layers.method, [
     {

@@ -1,11 +1,7 @@
 import { allOf, sampleAll, temperatureOf, type Method, type MethodCandidate } from './method';
-import {
-  candidateRequests,
-  type ForeseeableRequests,
-  type RequestSizes,
-} from './estimate/declaredRequests';
 import { pickByLibro } from './picks';
-import { failsOnR, judgeMethod, mostFailureTokens } from './steps';
+import { failsOnR, runOnR } from './steps/candidateRun';
+import { judge as judgeWith } from './steps/judge';
 
 /**
  * Several answers, each run on R. The model judges those that fail there; it sees R with the
@@ -20,16 +16,6 @@ export const libro: Method = {
   samples: 5,
   temperature: 0.7,
   canRefine: true,
-  requests: (options, sizes) => [
-    candidateRequests(
-      {
-        ...{ format: 'custom', samples: options.samples },
-        temperature: temperatureOf(libro, options),
-      },
-      sizes,
-    ),
-    judgeRequests(options.samples, sizes),
-  ],
   async produce(steps, options) {
     const temperature = temperatureOf(libro, options);
     const sampled = await sampleAll(steps, { format: 'custom', temperature }, options);
@@ -39,7 +25,7 @@ export const libro: Method = {
         ran.push(candidate);
         continue;
       }
-      const known = { ...candidate, run: await steps.runOnR(candidate.patch) };
+      const known = { ...candidate, run: await runOnR(steps, candidate.patch) };
       options.onCandidate?.(known);
       ran.push(known);
     }
@@ -51,7 +37,7 @@ export const libro: Method = {
     const judge = async (candidate: MethodCandidate): Promise<MethodCandidate> => {
       const { patch, run } = candidate;
       if (run === undefined || !toJudge.includes(candidate)) return candidate;
-      const { matches } = await steps.judge(patch, run, judgeTemperature);
+      const { matches } = await judgeWith(steps, patch, run, judgeTemperature);
       const judged = { ...candidate, matches };
       options.onCandidate?.(judged);
       return judged;
@@ -70,28 +56,6 @@ export const libro: Method = {
     return { candidates, chosen, why: whyOf(chosen, failing.length) };
   },
 };
-
-/** Tokens of a request to the judge beside the issue, and of its answer, as an estimate. */
-const judged = { prompt: 2000, answer: 300 };
-/** Tokens of the judge's prompt without the issue, the candidate and its failures. */
-const judgeFrame = 500;
-
-/**
- * The requests to the judge, one for each candidate that fails on R. The bound has a whole answer as
- * the candidate, and failures as long as they are shown.
- */
-const judgeRequests = (
-  samples: number,
-  { issueTokens, maxOutputTokens }: RequestSizes,
-): ForeseeableRequests => ({
-  ...{ stage: 'judge', count: samples, isAtMost: true },
-  inputTokens: issueTokens + judged.prompt,
-  outputTokens: Math.min(judged.answer, maxOutputTokens),
-  foresee: (steps, sample) => {
-    const inputTokens = issueTokens + judgeFrame + maxOutputTokens + mostFailureTokens;
-    return steps.foreseeBound({ method: judgeMethod, sample, inputTokens });
-  },
-});
 
 const fails = ({ run }: MethodCandidate): boolean => run !== undefined && failsOnR(run);
 

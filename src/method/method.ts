@@ -3,16 +3,14 @@ import type { Draw } from '../domain/ranking';
 import type { RepairRanking } from './agentless/repairRanking';
 import type { AcpAgent } from './acp/acpRun';
 import type { AgentLimits, LimitProfile } from './agents/agent';
-import {
-  asksForVectors,
-  type DeclaredRequests,
-  type RequestSizes,
-} from './estimate/declaredRequests';
 import { seesAnswer, type GivenSetting } from './given/setting';
 import type { Provider } from './models/providers';
 import type { Exchange } from './prompts';
 import { refineCandidate } from './refining/refineCandidate';
-import type { AnswerStep, PatchStep, RunStep, Steps, VerdictStep } from './steps';
+import type { Steps } from './steps';
+import { askForTests } from './steps/filledPrompts';
+import { readTests } from './steps/readPatch';
+import type { AnswerStep, PatchStep, RunStep, StepOf } from './trace';
 
 /** One candidate of a method, as far as the method has examined it. */
 export interface MethodCandidate {
@@ -32,7 +30,7 @@ export interface MethodCandidate {
   /** Its place among the code patches of the instance, where the method writes those. */
   readonly ranking?: RepairRanking;
   /** The oracle's verdict: for the developer, never for a model. */
-  readonly verdict?: VerdictStep;
+  readonly verdict?: StepOf<'verdict'>;
 }
 
 /** A candidate that the model wrote in this run. */
@@ -97,19 +95,12 @@ export interface Method {
   readonly canRefine?: boolean;
   /** Whether it can write a reproduction script instead of tests. */
   readonly writesScripts?: boolean;
-  /** What it asks about one instance, by stage; absent of agents, whose limits say how much. */
-  readonly requests?: (
-    options: Pick<MethodOptions, 'samples' | 'temperature' | 'tries'>,
-    sizes: RequestSizes,
-  ) => DeclaredRequests[];
+  /** Whether it turns code of R into vectors, where there is an embedding model. */
+  readonly embeds?: boolean;
+  /** How many requests it usually makes, where its limits allow many more. */
+  readonly typicalRequests?: number;
   produce(steps: Steps, options: MethodOptions): Promise<MethodResult>;
 }
-
-/** Whether a method turns code of R into vectors, where there is an embedding model. */
-export const embedsCode = ({ requests, samples }: Pick<Method, 'requests' | 'samples'>): boolean =>
-  asksForVectors(
-    requests?.({ samples }, { issueTokens: 0, contextTokens: 0, maxOutputTokens: 0 }) ?? [],
-  );
 
 /** Whether candidates of a method are made or chosen with the answer, so that they are marked. */
 export const usesAnswer = ({ runs, given }: Pick<Method, 'runs' | 'given'>): boolean =>
@@ -126,36 +117,47 @@ export const temperatureOf = (
 ): number | undefined =>
   temperature === undefined ? method.temperature : (temperature ?? undefined);
 
-/**
- * Asks for all candidates, converts them, and refines them where that is asked for. The first answer
- * comes alone: the provider's cache has the prompt then, where there is one, and the others cost less.
- * When one of these fails, the others are still awaited, so that paid answers are kept.
- */
+/** Asks for all candidates, converts them, and refines them where that is asked for. */
 export async function sampleAll(
   steps: Steps,
-  asked: Omit<Parameters<Steps['sample']>[0], 'sample'>,
+  asked: Omit<Parameters<typeof askForTests>[1], 'sample'>,
   { samples, refine = 0, onCandidate }: MethodOptions,
 ): Promise<AnsweredCandidate[]> {
-  const sampled = async (sample: number): Promise<AnsweredCandidate> => {
-    const answer = await steps.sample({ ...asked, sample, isReused: samples > 1 });
-    const candidate: AnsweredCandidate = {
-      sample,
-      answer,
-      patch: await steps.convert(answer.text, answer),
-    };
+  const converted = async (sample: number, answer: AnswerStep): Promise<AnsweredCandidate> => {
+    const candidate = { sample, answer, patch: await readTests(steps, answer.text, answer) };
     onCandidate?.(candidate);
-    return candidate;
-  };
-  const refined = async (candidate: AnsweredCandidate): Promise<AnsweredCandidate> => {
     if (refine === 0) return candidate;
-    const { sample } = candidate;
     const again = (after: Exchange): Promise<AnswerStep> =>
-      steps.sample({ ...asked, sample, after });
+      askForTests(steps, { ...asked, sample, after });
     return refineCandidate(steps, candidate, { times: refine, again, onCandidate });
   };
-  const first = await sampled(1);
-  const others = Array.from({ length: samples - 1 }, (_, index) => sampled(index + 2));
-  return allOf([first, ...others].map(async (candidate) => refined(await candidate)));
+  const isReused = samples > 1;
+  return firstThenOthers(
+    samples,
+    (sample) => askForTests(steps, { ...asked, sample, isReused }),
+    converted,
+  );
+}
+
+/**
+ * Asks for samples of one prompt. The first answer comes alone: the provider's cache has the prompt
+ * then, where there is one, and the others cost less. When one of these fails, the others are still
+ * awaited, so that paid answers stay.
+ *
+ * @param use what is made of each answer, as soon as it is there
+ */
+export async function firstThenOthers<Result>(
+  samples: number,
+  ask: (sample: number) => Promise<AnswerStep>,
+  use: (sample: number, answer: AnswerStep) => Promise<Result>,
+): Promise<Result[]> {
+  if (samples === 0) return [];
+  const first = await ask(1);
+  const others = Array.from({ length: samples - 1 }, async (_, index) => {
+    const sample = index + 2;
+    return use(sample, await ask(sample));
+  });
+  return allOf([use(1, first), ...others]);
 }
 
 /** The results of work under way. When some of it fails, the rest is still awaited. */

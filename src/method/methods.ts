@@ -8,8 +8,7 @@ import { repairMethods } from './agentless/repairMethods';
 import { passAt5 } from './passAt5';
 import { surrogate } from './surrogate/surrogate';
 import { toolsMethod } from './toolCalls/toolsMethod';
-import { zeroShot } from './zeroShot';
-import { zeroShotPlus } from './zeroShotPlus';
+import { zeroShot, zeroShotPlus } from './zeroShot';
 
 /**
  * The methods: those of the paper that ask a model, the choice by surrogate fixes, AssertFlip, agents that

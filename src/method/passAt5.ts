@@ -1,6 +1,7 @@
 import { sampleAll, temperatureOf, type Method, type MethodCandidate } from './method';
-import { candidateRequests } from './estimate/declaredRequests';
 import { pickByOracle } from './picks';
+import type { Steps } from './steps';
+import { keyOf, type PatchStep, type StepOf } from './trace';
 
 /**
  * Several answers, of which an oracle that knows the fix picks the best, by its verdict alone. It
@@ -14,12 +15,6 @@ export const passAt5: Method = {
   samples: 5,
   temperature: 0.7,
   canRefine: true,
-  requests: (options, sizes) => [
-    candidateRequests(
-      { format: 'custom', samples: options.samples, temperature: temperatureOf(passAt5, options) },
-      sizes,
-    ),
-  ],
   async produce(steps, options) {
     const temperature = temperatureOf(passAt5, options);
     const sampled = await sampleAll(steps, { format: 'custom', temperature }, options);
@@ -29,7 +24,7 @@ export const passAt5: Method = {
         candidates.push(candidate);
         continue;
       }
-      const judged = { ...candidate, verdict: await steps.verdict(candidate.patch) };
+      const judged = { ...candidate, verdict: await verdictOn(steps, candidate.patch) };
       options.onCandidate?.(judged);
       candidates.push(judged);
     }
@@ -43,6 +38,25 @@ export const passAt5: Method = {
 };
 
 const nothing = { success: false, failToPass: 0, delta: null };
+
+/** The verdict of the oracle, which no other method may ask. */
+async function verdictOn(steps: Steps, { patch }: PatchStep): Promise<StepOf<'verdict'>> {
+  const { engine, timeoutSeconds, live } = steps.parts;
+  const key = keyOf('verdict', await steps.tree(), patch, engine, timeoutSeconds);
+  return steps.recall(
+    'verdict',
+    key,
+    async ({ oracle }) => {
+      steps.progress('asking the oracle');
+      return (await oracle()).judge(patch);
+    },
+    {
+      isGood: ({ reason }) => reason !== 'could not run',
+      within: live?.inSandbox,
+      supposed: { ...nothing, applies: true, reason: '' },
+    },
+  );
+}
 
 function whyOf(chosen: MethodCandidate | undefined): string {
   if (chosen === undefined) return 'every answer is empty';

@@ -24,6 +24,11 @@ export interface MethodTrace {
 
 export type StepOf<Kind extends Step['step']> = Extract<Step, { step: Kind }>;
 
+export type AnswerStep = StepOf<'answer'>;
+export type PatchStep = StepOf<'patch'>;
+export type RunStep = StepOf<'run'>;
+export type ActStep = StepOf<'act'>;
+
 /** The steps that a provider was paid for. */
 export const paidSteps = (steps: readonly Step[]): readonly PaidStep[] =>
   steps.flatMap((step): readonly PaidStep[] => {
@@ -53,43 +58,53 @@ export async function openTrace(
   path: string,
   options: {
     readonly readOnly: boolean;
-    /** Whether the file may be missing and new steps are only remembered, when it is read only. */
-    readonly inMemory?: boolean;
+    /** Whether the file may be missing, when it is read only. */
+    readonly mayBeMissing?: boolean;
     readonly told: (line: string) => void;
   },
 ): Promise<MethodTrace> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const mayBeNew = !options.readOnly || options.inMemory === true;
+    const mayBeNew = !options.readOnly || options.mayBeMissing === true;
     if (error.code === 'ENOENT' && mayBeNew) return '';
     throw new HumanError(
       `The trace ${path} cannot be read (${error.code ?? messageOf(error)})`,
       options.readOnly ? 'A replay needs the trace of a run' : 'Name another file with --out',
     );
   });
-  const steps: Step[] = [];
-  const known = new Map<string, Step>();
-  const remember = (step: Step): void => {
-    steps.push(step);
-    known.set(`${step.step} ${step.key}`, step);
-  };
+  const memory = memoryTrace();
   for (const { number, line } of wholeLines(text)) {
     const read = readStep(line);
     if (typeof read === 'string') {
       options.told(`${path}:${number}: this line of the trace is skipped (${read})`);
-    } else remember(read);
+    } else await memory.add(read);
   }
   const journal = options.readOnly ? undefined : await openForMore(path);
   return {
-    steps,
-    find: <Kind extends Step['step']>(kind: Kind, key: string) =>
-      known.get(`${kind} ${key}`) as StepOf<Kind> | undefined,
+    ...memory,
     async add(step) {
       const line = redactKeys(JSON.stringify(step));
-      if (journal !== undefined) await journal.append(line);
-      else if (options.inMemory !== true) throw new Error('the trace is open for reading only');
-      remember(JSON.parse(line) as Step);
+      if (journal === undefined) throw new Error('the trace is open for reading only');
+      await journal.append(line);
+      await memory.add(JSON.parse(line) as Step);
     },
     close: async () => journal?.close(),
+  };
+}
+
+/** A trace that is on no disk. @param below has the steps that this one begins with */
+export function memoryTrace(below?: MethodTrace): MethodTrace {
+  const steps: Step[] = [...(below?.steps ?? [])];
+  const known = new Map<string, Step>();
+  return {
+    steps,
+    find: <Kind extends Step['step']>(kind: Kind, key: string) =>
+      (known.get(`${kind} ${key}`) as StepOf<Kind> | undefined) ?? below?.find(kind, key),
+    add(step) {
+      steps.push(step);
+      known.set(`${step.step} ${step.key}`, step);
+      return Promise.resolve();
+    },
+    close: () => Promise.resolve(),
   };
 }
 

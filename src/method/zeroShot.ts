@@ -1,24 +1,31 @@
+import type { CandidateFormat } from './prompts';
 import { onlyOne, sampleAll, temperatureOf, type Method } from './method';
-import { candidateRequests } from './estimate/declaredRequests';
 
 /** One answer, as a unified diff. */
-export const zeroShot: Method = {
+export const zeroShot = oneAnswer('unified', {
   name: 'zero-shot',
   title: 'ZeroShot',
   description: 'one answer, as a unified diff; nothing runs',
-  runs: 'nothing',
-  samples: 1,
-  temperature: 0,
-  canRefine: true,
-  requests: (options, sizes) => [
-    candidateRequests(
-      { format: 'unified', samples: 1, temperature: temperatureOf(zeroShot, options) },
-      sizes,
-    ),
-  ],
-  async produce(steps, options) {
-    const temperature = temperatureOf(zeroShot, options);
-    const asked = { format: 'unified', temperature } as const;
-    return onlyOne(await sampleAll(steps, asked, { ...options, samples: 1 }));
-  },
-};
+});
+
+/** One answer, in the custom format of the paper. */
+export const zeroShotPlus = oneAnswer('custom', {
+  name: 'zero-shot-plus',
+  title: 'ZeroShotPlus',
+  description: 'one answer, in the custom format; nothing runs',
+});
+
+function oneAnswer(
+  format: CandidateFormat,
+  names: Pick<Method, 'name' | 'title' | 'description'>,
+): Method {
+  const method: Method = {
+    ...names,
+    ...{ runs: 'nothing', samples: 1, temperature: 0, canRefine: true },
+    async produce(steps, options) {
+      const asked = { format, temperature: temperatureOf(method, options) };
+      return onlyOne(await sampleAll(steps, asked, { ...options, samples: 1 }));
+    },
+  };
+  return method;
+}

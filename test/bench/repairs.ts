@@ -15,8 +15,8 @@ import { runStore } from '../../src/evaluation/testRun';
 import { runRepairs } from '../../src/method/agentless/testing/repairRuns';
 import { modelView } from '../../src/method/modelView';
 import { budgetOf } from '../../src/method/models/budget';
-import { stepsOf } from '../../src/method/steps';
-import { openTrace } from '../../src/method/trace';
+import { Steps } from '../../src/method/steps';
+import { memoryTrace } from '../../src/method/trace';
 import { makeUnified } from '../../src/patch/makeUnified';
 import { createPythonParser } from '../../src/python/parser';
 import { prepareTrees } from '../../src/repository/trees';
@@ -101,14 +101,10 @@ async function main(): Promise<void> {
     const usual = workersFor({ name: 'local', memoryMb: 0 });
     const most = values.workers === undefined ? Math.max(2, usual) : Number(values.workers);
     for (const runs of new Set([1, most])) {
-      const trace = await openTrace(join(scratch, `${runs}.jsonl`), {
-        readOnly: true,
-        inMemory: true,
-        told: () => undefined,
-      });
+      const trace = memoryTrace();
       const now = <T>(work: () => Promise<T>): Promise<T> => work();
       const nothing = (): Promise<never> => Promise.reject(new Error('nothing is asked here'));
-      const steps = stepsOf({
+      const steps = new Steps({
         instance: { id: 'i', repo: view.repo, issue: view.issue },
         live: {
           ...{ model: { name: 'none', complete: nothing }, view: () => Promise.resolve(view) },

@@ -197,7 +197,7 @@ describe('generate in the settings of Table 5', () => {
 
   const price = ['--price', '2,8'];
   /** What a dry run says of a setting. */
-  const foreseen = async (out: string, setting: string): Promise<Record<string, unknown>> => {
+  const estimated = async (out: string, setting: string): Promise<Record<string, unknown>> => {
     const asked = server.asked.length;
     const answer = await generate(out, setting, ...price, '--dry-run', '--json');
     assert.equal(answer.status, 0, answer.stderr);
@@ -211,7 +211,7 @@ describe('generate in the settings of Table 5', () => {
 
   it('says in a dry run what a setting asks and costs, from its own prompt', async () => {
     const out = newOut();
-    const before = await foreseen(out, golden);
+    const before = await estimated(out, golden);
     assert.equal(existsSync(`${out}.trace.jsonl`), false);
     assert.equal((await generate(out, golden)).status, 0);
     const [tokens = 0] = await tokensIn(out);
@@ -220,14 +220,14 @@ describe('generate in the settings of Table 5', () => {
       ['zero-shot-plus+golden-test-file+golden-patch+golden-files', 1, tokens, undefined],
     );
     assert.ok(tokens > 0);
-    const { requests, answered } = await foreseen(out, golden);
+    const { requests, answered } = await estimated(out, golden);
     assert.deepEqual([requests, answered], [0, 1]);
   });
 
   it('bounds in a dry run what a wrong patch costs, until the trace has it @full', async () => {
     const out = newOut();
     const setting = '--given patch,files --from wrong --oracle';
-    const before = await foreseen(out, setting);
+    const before = await estimated(out, setting);
     fixes = [goldenPatch, wrongFix];
     assert.equal((await generate(out, setting, '--run-tests-locally')).status, 0);
     const [fix = 0] = await tokensIn(out);
@@ -238,7 +238,7 @@ describe('generate in the settings of Table 5', () => {
     );
     // Another setting uses the same fixes, so that its own prompt is known.
     const other = '--given patch --from wrong --oracle';
-    const after = await foreseen(out, other);
+    const after = await estimated(out, other);
     assert.deepEqual([after['requests'], after['answered'], after['at_most']], [1, 2, undefined]);
     assert.equal((await generate(out, other, '--run-tests-locally')).status, 0);
     assert.equal(after['input_tokens'], (await tokensIn(out)).at(-1));

@@ -110,24 +110,24 @@ describe('swt-bench generate --refine', () => {
   });
 
   it('says in a dry run what it may ask at most, and what the trace has', async () => {
-    const out = join(folder.path, 'foreseen.jsonl');
-    const foreseen = async (): Promise<Record<string, unknown>> => {
+    const out = join(folder.path, 'estimated.jsonl');
+    const estimated = async (): Promise<Record<string, unknown>> => {
       const { status, stdout, stderr } = await cli(
         argsOf(out, 'http://127.0.0.1:1/v1', '--refine', '2', '--dry-run', '--json'),
       );
       assert.equal(status, 0, stderr);
       return JSON.parse(stdout) as Record<string, unknown>;
     };
-    const before = await foreseen();
+    const before = await estimated();
     assert.deepEqual([before['requests'], before['answered'], before['at_most']], [3, 0, true]);
     assert.ok(Number(before['input_tokens']) > 2 * 27_000);
     const half = await play(out, [misspelt, { status: 400 }], '--refine', '2', '--retries', '0');
     assert.equal(half.status, 1, half.stderr);
-    const after = await foreseen();
+    const after = await estimated();
     assert.deepEqual([after['requests'], after['answered']], [2, 1]);
     await generation.server?.close();
     assert.equal((await play(out, [mended], '--refine', '2')).status, 0);
-    const whole = await foreseen();
+    const whole = await estimated();
     assert.deepEqual([whole['requests'], whole['answered'], whole['at_most']], [0, 2, undefined]);
   });
 

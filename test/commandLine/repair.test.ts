@@ -26,17 +26,17 @@ describe('swt-bench repair --method rag', () => {
 
   it('writes the code patch, its place, and a trace that replays', async () => {
     const out = join(folder.path, 'repairs.jsonl');
-    const foreseen = async (): Promise<unknown[]> => {
+    const estimated = async (): Promise<unknown[]> => {
       const { stdout, stderr } = await repair(out, '--dry-run', '--json');
       assert.notEqual(stdout, '', stderr);
       const { requests, answered } = JSON.parse(stdout) as Record<string, unknown>;
       return [requests, answered];
     };
-    assert.deepEqual(await foreseen(), [1, 0]);
+    assert.deepEqual(await estimated(), [1, 0]);
     assert.equal(server.asked.length, 0);
     const answer = await repair(out);
     assert.equal(answer.status, 0, answer.stderr);
-    assert.deepEqual(await foreseen(), [0, 1]);
+    assert.deepEqual(await estimated(), [0, 1]);
     assert.match(answer.stdout, /^RAG, openai-compatible\/m: 1 of 1 instances have a prediction/);
     const [asked] = server.asked;
     assert.ok(asked);

@@ -11,7 +11,7 @@ import { stageOutputsOf } from './stageOutputsOf';
 
 type Row = Readonly<Record<string, unknown>>;
 
-interface ForeseenCost {
+interface EstimatedCost {
   readonly requests: number;
   readonly answered: number;
   readonly at_most?: boolean;
@@ -20,12 +20,12 @@ interface ForeseenCost {
   readonly output_tokens_at_most: number;
   readonly dollars: { readonly at_most: number };
 }
-interface ForeseenRun extends ForeseenCost {
-  readonly stages: readonly (ForeseenCost & { readonly stage: AgentlessStage })[];
+interface EstimatedRun extends EstimatedCost {
+  readonly stages: readonly (EstimatedCost & { readonly stage: AgentlessStage })[];
 }
 
 /** Asserts that a dry run says what a run asked, and bounds its tokens and dollars from near. */
-function assertBounded(run: ForeseenRun, trace: readonly Row[]): void {
+function assertBounded(run: EstimatedRun, trace: readonly Row[]): void {
   const prompts = trace.filter(({ step }) => step === 'prompt');
   const tokensIn = new Map(prompts.map(({ prompt, tokens }) => [prompt, Number(tokens)]));
   const tokensOf = (rows: readonly Row[]): number =>
@@ -82,16 +82,16 @@ describe('swt-bench repair --method agentless', () => {
   ];
   const repair = (out: string, ...more: string[]): Promise<Answer> => cli(argsOf(out, ...more));
   const embedding = ['--embedding-model', 'openai-compatible/e', '--embedding-price', '0.02'];
-  const foreseenOf = async (out: string): Promise<ForeseenRun> => {
+  const estimateOf = async (out: string): Promise<EstimatedRun> => {
     const { status, stdout, stderr } = await repair(out, ...priced, '--dry-run', '--json');
     assert.equal(status, 0, stderr);
-    return JSON.parse(stdout) as ForeseenRun;
+    return JSON.parse(stdout) as EstimatedRun;
   };
   const priced = [...embedding, '--price', '2.5,10', '--budget', '5'];
 
   it('goes from the issue to 40 patches, and chooses by tests and votes', async () => {
     const out = join(folder.path, 'whole.jsonl');
-    const bound = await foreseenOf(out);
+    const bound = await estimateOf(out);
     assert.deepEqual([server.asked.length, server.embedded.length], [0, 0]);
     const answer = await repair(out, ...priced);
     assert.equal(answer.status, 0, answer.stderr);
@@ -140,7 +140,7 @@ describe('swt-bench repair --method agentless', () => {
     const dollars = paid.reduce((sum, each) => sum + Number(each['dollars']), 0);
     assert.ok(Math.abs(dollars - Number(row?.['dollars'])) < 1e-6);
     assertBounded(bound, await jsonLinesOf(`${out}.trace.jsonl`));
-    const rest = await foreseenOf(out);
+    const rest = await estimateOf(out);
     assert.deepEqual([rest.requests, rest.answered, rest.input_tokens], [0, 50, 0]);
     const before = [server.asked.length, server.embedded.length];
     assert.deepEqual([(await repair(out, '--replay', ...embedding)).status], [0]);

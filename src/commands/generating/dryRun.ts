@@ -1,6 +1,6 @@
 import { jsonText } from '../../domain/text';
 import type { Method } from '../../method/method';
-import { foresee } from '../../method/generation';
+import { estimateRun } from '../../method/estimate/estimate';
 import { budgetOf } from '../../method/models/budget';
 import type { ChatModel } from '../../method/models/chatModel';
 import { openTrace } from '../../method/trace';
@@ -29,7 +29,7 @@ export async function dryRun(parts: DryRunParts): Promise<number> {
     else context.stdout(agentBoundText(count, limits, price !== undefined));
     return EXIT.done;
   }
-  const found = await foreseen(parts);
+  const found = await estimated(parts);
   for (const { instance, failure } of found.failed) {
     context.stderr(`swt-bench: ${instance}: ${failure}\n`);
   }
@@ -47,11 +47,11 @@ function limitsOf(
   return { calls, dollars: Math.min(dollars, instanceBudget ?? dollars) };
 }
 
-async function foreseen(parts: DryRunParts): Promise<DryRun> {
+async function estimated(parts: DryRunParts): Promise<DryRun> {
   const { options, context, out } = parts;
   const reporter = terminalReporter(context);
   const told = (line: string): void => reporter.log(line);
-  const trace = await openTrace(`${out}.trace.jsonl`, { readOnly: true, inMemory: true, told });
+  const trace = await openTrace(`${out}.trace.jsonl`, { readOnly: true, mayBeMissing: true, told });
   const model: ChatModel = {
     name: options.model,
     complete: () => Promise.reject(new Error('a dry run asks for nothing')),
@@ -60,7 +60,7 @@ async function foreseen(parts: DryRunParts): Promise<DryRun> {
   const engine = () => Promise.reject(new Error('a dry run runs nothing'));
   const live = await liveParts({ ...parts, width }, { model }, engine);
   const request = { ...requestOf({ ...parts, width }), live, trace, reporter };
-  const all = await foresee({ ...request, budget: budgetOf({}) });
+  const all = await estimateRun({ ...request, budget: budgetOf({}) });
   reporter.clear();
   return dryRunOf(all, options);
 }

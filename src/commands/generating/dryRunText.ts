@@ -1,9 +1,10 @@
 import { layOut, plural } from '../../domain/text';
-import type { Foreseen } from '../../method/generation';
+import type { InstanceEstimate } from '../../method/estimate/estimate';
+import type { CountedRequest } from '../../method/estimate/walk';
 import { dollarsOf, type Price } from '../../method/models/budget';
 
 /** What the requests of a run, or of one of its stages, are and cost. */
-interface ForeseenCost {
+interface EstimatedCost {
   readonly requests: number;
   /** Requests whose answers the trace has, which are not among `requests`. */
   readonly answered: number;
@@ -19,14 +20,12 @@ interface ForeseenCost {
 }
 
 /** What a run would ask and cost. */
-export interface DryRun extends ForeseenCost {
+export interface DryRun extends EstimatedCost {
   readonly instances: number;
   /** In the order of the method. */
-  readonly stages: readonly (ForeseenCost & { readonly stage: string })[];
+  readonly stages: readonly (EstimatedCost & { readonly stage: string })[];
   readonly failed: readonly { readonly instance: string; readonly failure: string }[];
 }
-
-type StageForeseen = Extract<Foreseen, { requests: unknown }>['requests'][number];
 
 /** Prices, and the most tokens of one answer. */
 interface Pricing {
@@ -37,11 +36,11 @@ interface Pricing {
 }
 
 /** Sums up what instances would ask. */
-export function dryRunOf(foreseen: readonly Foreseen[], pricing: Pricing): DryRun {
-  const all = foreseen.flatMap((each) => ('requests' in each ? each.requests : []));
+export function dryRunOf(estimates: readonly InstanceEstimate[], pricing: Pricing): DryRun {
+  const all = estimates.flatMap((each) => ('requests' in each ? each.requests : []));
   const stages = [...new Set(all.map(({ stage }) => stage))];
   return {
-    instances: foreseen.length,
+    instances: estimates.length,
     ...costOf(all, pricing),
     stages: stages.map((stage) => ({
       stage,
@@ -50,16 +49,16 @@ export function dryRunOf(foreseen: readonly Foreseen[], pricing: Pricing): DryRu
         pricing,
       ),
     })),
-    failed: foreseen.flatMap((each) => ('failure' in each ? [each] : [])),
+    failed: estimates.flatMap((each) => ('failure' in each ? [each] : [])),
   };
 }
 
 function costOf(
-  all: readonly StageForeseen[],
+  all: readonly CountedRequest[],
   { maxOutputTokens, price, embeddingPrice }: Pricing,
-): ForeseenCost {
+): EstimatedCost {
   const asked = all.filter(({ isAnswered }) => !isAnswered);
-  const tokensOf = (some: readonly StageForeseen[]): number =>
+  const tokensOf = (some: readonly CountedRequest[]): number =>
     some.reduce((sum, each) => sum + each.inputTokens, 0);
   const requests = asked.filter(({ isEmbedding }) => isEmbedding !== true);
   const embeddedTokens = tokensOf(asked.filter(({ isEmbedding }) => isEmbedding === true));
@@ -91,7 +90,7 @@ export const dryRunDocument = (run: DryRun): object => ({
   failed: run.failed.map(({ instance, failure }) => ({ instance_id: instance, error: failure })),
 });
 
-const costDocument = (of: ForeseenCost): object => ({
+const costDocument = (of: EstimatedCost): object => ({
   requests: of.requests,
   answered: of.answered,
   ...(of.isAtMost && { at_most: true }),

@@ -4,7 +4,7 @@ import type { Instance } from '../../domain/instance';
 import type { Engine } from '../../engine/engine';
 import { runStore } from '../../evaluation/testRun';
 import type { LimitProfile } from '../../method/agents/agent';
-import type { GenerationRequest, LiveParts } from '../../method/generation';
+import type { GenerationRequest, LiveParts } from '../../method/instanceSteps';
 import type { Method } from '../../method/method';
 import type { Price } from '../../method/models/budget';
 import { embeddingBeside, type EmbeddingUse } from '../../method/models/embeddingUse';

@@ -1,6 +1,7 @@
 import { throughput } from '../../batch/throughput';
 import type { Reporter } from '../../domain/work';
-import type { GenerationEntry, GenerationHooks } from '../../method/generation';
+import type { GenerationEntry } from '../../method/generation';
+import type { GenerationHooks } from '../../method/instanceSteps';
 import type { Budget, Spent } from '../../method/models/budget';
 import type { CommandContext } from '../context';
 import {

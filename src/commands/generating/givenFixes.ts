@@ -2,7 +2,7 @@ import { HumanError } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import type { Dataset } from '../../dataset/dataset';
 import { isMadeUp, loadPredictions } from '../../dataset/predictions';
-import type { GenerationRequest } from '../../method/generation';
+import type { GenerationRequest } from '../../method/instanceSteps';
 import { surrogateFixes } from '../../method/surrogate/surrogate';
 
 /**

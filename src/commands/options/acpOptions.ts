@@ -7,7 +7,7 @@ import {
   acpNamed,
   acpPrefix,
   isAcp,
-  usualAcpSeconds,
+  defaultAcpSeconds,
 } from '../../method/acp/acpMethod';
 import { acpPresets, type AcpDefinition } from '../../method/acp/acpPresets';
 import { placeholders, variableName } from '../../method/acp/agentEnvironment';
@@ -49,7 +49,7 @@ export const withAcpOptions = (command: Command): Command =>
     )
     .option(
       '--agent-timeout <seconds>',
-      `acp: limit for the session of an agent (default: ${usualAcpSeconds})`,
+      `acp: limit for the session of an agent (default: ${defaultAcpSeconds})`,
       positive,
     )
     .option('--agent-title <name>', 'acp: name of the agent for people')

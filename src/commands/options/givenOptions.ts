@@ -8,7 +8,7 @@ import {
   type GivenSource,
 } from '../../method/given/setting';
 import type { Method } from '../../method/method';
-import { zeroShotPlus } from '../../method/zeroShotPlus';
+import { zeroShotPlus } from '../../method/zeroShot';
 import { list } from './optionValues';
 
 /** The options of `generate` for the settings of Table 5 of the paper. */

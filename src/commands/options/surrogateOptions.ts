@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { HumanError } from '../../domain/work';
 import type { Method } from '../../method/method';
-import { surrogate, usualSurrogate } from '../../method/surrogate/surrogate';
+import { surrogate, defaultSurrogate } from '../../method/surrogate/surrogate';
 import { list, natural } from './optionValues';
 
 /** The options of `generate` for the method `surrogate`. */
@@ -16,7 +16,7 @@ export const withSurrogateOptions = (command: Command): Command =>
   command
     .option(
       '--fixes <n>',
-      `surrogate: fixes that the model is asked for (default: ${usualSurrogate.fixes})`,
+      `surrogate: fixes that the model is asked for (default: ${defaultSurrogate.fixes})`,
       natural,
     )
     .option(
@@ -26,7 +26,7 @@ export const withSurrogateOptions = (command: Command): Command =>
     )
     .option(
       '--rounds <n>',
-      `surrogate: rounds in which the model sees where its tests disagree (default: ${usualSurrogate.rounds})`,
+      `surrogate: rounds in which the model sees where its tests disagree (default: ${defaultSurrogate.rounds})`,
       natural,
     );
 
@@ -55,7 +55,7 @@ export function methodWithFixes(method: Method, options: SurrogateOptions): Meth
     );
   }
   return surrogate({
-    fixes: fixesFrom === undefined ? (fixes ?? usualSurrogate.fixes) : 0,
-    rounds: rounds ?? usualSurrogate.rounds,
+    fixes: fixesFrom === undefined ? (fixes ?? defaultSurrogate.fixes) : 0,
+    rounds: rounds ?? defaultSurrogate.rounds,
   });
 }

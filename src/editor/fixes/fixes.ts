@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Cancelled, HumanError, type Reporter } from '../../domain/work';
 import { agentlessSettings } from '../../method/agentless/agentlessSettings';
 import { repairMethods } from '../../method/agentless/repairMethods';
-import { embedsCode, type Method } from '../../method/method';
+import type { Method } from '../../method/method';
 import { methodNamed, methodOf } from '../../method/methods';
 import { told } from '../../method/models/budget';
 import { embeddingBeside, type EmbeddingUse } from '../../method/models/embeddingUse';
@@ -164,7 +164,7 @@ export class Fixes implements vscode.Disposable {
     });
     if (chosen === undefined) return;
     const { method, model } = chosen;
-    const embeds = embedding !== undefined && embedsCode(method);
+    const embeds = embedding !== undefined && method.embeds === true;
     const finished = await this.work({
       ...chosen,
       // No repair method is an agent, so the limits do not count.

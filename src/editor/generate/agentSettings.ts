@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { HumanError } from '../../domain/work';
-import { acpPrefix, usualAcpSeconds } from '../../method/acp/acpMethod';
+import { acpPrefix, defaultAcpSeconds } from '../../method/acp/acpMethod';
 import { acpPresets, type AcpDefinition } from '../../method/acp/acpPresets';
 import { variableName, type Template } from '../../method/acp/agentEnvironment';
 import { wordsOfCommand } from '../../method/acp/wordsOfCommand';
@@ -41,7 +41,7 @@ const entry = z.strictObject({
   authMethod: z.string().optional(),
   env: z.record(z.string().regex(variableName, 'no name of a variable'), template).default({}),
   files: z.record(homePath, template).optional(),
-  timeout: z.number().positive().max(1e6).default(usualAcpSeconds),
+  timeout: z.number().positive().max(1e6).default(defaultAcpSeconds),
 });
 
 /** Names that make no other command of the command line. */

@@ -2,7 +2,7 @@ import type * as vscode from 'vscode';
 import { findingSentences } from '../../domain/finding';
 import { isFailure, type TestResult } from '../../domain/outcome';
 import { shownTitle, type MethodCandidate } from '../../method/method';
-import type { RunStep } from '../../method/steps';
+import type { RunStep } from '../../method/trace';
 import { bounded } from '../../method/tools/tool';
 import type { StepOf } from '../../method/trace';
 import { coverageCell } from '../../results/resultTable';

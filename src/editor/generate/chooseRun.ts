@@ -3,12 +3,17 @@ import { HumanError } from '../../domain/work';
 import type { LimitProfile } from '../../method/agents/agent';
 import type { Method } from '../../method/method';
 import { methodOf } from '../../method/methods';
-import { tokenCounter } from '../../method/tokens';
 import type { InstanceSource } from '../instance/instanceRoles';
 import { openSetting } from '../shell/settingNames/openSetting';
 import { askForTestsOfModels } from '../tools/testsOfModels';
 import type { ChoosableModels, ChosenModel } from './choosableModels';
-import { costInWords, estimatedCost, type EstimateParts, type Priced } from './estimatedCost';
+import {
+  costInWords,
+  estimatedCost,
+  type EstimateParts,
+  type EstimatedCost,
+  type Priced,
+} from './estimatedCost';
 import { generateSettings } from './settings';
 
 /** What a caller has chosen by their names; the person is asked for the others. */
@@ -55,24 +60,24 @@ export async function chooseRun(
   { folder }: Pick<InstanceSource, 'folder'>,
   { title, methods, models, parts, more, further }: Choosing,
 ): Promise<ChosenRun | undefined> {
-  const costOf = (method: Method, priced: Priced | undefined): string =>
-    costInWords(vscode.l10n, estimatedCost(method, parts), priced);
+  const words = (cost: EstimatedCost, priced: Priced | undefined): string =>
+    costInWords(vscode.l10n, cost, priced);
   const method =
     names.method === undefined
-      ? await chooseMethod(title, methods, further, (each) =>
-          [costOf(each, models.lastPriced()), ...(more === undefined ? [] : [more(each)])].join(
-            ' · ',
-          ),
-        )
+      ? await chooseMethod(title, methods, further, async (each) => {
+          const cost = words(await estimatedCost(each, parts), models.lastPriced());
+          return [cost, ...(more === undefined ? [] : [more(each)])].join(' · ');
+        })
       : methodByName(names.method, methods);
   if (method === undefined) return undefined;
+  const cost = await estimatedCost(method, parts);
   const { title: name, asksItself } = method;
   const asking = asksItself && { title: name, providers: asksItself.providers };
   const model =
     names.model === undefined
       ? await models.choose(vscode.l10n.t('{0} with {1}: Which Model?', title, method.title), {
           ...{ needsTools: method.needsTools === true, asking },
-          costOf: (priced) => costOf(method, priced),
+          costOf: (priced) => words(cost, priced),
         })
       : await models.byName(names.model, asking);
   if (model === undefined) return undefined;
@@ -90,14 +95,13 @@ async function chooseMethod(
   methods: readonly Method[],
   further: FurtherMethods | undefined,
   // The end of a long line is cut off, and the cost is not said elsewhere.
-  detailOf: (method: Method) => string,
+  detailOf: (method: Method) => Promise<string>,
 ): Promise<Method | undefined> {
-  const items = methods.map((method): MethodItem => ({
-    label: method.title,
-    description: method.description,
-    detail: detailOf(method),
-    method,
-  }));
+  const items: MethodItem[] = [];
+  for (const method of methods) {
+    const { title: label, description } = method;
+    items.push({ label, description, detail: await detailOf(method), method });
+  }
   const last: MethodItem[] = further === undefined ? [] : [{ ...further }];
   const chosen = await vscode.window.showQuickPick([...items, ...last], {
     title: vscode.l10n.t('{0}: Which Method?', title),
@@ -118,11 +122,10 @@ function methodByName(name: string, methods: readonly Method[]): Method {
 
 /** The parts of an estimate for the open instance, with the settings of this moment. */
 export async function estimateParts(
-  open: Pick<InstanceSource, 'instance'>,
+  open: Pick<InstanceSource, 'instance' | 'python'>,
   limits: LimitProfile = generateSettings().agentLimits,
 ): Promise<EstimateParts> {
-  const { issue } = await open.instance();
-  const count = await tokenCounter();
   const { contextTokens, maxOutputTokens } = generateSettings();
-  return { issueTokens: count(issue), contextTokens, maxOutputTokens, limits };
+  const [instance, python] = [await open.instance(), () => open.python()];
+  return { instance, python, contextTokens, maxOutputTokens, limits };
 }

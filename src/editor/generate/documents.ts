@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { asShown } from '../../patch/bytes';
-import type { AnswerStep } from '../../method/steps';
+import type { AnswerStep } from '../../method/trace';
 import type { StepOf } from '../../method/trace';
 import { patchDigest } from '../instance/edits';
 import { scheme } from '../shell/names';

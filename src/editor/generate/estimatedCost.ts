@@ -2,15 +2,13 @@ import type * as vscode from 'vscode';
 import { dollarsOf, type Price } from '../../method/models/budget';
 import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import type { LimitProfile } from '../../method/agents/agent';
-import {
-  asksForVectors,
-  type DeclaredRequests,
-  type RequestSizes,
-} from '../../method/estimate/declaredRequests';
+import { estimateBlind, type BlindEstimateParts } from '../../method/estimate/estimate';
+import type { CountedRequest } from '../../method/estimate/walk';
 import type { Method } from '../../method/method';
+import { tokenCounter } from '../../method/tokens';
 
-/** What an estimate is made of, in tokens. */
-export interface EstimateParts extends RequestSizes {
+/** What an estimate is made of. */
+export interface EstimateParts extends Omit<BlindEstimateParts, 'embedding'> {
   /** The limits of agents. */
   readonly limits: LimitProfile;
   /** The embedding model, and the tokens of R for it; absent where there is none. */
@@ -18,11 +16,11 @@ export interface EstimateParts extends RequestSizes {
 }
 
 /** What a method turns into vectors, at most. */
-interface EmbeddedParts extends Pick<EmbeddingUse, 'name' | 'price'> {
+interface EmbeddedParts extends EmbeddingUse {
   readonly tokens: number;
 }
 
-interface EstimatedCost {
+export interface EstimatedCost {
   readonly requests: number;
   /** Requests at which the method ends, where it usually ends before. */
   readonly mostRequests: number | undefined;
@@ -46,46 +44,45 @@ const agentPrompt = 2000;
 const agentAnswer = 300;
 const agentObservation = 1200;
 /** Calls that an agent rarely exceeds, whatever its limit. */
-const usualCalls = 30;
+const typicalCalls = 30;
 
 /**
- * What a method may cost on one instance, by the requests that it declares. An agent sends its
- * history with each call, so its cost grows with the square of its calls.
+ * What a method may cost on one instance, by a walk through it. An agent sends its history with each
+ * call, so its cost grows with the square of its calls.
  */
-export function estimatedCost(
-  method: Pick<Method, 'samples' | 'limits' | 'requests'>,
-  { limits: profile, embedding, ...sizes }: EstimateParts,
-): EstimatedCost {
-  const { samples, limits } = method;
+export async function estimatedCost(
+  method: Pick<Method, 'samples' | 'limits' | 'typicalRequests' | 'produce'>,
+  { limits: profile, embedding, ...parts }: EstimateParts,
+): Promise<EstimatedCost> {
+  const { limits, typicalRequests = Infinity } = method;
   if (limits !== undefined) {
+    const issueTokens = (await tokenCounter())(parts.instance.issue);
     const { calls, dollars } = limits[profile];
-    const requests = Math.min(calls, usualCalls);
+    const requests = Math.min(calls, typicalCalls);
     const turns = (requests * (requests - 1)) / 2;
     const history = turns * (agentAnswer + agentObservation);
     return {
       requests,
       mostRequests: calls > requests ? calls : undefined,
-      inputTokens: requests * (agentPrompt + sizes.issueTokens) + history,
+      inputTokens: requests * (agentPrompt + issueTokens) + history,
       outputTokens: requests * agentAnswer,
       mostDollars: dollars,
     };
   }
-  const declared = method.requests?.({ samples }, sizes) ?? [];
-  const sum = (of: (each: DeclaredRequests) => number): number =>
-    declared.reduce((total, each) => total + (each.isEmbedding === true ? 0 : of(each)), 0);
-  const requests = sum(usualCount);
-  const most = sum(({ count }) => count);
+  const counted = await estimateBlind(method, { ...parts, embedding });
+  const asked = counted.filter(({ isEmbedding }) => isEmbedding !== true);
+  const typical = asked.slice(0, typicalRequests);
+  const sum = (of: (each: CountedRequest) => number): number =>
+    typical.reduce((total, each) => total + of(each), 0);
   return {
-    requests,
-    mostRequests: most > requests ? most : undefined,
-    inputTokens: sum((each) => usualCount(each) * each.inputTokens),
-    outputTokens: sum((each) => usualCount(each) * each.outputTokens),
+    requests: typical.length,
+    mostRequests: asked.length > typical.length ? asked.length : undefined,
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
     mostDollars: undefined,
-    ...(embedding !== undefined && asksForVectors(declared) && { embedding }),
+    ...(embedding !== undefined && asked.length < counted.length && { embedding }),
   };
 }
-
-const usualCount = ({ count, usual = count }: DeclaredRequests): number => usual;
 
 /**
  * An estimate for a person who chooses: dollars with the name of the model where its price is known,

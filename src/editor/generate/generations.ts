@@ -5,13 +5,8 @@ import { sha256 } from '../../files/digest';
 import type { Instance } from '../../domain/instance';
 import { HumanError, silent, type Reporter } from '../../domain/work';
 import { runStore } from '../../evaluation/testRun';
-import {
-  generate,
-  type Cost,
-  type GenerationEntry,
-  type GenerationRequest,
-  type LiveParts,
-} from '../../method/generation';
+import { generate, type Cost, type GenerationEntry } from '../../method/generation';
+import type { GenerationRequest, LiveParts } from '../../method/instanceSteps';
 import type { LimitProfile } from '../../method/agents/agent';
 import type { Method, MethodCandidate } from '../../method/method';
 import { budgetOf, type Budget } from '../../method/models/budget';

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { isFailure, type TestResult } from '../../domain/outcome';
 import { engineNames } from '../../engine/engine';
 import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless/agentlessSettings';
-import { acpMethod, isAcp, usualAcpSeconds } from '../../method/acp/acpMethod';
+import { acpMethod, isAcp, defaultAcpSeconds } from '../../method/acp/acpMethod';
 import type { AcpAgent } from '../../method/acp/acpRun';
 import { limitProfiles } from '../../method/agents/agent';
 import type { MethodCandidate, Method } from '../../method/method';
 import { allMethodNames, methodNamed } from '../../method/methods';
 import { refiningMethod } from '../../method/refining/refiningMethod';
-import { failsOnR, type Steps } from '../../method/steps';
+import type { Steps } from '../../method/steps';
+import { failsOnR, runOnR } from '../../method/steps/candidateRun';
 import { Cancelled, messageOf, type Reporter } from '../../domain/work';
 import { spentOn, type Spent } from '../../method/models/budget';
 import type { EmbeddingUse } from '../../method/models/embeddingUse';
@@ -75,7 +76,7 @@ export function methodOfRecord({
   agent,
 }: Pick<GenerationRecord, 'method' | 'refine' | 'agent'>): Method {
   if (!isAcp(name)) return refinedWhereItCan(methodNamed(name), refine);
-  const { title = name, seconds = usualAcpSeconds, definition, programDigest } = agent ?? {};
+  const { title = name, seconds = defaultAcpSeconds, definition, programDigest } = agent ?? {};
   return acpMethod({
     ...{ name, title, seconds, definition, programDigest: () => Promise.resolve(programDigest) },
     ...{ argv: [], env: {}, providers: [], program: undefined, advice: '' },
@@ -156,7 +157,7 @@ async function runOrNot(
   reporter: Reporter,
 ): Promise<MethodCandidate['run']> {
   try {
-    return await steps.runOnR(patch);
+    return await runOnR(steps, patch);
   } catch (error) {
     if (error instanceof Cancelled) throw error;
     reporter.log(messageOf(error));

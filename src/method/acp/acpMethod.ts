@@ -5,9 +5,11 @@ import type { LimitProfile } from '../agents/agent';
 import type { Method, MethodCandidate, MethodOptions, MethodResult } from '../method';
 import type { Steps } from '../steps';
 import { providers } from '../models/providers';
-import { keyOf, type StepOf } from '../trace';
+import { readTests } from '../steps/readPatch';
+import { keyOf, type ActStep, type MethodTrace, type StepOf } from '../trace';
 import { acpPresets, type AcpDefinition, type AcpPreset } from './acpPresets';
-import type { AcpAgent, AcpLimits } from './acpRun';
+import { acpPromptVersion } from './acpPrompt';
+import { AcpRun, type AcpAgent, type AcpLimits } from './acpRun';
 import type { AcpEnding } from './acpEnding';
 import { wordsOfCommand } from './wordsOfCommand';
 
@@ -18,7 +20,7 @@ export const acpPrefix = 'acp:';
 export const isAcp = (name: string): boolean => name.startsWith(acpPrefix);
 
 /** Seconds of a session: OpenHands gives a prompt as many. */
-export const usualAcpSeconds = 3600;
+export const defaultAcpSeconds = 3600;
 
 const limitsOf: Readonly<Record<LimitProfile, AcpLimits>> = {
   paper: { calls: 100, dollars: 3 },
@@ -29,7 +31,7 @@ const limitsOf: Readonly<Record<LimitProfile, AcpLimits>> = {
 export interface AcpUse {
   /** Folder of this machine with its program; undefined where the image has it. */
   readonly program: string | undefined;
-  /** Seconds of a session; {@link usualAcpSeconds} when absent. */
+  /** Seconds of a session; {@link defaultAcpSeconds} when absent. */
   readonly seconds?: number | undefined;
   /** Says how the folder is named, for errors: `Name … with --agent-program`. */
   readonly advice: string;
@@ -61,7 +63,7 @@ export function acpNamed(name: string): AcpDefinition {
 export function acpAgent(
   name: string,
   definition: AcpDefinition,
-  { program, seconds = usualAcpSeconds, advice }: AcpUse,
+  { program, seconds = defaultAcpSeconds, advice }: AcpUse,
 ): AcpAgent {
   return {
     ...{ ...definition, name, program, seconds, advice },
@@ -77,7 +79,7 @@ export const acpMethod = (agent: AcpAgent): Method => ({
   limits: limitsOf,
   asksItself: { agent, providers: agent.providers },
   async produce(steps, { limits = 'paper', onCandidate }) {
-    const session = await steps.converse(agent, limitsOf[limits]);
+    const session = await converse(steps, agent, limitsOf[limits]);
     return resultOf(session, steps, onCandidate);
   },
 });
@@ -133,10 +135,49 @@ function digestOnce(program: string | undefined, advice: string): AcpAgent['prog
   };
 }
 
+/** Lets an agent that brings its own tools and program work on R until its session ends. */
+async function converse(
+  steps: Steps,
+  agent: AcpAgent,
+  limits: AcpLimits,
+): Promise<StepOf<'session'>> {
+  const { instance, model, engine, maxOutputTokens } = steps.parts;
+  const { trace, budget, signal, reporter, onAnswer, onAct, onSession } = steps.parts;
+  const { repo, issue } = instance;
+  // Another version of a program is another agent.
+  const programDigest = await agent.programDigest(signal);
+  const of = [agent.name, acpPromptVersion, repo, issue, limits, agent.seconds, engine];
+  const made = [programDigest, await steps.tree(), model, maxOutputTokens];
+  const defined = agent.definition === undefined ? [] : [agent.definition];
+  const key = keyOf('session', ...of, ...made, ...defined);
+  let isLive = false;
+  const session = await steps.recall('session', key, ({ upstream, view, inTurn }) => {
+    if (upstream === undefined) throw new Error('the run has no way to a model for agents');
+    isLive = true;
+    return new AcpRun({
+      ...{ agent, limits, key, programDigest, instance, model, upstream, view, trace, budget },
+      ...{ maxOutputTokens, inTurn, signal, reporter, onAct },
+    }).toEnd();
+  });
+  for (const each of session.answers) {
+    const answer = trace.find('answer', each);
+    if (answer !== undefined) onAnswer?.(answer);
+  }
+  if (!isLive) for (const act of actsOf(session, trace)) onAct?.(act);
+  onSession?.(session);
+  return session;
+}
+
+/** What an agent did in a session after its first answer, in its order. */
+function actsOf({ answers }: StepOf<'session'>, { steps }: MethodTrace): ActStep[] {
+  const keys = new Set(answers);
+  return steps.filter((step): step is ActStep => step.step === 'act' && keys.has(step.answer));
+}
+
 /** What an agent leaves is submitted, however its session ended. */
 async function resultOf(
   session: StepOf<'session'>,
-  steps: Pick<Steps, 'convert'>,
+  steps: Steps,
   onCandidate: MethodOptions['onCandidate'],
 ): Promise<MethodResult> {
   const { patch } = session;
@@ -144,7 +185,7 @@ async function resultOf(
   if (patch === '') return { candidates: [], chosen: undefined, why };
   const candidate: MethodCandidate = {
     sample: 1,
-    patch: await steps.convert(patch, { key: session.key }),
+    patch: await readTests(steps, patch, { key: session.key }),
   };
   onCandidate?.(candidate);
   return { candidates: [candidate], chosen: candidate, why };

@@ -13,7 +13,7 @@ import type { ToolResult } from '../modelProxy/toolResults';
 import type { ModelUpstream } from '../models/openModel';
 import type { ModelView } from '../modelView';
 import { bounded } from '../tools/tool';
-import { keyOf, type MethodTrace, type StepOf } from '../trace';
+import { keyOf, type ActStep, type AnswerStep, type MethodTrace, type StepOf } from '../trace';
 import type { Step } from '../traceSteps';
 import { acpPrompt } from './acpPrompt';
 import type { AcpDefinition } from './acpPresets';
@@ -43,8 +43,6 @@ export interface AcpAgent extends AcpDefinition {
 
 export type AcpLimits = Pick<AgentLimits, 'calls' | 'dollars'>;
 type SessionStep = StepOf<'session'>;
-type AnswerStep = StepOf<'answer'>;
-type ActStep = StepOf<'act'>;
 /** What a session adds to its trace. */
 type MadeSession = Omit<SessionStep, 'step' | 'key' | 'at' | 'instance'>;
 

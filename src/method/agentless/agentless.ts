@@ -6,7 +6,6 @@ import {
   type AgentlessStage,
 } from './agentlessSettings';
 import { givenRepairs, type UnrankedRepairs } from './givenRepairs';
-import { agentlessRequests } from './agentlessRequests';
 import { isInRun, rankingOf, type StageSettings, type StageWork } from './stageWork';
 import { combinedFiles } from './localisation/combinedFiles';
 import {
@@ -22,6 +21,7 @@ import { relatedElements } from './localisation/relatedElements';
 import { sampledRepairs } from './sampledRepairs';
 import { regressionTests } from './testing/regressionTests';
 import { suspiciousFiles } from './localisation/suspiciousFiles';
+import { isGiven } from '../steps/stages';
 
 /**
  * Agentless (https://arxiv.org/abs/2407.01489): from the issue to files, elements and lines, and from
@@ -40,7 +40,7 @@ export function agentless(settings: AgentlessSettings = agentlessSettings()): Me
     runs: runsTests(settings) ? 'R' : 'nothing',
     samples: settings.locationSamples * settings.repairSamples,
     temperature: 0,
-    requests: (options, sizes) => agentlessRequests(settingsWith(options), sizes),
+    embeds: isInRun(settings, 'retrieval'),
     async produce(steps, options) {
       const work: StageWork = { ...settingsWith(options), steps };
       const ended = { candidates: [], chosen: undefined, why: '', until: settings.until };
@@ -48,8 +48,11 @@ export function agentless(settings: AgentlessSettings = agentlessSettings()): Me
       if (repaired === undefined || settings.until === 'repair') return ended;
       const { files, patches } = repaired;
       if (patches.length === 0) {
-        const isGiven = steps.isGiven('repair');
-        return nothing(isGiven ? 'no patch is given' : 'no stage names a file of the repository');
+        return nothing(
+          isGiven(steps, 'repair')
+            ? 'no patch is given'
+            : 'no stage names a file of the repository',
+        );
       }
       const ranking = rankingOf(work);
       if (settings.until === 'regression') {
@@ -76,7 +79,7 @@ async function repairs(
   const { steps, settings } = work;
   const order = agentlessStages.indexOf(settings.until);
   const endsBefore = order < agentlessStages.indexOf('repair');
-  if (steps.isGiven('repair') && !endsBefore) return givenRepairs(work, onCandidate);
+  if (isGiven(steps, 'repair') && !endsBefore) return givenRepairs(work, onCandidate);
   const found = await localised(work);
   if (found === undefined) return undefined;
   const { files, sets } = found;

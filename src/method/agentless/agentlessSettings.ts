@@ -1,5 +1,5 @@
-import { regressionKinds, usualRegression } from './testing/regressionTests';
-import { reproductionTemperature, usualReproduction } from './testing/reproductionTests';
+import { regressionKinds, defaultRegression } from './testing/regressionTests';
+import { reproductionTemperature, defaultReproduction } from './testing/reproductionTests';
 
 /** The stages of Agentless, in their order. The selection follows the last. */
 export const agentlessStages = [
@@ -79,12 +79,12 @@ export const agentlessNumbers = {
   },
   regressionFiles: {
     ...{ option: '--regression-files', stage: 'regression', kind: 'whole' },
-    usual: usualRegression.regressionFiles,
+    usual: defaultRegression.regressionFiles,
     meaning: 'test files that run with each patch, those nearest to the suspicious files first',
   },
   reproductionSamples: {
     ...{ option: '--reproduction-samples', stage: 'reproduction', kind: 'whole' },
-    usual: usualReproduction.reproductionSamples,
+    usual: defaultReproduction.reproductionSamples,
     meaning: 'scripts, of which the first is greedy',
   },
   reproductionTemperature: {

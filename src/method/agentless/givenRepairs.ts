@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { parseUnified } from '../../patch/parseUnified';
 import type { MethodCandidate } from '../method';
+import { readCode } from '../steps/readPatch';
+import { isGiven, stage } from '../steps/stages';
 import { combinedFiles } from './localisation/combinedFiles';
 import { stagesVersion, type StageWork } from './stageWork';
 
@@ -31,10 +33,10 @@ export async function givenRepairs(
 ): Promise<UnrankedRepairs> {
   const { steps } = work;
   const asked = { stage: 'repair', of: [stagesVersion], schema: givenRepairsSchema };
-  const given = await steps.stage(asked, async () => []);
+  const given = await stage(steps, asked, async () => []);
   const patches: MethodCandidate[] = [];
   for (const [at, { patch: text, sample = at + 1 }] of given.entries()) {
-    const patch = await steps.readCode(text, undefined);
+    const patch = await readCode(steps, text, undefined);
     if (!patch.applies && text.trim() !== '') {
       steps.tell(`given patch ${sample} is ignored: ${patch.problem ?? ''}`);
     }
@@ -45,7 +47,7 @@ export async function givenRepairs(
   const changed = patches.flatMap(({ patch }) =>
     parseUnified(patch.patch).files.flatMap(({ newPath, oldPath }) => newPath ?? oldPath ?? []),
   );
-  const files = steps.isGiven('combined')
+  const files = isGiven(steps, 'combined')
     ? await combinedFiles(work, [], [])
     : [...new Set(changed)];
   return { patches, files };

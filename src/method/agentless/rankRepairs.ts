@@ -5,20 +5,20 @@ import type { Steps } from '../steps';
 import type { RepairRanking } from './repairRanking';
 import {
   regressionTests,
-  usualRegression,
+  defaultRegression,
   type RegressionSettings,
 } from './testing/regressionTests';
 import { runRepairs, type TestedPatch } from './testing/repairRuns';
 import {
   reproductionTests,
-  usualReproduction,
+  defaultReproduction,
   type ReproductionSettings,
 } from './testing/reproductionTests';
 
 /** Which tests decide between code patches. */
 export type RankingSettings = RegressionSettings & ReproductionSettings;
 
-export const usualRanking: RankingSettings = { ...usualRegression, ...usualReproduction };
+export const defaultRanking: RankingSettings = { ...defaultRegression, ...defaultReproduction };
 
 /** Code patches in their order. */
 export interface RankedRepairs {
@@ -40,7 +40,7 @@ export async function rankRepairs(
   steps: Steps,
   candidates: readonly MethodCandidate[],
   suspicious: readonly string[],
-  settings: RankingSettings = usualRanking,
+  settings: RankingSettings = defaultRanking,
 ): Promise<RankedRepairs> {
   const applying = candidates.filter(({ patch }) => patch.applies && patch.patch !== '');
   const others = candidates.filter((each) => !applying.includes(each));

@@ -1,4 +1,6 @@
 import { onlyOne, temperatureOf, type Method } from '../method';
+import { askForFix } from '../steps/filledPrompts';
+import { readCode } from '../steps/readPatch';
 
 /**
  * The retrieval baseline of SWE-bench for code patches: the code files that fit the issue best by
@@ -11,23 +13,13 @@ export const retrievalBaseline: Method = {
   runs: 'nothing',
   samples: 1,
   temperature: 0,
-  requests: (options, { contextTokens, maxOutputTokens }) => [
-    {
-      ...{ stage: 'candidates', count: 1 },
-      ...{ inputTokens: contextTokens, outputTokens: maxOutputTokens },
-      foresee: (steps, sample) => {
-        const temperature = temperatureOf(retrievalBaseline, options);
-        return steps.foreseeCode({ format: 'unified', sample, temperature });
-      },
-    },
-  ],
   async produce(steps, options) {
     const temperature = temperatureOf(retrievalBaseline, options);
-    const answer = await steps.sampleFix({ format: 'unified', sample: 1, temperature });
+    const answer = await askForFix(steps, { format: 'unified', sample: 1, temperature });
     const candidate = {
       sample: 1,
       answer,
-      patch: await steps.readCode(answer.text, answer),
+      patch: await readCode(steps, answer.text, answer),
       ranking: { rank: 1, votes: 1 },
     };
     options.onCandidate?.(candidate);

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { allOf, type MethodCandidate } from '../method';
+import { allOf, firstThenOthers, type MethodCandidate } from '../method';
+import { readCode } from '../steps/readPatch';
+import { askInStage, stage } from '../steps/stages';
 import { stagesVersion, type StageWork } from './stageWork';
 import { shownCode, type EditLocations } from './localisation/editLocations';
 import { fittingPrompt } from './fittingPrompt';
@@ -27,7 +29,7 @@ export async function sampledRepairs(
   const { steps, settings, greedy } = work;
   const { contextLines: around, repairSamples, repairTemperature } = settings;
   const of = [stagesVersion, sets, around];
-  const shown = await steps.stage({ stage: 'code', of, schema: shownSchema }, async () => {
+  const shown = await stage(steps, { stage: 'code', of, schema: shownSchema }, async () => {
     const view = await steps.view();
     return Promise.all(sets.map((set) => shownCode(view, set, { around, isNumbered: false })));
   });
@@ -39,26 +41,29 @@ export async function sampledRepairs(
     const prompt = await fittingPrompt(work, files, (some) =>
       repairPrompt({ ...steps.instance, files: some }),
     );
-    const one = async (at: number): Promise<MethodCandidate> => {
-      const sample = set * repairSamples + at + 1;
-      const answer = await steps.request({
-        ...{ method: 'agentless-repair', prompt, sample, isReused: repairSamples > 1 },
-        temperature: at === 0 ? greedy : work.sampled(repairTemperature),
-      });
-      const candidate = {
-        ...{ sample, answer, patch: await steps.readCode(answer.text, answer) },
-        draw: { set: set + 1, sets: sets.length, round: at + 1, rounds: repairSamples },
-      };
-      onCandidate?.(candidate);
-      return candidate;
-    };
-    const first = await one(0);
-    const others = Array.from({ length: repairSamples - 1 }, (_, at) => one(at + 1));
-    return [first, ...(await allOf(others))];
+    const numberOf = (round: number): number => set * repairSamples + round;
+    return firstThenOthers(
+      repairSamples,
+      (round) =>
+        askInStage(steps, {
+          ...{ method: 'agentless-repair', prompt, sample: numberOf(round) },
+          ...{ isReused: repairSamples > 1 },
+          temperature: round === 1 ? greedy : work.sampled(repairTemperature),
+        }),
+      async (round, answer) => {
+        const candidate = {
+          ...{ sample: numberOf(round), answer },
+          patch: await readCode(steps, answer.text, answer),
+          draw: { set: set + 1, sets: sets.length, round, rounds: repairSamples },
+        };
+        onCandidate?.(candidate);
+        return candidate;
+      },
+    );
   };
   const candidates = (await allOf(shown.map(ofSet))).flat();
   const ofRepair = [stagesVersion, candidates.map(({ answer }) => answer?.key)];
-  await steps.stage({ stage: 'repair', of: ofRepair, schema: repairSchema }, () =>
+  await stage(steps, { stage: 'repair', of: ofRepair, schema: repairSchema }, () =>
     Promise.resolve(
       candidates.map(({ sample, patch: { applies, patch } }) => {
         const set = Math.floor((sample - 1) / repairSamples) + 1;

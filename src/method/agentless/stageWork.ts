@@ -1,10 +1,14 @@
-import type { StageRequest, Steps } from '../steps';
+import type { Steps } from '../steps';
+import { askInStage } from '../steps/stages';
 import type { Prompt } from '../prompts';
 import { agentlessStages, type AgentlessSettings, type AgentlessStage } from './agentlessSettings';
 import type { RankingSettings } from './rankRepairs';
 
 /** Raised when a prompt or a computation of the stages changes, so that they are made again. */
 export const stagesVersion = 1;
+
+/** Tokens that an answer usually has which names files, folders, elements or tests. */
+const namesTokens = 300;
 
 /** What decides on the requests of the stages. */
 export interface StageSettings {
@@ -35,18 +39,12 @@ export function rankingOf({ settings, greedy, sampled }: StageSettings): Ranking
   };
 }
 
-/** The only request of a stage. */
-export const onlyRequest = (
-  { greedy }: Pick<StageSettings, 'greedy'>,
-  stage: AgentlessStage,
-  prompt: Prompt,
-): StageRequest => ({ method: `agentless-${stage}`, prompt, sample: 1, temperature: greedy });
-
 /** Sends the only request of a stage. @returns the text of the answer */
 export async function askOnce(
-  work: Pick<StageWork, 'steps' | 'greedy'>,
+  { steps, greedy }: Pick<StageWork, 'steps' | 'greedy'>,
   stage: AgentlessStage,
   prompt: Prompt,
 ): Promise<string> {
-  return (await work.steps.request(onlyRequest(work, stage, prompt))).text;
+  const asked = { method: `agentless-${stage}`, sample: 1, temperature: greedy };
+  return (await askInStage(steps, { ...asked, prompt, typical: { answer: namesTokens } })).text;
 }

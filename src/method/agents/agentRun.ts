@@ -1,7 +1,7 @@
 import { SandboxUnusable } from '../../engine/engine';
 import type { Reporter } from '../../domain/work';
 import { tokenCounter } from '../tokens';
-import type { StepOf } from '../trace';
+import type { ActStep, AnswerStep } from '../trace';
 import { BudgetSpent } from '../models/budget';
 import { ContextExceeded, type ChatMessage } from '../models/chatModel';
 import type { AgentKind, AgentObservation, AgentOf, AgentTurn } from './agent';
@@ -20,8 +20,6 @@ export type AgentEnding =
   | 'context'
   | 'format';
 
-type AnswerStep = StepOf<'answer'>;
-export type ActStep = StepOf<'act'>;
 /** What an act adds to its trace. */
 export type MadeAct = Pick<
   ActStep,

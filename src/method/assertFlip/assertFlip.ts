@@ -4,8 +4,8 @@ import { flipAttempt, type FlipAttempt } from './flipAttempt';
 import type { Setback } from './flipPrompts';
 
 /** Attempts, and times that one is sent back, as published. */
-const usualAttempts = 10;
-const usualTries = 10;
+const defaultAttempts = 10;
+const defaultTries = 10;
 
 /**
  * Tests that pass on R and show today's behaviour, with their assertions turned round. The model
@@ -17,19 +17,12 @@ export const assertFlip: Method = {
   description:
     'tests that pass on R and show the problem, with their assertions turned round; up to ten attempts, each validated by the model',
   runs: 'R',
-  samples: usualAttempts,
+  samples: defaultAttempts,
   temperature: 0,
-  tries: usualTries,
-  // An attempt asks for tests, asks to turn them round, and asks the judge.
-  requests: ({ samples, tries = usualTries }, { contextTokens, maxOutputTokens }) => [
-    {
-      ...{ stage: 'attempts', count: samples * (tries + 3), usual: 4, isAtMost: true },
-      ...{ inputTokens: contextTokens, outputTokens: maxOutputTokens },
-      follows: ['tests', 'judge'],
-    },
-  ],
+  tries: defaultTries,
+  typicalRequests: 4,
   async produce(steps, options) {
-    const { samples, tries = usualTries, onCandidate } = options;
+    const { samples, tries = defaultTries, onCandidate } = options;
     const temperature = temperatureOf(assertFlip, options);
     const judgeTemperature = options.temperature === null ? undefined : 0;
     const attempts: FlipAttempt[] = [];

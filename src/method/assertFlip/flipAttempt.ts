@@ -1,7 +1,11 @@
 import type { AnsweredCandidate } from '../method';
 import type { Exchange } from '../prompts';
 import { runWhereItApplies, unlessSpent } from '../refining/refineCandidate';
-import { saysSomething, type Steps } from '../steps';
+import type { Steps } from '../steps';
+import { saysSomething } from '../steps/emptyAnswers';
+import { askForTestsWith } from '../steps/filledPrompts';
+import { judge } from '../steps/judge';
+import { readTests } from '../steps/readPatch';
 import { whyNotFailing, whyNotPassing } from './flipComplaints';
 import { failingText, flipPrompt, flipText, passingText, type Setback } from './flipPrompts';
 
@@ -46,7 +50,7 @@ export async function flipAttempt(
   const { run } = found?.candidate ?? {};
   if (found === undefined || run === undefined || !found.fails) return found;
   const { patch } = found.candidate;
-  const judged = await unlessSpent(() => steps.judge(patch, run, judgeTemperature));
+  const judged = await unlessSpent(() => judge(steps, patch, run, judgeTemperature));
   if (judged === undefined) return { ...found, isSpent: true };
   const candidate = { ...found.candidate, matches: judged.matches };
   onCandidate?.(candidate);
@@ -63,7 +67,11 @@ async function turnedRound(steps: Steps, attempting: Attempting): Promise<FlipAt
   for (let sentBack = 0; ;) {
     const candidate = await answered(steps, attempting, last, after);
     if (candidate === undefined) return last && { ...last, isSpent: true };
-    const complaint = isFlipped ? whyNotFailing(candidate) : whyNotPassing(candidate);
+    // A walk supposes that tests are sent back as often as they may be, and then are right.
+    const complaintOf = isFlipped ? whyNotFailing : whyNotPassing;
+    const supposed = sentBack < tries ? [''] : undefined;
+    const isSupposed = steps.supposes(candidate.patch.patch);
+    const complaint = isSupposed ? supposed : complaintOf(candidate);
     const isGood = complaint === undefined;
     const said = complaint?.join('\n').trim() ?? '';
     last = { candidate, isFlipped, fails: isFlipped && isGood, said, isSpent: false };
@@ -91,7 +99,7 @@ async function answered(
   after: Exchange | undefined,
 ): Promise<AnsweredCandidate | undefined> {
   const answer = await unlessSpent(() =>
-    steps.sampleWith({
+    askForTestsWith(steps, {
       ...{ method: 'assertflip', sample, temperature },
       write: (files) => flipPrompt({ ...steps.instance, files, setback, after }),
     }),
@@ -100,7 +108,7 @@ async function answered(
   const { answer: before, from = [] } = last?.candidate ?? {};
   const candidate = await runWhereItApplies<AnsweredCandidate>(steps, {
     ...{ sample, answer, run: undefined },
-    patch: await steps.convert(answer.text, answer),
+    patch: await readTests(steps, answer.text, answer),
     from: before === undefined ? [] : [...from, before.key],
   });
   onCandidate?.(candidate);

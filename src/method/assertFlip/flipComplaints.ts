@@ -3,7 +3,7 @@ import { functionOf, isFailure, standing } from '../../domain/outcome';
 import { failuresInPrompt } from '../prompts';
 import { candidateFault, type Examined } from '../refining/candidateFault';
 import { faultInPrompt } from '../refining/faultInPrompt';
-import { shownFailures } from '../refining/shownFailures';
+import { shownFailures } from '../steps/candidateRun';
 
 /** Most names of tests that a sentence lists. */
 const mostNames = 20;

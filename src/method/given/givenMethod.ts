@@ -1,6 +1,6 @@
 import { HumanError } from '../../domain/work';
 import { onlyOne, sampleAll, temperatureOf, type Method } from '../method';
-import { zeroShotPlus } from '../zeroShotPlus';
+import { zeroShotPlus } from '../zeroShot';
 import { givenContext } from './givenContext';
 import { seesAnswer, settingName, type GivenSetting } from './setting';
 import { wrongPatch } from './wrongPatch';
@@ -34,8 +34,9 @@ export function givenMethod(setting: GivenSetting, allowed: { readonly oracle: b
     async produce(steps, options) {
       const given = await givenContext(setting, {
         golden: () => {
-          if (steps.golden === undefined) throw new Error(`${name} needs the answer`);
-          return steps.golden;
+          const { golden } = steps.parts;
+          if (golden === undefined) throw new Error(`${name} needs the answer`);
+          return golden;
         },
         wrongPatch: () => wrongPatch(steps, options.temperature),
       });

@@ -1,8 +1,13 @@
 import { HumanError } from '../../domain/work';
-import type { FixStep, Steps } from '../steps';
+import { unknownText } from '../estimate/unknownText';
+import type { Steps } from '../steps';
+import { askForFix } from '../steps/filledPrompts';
+import { keyOf, type StepOf } from '../trace';
+
+type FixStep = StepOf<'fix'>;
 
 /** How many fixes the model is asked for at most, as in the paper. */
-export const mostFixes = 5;
+const mostFixes = 5;
 
 /**
  * A code patch that applies to R and does not resolve the issue: the first such answer of the model
@@ -13,15 +18,17 @@ export const mostFixes = 5;
  * @throws HumanError when every answer resolves the issue or cannot be used
  */
 export async function wrongPatch(
-  steps: Pick<Steps, 'fix'>,
+  steps: Steps,
   temperature: number | null | undefined,
 ): Promise<string> {
   const fixes: FixStep[] = [];
   while (fixes.length < mostFixes) {
-    const fix = await steps.fix(askedFix(fixes.length + 1, temperature));
-    if (isWrong(fix)) return fix.patch;
+    const fix = await judgedFix(steps, fixes.length + 1, temperature);
+    if (fix.problem === undefined && fix.resolved === false) return fix.patch;
     fixes.push(fix);
   }
+  const unjudged = fixes.find(({ patch }) => steps.supposes(patch));
+  if (unjudged !== undefined) return unjudged.patch;
   const right = fixes.filter(({ resolved }) => resolved === true).length;
   const unusable = fixes.filter(({ problem }) => problem !== undefined).length;
   const unknown = fixes.length - right - unusable;
@@ -36,15 +43,36 @@ export async function wrongPatch(
   );
 }
 
-/** How a fix is asked for. @param sample its number, from 1 */
-export const askedFix = (
+/**
+ * Asks for a fix of the code as ZeroShotPlus asks for tests, and asks the oracle whether it resolves
+ * the issue.
+ *
+ * @param sample its number, from 1
+ */
+async function judgedFix(
+  steps: Steps,
   sample: number,
   temperature: number | null | undefined,
-): Parameters<Steps['fix']>[0] => {
-  const usual = sample === 1 ? 0 : 0.7;
-  return { sample, temperature: temperature === null ? undefined : usual };
-};
-
-/** Whether a fix is a code patch on R that does not resolve the issue. */
-export const isWrong = ({ problem, resolved }: FixStep): boolean =>
-  problem === undefined && resolved === false;
+): Promise<FixStep> {
+  const ofSample = sample === 1 ? 0 : 0.7;
+  const { text } = await askForFix(steps, {
+    ...{ format: 'custom', sample },
+    temperature: temperature === null ? undefined : ofSample,
+  });
+  const { golden, engine, timeoutSeconds, walk } = steps.parts;
+  const key = keyOf('fix', await steps.tree(), text, golden?.digest, engine, timeoutSeconds);
+  const fix = await steps.recall(
+    'fix',
+    key,
+    async ({ oracle }) => {
+      steps.progress('running the golden tests on R with a fix');
+      return (await oracle()).judgeFix(text);
+    },
+    {
+      isGood: ({ problem, resolved }) => problem !== undefined || resolved !== undefined,
+      supposed: { patch: unknownText(`fix${sample}`, steps.parts.maxOutputTokens) },
+    },
+  );
+  if (steps.supposes(fix.patch)) walk?.suppose();
+  return fix;
+}

@@ -1,6 +1,6 @@
 import { failuresInPrompt } from '../prompts';
 import type { CandidateFault } from './candidateFault';
-import { shownFailures } from './shownFailures';
+import { shownFailures } from '../steps/candidateRun';
 
 /** Most characters of one sentence about a patch, and of such sentences that a prompt has. */
 const problemLength = 1000;

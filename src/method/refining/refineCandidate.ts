@@ -1,6 +1,10 @@
 import { BudgetSpent } from '../models/budget';
 import type { Exchange } from '../prompts';
-import { saysSomething, type AnswerStep, type PatchStep, type RunStep, type Steps } from '../steps';
+import type { Steps } from '../steps';
+import { runOnR } from '../steps/candidateRun';
+import { saysSomething } from '../steps/emptyAnswers';
+import { readTests } from '../steps/readPatch';
+import type { AnswerStep, PatchStep, RunStep } from '../trace';
 import { candidateFault, type CandidateFault } from './candidateFault';
 import { faultInPrompt } from './faultInPrompt';
 
@@ -29,7 +33,7 @@ interface Refining<Candidate extends Refinable> {
  * @returns its last state that applies, or else the last one
  */
 export async function refineCandidate<Candidate extends Refinable>(
-  steps: Pick<Steps, 'convert' | 'runOnR' | 'tell'>,
+  steps: Steps,
   first: Candidate,
   { times, again, onCandidate }: Refining<Candidate>,
 ): Promise<Candidate> {
@@ -43,7 +47,7 @@ export async function refineCandidate<Candidate extends Refinable>(
     const next = await unlessSpent(() => again({ answer: answer.text, said: mendingText(fault) }));
     if (next === undefined) steps.tell('the limit of dollars ends the refinement');
     if (next === undefined || !saysSomething(next) || next.text === answer.text) break;
-    const patch = await steps.convert(next.text, next);
+    const patch = await readTests(steps, next.text, next);
     last = await runWhereItApplies(steps, { ...last, answer: next, patch, run: undefined });
     states.push(last);
   }
@@ -56,12 +60,12 @@ export async function refineCandidate<Candidate extends Refinable>(
 
 /** A candidate with what its tests do on R, if it has tests there. */
 export async function runWhereItApplies<Candidate extends Refinable>(
-  steps: Pick<Steps, 'runOnR'>,
+  steps: Steps,
   candidate: Candidate,
 ): Promise<Candidate> {
   const { patch } = candidate;
   return patch.applies && patch.problem === undefined
-    ? { ...candidate, run: await steps.runOnR(patch) }
+    ? { ...candidate, run: await runOnR(steps, patch) }
     : candidate;
 }
 

@@ -22,14 +22,6 @@ export function refiningMethod(method: Method, times: number): Method {
     description: `${method.description}; errors of the tests themselves are sent back`,
     runs: method.runs === 'nothing' ? 'R' : method.runs,
     refined: { of: method, times },
-    requests: (options, sizes) => [
-      ...(method.requests?.(options, sizes) ?? []),
-      {
-        ...{ stage: 'refinement', count: times * options.samples, isAtMost: true },
-        ...{ inputTokens: sizes.contextTokens, outputTokens: sizes.maxOutputTokens },
-        follows: ['tests'],
-      },
-    ],
     produce: (steps, options) => method.produce(steps, { ...options, refine: times }),
   };
 }

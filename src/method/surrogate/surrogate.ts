@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isFailure } from '../../domain/outcome';
-import { candidateRequests } from '../estimate/declaredRequests';
 import { fittingPrompt } from '../agentless/fittingPrompt';
 import { patchDigests } from '../agentless/testing/patchDigests';
 import {
   allOf,
+  firstThenOthers,
   sampleAll,
   temperatureOf,
   type Method,
@@ -12,7 +12,11 @@ import {
   type MethodOptions,
   type MethodResult,
 } from '../method';
-import { failsOnR, type Steps } from '../steps';
+import type { Steps } from '../steps';
+import { failsOnR, runOnR } from '../steps/candidateRun';
+import { askForFix } from '../steps/filledPrompts';
+import { readCode, readTests } from '../steps/readPatch';
+import { askInStage, stage } from '../steps/stages';
 import { pickByAgreement, type Agreement, type SurrogateCandidate } from './agreement';
 import { disagreements, refinementPrompt, type ShownCandidate } from './surrogatePrompt';
 import { surrogateRuns, type SurrogateRun } from './surrogateRuns';
@@ -26,13 +30,10 @@ export interface SurrogateSettings {
 }
 
 /** What `surrogate` does by default. The numbers are ours: no publication has this method. */
-export const usualSurrogate: SurrogateSettings = { fixes: 5, rounds: 1 };
+export const defaultSurrogate: SurrogateSettings = { fixes: 5, rounds: 1 };
 
 /** The stage that gives the fixes, which a run may be given. */
 export const surrogateFixes = 'surrogate fixes';
-
-/** What its requests for refinements are known by. */
-const refinementMethod = 'surrogate-refinement';
 
 const patchesSchema = z.array(z.string());
 
@@ -41,7 +42,7 @@ const patchesSchema = z.array(z.string());
  * those of the others (see {@link pickByAgreement}). In each round of refinement the model sees on
  * which fixes the candidates disagree, and adds a candidate. The name is ours.
  */
-export function surrogate(settings: SurrogateSettings = usualSurrogate): Method {
+export function surrogate(settings: SurrogateSettings = defaultSurrogate): Method {
   const method: Method = {
     name: 'surrogate',
     title: 'Surrogate',
@@ -51,35 +52,12 @@ export function surrogate(settings: SurrogateSettings = usualSurrogate): Method 
     samples: 5,
     temperature: 0.7,
     canRefine: true,
-    requests: ({ samples, temperature }, sizes) => {
-      const asked = { temperature: temperatureOf(method, { temperature }) };
-      const { contextTokens: inputTokens, maxOutputTokens: outputTokens } = sizes;
-      return [
-        candidateRequests({ format: 'custom', samples, ...asked }, sizes),
-        {
-          ...{ stage: 'fixes', count: settings.fixes, inputTokens, outputTokens },
-          foresee: async (steps, sample) =>
-            steps.isGiven(surrogateFixes)
-              ? undefined
-              : steps.foreseeCode({ format: 'custom', ...asked, sample }),
-        },
-        {
-          ...{ stage: 'refinement', count: settings.rounds, isAtMost: true },
-          ...{ inputTokens, outputTokens },
-          foresee: (steps, sample) =>
-            steps.foreseeBound({
-              ...{ method: refinementMethod, sample, inputTokens: steps.contextTokens },
-            }),
-        },
-      ];
-    },
     async produce(steps, options) {
       const temperature = temperatureOf(method, options);
       const asked = { format: 'custom', temperature } as const;
-      const candidates = await allOf(
-        (await sampleAll(steps, asked, options)).map((each) => onR(steps, each, options)),
-      );
+      const sampled = await sampleAll(steps, asked, options);
       const fixes = await fixesOf(steps, settings.fixes, temperature);
+      const candidates = await allOf(sampled.map((each) => onR(steps, each, options)));
       let tested = await testedWith(steps, candidates, fixes);
       for (let round = 1; round <= settings.rounds && !isSettled(tested); round += 1) {
         const added = await refined(steps, tested, { fixes, round, temperature, options });
@@ -114,7 +92,7 @@ async function onR(
   { onCandidate }: Pick<MethodOptions, 'onCandidate'>,
 ): Promise<MethodCandidate> {
   if (!candidate.patch.applies) return candidate;
-  const known = { ...candidate, run: await steps.runOnR(candidate.patch) };
+  const known = { ...candidate, run: await runOnR(steps, candidate.patch) };
   onCandidate?.(known);
   return known;
 }
@@ -125,17 +103,14 @@ async function fixesOf(
   temperature: number | undefined,
 ): Promise<Fixes> {
   const of = [count, temperature ?? null];
-  const all = await steps.stage({ stage: surrogateFixes, of, schema: patchesSchema }, async () => {
-    const one = async (sample: number): Promise<string> => {
-      const asked = { format: 'custom', sample, temperature, isReused: count > 1 } as const;
-      const answer = await steps.sampleFix(asked);
-      const { applies, patch } = await steps.readCode(answer.text, answer);
-      return applies ? patch : '';
-    };
-    // The first comes alone, so that the provider's cache has the prompt for the others.
-    const first = count > 0 ? [await one(1)] : [];
-    const others = Array.from({ length: Math.max(0, count - 1) }, (_, index) => one(index + 2));
-    return [...first, ...(await allOf(others))].filter((patch) => patch !== '');
+  const all = await stage(steps, { stage: surrogateFixes, of, schema: patchesSchema }, async () => {
+    const asked = { format: 'custom', temperature, isReused: count > 1 } as const;
+    const fixes = await firstThenOthers(
+      count,
+      (sample) => askForFix(steps, { ...asked, sample }),
+      async (_, answer) => (await readCode(steps, answer.text, answer)).patch,
+    );
+    return fixes.filter((patch) => patch !== '');
   });
   if (all.length === 0) steps.tell('no surrogate fix applies to R');
   const digests = all.length === 0 ? [] : await patchDigests(steps, all);
@@ -220,11 +195,11 @@ async function refined(
   const prompt = await fittingPrompt({ steps }, shown, (texts) =>
     refinementPrompt({ ...steps.instance, shown: texts }),
   );
-  const answer = await steps.request({
-    ...{ method: refinementMethod, prompt, sample: round, temperature },
+  const answer = await askInStage(steps, {
+    ...{ method: 'surrogate-refinement', prompt, sample: round, temperature },
   });
   const sample = options.samples + round;
-  const patch = await steps.convert(answer.text, answer);
+  const patch = await readTests(steps, answer.text, answer);
   const candidate: MethodCandidate = { sample, answer, patch };
   options.onCandidate?.(candidate);
   return onR(steps, candidate, options);

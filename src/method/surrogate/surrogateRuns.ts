@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isFailure, standing } from '../../domain/outcome';
-import type { StageOnR, Steps } from '../steps';
+import type { Steps } from '../steps';
+import { stagesOnR, type StageOnR } from '../steps/stages';
 
 /** A candidate whose tests fail on R. */
 export interface FailingCandidate {
@@ -42,7 +43,7 @@ export async function surrogateRuns(
 ): Promise<SurrogateRun[][]> {
   const distinct = [...new Map(candidates.map((each) => [each.patch, each])).values()];
   const stages = distinct.flatMap((candidate) => fixes.map((fix) => runOf(candidate, fix)));
-  const outputs = await steps.stagesOnR(stages);
+  const outputs = await stagesOnR(steps, stages);
   const runs = new Map(
     distinct.map(({ patch }, at) => [
       patch,
@@ -56,6 +57,8 @@ const runOf = ({ patch, failing }: FailingCandidate, fix: string): StageOnR<Surr
   stage: 'tests with a surrogate fix',
   of: [version, patch, failing, fix],
   schema: surrogateRunSchema,
+  // No fix tells candidates apart, so that they are refined.
+  supposed: () => ({ accepts: false, failures: [] }),
   run: async (on, options) => {
     const { tests, problem } = await on.runOnR(patch, { ...options, format: 'unified', fix });
     const failures = tests.filter(isFailure);

@@ -1,6 +1,6 @@
 import type { Reporter } from '../../domain/work';
 import type { AgentLimits } from '../agents/agent';
-import type { ActStep, AgentEnd, AgentEnding, MadeAct } from '../agents/agentRun';
+import type { AgentEnd, AgentEnding, MadeAct } from '../agents/agentRun';
 import { AgentUse } from '../agents/agentUse';
 import type { ModelView } from '../modelView';
 import {
@@ -13,14 +13,12 @@ import {
 } from '../models/chatModel';
 import { TestsCannotRun } from '../testsOfModels';
 import { tokenCounter } from '../tokens';
-import type { StepOf } from '../trace';
+import type { ActStep, AnswerStep } from '../trace';
 import { callTool, candidateInMemory, type ToolAnswer } from '../tools/tool';
 import { readIssue } from '../tools/readIssue';
 import { offer, tools, unknownTool } from '../tools/tools';
 import { ToolHistory } from './toolHistory';
 import { firstMessage, noCandidate, notWhole, systemPrompt, tooManyCalls } from './toolPrompts';
-
-type AnswerStep = StepOf<'answer'>;
 
 /** What a model that calls tools may use on one instance. */
 export type ToolLimits = Pick<AgentLimits, 'calls' | 'dollars' | 'contextTokens'>;

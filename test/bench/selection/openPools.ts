@@ -8,7 +8,7 @@ import { openSession } from '../../../src/evaluation/session';
 import { makeFolder } from '../../../src/files/wholeFile';
 import { budgetOf } from '../../../src/method/models/budget';
 import { modelView, type ModelView } from '../../../src/method/modelView';
-import { stepsOf, type Steps } from '../../../src/method/steps';
+import { Steps } from '../../../src/method/steps';
 import { openTrace, type MethodTrace } from '../../../src/method/trace';
 import { createPythonParser } from '../../../src/python/parser';
 import { sourceOf, type Sources } from '../../../src/repository/source';
@@ -95,7 +95,7 @@ function stepsWithoutModel(
 ): Steps {
   const now = <T>(work: () => Promise<T>): Promise<T> => work();
   const nothing = (): Promise<never> => Promise.reject(new Error('nothing is asked here'));
-  return stepsOf({
+  return new Steps({
     instance: { id, repo: view.repo, issue: view.issue },
     live: {
       ...{ model: { name: 'none', complete: nothing }, view: () => Promise.resolve(view) },

@@ -3,7 +3,8 @@ import type { Instance } from '../../../src/domain/instance';
 import { stackPatches } from '../../../src/evaluation/prepareCandidate';
 import type { InstanceSession } from '../../../src/evaluation/session';
 import type { ModelView } from '../../../src/method/modelView';
-import { failsOnR, type Steps } from '../../../src/method/steps';
+import type { Steps } from '../../../src/method/steps';
+import { failsOnR, runOnR } from '../../../src/method/steps/candidateRun';
 import { surrogateRuns } from '../../../src/method/surrogate/surrogateRuns';
 import { mutantsOf } from '../../../src/mutation/mutantsOf';
 import { applyPatch } from '../../../src/patch/applyPatch';
@@ -46,7 +47,7 @@ export async function runTestPool(
   for (const { kind, patch } of tests) {
     const { ownTests } = await view.read(patch, { format: 'unified' });
     const step = { step: 'patch', key: '', at: '', instance: instance.id, applies: true } as const;
-    const run = await steps.runOnR({ ...step, patch, ownTests: [...ownTests], diagnostics: [] });
+    const run = await runOnR(steps, { ...step, patch, ownTests: [...ownTests], diagnostics: [] });
     const failing = run.tests
       .filter((each) => isFailure(each) && !run.failingBefore.includes(each.test))
       .map(({ test }) => test);

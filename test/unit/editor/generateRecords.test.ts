@@ -9,7 +9,8 @@ import {
   type GenerationRecord,
 } from '../../../src/editor/generate/records';
 import { onlyOne, type Method, type MethodCandidate } from '../../../src/method/method';
-import type { RunStep, Steps } from '../../../src/method/steps';
+import type { Steps } from '../../../src/method/steps';
+import type { RunStep } from '../../../src/method/trace';
 import type { Step } from '../../../src/method/traceSteps';
 
 const record: GenerationRecord = {
@@ -180,10 +181,12 @@ describe('a method for the list of candidates', () => {
     temperature: 0,
     produce: () => Promise.resolve(onlyOne(candidates)),
   });
-  const steps = (runOnR: Steps['runOnR']): Steps => ({ runOnR }) as Steps;
+  type Run = () => Promise<RunStep>;
+  const steps = (recall: Run): Steps =>
+    ({ parts: {}, tree: () => Promise.resolve(''), recall }) as unknown as Steps;
   const told = async (
     candidates: readonly MethodCandidate[],
-    runOnR: Steps['runOnR'],
+    runOnR: Run,
   ): Promise<MethodCandidate[]> => {
     const seen: MethodCandidate[] = [];
     const wrapped = withOutcomesOnR(method(candidates), silent);

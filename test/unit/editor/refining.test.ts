@@ -6,7 +6,8 @@ import {
   refinedWhereItCan,
   type GenerationRecord,
 } from '../../../src/editor/generate/records';
-import { estimatedCost } from '../../../src/editor/generate/estimatedCost';
+import { estimatedCost, type EstimateParts } from '../../../src/editor/generate/estimatedCost';
+import { loadParser } from '../python/loadParser';
 import { methodNamed, methods } from '../../../src/method/methods';
 import { refiningOption } from '../../../src/method/refining/refiningOption';
 
@@ -14,9 +15,9 @@ const record: GenerationRecord = {
   ...{ method: 'zero-shot-plus', model: 'openai/gpt-4o', samples: 1, contextTokens: 27_000 },
   ...{ maxOutputTokens: 4096, engine: 'docker', timeoutSeconds: 300, startedAt: '' },
 };
-const parts = {
-  ...{ issueTokens: 500, contextTokens: 27_000, maxOutputTokens: 4096 },
-  limits: 'paper' as const,
+const parts: EstimateParts = {
+  ...{ instance: { repo: 'octo/cat', issue: 'It breaks.' }, python: loadParser },
+  ...{ contextTokens: 27_000, maxOutputTokens: 4096, limits: 'paper' },
 };
 
 describe('refinement in the editor', () => {
@@ -28,15 +29,16 @@ describe('refinement in the editor', () => {
     assert.equal(setting?.type, 'integer');
   });
 
-  it('makes another run of the methods that can, which costs more and runs tests', () => {
+  it('makes another run of the methods that can, which costs more and runs tests', async () => {
     const plain = methodOfRecord(record);
     const refined = methodOfRecord({ ...record, refine: 3 });
     assert.equal(plain.title, methodNamed('zero-shot-plus').title);
     assert.match(refined.title, /refined up to 3 times$/);
     assert.deepEqual([plain.runs, refined.runs], ['nothing', 'R']);
     assert.notEqual(recordId({ ...record, refine: 3 }), recordId(record));
-    const requests = (method: typeof plain): number => estimatedCost(method, parts).requests;
-    assert.equal(requests(refined), requests(plain) + 3 * plain.samples);
+    const requests = async (method: typeof plain): Promise<number> =>
+      (await estimatedCost(method, parts)).requests;
+    assert.equal(await requests(refined), (await requests(plain)) + 3 * plain.samples);
   });
 
   it('leaves other methods, and a number of 0, as they are', () => {

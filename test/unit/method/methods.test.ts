@@ -1,72 +1,55 @@
 import assert from 'node:assert/strict';
 import { predictionOf, type Method, type MethodCandidate } from '../../../src/method/method';
-import { methodNamed, methodOf, methods } from '../../../src/method/methods';
-import { failsOnR, type Steps } from '../../../src/method/steps';
+import { methodNamed, methodOf } from '../../../src/method/methods';
+import { failsOnR } from '../../../src/method/steps/candidateRun';
+import { ScriptedSteps, type Script } from './scriptedSteps';
+
+const ofR = 'tests/test_t.py::test_t';
 
 /**
  * Steps whose results depend on the text of an answer: `passes`, `fails 12 yes`, `broken`, or
  * empty.
  */
-function stepsOf(answers: readonly string[]) {
+function stepsOf(answers: readonly string[], say?: Script['say']) {
   const calls: string[] = [];
-  const common = { key: '', at: '', instance: 'octo__cat-1' };
-  const steps: Steps = {
-    async sample({ format, sample, temperature }) {
-      calls.push(`${format} ${sample} ${temperature ?? 'none'}`);
-      const counts = { inputTokens: 1, outputTokens: 1, seconds: 0 };
-      const of = { purpose: 'tests', method: '', model: 'm', prompt: '', finish: 'stop' } as const;
-      const parameters = { temperature: temperature ?? null, maxOutputTokens: 1 };
-      const text = answers[sample - 1] ?? '';
-      return { ...common, ...counts, ...of, step: 'answer', parameters, sample, text };
+  const script: Script = {
+    say(request) {
+      const { purpose, sample, temperature = 'none', messages } = request;
+      if (purpose === 'judge') {
+        const [, patch = ''] = /<tests>\n(.*)\n<\/tests>/.exec(messages[0] ?? '') ?? [];
+        calls.push(`judge ${patch.trim()} ${temperature}`);
+        return patch.includes('yes') ? 'YES' : patch.includes('no') ? 'NO' : '';
+      }
+      const format = request.method === 'zero-shot' ? 'unified' : 'custom';
+      calls.push(`${format} ${sample} ${temperature}`);
+      return answers[sample - 1] ?? '';
     },
-    sampleWith: () => Promise.reject(new Error('these methods have no prompt of their own')),
-    embed: () => Promise.reject(new Error('these methods embed nothing')),
-    embeddingModel: undefined,
-    contextTokens: 27_000,
-    tell: () => undefined,
-    foresee: () => Promise.reject(new Error('methods foresee nothing')),
-    foreseeFix: () => Promise.reject(new Error('methods foresee nothing')),
-    foreseeRequest: () => Promise.reject(new Error('methods foresee nothing')),
-    foreseeCode: () => Promise.reject(new Error('methods foresee nothing')),
-    foreseeEmbedding: () => Promise.reject(new Error('methods foresee nothing')),
-    foreseeBound: () => Promise.reject(new Error('methods foresee nothing')),
-    isGiven: () => false,
-    stagesOnR: () => Promise.reject(new Error('these methods have no stages')),
-    async convert(answer) {
+    read(answer) {
       const applies = /^(passes|fails)/.test(answer);
       const length = Number(/\d+/.exec(answer)?.[0] ?? 10);
-      const patch = applies ? answer.padEnd(length) : '';
-      return { ...common, step: 'patch', applies, patch, ownTests: [], diagnostics: [] };
+      return { applies, patch: applies ? answer.padEnd(length) : '' };
     },
-    async runOnR({ patch }) {
+    run(patch) {
       calls.push(`run ${patch.trim()}`);
       const outcome = patch.startsWith('fails') ? 'failed' : 'passed';
-      const failingBefore = patch.includes('before') ? ['t'] : [];
-      return { ...common, step: 'run', tests: [{ test: 't', outcome }], failingBefore, seconds: 0 };
+      const isOld = patch.includes('before');
+      const test = isOld ? ofR : 'tests/test_t.py::test_new';
+      return { tests: [{ test, outcome }], failingBefore: isOld ? [ofR] : [] };
     },
-    async judge({ patch }, _, temperature) {
-      calls.push(`judge ${patch.trim()} ${temperature ?? 'none'}`);
-      const matches = patch.includes('yes') ? true : patch.includes('no') ? false : undefined;
-      return { matches, answer: await steps.sample({ format: 'custom', sample: 1, temperature }) };
-    },
-    async verdict({ patch }) {
+    verdict(patch) {
       calls.push(`oracle ${patch.trim()}`);
       const success = patch.includes('success');
-      const of = { applies: true, success, reason: '', failToPass: Number(success), delta: null };
-      return { ...common, step: 'verdict', ...of };
+      return { applies: true, success, reason: '', failToPass: Number(success), delta: null };
     },
-    fix: () => Promise.reject(new Error('these methods are given no wrong patch')),
-    sampleFix: () => Promise.reject(new Error('these methods write tests')),
-    readCode: () => Promise.reject(new Error('these methods write tests')),
-    request: () => Promise.reject(new Error('these methods have no stages')),
-    stage: () => Promise.reject(new Error('these methods have no stages')),
-    view: () => Promise.reject(new Error('these methods do not look at R themselves')),
-    instance: { repo: 'octo/cat', issue: '' },
-    golden: undefined,
-    act: () => Promise.reject(new Error('these methods let no model act')),
-    converse: () => Promise.reject(new Error('no agent here')),
-    callTools: () => Promise.reject(new Error('these methods let no model call tools')),
   };
+  const told = script.say;
+  const steps = new ScriptedSteps({
+    ...script,
+    say: async (request) => {
+      await say?.(request);
+      return told(request);
+    },
+  });
   return { steps, calls };
 }
 
@@ -182,59 +165,41 @@ describe('the methods of the paper', () => {
     assert.equal(failsOnR({ ...run, tests: [], failingBefore: [] }), false);
   });
 
-  it('say how many requests they need, each in one way or within limits', () => {
-    for (const { name, requests, limits } of methods) {
-      const ways = [requests, limits].filter((each) => each !== undefined);
-      assert.equal(ways.length, 1, name);
-    }
-  });
-
   it('wait for all answers when one cannot be had', async () => {
-    const { steps } = stepsOf([]);
     let ended = 0;
-    const failing: Steps = {
-      ...steps,
-      sample: async (asked) => {
-        if (asked.sample === 2) throw new Error('no answer');
-        await new Promise((done) => setTimeout(done, 5));
-        ended += 1;
-        return steps.sample(asked);
-      },
-    };
-    await assert.rejects(libro.produce(failing, { samples: 5 }), /no answer/);
+    const { steps } = stepsOf([], async ({ sample }) => {
+      if (sample === 2) throw new Error('no answer');
+      await new Promise((done) => setImmediate(done));
+      ended += 1;
+      return '';
+    });
+    await assert.rejects(libro.produce(steps, { samples: 5 }), /no answer/);
     assert.equal(ended, 4);
   });
 
   it('ask for the other samples when a cache may have the prompt, all of them at once', async () => {
-    const { steps } = stepsOf([]);
     const events: string[] = [];
-    const watched: Steps = {
-      ...steps,
-      sample: async (asked) => {
-        events.push(`asks ${asked.sample}`);
-        await new Promise((done) => setImmediate(done));
-        events.push(`has ${asked.sample}`);
-        return steps.sample(asked);
-      },
-    };
-    await libro.produce(watched, { samples: 3 });
+    const { steps } = stepsOf([], async ({ sample }) => {
+      events.push(`asks ${sample}`);
+      await new Promise((done) => setImmediate(done));
+      events.push(`has ${sample}`);
+      return '';
+    });
+    await libro.produce(steps, { samples: 3 });
     assert.deepEqual(events, ['asks 1', 'has 1', 'asks 2', 'asks 3', 'has 2', 'has 3']);
   });
 
   it('LIBRO asks its judge about all failures at once', async () => {
-    const { steps } = stepsOf(['fails 20', 'fails 21', 'fails 22']);
     let judging = 0;
     let most = 0;
-    const watched: Steps = {
-      ...steps,
-      judge: async (...asked) => {
-        most = Math.max(most, ++judging);
-        await new Promise((done) => setImmediate(done));
-        judging -= 1;
-        return steps.judge(...asked);
-      },
-    };
-    await libro.produce(watched, { samples: 3 });
+    const { steps } = stepsOf(['fails 20', 'fails 21', 'fails 22'], async ({ purpose }) => {
+      if (purpose !== 'judge') return '';
+      most = Math.max(most, ++judging);
+      await new Promise((done) => setImmediate(done));
+      judging -= 1;
+      return '';
+    });
+    await libro.produce(steps, { samples: 3 });
     assert.equal(most, 3);
   });
 });

@@ -6,6 +6,21 @@ export async function codeFiles(tree: Pick<TreeOfR, 'paths'>): Promise<readonly 
   return (await tree.paths()).filter((path) => path.endsWith('.py') && !isTestPath(path));
 }
 
+/** The paths of the longest Python files of R that are no tests. @param most of them */
+export async function largestFiles(
+  tree: Pick<TreeOfR, 'paths' | 'read'>,
+  most: number,
+): Promise<string[]> {
+  const sizes: { readonly path: string; readonly size: number }[] = [];
+  for (const path of await codeFiles(tree)) {
+    sizes.push({ path, size: (await tree.read(path))?.length ?? 0 });
+  }
+  return sizes
+    .sort((one, other) => other.size - one.size)
+    .slice(0, most)
+    .map(({ path }) => path);
+}
+
 /**
  * The names of files and folders as a tree: a line for each, indented below its folder. Names of
  * folders end with `/`.

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { declarationsOf } from '../../../python/outline';
-import { allOf } from '../../method';
+import { firstThenOthers } from '../../method';
+import { askInStage, stage } from '../../steps/stages';
 import type { ModelView } from '../../modelView';
 import { stagesVersion, type StageWork } from '../stageWork';
 import {
@@ -35,7 +36,7 @@ export function linesOfElements(
   elements: readonly RelatedElement[],
 ): Promise<EditLocations> {
   const of = [stagesVersion, paths, elements];
-  return steps.stage({ stage: 'lines', of, schema: locationsSchema }, async () => {
+  return stage(steps, { stage: 'lines', of, schema: locationsSchema }, async () => {
     const view = await steps.view();
     const { found, unknown } = await locatedIn(view, elements, paths);
     if (unknown.length > 0) {
@@ -73,33 +74,31 @@ export async function editLocations(
   const temperature = sampled(locationTemperature);
   const of = [stagesVersion, code, locationSamples, temperature, steps.contextTokens];
   const schema = editLocationsSchema;
-  return steps.stage({ stage: 'locations', of, schema }, async () => {
+  return stage(steps, { stage: 'locations', of, schema }, async () => {
     const view = await steps.view();
     const shown = await shownCode(view, code, { around: 0, isNumbered: true });
     if (shown.length === 0) return [];
     const prompt = await fittingPrompt(work, shown, (files) =>
       editLocationsPrompt({ ...steps.instance, files }),
     );
-    const ask = async (sample: number) => {
-      const method = 'agentless-locations';
-      const isReused = locationSamples > 1;
-      const { text } = await steps.request({ method, prompt, sample, temperature, isReused });
-      const paths = code.map(({ path }) => path);
-      const { places, unknown: files } = readNamedPlaces(text, paths);
-      const { found, unknown } = await locatedIn(view, places, paths);
-      const ignored = [...files, ...unknown];
-      if (ignored.length > 0) {
-        steps.tell(
-          `locations of sample ${sample} that were not shown are ignored: ${ignored.join(', ')}`,
-        );
-      }
-      if (found.length === 0) steps.tell(`sample ${sample} names no location`);
-      return found;
-    };
-    // The first comes alone, so that the provider's cache has the prompt for the others.
-    const first = await ask(1);
-    const others = Array.from({ length: locationSamples - 1 }, (_, at) => ask(at + 2));
-    return [first, ...(await allOf(others))];
+    const paths = code.map(({ path }) => path);
+    const asked = { method: 'agentless-locations', prompt, temperature };
+    return firstThenOthers(
+      locationSamples,
+      (sample) => askInStage(steps, { ...asked, sample, isReused: locationSamples > 1 }),
+      async (sample, { text }) => {
+        const { places, unknown: files } = readNamedPlaces(text, paths);
+        const { found, unknown } = await locatedIn(view, places, paths);
+        const ignored = [...files, ...unknown];
+        if (ignored.length > 0) {
+          steps.tell(
+            `locations of sample ${sample} that were not shown are ignored: ${ignored.join(', ')}`,
+          );
+        }
+        if (found.length === 0) steps.tell(`sample ${sample} names no location`);
+        return found;
+      },
+    );
   });
 }
 

@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import { HumanError } from '../../../domain/work';
+import { embedDocuments, tokensToEmbed } from '../../models/embedDocuments';
+import type { Steps } from '../../steps';
+import { stage } from '../../steps/stages';
 import { tokenCounter } from '../../tokens';
 import { stagesVersion, type StageWork } from '../stageWork';
 import { chunksOf } from './chunks';
-import { codeFiles } from './codeFiles';
+import { codeFiles, largestFiles } from './codeFiles';
 import { withoutFolders } from './irrelevantFolders';
 import { nearestFiles, type NearFile } from './nearestFiles';
 
@@ -25,9 +29,10 @@ export function embeddingRetrieval(
   const { steps, settings } = work;
   const { size, overlap } = chunking(settings);
   const { topChunks } = settings;
-  const of = [stagesVersion, steps.embeddingModel, folders, size, overlap, topChunks];
-  return steps.stage({ stage: 'retrieval', of, schema: embeddingRetrievalSchema }, async () => {
-    if (steps.embeddingModel === undefined) {
+  const model = steps.parts.embedding?.name;
+  const of = [stagesVersion, model, folders, size, overlap, topChunks];
+  return stage(steps, { stage: 'retrieval', of, schema: embeddingRetrievalSchema }, async () => {
+    if (model === undefined) {
       steps.tell('embedding retrieval is skipped: no embedding model is set');
       return [];
     }
@@ -40,10 +45,12 @@ export function embeddingRetrieval(
     const documents = await documentsOfR(work, paths);
     const query = await retrievalQuery(work);
     if (query === '' || documents.length === 0) return [];
-    const [[issue] = [], ...vectors] = await steps.embed([
-      [query],
-      ...documents.map(({ texts }) => texts),
-    ]);
+    const found = await embed(steps, [[query], ...documents.map(({ texts }) => texts)]);
+    if (found === undefined) {
+      const largest = await largestFiles(tree, settings.topFiles);
+      return largest.map((path) => ({ path, score: 0 }));
+    }
+    const [[issue] = [], ...vectors] = found;
     if (issue === undefined) throw new Error('the issue has no vector');
     const chunks = new Map(documents.map(({ path }, at) => [path, vectors[at] ?? []]));
     return nearestFiles(issue, chunks, topChunks);
@@ -55,8 +62,38 @@ const chunking = ({ chunkTokens: size, chunkOverlap }: StageWork['settings']) =>
   overlap: Math.min(chunkOverlap, size - 1),
 });
 
+/**
+ * The vectors of texts, for each document in the order of its texts. They are stored by content and
+ * model, so that nothing is paid twice.
+ *
+ * @returns undefined in a walk, which counts them
+ * @throws HumanError when the run has no embedding model
+ */
+async function embed(steps: Steps, documents: readonly (readonly string[])[]) {
+  const { live, embedding, walk, ...parts } = steps.parts;
+  if (walk !== undefined && embedding !== undefined) {
+    const { storage } = parts;
+    walk.countVectors(walk.isBlind ? 0 : await tokensToEmbed(documents, { ...embedding, storage }));
+    walk.suppose();
+    return undefined;
+  }
+  if (live?.embedding === undefined || embedding === undefined) {
+    throw new HumanError('There is no embedding model', 'Name one with --embedding-model');
+  }
+  return embedDocuments(documents, {
+    ...parts,
+    ...embedding,
+    model: live.embedding,
+    inTurn: live.inEmbedding,
+    onEmbedding: (step) => {
+      parts.onEmbedding?.(step);
+      steps.addOrigin(step.key);
+    },
+  });
+}
+
 /** The chunks of files of R, without files that have none. */
-export async function documentsOfR(
+async function documentsOfR(
   { steps, settings }: Pick<StageWork, 'steps' | 'settings'>,
   paths: readonly string[],
 ): Promise<{ readonly path: string; readonly texts: readonly string[] }[]> {
@@ -71,7 +108,7 @@ export async function documentsOfR(
 }
 
 /** As much of the issue as is compared with the code. */
-export async function retrievalQuery({ steps }: Pick<StageWork, 'steps'>): Promise<string> {
+async function retrievalQuery({ steps }: Pick<StageWork, 'steps'>): Promise<string> {
   const size = { size: issueTokens, overlap: 0 };
   const [query = ''] = chunksOf(steps.instance.issue, size, await tokenCounter());
   return query;

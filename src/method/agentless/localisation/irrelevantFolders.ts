@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { onlyRequest, stagesVersion, type StageWork } from '../stageWork';
-import type { StageRequest } from '../../steps';
+import { stage } from '../../steps/stages';
+import { askOnce, stagesVersion, type StageWork } from '../stageWork';
 import { codeFiles, foldersOf, treeOfNames } from './codeFiles';
 import { fittingPrompt } from '../fittingPrompt';
 import { readNamedPaths } from './namedPaths';
@@ -13,25 +13,18 @@ const irrelevantFoldersSchema = z.array(z.string());
 export function irrelevantFolders(work: StageWork): Promise<string[]> {
   const { steps, greedy } = work;
   const of = [stagesVersion, greedy, steps.contextTokens];
-  return steps.stage({ stage: 'folders', of, schema: irrelevantFoldersSchema }, async () => {
+  return stage(steps, { stage: 'folders', of, schema: irrelevantFoldersSchema }, async () => {
     const paths = await codeFiles((await steps.view()).tree);
-    const { text } = await steps.request(await irrelevantFoldersRequest(work));
+    const prompt = await fittingPrompt(work, [treeOfNames(paths)], ([tree = '']) =>
+      irrelevantFoldersPrompt({ ...steps.instance, tree }),
+    );
+    const text = await askOnce(work, 'folders', prompt);
     const { paths: named, unknown } = readNamedPaths(text, foldersOf(paths));
     if (unknown.length > 0) {
       steps.tell(`folders that the repository does not have are ignored: ${unknown.join(', ')}`);
     }
     return [...named];
   });
-}
-
-/** The request for the names of folders to leave out. */
-export async function irrelevantFoldersRequest(work: StageWork): Promise<StageRequest> {
-  const { steps } = work;
-  const paths = await codeFiles((await steps.view()).tree);
-  const prompt = await fittingPrompt(work, [treeOfNames(paths)], ([tree = '']) =>
-    irrelevantFoldersPrompt({ ...steps.instance, tree }),
-  );
-  return onlyRequest(work, 'folders', prompt);
 }
 
 /** The files outside of folders; all of them, where the folders hold every file. */

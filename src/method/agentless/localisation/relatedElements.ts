@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { skeletonOf } from '../../../python/outline';
+import { stage } from '../../steps/stages';
 import { askOnce, stagesVersion, type StageWork } from '../stageWork';
 import { fittingPrompt } from '../fittingPrompt';
 import { readNamedPlaces } from './namedPlaces';
@@ -23,7 +24,7 @@ export function relatedElements(
 ): Promise<RelatedElement[]> {
   const { steps, greedy } = work;
   const of = [stagesVersion, paths, greedy, steps.contextTokens];
-  return steps.stage({ stage: 'elements', of, schema: relatedElementsSchema }, async () => {
+  return stage(steps, { stage: 'elements', of, schema: relatedElementsSchema }, async () => {
     const { tree, python } = await steps.view();
     const files: string[] = [];
     for (const path of paths) {

@@ -2,14 +2,17 @@ import { z } from 'zod';
 import { plural } from '../../../domain/text';
 import { makeUnified } from '../../../patch/makeUnified';
 import type { Method, MethodCandidate, MethodOptions, MethodResult } from '../../method';
-import { failsOnR, type AnswerStep, type Steps } from '../../steps';
+import type { Steps } from '../../steps';
+import { failsOnR, runOnR } from '../../steps/candidateRun';
+import { readCode, readTests } from '../../steps/readPatch';
+import { stage } from '../../steps/stages';
+import type { AnswerStep } from '../../trace';
 import { placeOfTest } from './placeOfTest';
 import {
   readScript,
-  reproductionRequests,
   reproductionTests,
   sampleScripts,
-  usualReproduction,
+  defaultReproduction,
   reproductionTemperature,
   type ReproductionTests,
 } from './reproductionTests';
@@ -32,12 +35,9 @@ export const agentlessTests: Method = {
   description:
     'forty scripts from the issue alone; they run on R, and the most frequent that reproduces it becomes the test',
   runs: 'R',
-  samples: usualReproduction.reproductionSamples,
+  samples: defaultReproduction.reproductionSamples,
   temperature: reproductionTemperature,
   writesScripts: true,
-  requests: ({ samples, temperature }, sizes) => [
-    reproductionRequests({ reproductionSamples: samples, temperature }, sizes),
-  ],
   async produce(steps, options) {
     const settings = { reproductionSamples: options.samples, temperature: options.temperature };
     const answers = await sampleScripts(steps, settings);
@@ -93,7 +93,7 @@ async function firstScript(
   const candidate = {
     sample: answer.sample,
     answer,
-    patch: await steps.convert(answer.text, answer),
+    patch: await readTests(steps, answer.text, answer),
   };
   options.onCandidate?.(candidate);
   return { candidates: [candidate], chosen: candidate, why: 'no answer has a script' };
@@ -108,7 +108,8 @@ async function candidateOf(
 ): Promise<MethodCandidate> {
   const { sample } = answer;
   const asScript = options.mode === 'reproduction-script';
-  const text = await steps.stage(
+  const text = await stage(
+    steps,
     {
       stage: 'script as a candidate',
       of: [version, script, asScript],
@@ -122,11 +123,11 @@ async function candidateOf(
       return after === undefined ? '' : makeUnified([{ path, before: undefined, after }]);
     },
   );
-  const patch = asScript ? await steps.readCode(text, answer) : await steps.convert(text, answer);
+  const patch = await (asScript ? readCode : readTests)(steps, text, answer);
   const candidate: MethodCandidate = { sample, answer, patch };
   options.onCandidate?.(candidate);
   if (asScript || !patch.applies) return candidate;
-  const known = { ...candidate, run: await steps.runOnR(patch) };
+  const known = { ...candidate, run: await runOnR(steps, patch) };
   options.onCandidate?.(known);
   return known;
 }

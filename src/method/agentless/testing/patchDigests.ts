@@ -5,6 +5,7 @@ import { parseUnified } from '../../../patch/parseUnified';
 import { normalisedPython } from '../../../python/normalised';
 import type { ModelView } from '../../modelView';
 import type { Steps } from '../../steps';
+import { stage } from '../../steps/stages';
 
 /** Raised when patches are normalised in another way. */
 const version = 1;
@@ -16,7 +17,8 @@ const version = 1;
  * @param patches unified diffs that apply to R
  */
 export const patchDigests = (steps: Steps, patches: readonly string[]): Promise<string[]> =>
-  steps.stage(
+  stage(
+    steps,
     { stage: 'normalised patches', of: [version, patches], schema: z.array(z.string()) },
     async () => {
       const view = await steps.view();

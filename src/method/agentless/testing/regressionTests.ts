@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { functionOf, standing } from '../../../domain/outcome';
 import { reportInPrompt, type Prompt } from '../../prompts';
+import { findTests } from '../../../python/tests';
+import type { ModelView } from '../../modelView';
 import type { Steps } from '../../steps';
+import { askInStage, isGiven, stage, stagesOnR } from '../../steps/stages';
 import { reachingTestFiles, testFilesOfR } from './reachingTestFiles';
 
 /** Which tests of R a code patch must not break: of files that reach the code, of all, or none. */
@@ -15,7 +18,10 @@ export interface RegressionSettings {
   readonly temperature?: number | null | undefined;
 }
 
-export const usualRegression: RegressionSettings = { regression: 'reaching', regressionFiles: 10 };
+export const defaultRegression: RegressionSettings = {
+  regression: 'reaching',
+  regressionFiles: 10,
+};
 
 /** Tests of R that have to pass with a code patch. */
 export const regressionTestsSchema = z.object({
@@ -30,11 +36,11 @@ export const regressionTestsSchema = z.object({
 });
 export type RegressionTests = z.infer<typeof regressionTestsSchema>;
 
-const stage = 'regression';
+const name = 'regression';
 /** Raised when the stages here change, so that they are made again. */
 const version = 1;
 /** Functions of tests that the model is shown. Those beyond it are not used. */
-export const mostShownTests = 1000;
+const mostShownTests = 1000;
 
 /**
  * Finds the regression tests: those that pass on R, less those that the model names because a
@@ -50,16 +56,21 @@ export async function regressionTests(
   const { regression, regressionFiles, temperature } = settings;
   const of = [version, suspicious, regression, regressionFiles, temperature];
   const schema = regressionTestsSchema;
-  if (regression === 'none' || steps.isGiven(stage)) {
+  if (regression === 'none' || isGiven(steps, name)) {
     const none = { files: [], leftOut: 0, tests: [], excluded: [] };
-    return steps.stage({ stage, of, schema }, async () => none);
+    return stage(steps, { stage: name, of, schema }, async () => none);
   }
-  const { files, leftOut } = await steps.stage(
+  const { files, leftOut } = await stage(
+    steps,
     { stage: 'regression files', of, schema: schema.pick({ files: true, leftOut: true }) },
     async () => {
       const view = await steps.view();
       const all =
-        regression === 'all' ? await testFilesOfR(view) : await reachingTestFiles(view, suspicious);
+        regression === 'all'
+          ? await testFilesOfR(view)
+          : steps.parts.walk?.knowsOutputs === false
+            ? await largestTestFiles(view)
+            : await reachingTestFiles(view, suspicious);
       const files = all.slice(0, regressionFiles);
       return { files, leftOut: all.length - files.length };
     },
@@ -67,33 +78,44 @@ export async function regressionTests(
   const passing = (await passingOnR(steps, files)).flat();
   const shown = [...new Set(passing.map(functionOf))].slice(0, mostShownTests);
   const { repo, issue } = steps.instance;
-  const excluded =
-    shown.length === 0
-      ? []
-      : readExcluded(
-          (
-            await steps.request({
-              method: 'agentless-regression',
-              prompt: regressionPrompt({ repo, issue, tests: shown }),
-              sample: 1,
-              temperature: temperature === null ? undefined : 0,
-            })
-          ).text,
-          shown,
-        );
-  return steps.stage({ stage, of: [of, excluded], schema }, async () => ({
+  const ask = async (): Promise<string[]> => {
+    const { text } = await askInStage(steps, {
+      ...{ method: 'agentless-regression', sample: 1 },
+      prompt: regressionPrompt({ repo, issue, tests: shown }),
+      temperature: temperature === null ? undefined : 0,
+      typical: { answer: 300 },
+    });
+    return readExcluded(text, shown);
+  };
+  const excluded = shown.length === 0 ? [] : await ask();
+  return stage(steps, { stage: name, of: [of, excluded], schema }, async () => ({
     ...{ files, leftOut, excluded },
     tests: allowedTests(passing, shown, excluded),
   }));
 }
 
+/** The test files of R with the most tests, which a walk takes where it does not know the code. */
+async function largestTestFiles({ tree }: Pick<ModelView, 'tree'>): Promise<string[]> {
+  const sizes: { readonly path: string; readonly tests: number }[] = [];
+  for (const path of await testFilesOfR({ tree })) {
+    const text = (await tree.read(path)) ?? '';
+    sizes.push({ path, tests: text.match(/^\s*(?:async\s+)?def\s+test/gm)?.length ?? 0 });
+  }
+  return sizes.sort((one, other) => other.tests - one.tests).map(({ path }) => path);
+}
+
 /** The tests of files that pass on R. */
 const passingOnR = (steps: Steps, files: readonly string[]): Promise<string[][]> =>
-  steps.stagesOnR(
+  stagesOnR(
+    steps,
     files.map((path) => ({
       stage: 'tests on R',
       of: [version, path],
       schema: z.array(z.string()),
+      supposed: async () => {
+        const { tree, python } = await steps.view();
+        return findTests(python, (await tree.read(path)) ?? '', { path }).map(({ id }) => id);
+      },
       run: async (on, options) => {
         const { tests } = await on.runOnR('', { ...options, tests: [path] });
         return tests

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { standing } from '../../../domain/outcome';
-import type { StageOnR, Steps } from '../../steps';
+import type { Steps } from '../../steps';
+import { stagesOnR, type StageOnR } from '../../steps/stages';
 import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking';
 import { patchDigests } from './patchDigests';
 import type { RegressionTests } from './regressionTests';
@@ -53,7 +54,10 @@ export async function runRepairs(
     if (tests.length > 0) stages.push([`tests ${digest}`, testsOf(patch, files, tests)]);
     if (script !== undefined) stages.push([`script ${digest}`, scriptOf(patch, script)]);
   }
-  const outputs = await steps.stagesOnR(stages.map(([, stage]) => stage));
+  const outputs = await stagesOnR(
+    steps,
+    stages.map(([, stage]) => stage),
+  );
   const found = new Map(stages.map(([name], at) => [name, outputs[at]]));
   return digests.map((digest) => {
     const regressions = found.get(`tests ${digest}`);
@@ -74,6 +78,7 @@ const testsOf = (
   stage: 'regression tests with a patch',
   of: [version, patch, files, tests],
   schema: ranSchema,
+  supposed: () => [],
   run: async (on, options) => {
     const run = await on.runOnR(patch, { ...options, tests: files });
     const passing = new Set(
@@ -87,5 +92,6 @@ const scriptOf = (patch: string, script: string): StageOnR<Ran> => ({
   stage: 'script with a patch',
   of: [version, patch, script],
   schema: ranSchema,
+  supposed: () => 'none',
   run: async (on, options) => answerOf(await on.runScript(script, patch, options)),
 });

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { normalisedPython } from '../../../python/normalised';
-import { allOf } from '../../method';
-import type { ForeseeableRequests, RequestSizes } from '../../estimate/declaredRequests';
+import { firstThenOthers } from '../../method';
 import { reportInPrompt, type Prompt } from '../../prompts';
 import type { ScriptRun } from '../../runOnR';
-import type { AnswerStep, StageRequest, Steps } from '../../steps';
+import type { Steps } from '../../steps';
+import { askInStage, isGiven, stage, stagesOnR } from '../../steps/stages';
+import type { AnswerStep } from '../../trace';
 import { modulesOf, usesModules } from './modulesOfR';
 import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking';
 
@@ -15,7 +16,7 @@ export interface ReproductionSettings {
   readonly temperature?: number | null | undefined;
 }
 
-export const usualReproduction = { reproductionSamples: 40 } as const;
+export const defaultReproduction = { reproductionSamples: 40 } as const;
 export const reproductionTemperature = 0.8;
 
 const ranked = z.object({
@@ -38,7 +39,7 @@ export const reproductionTestsSchema = z.object({
 });
 export type ReproductionTests = z.infer<typeof reproductionTestsSchema>;
 
-export const reproductionStage = 'reproduction';
+const name = 'reproduction';
 /** Raised when the stages here change, so that they are made again. */
 const version = 2;
 
@@ -56,21 +57,22 @@ export async function reproductionTests(
   const { reproductionSamples, temperature } = settings;
   const of = [version, reproductionSamples, temperature];
   const schema = reproductionTestsSchema;
-  const stage = reproductionStage;
-  if (reproductionSamples === 0 || steps.isGiven(stage)) {
+  if (reproductionSamples === 0 || isGiven(steps, name)) {
     const none = { scripts: 0, reproducing: 0, ranked: [] };
-    return steps.stage({ stage, of, schema }, async () => none);
+    return stage(steps, { stage: name, of, schema }, async () => none);
   }
   const sampled = (answers ?? (await sampleScripts(steps, settings))).flatMap((answer) => {
     const script = readScript(answer.text);
     return script === undefined ? [] : [{ sample: answer.sample, script }];
   });
   const scripts = [...new Set(sampled.map(({ script }) => script))];
-  const said = await steps.stagesOnR(
+  const said = await stagesOnR(
+    steps,
     scripts.map((script) => ({
       stage: 'script on R',
       of: [version, script],
       schema: z.enum(reproductionAnswers),
+      supposed: () => 'none' as const,
       run: async (on, options) => {
         const { tree } = await steps.view();
         if (!usesModules(script, modulesOf(await tree.paths()))) {
@@ -83,50 +85,30 @@ export async function reproductionTests(
   );
   const saidBy = new Map(scripts.map((script, at) => [script, said[at]]));
   const kept = sampled.filter(({ script }) => saidBy.get(script) === 'Issue reproduced');
-  return steps.stage({ stage, of: [of, sampled.length, kept], schema }, async () => {
+  return stage(steps, { stage: name, of: [of, sampled.length, kept], schema }, async () => {
     const { python } = await steps.view();
     const normal = (script: string): string => normalisedPython(python, script, { names: true });
     return { scripts: sampled.length, reproducing: kept.length, ranked: byVotes(kept, normal) };
   });
 }
 
-/** The answers with scripts. The first comes alone, so that the others find its prompt in a cache. */
-export async function sampleScripts(
+/** The answers with scripts, whose prompts depend on the issue alone. */
+export function sampleScripts(
   steps: Steps,
-  settings: ReproductionSettings,
+  { reproductionSamples, temperature = reproductionTemperature }: ReproductionSettings,
 ): Promise<AnswerStep[]> {
   const prompt = reproductionPrompt(steps.instance);
-  const one = (sample: number): Promise<AnswerStep> =>
-    steps.request(reproductionRequest(prompt, sample, settings));
-  const first = await one(1);
-  const others = Array.from({ length: settings.reproductionSamples - 1 }, (_, at) => one(at + 2));
-  return [first, ...(await allOf(others))];
+  const ask = (sample: number): Promise<AnswerStep> =>
+    askInStage(steps, {
+      ...{ method: 'agentless-reproduction', prompt, sample, isReused: reproductionSamples > 1 },
+      temperature: temperature === null ? undefined : sample === 1 ? 0 : temperature,
+      typical: { answer: scriptTokens },
+    });
+  return firstThenOthers(reproductionSamples, ask, (_, answer) => Promise.resolve(answer));
 }
 
-/** Tokens of a request for a script beside the issue, and of its answer, as an estimate. */
-const scriptTokens = { prompt: 500, answer: 800 };
-
-/** The requests for scripts, whose prompts depend on the issue alone. */
-export const reproductionRequests = (
-  settings: ReproductionSettings,
-  { issueTokens, maxOutputTokens }: RequestSizes,
-): ForeseeableRequests => ({
-  ...{ stage: reproductionStage, count: settings.reproductionSamples },
-  inputTokens: issueTokens + scriptTokens.prompt,
-  outputTokens: Math.min(scriptTokens.answer, maxOutputTokens),
-  foresee: (steps, sample) =>
-    steps.foreseeRequest(reproductionRequest(reproductionPrompt(steps.instance), sample, settings)),
-});
-
-/** The request for one script. */
-const reproductionRequest = (
-  prompt: Prompt,
-  sample: number,
-  { reproductionSamples, temperature = reproductionTemperature }: ReproductionSettings,
-): StageRequest => ({
-  ...{ method: 'agentless-reproduction', prompt, sample, isReused: reproductionSamples > 1 },
-  temperature: temperature === null ? undefined : sample === 1 ? 0 : temperature,
-});
+/** Tokens that the answer with a script usually has. */
+const scriptTokens = 800;
 
 /**
  * What a script says, by the lines of its output that begin with an answer. Different answers, and a

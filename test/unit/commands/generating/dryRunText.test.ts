@@ -4,19 +4,28 @@ import {
   dryRunOf,
   dryRunText,
 } from '../../../../src/commands/generating/dryRunText';
-import type { Foreseen } from '../../../../src/method/generation';
+import type { InstanceEstimate } from '../../../../src/method/estimate/estimate';
 
-const foreseen: readonly Foreseen[] = [
+const estimates: readonly InstanceEstimate[] = [
   {
     instance: 'a',
     requests: [
-      { stage: 'files', inputTokens: 1000, isAnswered: true },
-      { stage: 'retrieval', inputTokens: 500_000, isAnswered: false, isEmbedding: true },
-      { stage: 'repair', inputTokens: 4000, isAnswered: false, isAtMost: true },
-      { stage: 'repair', inputTokens: 4000, isAnswered: false, isAtMost: true },
+      { stage: 'files', inputTokens: 1000, outputTokens: 9, isAnswered: true },
+      {
+        stage: 'retrieval',
+        inputTokens: 500_000,
+        outputTokens: 9,
+        isAnswered: false,
+        isEmbedding: true,
+      },
+      { stage: 'repair', inputTokens: 4000, outputTokens: 9, isAnswered: false, isAtMost: true },
+      { stage: 'repair', inputTokens: 4000, outputTokens: 9, isAnswered: false, isAtMost: true },
     ],
   },
-  { instance: 'b', requests: [{ stage: 'files', inputTokens: 3000, isAnswered: false }] },
+  {
+    instance: 'b',
+    requests: [{ stage: 'files', inputTokens: 3000, outputTokens: 9, isAnswered: false }],
+  },
   { instance: 'c', failure: 'no mirror' },
 ];
 const pricing = {
@@ -27,7 +36,7 @@ const pricing = {
 
 describe('a dry run', () => {
   it('sums up requests, tokens and dollars, by stage and together', () => {
-    const { stages, ...all } = dryRunOf(foreseen, pricing);
+    const { stages, ...all } = dryRunOf(estimates, pricing);
     assert.deepEqual(
       stages.map(({ stage, requests, answered, isAtMost, inputTokens, embeddedTokens }) => [
         ...[stage, requests, answered, isAtMost, inputTokens, embeddedTokens],
@@ -45,13 +54,13 @@ describe('a dry run', () => {
       [0.03, 0.1, 0.08],
     );
     const { embeddingPrice: _, ...unpriced } = pricing;
-    const partly = dryRunOf(foreseen, unpriced);
+    const partly = dryRunOf(estimates, unpriced);
     assert.equal(partly.dollars, undefined);
     assert.match(dryRunText(partly), /^cost: not known without --embedding-price$/m);
   });
 
   it('is a table for people where there are several stages, and a document', () => {
-    const run = dryRunOf(foreseen, pricing);
+    const run = dryRunOf(estimates, pricing);
     const text = dryRunText(run);
     assert.match(
       text,
@@ -59,7 +68,7 @@ describe('a dry run', () => {
     );
     assert.match(text, /^retrieval +vectors +500000 +≤ 0 +≤ \$0\.10$/m);
     assert.match(text, /^repair +≤ 2 +≤ 8000 +≤ 200 +≤ \$0\.28$/m);
-    const [, b] = foreseen;
+    const [, b] = estimates;
     assert.doesNotMatch(dryRunText(dryRunOf(b === undefined ? [] : [b], pricing)), /stage/);
     const { stages, failed } = dryRunDocument(run) as Record<string, unknown[]>;
     assert.deepEqual(failed, [{ instance_id: 'c', error: 'no mirror' }]);

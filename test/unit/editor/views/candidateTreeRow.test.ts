@@ -12,7 +12,7 @@ import { candidateCommandIds } from '../../../../src/editor/shell/names';
 import type { TreeRow } from '../../../../src/editor/shell/treeRow';
 import type { MethodCandidate } from '../../../../src/method/method';
 import { methodNamed } from '../../../../src/method/methods';
-import type { RunStep } from '../../../../src/method/steps';
+import type { RunStep } from '../../../../src/method/trace';
 import { english } from './english';
 
 const step = { key: 'k', at: '2026-01-02T10:00:00.000Z', instance: 'octo__cat-1' };

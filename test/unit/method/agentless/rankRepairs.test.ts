@@ -6,14 +6,14 @@ import { silent } from '../../../../src/domain/work';
 import {
   rankingsOf,
   rankRepairs,
-  usualRanking,
+  defaultRanking,
   type RankingSettings,
 } from '../../../../src/method/agentless/rankRepairs';
 import type { ReproductionAnswer } from '../../../../src/domain/ranking';
 import type { MethodCandidate } from '../../../../src/method/method';
 import { budgetOf } from '../../../../src/method/models/budget';
 import type { ChatModel } from '../../../../src/method/models/chatModel';
-import { stepsOf, type Steps } from '../../../../src/method/steps';
+import { Steps } from '../../../../src/method/steps';
 import { openTrace, type MethodTrace } from '../../../../src/method/trace';
 import { makeUnified } from '../../../../src/patch/makeUnified';
 import { viewForTests } from '../sampleView';
@@ -75,7 +75,7 @@ describe('ranked repairs', function () {
     });
     const now = <T>(work: () => Promise<T>): Promise<T> => work();
     const { repo, issue } = sample.view;
-    return stepsOf({
+    return new Steps({
       ...{ instance: { id: 'i', repo, issue }, model: 'm', trace, budget: budgetOf({}) },
       live: {
         ...{ model, view: () => Promise.resolve(sample.view), runs: 2 },
@@ -103,7 +103,7 @@ describe('ranked repairs', function () {
     };
   };
   const settings: RankingSettings = {
-    ...usualRanking,
+    ...defaultRanking,
     reproductionSamples: 2,
   };
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { sha256 } from '../../../../src/files/digest';
 import { chunksOf } from '../../../../src/method/agentless/localisation/chunks';
-import { combineFiles } from '../../../../src/method/agentless/localisation/combineFiles';
+import { combineFiles } from '../../../../src/method/agentless/localisation/combinedFiles';
 import { withoutFolders } from '../../../../src/method/agentless/localisation/irrelevantFolders';
 import { nearestFiles } from '../../../../src/method/agentless/localisation/nearestFiles';
 import { batchesOf } from '../../../../src/method/models/batches';

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import type { AgentKind, AgentOf } from '../../../../src/method/agents/agent';
 import {
   AgentRun,
-  type ActStep,
   type AgentEnd,
   type AgentRunParts,
   type MadeAct,
 } from '../../../../src/method/agents/agentRun';
 import type { ChatMessage } from '../../../../src/method/models/chatModel';
-import type { StepOf } from '../../../../src/method/trace';
+import type { ActStep, StepOf } from '../../../../src/method/trace';
 
 interface PlayedRequest {
   readonly system: string;

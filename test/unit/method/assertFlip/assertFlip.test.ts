@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import type { MethodCandidate } from '../../../../src/method/method';
 import { methodNamed } from '../../../../src/method/methods';
 import { BudgetSpent } from '../../../../src/method/models/budget';
-import type { AnswerStep, PatchStep, RunStep, Steps } from '../../../../src/method/steps';
-import { failing, patchStep, runStep } from '../refining/examined';
+import type { RunStep } from '../../../../src/method/trace';
+import { failing, runStep } from '../refining/examined';
+import { ScriptedSteps } from '../scriptedSteps';
 
 const assertFlip = methodNamed('assertflip');
 
@@ -33,32 +34,26 @@ interface Request {
 async function play(texts: readonly string[], options: { samples?: number; tries?: number } = {}) {
   const asked: Request[] = [];
   const judged: string[] = [];
-  const steps = {
-    instance: { repo: 'octo/cat', issue: 'ISSUE' },
-    async sampleWith({ sample, write }: Parameters<Steps['sampleWith']>[0]) {
-      const { messages } = write('FILES');
-      const [first, answer, said] = messages.map(({ content }) => content);
-      asked.push({ sample, first: first ?? '', answer, said });
+  const steps = new ScriptedSteps({
+    say({ purpose, sample, messages: [first = '', answer, said] }) {
+      if (purpose === 'judge') {
+        const [, patch = ''] = /<tests>\n(.*)\n<\/tests>/.exec(first) ?? [];
+        judged.push(patch);
+        if (patch.includes('costly')) throw new BudgetSpent('spent', 'instance');
+        const verdict = patch.includes('yes') ? 'YES' : patch.includes('no') ? 'NO' : '';
+        return `judged ${patch}\n${verdict}`;
+      }
+      asked.push({ sample, first, answer, said });
       const text = texts[asked.length - 1] ?? assert.fail('the script has ended');
       if (text === 'spent') throw new BudgetSpent('spent', 'instance');
-      return { key: `${asked.length}`, sample, text } as AnswerStep;
+      return text;
     },
-    async convert(text: string) {
-      return text === '' || text.startsWith('broken')
-        ? patchStep({ applies: false, problem: 'no hunk fits', patch: '' })
-        : patchStep({ patch: text });
-    },
-    async runOnR({ patch }: PatchStep) {
-      return outcomesOf(patch);
-    },
-    async judge({ patch }: PatchStep) {
-      judged.push(patch);
-      if (patch.includes('costly')) throw new BudgetSpent('spent', 'instance');
-      const matches = patch.includes('yes') ? true : patch.includes('no') ? false : undefined;
-      return { matches, answer: { text: `judged ${patch}` } as AnswerStep };
-    },
-    tell: () => undefined,
-  } as unknown as Steps;
+    read: (text) =>
+      text === '' || text.startsWith('broken')
+        ? { applies: false, problem: 'no hunk fits', patch: '' }
+        : { applies: true, patch: text },
+    run: outcomesOf,
+  });
   const told: MethodCandidate[] = [];
   const result = await assertFlip.produce(steps, {
     ...{ samples: 10, ...options },
@@ -75,7 +70,7 @@ describe('AssertFlip', () => {
     assert.equal(text, 'fails yes');
     assert.match(why, /as the issue says/);
     assert.deepEqual(judged, ['fails yes']);
-    assert.match(asked[0]?.first ?? '', /ISSUE[^]*FILES[^]*they must pass/);
+    assert.match(asked[0]?.first ?? '', /ISSUE[^]*they must pass/);
     assert.equal(asked[0]?.said, undefined);
     assert.equal(asked[1]?.answer, 'passes');
     assert.match(asked[1]?.said ?? '', /turn their assertions round/);
@@ -127,7 +122,7 @@ describe('AssertFlip', () => {
     assert.doesNotMatch(asked[0]?.first ?? '', /<attempt>/);
     assert.match(
       asked[2]?.first ?? '',
-      /<attempt>\nfails no 1\n<\/attempt>[^]*<said>\njudged fails no 1\n<\/said>/,
+      /<attempt>\nfails no 1\n<\/attempt>[^]*<said>\njudged fails no 1\nNO\n<\/said>/,
     );
     assert.match(asked[4]?.first ?? '', /judged fails no 2/);
   });
@@ -147,17 +142,6 @@ describe('AssertFlip', () => {
     );
     assert.match(why, /do not fail on R as they should/);
     assert.equal(text, 'passes 2');
-  });
-
-  it('needs no more requests than it says, and so many where nothing comes of them', async () => {
-    const sizes = { issueTokens: 100, contextTokens: 1000, maxOutputTokens: 100 };
-    const [declared] = assertFlip.requests?.({ samples: 2, tries: 3 }, sizes) ?? [];
-    assert.ok(declared?.usual);
-    // Each attempt: the first answer, three sent back, one turned round, and the judge.
-    const attempt = ['broken 1', 'broken 2', 'broken 3', 'passes', 'fails no'];
-    const { asked, judged } = await play([...attempt, ...attempt], { samples: 2, tries: 3 });
-    assert.equal(asked.length + judged.length, declared.count);
-    assert.ok(declared.usual < declared.count);
   });
 
   it('ends an attempt that repeats itself, or has no answer', async () => {

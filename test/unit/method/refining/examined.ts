@@ -1,5 +1,5 @@
 import type { TestResult } from '../../../../src/domain/outcome';
-import type { PatchStep, RunStep } from '../../../../src/method/steps';
+import type { PatchStep, RunStep } from '../../../../src/method/trace';
 
 const common = { key: '', at: '', instance: 'octo__cat-1' };
 

@@ -3,8 +3,8 @@ import { sampleAll, type MethodCandidate } from '../../../../src/method/method';
 import { methodNamed } from '../../../../src/method/methods';
 import { BudgetSpent } from '../../../../src/method/models/budget';
 import { refiningMethod } from '../../../../src/method/refining/refiningMethod';
-import type { AnswerStep, Steps } from '../../../../src/method/steps';
-import { failing, patchStep, runStep } from './examined';
+import { ScriptedSteps } from '../scriptedSteps';
+import { failing, runStep } from './examined';
 
 /**
  * Steps with a model that says one text after the other. Texts are `misspelt`, `unapplied`, `fails` and
@@ -12,24 +12,22 @@ import { failing, patchStep, runStep } from './examined';
  */
 function scripted(texts: readonly string[]) {
   const asked: string[] = [];
-  const steps = {
-    async sample({ after, sample }: Parameters<Steps['sample']>[0]) {
-      asked.push(after === undefined ? 'first' : `after ${after.answer}: ${after.said}`);
+  const steps = new ScriptedSteps({
+    say({ messages: [, answer, said] }) {
+      asked.push(answer === undefined ? 'first' : `after ${answer}: ${said ?? ''}`);
       const text = texts[asked.length - 1] ?? '';
       if (text === 'spent') throw new BudgetSpent('spent', 'instance');
-      return { key: `${asked.length}`, sample, text } as AnswerStep;
+      return text;
     },
-    async convert(text: string) {
-      return text.startsWith('unapplied')
-        ? patchStep({ applies: false, problem: 'no hunk fits', patch: '' })
-        : patchStep({ patch: text });
-    },
-    async runOnR({ patch }: { readonly patch: string }) {
+    read: (text) =>
+      text.startsWith('unapplied')
+        ? { applies: false, problem: 'no hunk fits', patch: '' }
+        : { applies: true, patch: text },
+    run(patch) {
       const broken = { exception: 'NameError', message: `name '${patch}' is not defined` };
       return runStep([patch.startsWith('misspelt') ? failing(broken) : failing()]);
     },
-    tell: () => undefined,
-  } as unknown as Steps;
+  });
   return { steps, asked };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HumanError, silent } from '../../../../src/domain/work';
-import type { ActStep, AgentEnd } from '../../../../src/method/agents/agentRun';
+import type { AgentEnd } from '../../../../src/method/agents/agentRun';
 import type { ModelView } from '../../../../src/method/modelView';
 import type { Finish, ToolCall } from '../../../../src/method/models/chatModel';
 import { TestsCannotRun } from '../../../../src/method/testsOfModels';
@@ -11,7 +11,7 @@ import {
   type ToolLimits,
   type ToolRequest,
 } from '../../../../src/method/toolCalls/toolRun';
-import type { StepOf } from '../../../../src/method/trace';
+import type { ActStep, StepOf } from '../../../../src/method/trace';
 import { addedFile, viewForTests } from '../sampleView';
 
 /** What the model says; a call without input is one that was cut off. */

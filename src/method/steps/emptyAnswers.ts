@@ -1,0 +1,33 @@
+import type { AnswerStep } from '../trace';
+
+/** Whether an answer calls a tool or says anything besides its reasoning. */
+export const saysSomething = ({ text, calls = [] }: Pick<AnswerStep, 'text' | 'calls'>): boolean =>
+  calls.length > 0 || text.trim() !== '';
+
+/**
+ * Whether an answer of the trace is used again, and not asked for anew. An empty one is where an agent
+ * went on after it, because everything after it depends on it.
+ *
+ * @param mostTries times that a request is sent while its answer has no text
+ */
+export const isUsable = (known: AnswerStep, mostTries: number): boolean =>
+  known.hasCallsAsText !== true &&
+  (saysSomething(known) || (known.purpose === 'act' && (known.attempt ?? 1) % mostTries === 0));
+
+/** Why an answer has no text, as far as the model says. */
+export function whyWithoutText({
+  finish,
+  reasoning = [],
+  reasoningTokens = 0,
+  outputTokens,
+}: Pick<AnswerStep, 'finish' | 'reasoning' | 'reasoningTokens' | 'outputTokens'>): string {
+  if (finish === 'refused') return 'the model refuses to answer';
+  const isReasoning = reasoning.length > 0 || reasoningTokens > 0;
+  if (finish !== 'length') {
+    return isReasoning ? 'the answer has only reasoning' : 'the answer has no text';
+  }
+  const what = isReasoning
+    ? `all ${outputTokens} tokens of the answer went to reasoning`
+    : `the answer has no text within ${outputTokens} tokens`;
+  return `${what}: raise --max-output-tokens`;
+}
