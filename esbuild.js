@@ -43,16 +43,16 @@ const shared = {
 
 /**
  * Keeps `import('./parts')` an import at run time, so that code which activation does not need has
- * its own bundle.
+ * its own bundle. What else is imported on first use, such as an engine, is used by that bundle
+ * alone.
  * @type {import('esbuild').Plugin}
  */
 const partsApart = {
   name: 'parts-apart',
   setup(build) {
-    build.onResolve({ filter: /^\.\.?\/(shell\/)?parts$/ }, () => ({
-      path: './parts.js',
-      external: true,
-    }));
+    build.onResolve({ filter: /^\.\.?\// }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './parts.js', external: true } : undefined,
+    );
   },
 };
 
@@ -159,7 +159,7 @@ const tellsEditor = {
 };
 
 /** The folders with programs in Python: those that run beside the tests, and one that installs. */
-const pythonFolders = ['engine/tracer', 'engine/agent', 'method/acp/install'];
+const pythonFolders = ['engine/tracer', 'engine/agent', 'engine/programs', 'method/acp/install'];
 
 function copyAssets() {
   mkdirSync(dist, { recursive: true });

@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os';
-import { runsInContainers, type EngineName, type Machine } from '../engine/engine';
+import type { Engine, Machine } from '../engine/engine';
 
 const gibibyte = 2 ** 30;
 
@@ -13,15 +13,14 @@ const localBytes = 2 * gibibyte;
  * How many candidates to evaluate at once by default. Both sides of each get a core and the memory
  * that they may use.
  *
- * @param memoryMb limit of one sandbox of an engine in containers, in MiB
- * @param machine the machine on which tests run, as the engine reports it; this one by default
+ * @param engine its machine is this one by default
  */
-export function workersFor(
-  engine: { readonly name: EngineName; readonly memoryMb: number },
-  machine: Machine = thisMachine(),
-): number {
+export function workersFor({
+  machine = thisMachine(),
+  sandboxBytes,
+}: Pick<Engine, 'machine' | 'sandboxBytes'>): number {
   const byCores = Math.floor(machine.cores / 2);
-  const each = runsInContainers(engine.name) ? 2 * engine.memoryMb * 2 ** 20 : localBytes;
+  const each = sandboxBytes === undefined ? localBytes : 2 * sandboxBytes;
   const byMemory = Math.floor(machine.memoryBytes / each);
   return Math.max(1, Math.min(byCores, byMemory));
 }

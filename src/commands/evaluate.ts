@@ -113,8 +113,7 @@ export async function evaluateCommand(
   const input = { ...read, ...part };
   const gathered = new Gathered(options);
   const batch = await withEngine(asked, async (engine) => {
-    const { memoryMb } = asked.docker;
-    const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
+    const workers = options.workers ?? workersFor(engine);
     const means = `${plural(workers, 'worker')}, ${engine.description}`;
     const hooks = batchProgressHooks(context, reporter, means);
     const request = batchRequest(options, context, {

@@ -99,8 +99,7 @@ async function filterRepairsCommand(
   const input = await readFilterInput(options, context);
   const reporter = terminalReporter(context);
   const { document, written } = await withEngine(asked, async (engine) => {
-    const { memoryMb } = asked.docker;
-    const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
+    const workers = options.workers ?? workersFor(engine);
     const means = `${plural(workers, 'worker')}, ${engine.description}`;
     const hooks = batchProgressHooks(context, reporter, means);
     const request = {

@@ -3,8 +3,10 @@ import { jsonText, plural } from '../domain/text';
 import type { Instance } from '../domain/instance';
 import type { Dataset } from '../dataset/dataset';
 import { HumanError } from '../domain/work';
-import { containerEngine, runsInContainers, type Engine } from '../engine/engine';
-import { openEngine, type EngineRequest } from '../engine/openEngine';
+import type { EngineRequest } from '../engine/descriptor';
+import type { Engine } from '../engine/engine';
+import { containerEngine, runsInContainers } from '../engine/engines';
+import { openEngine } from '../engine/openEngine';
 import { EXIT, openDatasetOption, terminalReporter, type CommandContext } from './context';
 import { evaluateCommand } from './evaluate';
 import type { EvaluateOptions } from './evaluating/evaluationInput';
@@ -45,7 +47,7 @@ import {
   type PredictionRow,
   type PredictionsFile,
 } from '../method/predictionsFile';
-import { mayRunTestsOfModels, refusedLocally } from '../method/testsOfModels';
+import { mayRunTestsOfModels, refusedLocally } from '../engine/testsOfModels';
 import { openTrace, paidSteps, type MethodTrace } from '../method/trace';
 
 /**
@@ -85,18 +87,16 @@ export async function generatePredictions(
     await keepShard(out, options, all, instances);
     const engine = lazyEngine(asked);
     const concurrency = options.concurrency ?? options.requests;
-    const machine = async () =>
-      method.runs === 'nothing' || options.replay === true || !runsInContainers(options.engine)
-        ? undefined
-        : (await engine.open()).machine;
+    const isAsked =
+      method.runs !== 'nothing' && options.replay !== true && runsInContainers(options.engine);
     const trace = await openTrace(`${out}.trace.jsonl`, {
       readOnly: options.replay === true,
       told: (line) => reporter.log(line),
     });
     try {
-      const { memoryMb } = asked.docker;
-      const width = generationWidth({ ...options, concurrency }, method, memoryMb, await machine());
-      const parts = { options, context, method, instances, out, trace, engine, width, memoryMb };
+      const of = isAsked ? await engine.open() : {};
+      const width = generationWidth({ ...options, concurrency }, method, of);
+      const parts = { options, context, method, instances, out, trace, engine, width };
       return await keepingNodeSeconds(engine, nodesOfPredictions(out), {
         ...{ reporter, work: () => run(parts) },
       });
@@ -309,8 +309,6 @@ interface Run extends GenerationParts {
   readonly out: string;
   readonly trace: MethodTrace;
   readonly engine: Pick<LazyEngine, 'open'>;
-  /** Memory of one sandbox in MiB. */
-  readonly memoryMb: number;
 }
 
 async function run(parts: Run): Promise<number> {

@@ -2,7 +2,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Reporter, HumanError, messageOf } from '../domain/work';
 import type { Instance } from '../domain/instance';
-import { runsInContainers } from '../engine/engine';
+import { dockerSettings } from '../engine/docker/dockerSettings';
+import { runsInContainers } from '../engine/engines';
 import { devContainerFile } from '../engine/devContainer';
 import { devContainerImage } from '../environments/devContainerImage';
 import { isUrl, sourceOf, parseSources } from '../repository/source';
@@ -59,7 +60,7 @@ async function openCommand(
   options: OpenOptions,
   context: CommandContext,
 ): Promise<number> {
-  const { name, docker } = engineRequest(options, context);
+  const { name, values } = engineRequest(options, context);
   const dataset = await openDatasetOption(options, context);
   const [instance] = await dataset.read([id]);
   if (instance === undefined) return EXIT.negative;
@@ -75,7 +76,10 @@ async function openCommand(
   // This comes before the folder is made, since it may fail.
   const image =
     options.devcontainer === true && runsInContainers(name)
-      ? await devContainerImage({ instance, trees, settings: docker, storage }, work)
+      ? await devContainerImage(
+          { instance, trees, settings: dockerSettings.in(values), storage },
+          work,
+        )
       : undefined;
   const from = {
     dataset: await lastingName(options.dataset),

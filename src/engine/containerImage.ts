@@ -17,7 +17,7 @@ interface ContainerImage {
 }
 
 /** Folder of the repository in images of SWE-bench and in those that are built here. */
-export const usualFolder = '/testbed';
+export const defaultFolder = '/testbed';
 
 /** The only conda environment in images of SWE-bench, SWT-Bench and Live. */
 const condaPython = '/opt/miniconda3/envs/testbed/bin/python';
@@ -36,7 +36,7 @@ export const builtPython = `${environmentFolder}/bin/python`;
  * Images of Pro have the interpreter on the path.
  */
 export const pythonsOf = (folder: string): readonly string[] =>
-  folder === usualFolder
+  folder === defaultFolder
     ? [condaPython, builtPython, 'python3', 'python']
     : ['python3', 'python', condaPython];
 
@@ -71,10 +71,10 @@ export function containerImage(
       installed: false,
     };
   }
-  const isConda = folder === undefined || folder === usualFolder;
+  const isConda = folder === undefined || folder === defaultFolder;
   return {
     name: image ?? prebuiltName(instance.id),
-    folder: folder ?? usualFolder,
+    folder: folder ?? defaultFolder,
     python: isConda ? condaPython : 'python3',
     installed: isConda,
   };

@@ -8,27 +8,6 @@ import type { TestPlan } from './testPlan';
 import type { Workspace } from './workspace';
 import type { ExecutionTrace } from './tracer/readTrace';
 
-/**
- * The engines, with what other code must know of each. `openEngine.ts` opens them, and
- * `package.json` offers them as `swt-bench.engine`.
- */
-const engines = {
-  local: { inContainers: false },
-  docker: { inContainers: true },
-  kubernetes: { inContainers: true },
-} as const;
-export type EngineName = keyof typeof engines;
-export const engineNames = Object.keys(engines) as readonly EngineName[];
-
-/**
- * Whether an engine runs tests in containers: separate from this machine, in images, and with
- * limits.
- */
-export const runsInContainers = (name: EngineName): boolean => engines[name].inContainers;
-
-/** The engine that is offered where the local one is not sufficient. */
-export const containerEngine = 'docker' satisfies EngineName;
-
 /** The hardware that tests run on. */
 export interface Machine {
   readonly cores: number;
@@ -60,17 +39,18 @@ export interface PrepareWork extends EngineWork {
   readonly audience?: Audience | undefined;
 }
 
-/**
- * Runs tests. The local and the docker engine implement this interface, and later engines will too.
- */
+/** Runs tests. */
 export interface Engine {
-  readonly name: EngineName;
+  /** As its descriptor has it. */
+  readonly name: string;
   /** Description for people, such as `local engine, CPython 3.11.7, pytest 8.3.5`. */
   readonly description: string;
   /** The environment of all tests, if it is the same for every instance. */
   readonly environment?: Environment | undefined;
   /** The machine that tests run on, if the engine reports it; it may differ from this one. */
   readonly machine?: Machine;
+  /** Memory that each of its sandboxes may take; undefined where there is no limit. */
+  readonly sandboxBytes?: number;
   /**
    * Finds or makes the environment for the tests of an instance. With docker, this pulls or builds
    * an image, which may take minutes; a second call is fast. A place has one audience, which is
@@ -125,10 +105,8 @@ export interface Environment {
   readonly interpreter: string;
   /** Python version, such as `3.11.7`. */
   readonly pythonVersion: string;
-  /** Version of pytest, or undefined when it cannot be imported. */
-  readonly pytest: string | undefined;
-  /** Version of tox, or undefined when it or tox-current-env cannot be imported. */
-  readonly tox?: string | undefined;
+  /** Versions of the packages that runners need, by their names, as far as it has them. */
+  readonly packages: Readonly<Record<string, string>>;
   /** Name of the container's image, where there is a container. */
   readonly image?: string;
   /** Absent where its packages are as of the instance's day, or of no day. */

@@ -21,7 +21,7 @@ export interface EngineLimits {
   readonly dispose: number;
 }
 
-const usualLimits: EngineLimits = {
+const defaultLimits: EngineLimits = {
   prepare: 3 * 3600,
   openPair: 900,
   load: 900,
@@ -33,7 +33,7 @@ const usualLimits: EngineLimits = {
 const longestTimer = 2 ** 31 - 1;
 
 /** Milliseconds to wait for the engine after a cancellation. */
-const patience = 3000;
+const endTimeout = 3000;
 
 /**
  * An engine neither did what it was asked to nor reported an error. There is no retry, since it had
@@ -45,7 +45,7 @@ class EngineStuck extends HumanError {}
  * The same engine with limits on every operation. An operation that exceeds its limit is cancelled
  * and given up. A batch at night thus does not stand still for one instance.
  */
-export function guardedEngine(engine: Engine, limits: EngineLimits = usualLimits): Engine {
+export function guardedEngine(engine: Engine, limits: EngineLimits = defaultLimits): Engine {
   const guard = new EngineGuard(engine, limits);
   return {
     name: engine.name,
@@ -149,7 +149,7 @@ class EngineGuard {
           AbortSignal.any(aborts).addEventListener('abort', () => resolve(), { once: true }),
         );
       }
-      await sleep(patience, undefined, { signal: ended.signal });
+      await sleep(endTimeout, undefined, { signal: ended.signal });
       throw new Cancelled();
     };
     try {

@@ -1,13 +1,14 @@
-import type { ChildProcess } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { Duplex, type Readable } from 'node:stream';
+import { constants } from 'node:os';
 import { StringDecoder } from 'node:string_decoder';
 import { HumanError, messageOf } from '../domain/work';
 import { limits } from '../domain/verdict';
 import { startProgram } from '../files/startProgram';
 import { BoundedOutput, streamLimit } from './boundedOutput';
-import { keeperArguments, readWire } from './keeper';
-import { killRun, killGroup } from './killRun';
+import { attachProcess, type AttachedProcess } from './local/attachedProcess';
+import { pythonProgram } from './pythonProgram';
+import { openAgentProtocol, type AgentProtocol, type FrameHeader } from './sandbox/agentProtocol';
 
 export interface ProcessRequest {
   readonly argv: readonly string[];
@@ -18,16 +19,30 @@ export interface ProcessRequest {
   readonly outputLimit: number;
   readonly signal?: AbortSignal | undefined;
   /**
-   * A Python 3.6 or later that keeps track of the run's processes on Linux. Without it, a process
-   * escapes that left its group, lost its parent and lacks the environment of the run.
+   * A Python 3.6 or later, with which the agent runs the program and ends all of its processes.
+   * Without it, processes escape that have left the group of the program.
    */
-  readonly keeper?: string | undefined;
-  /** Notified when the program starts and when none of its processes is left. */
-  readonly guardian?:
-    | { started(mark: string, pid: number, isKept: boolean): void; ended(mark: string): void }
-    | undefined;
+  readonly python?: string | undefined;
+  /** Has agents that are started already. */
+  readonly agents?: ReadyAgents | undefined;
+  /** Folder that the agent removes when this process ends during the run. */
+  readonly folder?: string | undefined;
+  /** Programs on the loopback that run beside it, with the variables that only they get. */
+  readonly services?: readonly StartedService[] | undefined;
+  readonly serviceEnv?: Readonly<Record<string, string>> | undefined;
   /** Receives the first 2 MiB of output as they arrive. */
   readonly onOutput?: ((text: string) => void) | undefined;
+  /** Learns what the system lacks for ending and limiting runs. */
+  readonly onLacks?: ((what: readonly string[]) => void) | undefined;
+}
+
+/** A service that is started for one run. */
+export interface StartedService {
+  readonly name: string;
+  readonly argv: readonly string[];
+  readonly port: number;
+  /** Variables of the program by which it finds the service. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** How a process ended. */
@@ -48,10 +63,12 @@ export interface ProcessResult {
   readonly seconds: number;
   /** Processes that outlived the main one and were killed. */
   readonly leftBehind: number;
+  /** Further facts, such as a service that did not start. */
+  readonly remarks: readonly string[];
 }
 
-/** Milliseconds that a keeper has to stop its run; it gives up by itself after ten seconds. */
-const keeperPatience = 12_000;
+/** Milliseconds that an agent has to stop its run; it gives up by itself after ten seconds. */
+const stopTimeout = 12_000;
 
 /** The longest delay of a timer in milliseconds; a longer one would fire at once. */
 const longestDelay = 2 ** 31 - 1;
@@ -67,197 +84,275 @@ export const runMark = 'SWT_BENCH_RUN';
  * @throws HumanError when the system starts no more programs
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
-  const mark = randomUUID();
+  const { python, signal } = request;
+  if (signal?.aborted === true) return unstarted('cancelled');
   const started = performance.now();
-  const { keeper, argv, signal } = request;
-  if (signal?.aborted === true) return unstarted('cancelled', undefined);
-  const isKept = keeper !== undefined && process.platform === 'linux' && argv.length > 0;
-  let child;
-  try {
-    const [program = '', ...args] = isKept ? [keeper, ...keeperArguments(argv)] : argv;
-    child = startProgram(program, args, {
-      cwd: request.cwd,
-      env: { ...request.env, [runMark]: mark },
-      stdio: isKept ? ['ignore', 'pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe'],
-      // A process group of its own. A test that signals its group does not reach us, and our signal
-      // reaches all.
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-    });
-  } catch (error) {
-    if (error instanceof HumanError) throw error;
-    // Some errors are thrown rather than emitted as an `error` event, such as too long an argument
-    // list.
-    return unstarted('not started', messageOf(error));
-  }
-  const result = await new RunningProcess(child, request, mark, isKept).result();
+  const run = new Run(request);
+  const result = await (python === undefined ? withoutAgent(run) : withAgent(run, python));
   return { ...result, seconds: (performance.now() - started) / 1000 };
 }
 
-/** How the main process ended by itself, or why it did not start. */
-type OwnEnd = Pick<ProcessResult, 'exitCode' | 'killedBy' | 'startError'>;
+/**
+ * Ends what another program has left of a run, by the mark in its environment.
+ *
+ * @param python see {@link ProcessRequest}
+ * @param pid its main process, where that is known
+ */
+export async function endRun(python: string, mark: string, pid?: number): Promise<void> {
+  const wire = openAgentProtocol(startAgent(python));
+  wire.send({ kind: 'kill', mark, ...(pid !== undefined && { pid }) });
+  for (;;) {
+    const frame = await wire.receive();
+    if (frame === undefined || frame.header.kind !== 'ready') break;
+  }
+  wire.close();
+}
 
-class RunningProcess {
-  private readonly stdout: Readable;
-  private readonly stderr: Readable;
-  /** The connection to the keeper, where there is one. */
-  private readonly wire: Duplex | undefined;
-  private readonly told: ReturnType<typeof readWire> | undefined;
-  private readonly ended: Promise<void>;
-  private readonly output = new BoundedOutput();
-  /** Bytes passed to `onOutput` so far. */
-  private streamed = 0;
-  private ending: Ending = 'exited';
-  /** How many processes were killed; undefined until the run is being stopped. */
-  private stopping: Promise<number> | undefined;
+const startAgent = (python: string): AttachedProcess =>
+  attachProcess(python, ['-I', '-S', pythonProgram('agent', 'swt_local.py')]);
 
-  constructor(
-    private readonly child: ChildProcess,
-    private readonly request: ProcessRequest,
-    private readonly mark: string,
-    private readonly isKept: boolean,
-  ) {
-    const { stdout, stderr, stdio, pid } = child;
-    if (stdout === null || stderr === null) throw new Error('a program without pipes');
-    this.stdout = stdout;
-    this.stderr = stderr;
-    this.wire = stdio[3] instanceof Duplex ? stdio[3] : undefined;
-    this.told = this.wire === undefined ? undefined : readWire(this.wire);
-    this.ended = new Promise((resolve) => child.once('exit', () => resolve()));
-    if (pid !== undefined) request.guardian?.started(mark, pid, isKept);
-    for (const stream of [stdout, stderr]) this.read(stream);
+/**
+ * Keeps one agent ready for the next run, which then need not wait for an interpreter to start. Each
+ * serves a single run, since tests are the children of theirs.
+ */
+export class ReadyAgents {
+  private ready: AttachedProcess | undefined;
+  private isOver = false;
+
+  /** @param python see {@link ProcessRequest} */
+  constructor(private readonly python: () => string) {}
+
+  /** Starts an agent, where none is ready. */
+  prepare(): void {
+    if (this.isOver || this.ready !== undefined) return;
+    try {
+      const started = startAgent(this.python());
+      started.hold(false);
+      this.ready = started;
+      void started.ended.then(() => this.forget(started));
+    } catch {
+      // The next run says why none can start.
+    }
   }
 
-  /** Waits for the end or enforces it, and kills the processes that are left. */
-  async result(): Promise<Omit<ProcessResult, 'seconds'>> {
-    const { timeoutSeconds, signal, guardian } = this.request;
+  /** The one that is ready, for a run of its own. */
+  take(): AttachedProcess | undefined {
+    const { ready } = this;
+    this.ready = undefined;
+    ready?.hold(true);
+    return ready;
+  }
+
+  dispose(): void {
+    this.isOver = true;
+    this.take()?.close();
+  }
+
+  private forget(ended: AttachedProcess): void {
+    if (this.ready === ended) this.ready = undefined;
+  }
+}
+
+/** A run under way: its output so far, and why it is being stopped. */
+class Run {
+  readonly output = new BoundedOutput();
+  stopped: Ending | undefined;
+  /** Bytes passed to `onOutput` so far. */
+  private streamed = 0;
+  private readonly decoder = new StringDecoder('utf8'); // a piece may split a character
+  private stop: (why: Ending) => void = () => undefined;
+
+  constructor(readonly request: ProcessRequest) {}
+
+  add(piece: Buffer): void {
+    const { onOutput, outputLimit } = this.request;
+    if (this.stopped !== undefined) return;
+    this.output.add(piece);
+    if (onOutput !== undefined && this.streamed < streamLimit) {
+      this.streamed += piece.length;
+      const text = this.decoder.write(piece);
+      if (text !== '') onOutput(text);
+    }
+    if (this.output.bytes > outputLimit) this.stop('too much output');
+  }
+
+  /** Does some work, and meanwhile calls `stop` once if the run is to end before it does so itself. */
+  async during<T>(stop: (why: Ending) => void, work: () => Promise<T>): Promise<T> {
+    const { timeoutSeconds, signal } = this.request;
+    this.stop = (why) => {
+      if (this.stopped !== undefined) return;
+      this.stopped = why;
+      stop(why);
+    };
+    const cancel = (): void => this.stop('cancelled');
     const timer = setTimeout(
       () => this.stop('timed out'),
       Math.min(timeoutSeconds * 1000, longestDelay),
     );
-    const cancel = (): void => this.stop('cancelled');
     signal?.addEventListener('abort', cancel, { once: true });
-    const own = await this.ownEnd();
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', cancel);
-
-    // Also kill whatever the main process left running, such as daemons and background jobs.
-    let killed = (await this.stopping) ?? 0;
-    const kept = await report(own.startError === undefined ? this.told : undefined);
-    this.wire?.destroy();
-    killed += kept?.killed ?? 0;
-    if (kept?.complete !== true && (this.stopping === undefined || this.isKept)) {
-      killed += await killRun(this.child.pid, this.mark);
+    try {
+      return await work();
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', cancel);
     }
-    const { exitCode, killedBy, startError } = kept ?? own;
-    guardian?.ended(this.mark);
-    if (this.ending !== 'cancelled') this.ending = kept?.limit ?? this.ending;
-    if (this.ending === 'exited') await drained(this.stdout, this.stderr);
-    // A process that escaped the run with the pipe open must not keep us reading.
-    this.stdout.destroy();
-    this.stderr.destroy();
+  }
+
+  result(of: Partial<ProcessResult>): ProcessResult {
     return {
-      ending: startError === undefined ? this.ending : 'not started',
-      exitCode,
-      killedBy,
-      startError,
+      ...unstarted('exited'),
+      ending: this.stopped ?? 'exited',
       output: this.output.text(),
       outputBytes: this.output.bytes,
-      leftBehind: this.ending === 'exited' ? killed : 0,
+      ...of,
     };
   }
-
-  private ownEnd(): Promise<OwnEnd> {
-    const { child } = this;
-    const nothing = { exitCode: undefined, killedBy: undefined, startError: undefined };
-    return new Promise((resolve) => {
-      child.once('error', ({ message }) => {
-        if (child.pid === undefined) resolve({ ...nothing, startError: message });
-      });
-      child.once('exit', (code, signal) => {
-        resolve({ ...nothing, exitCode: code ?? undefined, killedBy: signal ?? undefined });
-      });
-    });
-  }
-
-  private read(stream: Readable): void {
-    const { onOutput, outputLimit } = this.request;
-    const decoder = new StringDecoder('utf8'); // the pipe may split a character
-    stream.on('data', (chunk: Buffer) => {
-      this.output.add(chunk);
-      if (onOutput !== undefined && this.streamed < streamLimit) {
-        this.streamed += chunk.length;
-        const text = decoder.write(chunk);
-        if (text !== '') onOutput(text);
-      }
-      if (this.output.bytes > outputLimit) this.stop('too much output');
-    });
-  }
-
-  private stop(why: Ending): void {
-    if (this.stopping !== undefined) return;
-    const { wire, child, mark } = this;
-    this.ending = why;
-    if (wire !== undefined) {
-      // The keeper stops the run. The pipes are only paused, because a program would report a
-      // closed pipe.
-      wire.end();
-      this.stdout.pause();
-      this.stderr.pause();
-      this.stopping = within(keeperPatience, this.ended).then((inTime) =>
-        inTime ? 0 : killRun(child.pid, mark),
-      );
-      return;
-    }
-    // Kill before the pipes close, because a program would report a closed pipe.
-    killGroup(child.pid);
-    this.stopping = killRun(child.pid, mark);
-    // Later output is not read: another process may keep the pipe open for ever.
-    this.stdout.destroy();
-    this.stderr.destroy();
-  }
 }
 
-function unstarted(ending: Ending, startError: string | undefined): ProcessResult {
-  return {
-    ending,
-    exitCode: undefined,
-    killedBy: undefined,
-    startError,
-    output: '',
-    outputBytes: 0,
-    seconds: 0,
-    leftBehind: 0,
+const unstarted = (ending: Ending, startError?: string): ProcessResult => ({
+  ...{ ending, exitCode: undefined, killedBy: undefined, startError },
+  ...{ output: '', outputBytes: 0, seconds: 0, leftBehind: 0, remarks: [] },
+});
+
+/** Lets an agent of its own run a program. */
+async function withAgent(run: Run, python: string): Promise<ProcessResult> {
+  const { agents } = run.request;
+  const ready = agents?.take();
+  const result = ready === undefined ? undefined : await ranBy(ready, run, python);
+  // One that was waiting may be gone, since nothing keeps tests from its process.
+  const ended = result ?? (await ranBy(startAgent(python), run, python));
+  agents?.prepare();
+  return ended ?? run.result({ ending: 'not started', startError: 'the agent did not start' });
+}
+
+/** @returns undefined where the agent was gone before it started the program */
+async function ranBy(
+  program: AttachedProcess,
+  run: Run,
+  python: string,
+): Promise<ProcessResult | undefined> {
+  const { request } = run;
+  const mark = randomUUID();
+  const wire = openAgentProtocol(program);
+  let giveUp: NodeJS.Timeout | undefined;
+  const stop = (why: Ending): void => {
+    wire.send({ kind: 'stop', why });
+    giveUp = setTimeout(() => program.kill(), stopTimeout);
   };
+  try {
+    return await run.during(stop, async () => {
+      wire.send({
+        ...{ kind: 'run', argv: request.argv, cwd: request.cwd, mark, folder: request.folder },
+        env: { ...request.env, [runMark]: mark },
+        services: request.services ?? [],
+        serviceEnv: { ...request.serviceEnv, [runMark]: mark },
+        // Takes effect only when this process cannot stop the run.
+        seconds: Math.min(request.timeoutSeconds, 1e9) + 30,
+      });
+      const { done, pid } = await answered(wire, run);
+      if (done !== undefined) return resultOf(done, run);
+      // Tests may kill the agent, which is their parent.
+      const { exitCode, killedBy, startError } = await program.ended;
+      if (pid === undefined) {
+        const why = startError ?? program.complaint().split('\n').at(-1) ?? '';
+        if (run.stopped === undefined && why === '') return undefined;
+        return run.result({ ending: run.stopped ?? 'not started', startError: why || undefined });
+      }
+      await endRun(python, mark, pid);
+      return run.result({ exitCode, killedBy });
+    });
+  } finally {
+    clearTimeout(giveUp);
+    wire.close();
+  }
 }
 
-/**
- * The report of a keeper that has ended. The whole report is already in the wire, so this waits a
- * second at most, in case another process keeps the wire open.
- */
-async function report<T>(told: Promise<T> | undefined): Promise<T | undefined> {
-  return told !== undefined && (await within(1000, told)) ? told : undefined;
+type Done = Extract<FrameHeader, { kind: 'done' }>;
+
+/** Passes output on until the agent is done, or gone. */
+async function answered(
+  wire: AgentProtocol,
+  run: Run,
+): Promise<{ readonly done?: Done; readonly pid?: number | undefined }> {
+  let pid: number | undefined;
+  for (;;) {
+    const frame = await wire.receive();
+    if (frame === undefined) return { pid };
+    const { header, payload } = frame;
+    if (header.kind === 'ready' && header.lacks.length > 0) run.request.onLacks?.(header.lacks);
+    if (header.kind === 'started') pid = header.pid;
+    if (header.kind === 'output') run.add(payload);
+    if (header.kind === 'failed') throw new Error(`the agent failed: ${header.why}`);
+    if (header.kind === 'done') return { done: header };
+  }
 }
 
-/** Whether the work finishes within so many milliseconds. */
-async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), milliseconds);
+function resultOf(done: Done, run: Run): ProcessResult {
+  const remarks = done.remarks ?? [];
+  if (done.ending === 'not started') {
+    return run.result({ ending: 'not started', startError: done.why, remarks });
+  }
+  const ending = run.stopped === 'cancelled' ? run.stopped : (done.limit ?? run.stopped);
+  const exitCode = done.exit ?? undefined;
+  return run.result({
+    ending: ending ?? endings.find((each) => each === done.ending) ?? 'exited',
+    ...{ exitCode, remarks },
+    // One that was still running was killed.
+    killedBy:
+      exitCode === undefined ? signalName(done.signal ?? constants.signals.SIGKILL) : undefined,
+    leftBehind: ending === undefined ? (done.left ?? 0) : 0,
   });
-  const inTime = await Promise.race([work.then(() => true), limit]);
-  clearTimeout(timer);
-  return inTime;
 }
 
-/** Waits a second at most until both streams have been read to their end. */
-async function drained(...streams: readonly NodeJS.ReadableStream[]): Promise<void> {
-  const ends = streams.map(
-    (stream) =>
-      new Promise<void>((resolve) => {
-        if ((stream as { readableEnded?: boolean }).readableEnded === true) resolve();
-        else stream.once('close', resolve).once('end', resolve);
-      }),
-  );
-  await within(1000, Promise.all(ends));
+/** The name of a signal by its number on this machine. */
+export const signalName = (number: number): string =>
+  Object.entries(constants.signals).find(([, each]) => each === number)?.[0] ?? `signal ${number}`;
+
+/** Runs a program where there need be no Python, such as npm. Its process group ends with it. */
+async function withoutAgent(run: Run): Promise<ProcessResult> {
+  const { argv, cwd, env } = run.request;
+  const [program = '', ...args] = argv;
+  let child: ReturnType<typeof startProgram>;
+  try {
+    child = startProgram(program, args, {
+      ...{ cwd, env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true },
+      detached: process.platform !== 'win32',
+    });
+  } catch (error) {
+    if (error instanceof HumanError) throw error;
+    // Some errors are thrown rather than emitted as an `error` event.
+    return unstarted('not started', messageOf(error));
+  }
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (piece: Buffer) => run.add(piece));
+  const end = (): void => endGroup(child.pid);
+  return run.during(end, async () => {
+    const ended = await new Promise<Partial<ProcessResult>>((resolve) => {
+      child.once('error', ({ message }) => {
+        if (child.pid === undefined) resolve({ ending: 'not started', startError: message });
+      });
+      child.once('exit', () => {
+        end();
+        // A process that escaped with the pipe open must not keep us waiting.
+        setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream?.destroy()), 1000);
+      });
+      child.once('close', (code, signal) =>
+        resolve({ exitCode: code ?? undefined, killedBy: signal ?? undefined }),
+      );
+    });
+    return run.result(ended);
+  });
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  if (process.platform === 'win32') {
+    execFile('taskkill', ['/pid', String(pid), '/T', '/F'], () => undefined);
+    return;
+  }
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
 }

@@ -1,3 +1,5 @@
+import { pythonText } from './pythonProgram';
+
 /** Programs on the loopback that tests of a repository connect to, as recipes name them. */
 export const serviceNames = ['httpbin'] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -15,23 +17,6 @@ interface Service {
   readonly env: (port: number) => Readonly<Record<string, string>>;
 }
 
-/**
- * Runs gunicorn, which closes a connection whose first byte begins a TLS handshake. It would wait for
- * the rest of a request, and a client without a timeout for the server's handshake.
- */
-const plainGunicorn = `
-import socket
-from gunicorn.app.wsgiapp import run
-from gunicorn.workers.gthread import ThreadWorker
-handle = ThreadWorker.handle
-def handle_plain(self, conn):
-    if conn.sock.recv(1, socket.MSG_PEEK) == b"\\x16":
-        return (False, conn)
-    return handle(self, conn)
-ThreadWorker.handle = handle_plain
-run()
-`;
-
 export const services: Readonly<Record<ServiceName, Service>> = {
   httpbin: {
     requirements: ['httpbin==0.10.2', 'gunicorn==22.0.0'],
@@ -40,7 +25,14 @@ export const services: Readonly<Record<ServiceName, Service>> = {
     // httpbin answers chunked requests only under gunicorn. Threads keep connections open, as
     // httpbin.org does.
     args: (port) => [
-      ...['-c', plainGunicorn, '--bind', `127.0.0.1:${port}`, '--worker-class', 'gthread'],
+      ...[
+        '-c',
+        pythonText('plain_gunicorn.py'),
+        '--bind',
+        `127.0.0.1:${port}`,
+        '--worker-class',
+        'gthread',
+      ],
       ...['--threads', '16', '--keep-alive', '60', '--log-level', 'critical', 'httpbin:app'],
     ],
     env: (port) => ({ HTTPBIN_URL: `http://127.0.0.1:${port}/` }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { runnerNames } from '../engine/runners/runners';
+import { isRunner } from '../engine/runners/runners';
 import table from './recipes.json';
 import { programNames } from '../engine/programs';
 import { serviceNames } from '../engine/services';
@@ -58,7 +58,7 @@ export const recipeSchema = z.strictObject({
    */
   install: z.enum(['editable', 'path']),
   /** Program that runs its tests. */
-  runner: z.enum(runnerNames),
+  runner: z.string().refine(isRunner, 'is the name of a runner'),
   /** Arguments of that program before the tests, where they differ from its usual ones. */
   testArguments: words,
   /**

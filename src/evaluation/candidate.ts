@@ -136,8 +136,8 @@ async function evaluated(
   };
   const { records } = candidate;
   if (records === undefined) {
-    const { pytest } = await session.environment(options);
-    const next = pytest === undefined ? `: ${howToMend(session.engine.name)}` : '';
+    const { packages } = await session.environment(options);
+    const next = packages['pytest'] === undefined ? `: ${howToMend(session.engine.name)}` : '';
     const result = unrunnableResult(runs, `${candidate.notes.join('; ')}${next}`);
     // Its tests need a runner that the environment lacks, so what they cover is not known.
     const isLacking = candidate.plan.notRun.length > 0;

@@ -14,7 +14,6 @@ import type { ChangedLine } from '../domain/changeCoverage';
 import type { Instance } from '../domain/instance';
 import { sides as bothSides, type Outcome, type Side } from '../domain/outcome';
 import {
-  containerEngine,
   EnvironmentChanged,
   SandboxUnusable,
   type DebuggedProgram,
@@ -24,6 +23,7 @@ import {
   type Environment,
   type RunRecord,
 } from '../engine/engine';
+import { containerEngine } from '../engine/engines';
 import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
 import { versionTag } from '../environments/projectVersion';
 import { planScriptOfRepository, planTests, type TestFile } from '../engine/planTests';

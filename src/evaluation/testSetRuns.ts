@@ -12,12 +12,8 @@ import {
 } from '../domain/outcome';
 import { plural } from '../domain/text';
 import { isLimit, gradeStrict, type StrictEvidence } from '../domain/verdict';
-import {
-  type EngineWork,
-  type RunRecord,
-  runsInContainers,
-  type EngineName,
-} from '../engine/engine';
+import { type EngineWork, type RunRecord } from '../engine/engine';
+import { runsInContainers } from '../engine/engines';
 import { script } from '../engine/runners/script';
 import { parseUnified } from '../patch/parseUnified';
 import type { SideCounts } from './findings/noChangedLineRan';
@@ -518,7 +514,7 @@ export function withNewPaths(run: SetRun, renamed: ReadonlyMap<string, string>):
 }
 
 /** What a person does about an environment that lacks something. */
-export const howToMend = (engine: EngineName): string =>
+export const howToMend = (engine: string): string =>
   runsInContainers(engine)
     ? 'choose an image that has it'
     : 'install what R requires there, or make an environment for this instance, with auto as the Python';

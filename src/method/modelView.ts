@@ -1,7 +1,7 @@
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/work';
 import { posix } from 'node:path';
-import type { Engine, EngineName, EngineWork, WorkspaceWork } from '../engine/engine';
+import type { Engine, EngineWork, WorkspaceWork } from '../engine/engine';
 import { quotedForShell } from '../engine/quotedForShell';
 import { readCodePatch } from '../evaluation/prepareCandidate';
 import type { RunStore } from '../evaluation/testRun';
@@ -20,7 +20,7 @@ import {
   type RunOnROptions,
   type ScriptRun,
 } from './runOnR';
-import { TestsCannotRun } from './testsOfModels';
+import { TestsCannotRun } from '../engine/testsOfModels';
 import { treeOfR, type TreeOfR } from './treeOfR';
 import { FilesOnR } from './agents/filesOnR';
 import { WorkspaceOnR } from './agents/workspaceOnR';
@@ -114,13 +114,13 @@ export interface ModelViewParts {
    * @param engine the engine of the run, if it is open
    * @throws HumanError when tests of models may not run here, with what to do about it
    */
-  readonly permit: (engine: EngineName | undefined) => void;
+  readonly permit: (engine: string | undefined) => void;
 }
 
 /** The view of an instance. Until its disposal, R is not freed. */
 export async function modelView(instance: Instance, parts: ModelViewParts): Promise<ModelView> {
   const { python, store, permit } = parts;
-  let running: EngineName | undefined;
+  let running: string | undefined;
   const engine = async (): Promise<Engine> => {
     const opened = await parts.engine();
     running = opened.name;

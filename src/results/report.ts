@@ -348,12 +348,13 @@ export function environmentReport(
   environment: Environment | undefined,
 ): NonNullable<Report['environment']> | null {
   if (environment === undefined) return null;
-  const { description, interpreter, pythonVersion, pytest, image, digest, movedDay } = environment;
+  const { description, interpreter, pythonVersion, packages, image, digest, movedDay } =
+    environment;
   return {
     description,
     interpreter,
     python: pythonVersion,
-    pytest: pytest ?? null,
+    pytest: packages['pytest'] ?? null,
     ...(image === undefined ? {} : { image }),
     ...(movedDay === undefined ? {} : { package_day: movedDay }),
     digest,

@@ -359,8 +359,8 @@ async function whyNothingRuns(
   }
   if (records !== undefined && unrunnable === undefined && notes.length === 0) return undefined;
   const why = oneLine(unrunnable ?? notes.join('; '));
-  const { pytest } = await session.environment(options);
-  const next = pytest === undefined ? `: ${howToMend(session.engine.name)}` : '';
+  const { packages } = await session.environment(options);
+  const next = packages['pytest'] === undefined ? `: ${howToMend(session.engine.name)}` : '';
   return environmentFailed(`the golden tests cannot all be run here: ${why}${next}`);
 }
 

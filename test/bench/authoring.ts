@@ -66,7 +66,7 @@ async function main(): Promise<void> {
     name: 'local',
     storage,
     assets: join(root, 'dist'),
-    python: values.python,
+    values: { local: { python: values.python } },
   });
   const python = await createPythonParser((file) => join(root, 'dist', file));
   const store = runStore(join(scratch, 'store'));

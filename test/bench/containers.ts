@@ -93,7 +93,7 @@ async function main(): Promise<void> {
   }
   const storage = values.storage ?? join(scratch, 'storage');
   const baseImage = values['base-image'];
-  const settings = dockerSettings.parse(baseImage === undefined ? {} : { baseImage });
+  const settings = dockerSettings.read(baseImage === undefined ? {} : { baseImage });
   const dataset = await openDataset(name, { storage, reporter: silent });
   const [instance] = await dataset.read([id]);
   if (instance === undefined) throw new Error(`no instance ${id}`);
@@ -108,7 +108,7 @@ async function main(): Promise<void> {
     name: 'docker',
     storage,
     assets: join(root, 'dist'),
-    docker: settings,
+    values: { docker: settings },
   });
   const python = await createPythonParser((file) => join(root, 'dist', file));
   const connection = await connect({});

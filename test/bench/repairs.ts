@@ -89,7 +89,7 @@ async function main(): Promise<void> {
     const onR = await view.runOnR('', { ...options, tests: files });
     const tests = onR.tests.map(({ test }) => test);
     const runner =
-      engine.environment?.pytest === undefined
+      engine.environment?.packages['pytest'] === undefined
         ? ['unittest', '-q']
         : ['pytest', '-rA', '-p', 'no:cacheprovider'];
     await plainRun(tree, runner);
@@ -98,7 +98,7 @@ async function main(): Promise<void> {
     plains.sort((one, other) => one - other);
     const plain = plains[2] ?? Number.NaN;
     line(`a plain run of ${tests.length} tests and the script`, plain);
-    const usual = workersFor({ name: 'local', memoryMb: 0 });
+    const usual = workersFor({});
     const most = values.workers === undefined ? Math.max(2, usual) : Number(values.workers);
     for (const runs of new Set([1, most])) {
       const trace = memoryTrace();

@@ -49,14 +49,19 @@ async function main(): Promise<void> {
   if (name === undefined || ids === undefined) throw new Error('name --dataset and --ids');
   const storage = values.storage ?? join(scratch, 'storage');
   const baseImage = values['base-image'];
-  const settings = dockerSettings.parse(baseImage === undefined ? {} : { baseImage });
+  const settings = dockerSettings.read(baseImage === undefined ? {} : { baseImage });
   const dataset = await openDataset(name, { storage, reporter: silent });
   const instances = await dataset.read(ids.split(','));
   const sources = parseSources(source);
   const python = await createPythonParser((file) => join(root, 'dist', file));
   const connection = await connect({});
   const assets = join(root, 'dist');
-  const engine = await openEngine({ name: 'docker', storage, assets, docker: settings });
+  const engine = await openEngine({
+    name: 'docker',
+    storage,
+    assets,
+    values: { docker: settings },
+  });
   try {
     const work = { reporter: silent };
     const plans = [];
@@ -105,7 +110,7 @@ async function main(): Promise<void> {
       );
       return ms;
     };
-    const usual = workersFor({ name: 'docker', memoryMb: settings.memoryMb });
+    const usual = workersFor(engine);
     const counts = [...new Set([1, values.workers === undefined ? usual : Number(values.workers)])];
     const times = [];
     for (const workers of counts) times.push(await batch(workers));

@@ -50,7 +50,7 @@ onEngine('docker', 'a batch whose engine goes away @full', (subject) => {
       name: 'docker',
       storage,
       assets: resolve('src/engine'),
-      docker: testSettings({ host: own().host }),
+      values: { docker: testSettings({ host: own().host }) },
     });
     return {
       instances: [instance],

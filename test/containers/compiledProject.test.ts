@@ -74,7 +74,12 @@ describe('instances of a compiled project', () => {
     folder = await mkdtemp(join(tmpdir(), 'swt-bench-compiled-'));
     storage = join(folder, 'storage');
     const assets = resolve('src/engine');
-    engine = await openEngine({ name: 'docker', storage, assets, docker: testSettings() });
+    engine = await openEngine({
+      name: 'docker',
+      storage,
+      assets,
+      values: { docker: testSettings() },
+    });
   });
 
   after(async () => {

@@ -17,7 +17,7 @@ import {
   type DockerConnection,
 } from '../../src/engine/docker/connection/connect';
 import { EngineGone } from '../../src/engine/docker/connection/engineProblem';
-import type { UsualPlace } from '../../src/engine/docker/connection/usualPlaces';
+import type { DefaultPlace } from '../../src/engine/docker/connection/defaultPlaces';
 import { needDocker, plainDocker } from './dockerForTests';
 import { skipSuite, skipTest } from './skipping';
 import {
@@ -66,7 +66,7 @@ describe('finding the engine', function () {
     return error;
   };
 
-  const socket = (name: string): UsualPlace => ({
+  const socket = (name: string): DefaultPlace => ({
     address: { kind: 'socket', path: join(folder, name) },
     foundBy: `socket ${name}`,
   });
@@ -97,7 +97,7 @@ describe('finding the engine', function () {
   it('prefers the setting to DOCKER_HOST, that to the context, and that to the usual sockets', async () => {
     const config = join(folder, 'order');
     await writeContext(config, 'elsewhere', { Host: 'unix:///nowhere/context.sock' });
-    const options = { usual: [] as UsualPlace[] };
+    const options = { usual: [] as DefaultPlace[] };
     const context = { DOCKER_CONFIG: config, DOCKER_CONTEXT: 'elsewhere' };
     const all = { ...context, DOCKER_HOST: 'unix:///nowhere/host.sock' };
     const set = await found({ ...options, host: dockerSocket, env: all });

@@ -55,7 +55,7 @@ describe('the dev container of an instance @full', function () {
     const trees = await prepareTrees(instance as Instance, source, folder, { reporter: silent });
     const docker = testSettings();
     environment = await withEngine(
-      { name: 'docker', storage: folder, assets: join(root, 'dist'), docker },
+      { name: 'docker', storage: folder, assets: join(root, 'dist'), values: { docker } },
       async (engine) =>
         (await engine.prepare(instance as Instance, trees, { reporter: silent })).environment,
     );

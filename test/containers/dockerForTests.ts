@@ -49,7 +49,7 @@ async function missing(pythons: readonly string[]): Promise<string | undefined> 
 
 /** Settings for small sandboxes, with environments from the base images of the tests. */
 export const testSettings = (more: Partial<DockerSettings> = {}): DockerSettings =>
-  dockerSettings.parse({
+  dockerSettings.read({
     ...{ baseImage, prebuilt: '', memoryMb: 1024, processes: 256, diskMb: 1024, idleMinutes: 0 },
     ...more,
   });

@@ -42,7 +42,7 @@ onEngine('docker', 'when the engine goes away @full', (subject) => {
       name: 'docker',
       storage,
       assets: resolve('src/engine'),
-      docker: testSettings({ host: own().host }),
+      values: { docker: testSettings({ host: own().host }) },
     });
     session = await openSession({
       ...{ instance, trees, engine, python: await loadParser() },
@@ -134,7 +134,7 @@ onEngine('docker', 'when the engine goes away @full', (subject) => {
           name: 'docker',
           storage: subject().storage,
           assets: resolve('src/engine'),
-          docker: testSettings({ host: own().host }),
+          values: { docker: testSettings({ host: own().host }) },
         }),
         saysWhatIsGone,
       );

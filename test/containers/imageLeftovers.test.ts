@@ -93,7 +93,7 @@ describe('an image that somebody else made', function () {
     instance = example.instance(more);
     engine = await openEngine({
       ...{ name: 'docker', storage, assets: resolve('src/engine') },
-      docker: testSettings(),
+      values: { docker: testSettings() },
     });
     const place = await engine.prepare(instance, trees, { reporter: silent, audience: 'model' });
     opened = await place.openPair({ reporter: silent }, ['base']);

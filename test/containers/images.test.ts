@@ -156,7 +156,7 @@ describe('images of instances', () => {
     assert.equal(first.folder, '/testbed');
     assert.match(first.pythonVersion, /^3\.9\./);
     assert.equal(first.user, 1000);
-    assert.ok(first.pytest, 'pytest is installed');
+    assert.ok(first.packages['pytest'], 'pytest is installed');
     const six = inside(first.id, 1000, first.python, '-c', 'import six; print(six.__version__)');
     assert.equal(six.trim(), '1.12.0', 'the release of December 2018, not that of 2020');
     const tests = inside(

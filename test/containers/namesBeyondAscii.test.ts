@@ -41,7 +41,7 @@ describe('a sandbox with Python 3.6, whose image sets no locale @full', () => {
     const from = { kind: 'snapshot', from: source } as const;
     const trees = await prepareTrees(instance, from, storage, work);
     const engine = await openEngine({
-      ...{ name: 'docker', storage, docker: testSettings() },
+      ...{ name: 'docker', storage, values: { docker: testSettings() } },
       assets: join(__dirname, '..', '..', 'dist'),
     });
     try {

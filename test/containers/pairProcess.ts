@@ -17,7 +17,12 @@ const { instance, trees, storage } = JSON.parse(readFileSync(process.argv[2] ?? 
 
 async function main(): Promise<void> {
   const assets = resolve('src/engine');
-  const engine = await openEngine({ name: 'docker', storage, assets, docker: testSettings() });
+  const engine = await openEngine({
+    name: 'docker',
+    storage,
+    assets,
+    values: { docker: testSettings() },
+  });
   const place = await engine.prepare(instance, trees, { reporter: silent });
   const pair = await place.openPair({ reporter: silent });
   const code = 'import time; print("started", flush=True); time.sleep(600)';

@@ -84,7 +84,7 @@ for (const name of ['docker', 'local'] as const) {
       const from = { kind: 'snapshot', from: source } as const;
       const trees = await prepareTrees(instance, from, storage, { reporter: silent });
       const assets = resolve('src/engine');
-      engine = await openEngine({ name, storage, assets, docker: testSettings() });
+      engine = await openEngine({ name, storage, assets, values: { docker: testSettings() } });
       const place = await engine.prepare(instance, trees, { reporter: silent });
       pair = await place.openPair({ reporter: silent });
       const records: RunRecord[] = await Promise.all(

@@ -86,7 +86,7 @@ class A(unittest.TestCase):
   });
 
   it('has the outcomes of pytest, with names that hold blanks', async function () {
-    if (subject().place.environment.pytest === undefined) {
+    if (subject().place.environment.packages['pytest'] === undefined) {
       assert.equal(subject().name, 'local', 'an image has pytest');
       this.skip();
     }

@@ -3,14 +3,8 @@ import { readdir, symlink, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
-import {
-  engineNames,
-  runsInContainers,
-  type Engine,
-  type EngineName,
-  type Pair,
-  type TestPlace,
-} from '../../src/engine/engine';
+import type { Engine, Pair, TestPlace } from '../../src/engine/engine';
+import { engineNames, runsInContainers } from '../../src/engine/engines';
 import type { DockerSettings } from '../../src/engine/docker/dockerSettings';
 import { openEngine } from '../../src/engine/openEngine';
 import type { Trees } from '../../src/repository/trees';
@@ -57,7 +51,7 @@ export const latinName = Buffer.from([...Buffer.from('caf'), 0xe9, ...Buffer.fro
 
 /** One engine with an instance: the example repository with additions. */
 export interface Subject {
-  readonly name: EngineName;
+  readonly name: string;
   readonly instance: Instance;
   readonly trees: Trees;
   readonly storage: string;
@@ -73,7 +67,7 @@ export interface Subject {
 }
 
 /** The engines of this machine: a cluster is one where its variable names an image for the pods. */
-const enginesHere = engineNames.filter(
+const enginesHere = engineNames().filter(
   (name) => name !== 'kubernetes' || process.env['SWT_BENCH_CLUSTER_IMAGE'] !== undefined,
 );
 
@@ -97,7 +91,7 @@ export function onEachInContainers(
 
 /** Declares tests for one engine; `settings` are those of the docker engine. */
 export function onEngine(
-  name: EngineName,
+  name: string,
   title: string,
   body: (subject: () => Subject) => void,
   settings: Partial<DockerSettings> = {},
@@ -127,7 +121,7 @@ export function onEngine(
 }
 
 async function makeSubject(
-  name: EngineName,
+  name: string,
   example: Example,
   python: string | undefined,
   docker: DockerSettings,
@@ -174,14 +168,16 @@ async function makeSubject(
       name,
       storage,
       assets: resolve('src/engine'),
-      python,
-      // Two pairs and a spare have to find room on two small nodes.
-      docker: { ...docker, ...(name === 'kubernetes' && { cpus: 0.25 }), ...more },
+      values: {
+        local: { python },
+        // Two pairs and a spare have to find room on two small nodes.
+        docker: { ...docker, ...(name === 'kubernetes' && { cpus: 0.25 }), ...more },
+      },
     });
   const engine = await open();
   const place = await engine.prepare(instance, trees, { reporter: silent });
   // A cluster keeps the sandboxes that the instance was prepared in for its first pair.
-  const spare = new Set(await sandboxesOn[name](id, storage));
+  const spare = new Set(await (sandboxesOn[name]?.(id, storage) ?? []));
   const openPair = place.openPair.bind(place);
   Object.assign(place, {
     openPair: (...asked: Parameters<typeof openPair>) => {
@@ -192,13 +188,13 @@ async function makeSubject(
   return {
     ...{ name, instance, trees, storage, engine, place, open },
     sandboxes: async () =>
-      (await sandboxesOn[name](id, storage)).filter((each) => !spare.has(each)),
+      (await (sandboxesOn[name]?.(id, storage) ?? [])).filter((each) => !spare.has(each)),
   };
 }
 
 /** The sandboxes of an instance that an engine has, by their names. */
 const sandboxesOn: Readonly<
-  Record<EngineName, (instance: string, storage: string) => Promise<string[]>>
+  Record<string, (instance: string, storage: string) => Promise<string[]>>
 > = {
   local: (_, storage) => readdir(join(storage, 'pairs')).catch((): string[] => []),
   docker: (instance) => containersOf(instance),

@@ -13,7 +13,6 @@ import { tasks } from '../../.vscode/tasks.json';
 import manifest from '../../package.json';
 import texts from '../../package.nls.json';
 import { issueViewType } from '../../src/editor/issue/viewType';
-import { dockerSettingKeys } from '../../src/editor/shell/settingNames/dockerSettingKeys';
 import {
   candidateCommandIds,
   fixCommandIds,
@@ -33,10 +32,7 @@ import {
   viewIds,
   walkthrough,
 } from '../../src/editor/shell/names';
-import {
-  kubernetesSettingId,
-  kubernetesSettingNames,
-} from '../../src/engine/kubernetes/kubernetesSettings';
+import { settingGroups } from '../../src/engine/engines';
 import type * as Cli from '../../src/cli';
 import { root } from '../commandLine/cli';
 
@@ -258,9 +254,10 @@ describe('package.json and the code', () => {
     assert.deepEqual(
       Object.keys(properties).sort(),
       [
-        ...Object.values(settingKeys),
-        ...Object.values(dockerSettingKeys),
-        ...kubernetesSettingNames.map(kubernetesSettingId),
+        ...new Set([
+          ...Object.values<string>(settingKeys),
+          ...settingGroups().flatMap(({ all }) => all.map(({ id }) => id)),
+        ]),
       ].sort(),
     );
     for (const setting of Object.values(properties)) {

@@ -164,7 +164,7 @@ describe('an environment that is mended @full', function () {
       name: 'local',
       storage,
       assets: dirname(tracer),
-      python,
+      values: { local: { python } },
     });
     try {
       const instance = example.instance({ baseCommit, goldenPatch, goldenTests });

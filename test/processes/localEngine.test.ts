@@ -312,7 +312,7 @@ describe('the Python of the local engine', function () {
     const cwd = process.cwd();
     process.chdir(set);
     try {
-      assert.equal((await findPython(python, tracer)).pytest, undefined);
+      assert.equal((await findPython(python, tracer)).packages['pytest'], undefined);
     } finally {
       process.chdir(cwd);
     }
@@ -323,7 +323,7 @@ describe('the Python of the local engine', function () {
     await write(site, {
       [`${info}/METADATA`]: 'Metadata-Version: 2.1\nName: pytest\nVersion: 5.4\n',
     });
-    const asked = async () => (await findPython(python, tracer)).pytest;
+    const asked = async () => (await findPython(python, tracer)).packages['pytest'];
     assert.equal(await asked(), undefined, 'metadata that somebody left behind');
     await write(site, { [treeLink]: '' });
     assert.equal(await asked(), '5.4');

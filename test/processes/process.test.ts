@@ -79,14 +79,13 @@ async function processesWith(variable: string): Promise<number[]> {
 }
 
 const ways: readonly (readonly [string, string | undefined])[] = [
-  ['running a process', undefined],
-  ['running a process with a keeper', 'python3'],
+  ['running a process', 'python3'],
+  ['running a process where there need be no Python', undefined],
 ];
-for (const [title, keeper] of ways)
+for (const [title, agent] of ways)
   describe(title, function () {
-    if (keeper !== undefined && process.platform !== 'linux') return; // needs prctl(2)
     let notes = '';
-    const withKeeper = keeper === undefined ? () => undefined : it;
+    const withAgent = agent === undefined ? () => undefined : it;
 
     beforeEach(async () => (notes = await mkdtemp(join(tmpdir(), 'process-test-'))));
     afterEach(() => rm(notes, { recursive: true, force: true }));
@@ -101,7 +100,7 @@ for (const [title, keeper] of ways)
         env: { PATH: process.env['PATH'] ?? '', NOTES: notes },
         timeoutSeconds: 250,
         outputLimit: 64 * 1024 * 1024,
-        keeper,
+        python: agent,
         ...more,
       });
     }
@@ -188,7 +187,7 @@ os._exit(7)
         assert.deepEqual([...(await noted()).keys()], ['main']);
       });
 
-      it('takes what it left behind with it', async () => {
+      withAgent('takes what it left behind with it', async () => {
         const result = await python(`${family}\nos._exit(5)`);
         assert.deepEqual([result.ending, result.exitCode], ['exited', 5]);
         assert.equal(result.output, 'ready\n');
@@ -196,7 +195,7 @@ os._exit(7)
         await assertAllGone('main', 'child', 'session', 'daemon');
       });
 
-      withKeeper(
+      withAgent(
         'takes what keeps nothing of it: no parent, group, session, environment or folder',
         async () => {
           const result = await python(`${note}
@@ -214,7 +213,7 @@ sys.exit(3)
         },
       );
 
-      withKeeper('is stopped when it starts threads without end', async function () {
+      withAgent('is stopped when it starts threads without end', async function () {
         const result = await python(`
 import threading, time
 threading.stack_size(1 << 16)
@@ -226,7 +225,7 @@ except RuntimeError: pass`);
         assert.equal(result.ending, 'too many processes');
       });
 
-      withKeeper('may be the target of its own signals, and those to its parent', async () => {
+      withAgent('may be the target of its own signals, and those to its parent', async () => {
         const result = await python(
           `${note}\nnote('main')\nos.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(100)`,
         );
@@ -242,7 +241,7 @@ except RuntimeError: pass`);
         assert.equal((await shell('sh -c "kill -PIPE \\$\\$"; echo $?')).output.trim(), '141');
       });
 
-      it('does not wait for a background job that holds its output open', async () => {
+      withAgent('does not wait for a background job that holds its output open', async () => {
         const result = await shell('sleep 1000 & echo $! > "$NOTES/sleep"; echo done');
         assert.deepEqual([result.ending, result.exitCode, result.output], ['exited', 0, 'done\n']);
         assert.equal(result.leftBehind, 1);
@@ -251,7 +250,7 @@ except RuntimeError: pass`);
     });
 
     describe('that is stopped', () => {
-      it('by the time limit, with its whole family', async () => {
+      withAgent('by the time limit, with its whole family', async () => {
         // On a busy machine the family may not be complete in time: then try again with a longer
         // limit.
         for (const timeoutSeconds of [2, 8, 32]) {
@@ -266,7 +265,7 @@ except RuntimeError: pass`);
         await assertAllGone('main', 'child', 'session', 'daemon', 'stayed');
       });
 
-      it('by the caller, with its whole family', async () => {
+      withAgent('by the caller, with its whole family', async () => {
         const controller = new AbortController();
         const result = await python(`${family}\nstay('stayed')`, {
           signal: controller.signal,
@@ -278,7 +277,7 @@ except RuntimeError: pass`);
         for (const [name, pid] of pids) assert.equal(lives(pid), false, `${name} lives on`);
       });
 
-      it('while it forks without end', async () => {
+      withAgent('while it forks without end', async () => {
         const controller = new AbortController();
         const result = await python(
           `${note}

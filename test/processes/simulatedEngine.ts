@@ -37,7 +37,7 @@ const environment: Environment = {
   description: 'CPython 3.11.7',
   interpreter: '/usr/bin/python3',
   pythonVersion: '3.11.7',
-  pytest: '8.3.5',
+  packages: { pytest: '8.3.5' },
   digest: 'f00',
 };
 

@@ -30,7 +30,7 @@ describe("single tests under SymPy's runner @full", function () {
         description: '',
         interpreter: '',
         pythonVersion: '3.11.7',
-        pytest: undefined,
+        packages: {},
         digest: '',
       },
       readFileOfR: (file) => readFile(join(tree, file), 'utf8').catch(() => undefined),

@@ -5,13 +5,14 @@ import { layOut, jsonText, withoutControl } from '../../domain/text';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
 import { pullImage } from '../../engine/docker/images/pull/pullImage';
 import { tryProgram } from '../../engine/docker/sandbox/tryProgram';
+import { dockerSettings } from '../../engine/docker/dockerSettings';
 import { acpPrefix } from '../../method/acp/acpMethod';
 import { acpPresets, type AcpPreset } from '../../method/acp/acpPresets';
 import { textsAt } from '../../method/acp/agentEnvironment';
 import { agentPrograms } from '../../method/acp/install/agentPrograms';
 import { installAgent } from '../../method/acp/install/installAgent';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
-import { dockerHostOption, dockerSettingsOf } from '../options/engineOptions';
+import { dockerHostOption, valuesOf } from '../options/engineOptions';
 import { jsonOption } from '../options/sharedOptions';
 import type { RegisterCommand } from '../registerCommand';
 
@@ -96,7 +97,7 @@ async function installCommand(
   const reporter = terminalReporter(context);
   const out = resolve(options.out ?? `agent-${name}`);
   const connection = options.check
-    ? await connect({ host: dockerSettingsOf(options).host, signal })
+    ? await connect({ host: valuesOf(dockerSettings, options).host, signal })
     : undefined;
   try {
     const cpu = connection === undefined ? process.arch : cpuOf(connection);

@@ -43,8 +43,7 @@ export async function evaluateRepairs(
   const part = partToEvaluate(input.instances, found, options.shard, reporter);
   const { instances, predictions: repairs, shard } = part;
   const { document, written } = await withEngine(asked, async (engine) => {
-    const { memoryMb } = asked.docker;
-    const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
+    const workers = options.workers ?? workersFor(engine);
     const means = `${plural(workers, 'worker')}, ${engine.description}`;
     const hooks = batchProgressHooks(context, reporter, means);
     const { out, storage, timeout: timeoutSeconds, format, dataset } = options;

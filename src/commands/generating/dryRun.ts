@@ -56,7 +56,7 @@ async function estimated(parts: DryRunParts): Promise<DryRun> {
     name: options.model,
     complete: () => Promise.reject(new Error('a dry run asks for nothing')),
   };
-  const width = generationWidth(options, { runs: 'nothing' }, 0);
+  const width = generationWidth(options, { runs: 'nothing' }, {});
   const engine = () => Promise.reject(new Error('a dry run runs nothing'));
   const live = await liveParts({ ...parts, width }, { model }, engine);
   const request = { ...requestOf({ ...parts, width }), live, trace, reporter };

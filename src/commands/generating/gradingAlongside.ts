@@ -14,8 +14,6 @@ import type { GenerateOptions } from './generationParts';
 interface GradingParts {
   readonly options: GenerateOptions;
   readonly context: CommandContext;
-  /** Memory of one sandbox in MiB. */
-  readonly memoryMb: number;
   /** Opens the engine, which the caller disposes of. */
   readonly engine: () => Promise<Engine>;
   readonly reporter: Pick<Reporter, 'log'>;
@@ -37,10 +35,10 @@ export class GradingAlongside {
 
   /** @throws HumanError when the engine cannot be opened */
   static async open(parts: GradingParts): Promise<GradingAlongside> {
-    const { options, context, memoryMb } = parts;
+    const { options, context } = parts;
     const engine = await parts.engine();
     const python = await createPythonParser((file) => join(context.assets, file));
-    const workers = workersFor({ name: engine.name, memoryMb }, engine.machine);
+    const workers = workersFor(engine);
     const sources = parseSources(sourcesFor(options, context));
     return new GradingAlongside(
       parts,

@@ -105,8 +105,7 @@ async function mutantsCommand(
   const reporter = terminalReporter(context);
   const reports = new Map<number, Report>();
   const engineName = await withEngine(asked, async (engine) => {
-    const { memoryMb } = asked.docker;
-    const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
+    const workers = options.workers ?? workersFor(engine);
     const { timeout: timeoutSeconds, limit, format, mode, storage, out, dataset } = options;
     const fresh = options.fresh === true;
     const request: BatchRequest = {

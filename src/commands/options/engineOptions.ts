@@ -1,65 +1,59 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { HumanError } from '../../domain/work';
-import { readDockerSettings } from '../../engine/docker/readDockerSettings';
+import type { EngineRequest } from '../../engine/descriptor';
+import { dockerSettings } from '../../engine/docker/dockerSettings';
+import { engineNamed, engineNames, settingGroups } from '../../engine/engines';
 import {
-  dockerOptions,
-  dockerSettings,
   asArgument,
-  type DockerOption,
-  type DockerOptionName,
-  type DockerSettings,
-} from '../../engine/docker/dockerSettings';
-import { engineNames, type EngineName } from '../../engine/engine';
-import type { KubernetesOptionName } from '../../engine/kubernetes/kubernetesSettings';
-import type { EngineRequest } from '../../engine/openEngine';
+  type EngineValues,
+  type NamedSetting,
+  type SettingGroup,
+  type SettingTable,
+  type ValuesOf,
+  type Writing,
+} from '../../engine/settings';
 import type { CommandContext } from '../context';
-import {
-  kubernetesOptions,
-  kubernetesSettingsOf,
-  refuseKubernetesOptions,
-} from './kubernetesOptions';
 
-/** The command line's options of the engine; options of docker by their names. */
-export type EngineOptions = {
-  engine: EngineName;
-  python?: string;
-} & { [Name in DockerOptionName | KubernetesOptionName]?: unknown };
-
-const defaults = dockerSettings.parse({});
+/** `--engine`; the options of the engines stand beside it, by their names. */
+export interface EngineOptions {
+  engine: string;
+}
 
 /** Adds `--engine` and the options of each engine. */
 export function withEngineOptions(command: Command): Command {
-  command
-    .addOption(
-      new Option('--engine <name>', 'where tests run').choices(engineNames).default('local'),
-    )
-    .option(
-      '--python <path>',
-      'local: interpreter or virtual environment; auto: make one for each instance, the default where R does not fit the interpreter at hand',
-    );
-  for (const { key } of dockerOptions) command.addOption(optionOf(key));
-  for (const option of kubernetesOptions()) command.addOption(option);
+  const names = engineNames();
+  command.addOption(
+    new Option('--engine <name>', 'where tests run').choices(names).default(names[0]),
+  );
+  for (const group of settingGroups()) {
+    for (const setting of group.all) {
+      if (setting.option !== undefined) command.addOption(optionOf(group, setting));
+    }
+  }
   return command;
 }
 
-export const dockerHostOption = (): Option => optionOf('host');
+export const dockerHostOption = (): Option =>
+  optionOf(dockerSettings, dockerSettings.named('host'));
 
-export const imageBudgetOption = (): Option => optionOf('budgetGb');
+export const imageBudgetOption = (): Option =>
+  optionOf(dockerSettings, dockerSettings.named('budgetGb'));
 
 /**
- * An option of docker. Its default stands only in the help text, so that an option that was not
+ * The option of a setting. Its default stands only in the help text, so that an option that was not
  * given stays recognisable.
  */
-function optionOf(key: keyof DockerSettings): Option {
-  const found = dockerOptions.find((each) => each.key === key);
-  if (found === undefined) throw new Error(`${key} has no option`);
-  const { flag, argument, description, writing, byDefault } = found;
-  const usual = defaults[key];
-  const shown =
-    byDefault ?? (writing === 'size' ? `${Number(usual) / 1024}g` : asArgument(usual, writing));
-  const option = new Option(`${flag} ${argument}`, `docker: ${description} (default: ${shown})`);
+function optionOf({ engine }: SettingGroup, setting: NamedSetting): Option {
+  const { flag, option, default: value } = setting;
+  if (flag === undefined || option === undefined) throw new Error(`${setting.id} has no option`);
+  const { argument, description, writing } = option;
+  const byDefault =
+    option.byDefault ??
+    (writing === 'size' ? `${Number(value) / 1024}g` : asArgument(value, writing));
+  const help = `${engine}: ${description}${byDefault === '' ? '' : ` (default: ${byDefault})`}`;
+  const made = new Option(argument === '' ? flag : `${flag} ${argument}`, help);
   const read = readers[writing];
-  return read === undefined ? option : option.argParser(read);
+  return read === undefined ? made : made.argParser(read);
 }
 
 /**
@@ -70,47 +64,51 @@ function optionOf(key: keyof DockerSettings): Option {
 export function engineRequest(
   options: EngineOptions & { readonly storage: string },
   context: CommandContext,
-): EngineRequest & { readonly docker: DockerSettings } {
-  const { engine: name, python, storage } = options;
-  refuseKubernetesOptions(options);
-  if (name === 'local') {
-    const given = dockerOptions.find((option) => options[option.name] !== undefined);
-    if (given !== undefined) {
-      throw new HumanError(
-        `${given.flag} is for the docker engine, but the engine is local`,
-        'Add --engine docker, or leave it out',
-      );
-    }
-  } else if (python !== undefined) {
-    throw new HumanError(
-      '--python is for the local engine: with docker, tests run with the Python of their image',
-      'Leave it out',
-    );
-  }
+): EngineRequest & { readonly values: EngineValues } {
+  const { engine: name, storage } = options;
+  refuseForeignOptions(options);
+  const groups = settingGroups();
   return {
     name,
     storage,
     assets: context.assets,
-    python,
-    isPythonNamed: python !== undefined,
-    docker: dockerSettingsOf(options),
-    kubernetes: kubernetesSettingsOf(options),
+    values: Object.fromEntries(groups.map((group) => [group.engine, valuesOf(group, options)])),
+    isPythonNamed: givenTo(options, 'python') !== undefined,
     signal: context.signal,
   };
 }
 
-/** @throws HumanError naming the unusable option */
-export function dockerSettingsOf(options: Partial<EngineOptions>): DockerSettings {
-  const given: Partial<Record<keyof DockerSettings, unknown>> = {};
-  for (const { key, name, writing } of dockerOptions) {
-    const value = options[name];
-    if (value !== undefined)
-      given[key] = writing === 'text or none' && value === 'none' ? '' : value;
+function refuseForeignOptions(options: EngineOptions): void {
+  const taken = engineNamed(options.engine)?.settings ?? [];
+  for (const group of settingGroups().filter((each) => !taken.includes(each))) {
+    const given = group.all.find(({ option }) => givenTo(options, option?.name) !== undefined);
+    if (given === undefined) continue;
+    throw new HumanError(
+      `${given.flag} is for the ${group.engine} engine, but the engine is ${options.engine}`,
+      `Add --engine ${group.engine}, or leave it out`,
+    );
   }
-  return readDockerSettings(
-    given,
-    (key) => dockerOptions.find((option) => option.key === key)?.flag ?? key,
-  );
+}
+
+const givenTo = (options: object, name: string | undefined): unknown =>
+  name === undefined ? undefined : (options as Readonly<Record<string, unknown>>)[name];
+
+/**
+ * The values of settings that a command line gives, with defaults for the rest.
+ *
+ * @throws HumanError naming the unusable option
+ */
+export function valuesOf<Table extends SettingTable>(
+  group: SettingGroup<Table>,
+  options: object,
+): ValuesOf<Table> {
+  const given: Record<string, unknown> = {};
+  for (const { key, option } of group.all) {
+    const value = givenTo(options, option?.name);
+    if (value === undefined) continue;
+    given[key] = option?.writing === 'text or none' && value === 'none' ? '' : value;
+  }
+  return group.read(given, ({ key, flag }) => flag ?? key);
 }
 
 /** `4g`, `512m`, or a number of MiB. */
@@ -122,13 +120,11 @@ function mebibytes(value: string): number {
   return Math.floor(Number(match[1]) * (match[2]?.toLowerCase() === 'g' ? 1024 : 1));
 }
 
-/** Reads names separated by commas; `none` stands for the empty list. */
-function networkList(value: string): string[] {
-  const names = value.split(',').map((name) => name.trim());
-  if (names.some((name) => name === '')) {
-    throw new InvalidArgumentError('Write ids and names of repositories separated by commas.');
-  }
-  return names.length === 1 && names[0] === 'none' ? [] : names;
+/** Reads words separated by commas; `none` stands for the empty list. */
+function words(value: string): string[] {
+  const found = value.split(',').map((word) => word.trim());
+  if (found.includes('')) throw new InvalidArgumentError('Write words separated by commas.');
+  return found.length === 1 && found[0] === 'none' ? [] : found;
 }
 
 function number(value: string): number {
@@ -140,11 +136,11 @@ function number(value: string): number {
 }
 
 /** Parsers of an option's argument; undefined where the text is used unchanged. */
-const readers: Readonly<Record<DockerOption['writing'], ((value: string) => unknown) | undefined>> =
-  {
-    text: undefined,
-    'text or none': undefined,
-    number,
-    size: mebibytes,
-    list: networkList,
-  };
+const readers: Readonly<Record<Writing, ((value: string) => unknown) | undefined>> = {
+  text: undefined,
+  'text or none': undefined,
+  switch: undefined,
+  number,
+  size: mebibytes,
+  list: words,
+};

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { workersFor } from '../../batch/workersFor';
-import type { EngineName, Machine } from '../../engine/engine';
+import type { Engine } from '../../engine/engine';
 import type { Method } from '../../method/method';
 
 /** Requests at once by default: at a provider, and at a server on this machine. */
@@ -22,20 +22,18 @@ const instancesPerRun = 4;
 /**
  * What may be under way at once: what the options say, else what fits the server and the machine.
  *
- * @param machine where tests and agents work, as the engine reports it; this one by default
+ * @param engine where tests and agents work, as far as that is known
  */
 export function generationWidth(
   options: {
     readonly concurrency?: number | undefined;
     readonly workers?: number | undefined;
     readonly baseUrl?: string | undefined;
-    readonly engine: EngineName;
   },
   method: Pick<Method, 'runs'>,
-  memoryMb: number,
-  machine?: Machine,
+  engine: Pick<Engine, 'machine' | 'sandboxBytes'>,
 ): GenerationWidth {
-  const { concurrency, workers, baseUrl, engine } = options;
+  const { concurrency, workers, baseUrl } = options;
   const isOwn = baseUrl !== undefined && isThisMachine(baseUrl);
   const requests = concurrency ?? (isOwn ? usualRequests.own : usualRequests.hosted);
   const mostRequests = concurrency ?? usualRequests.hosted;
@@ -43,7 +41,7 @@ export function generationWidth(
   if (method.runs === 'nothing') {
     return { ...of, runs: availableParallelism(), instances: workers ?? mostRequests };
   }
-  const runs = workers ?? workersFor({ name: engine, memoryMb }, machine);
+  const runs = workers ?? workersFor(engine);
   // An agent has one sandbox, and mostly waits for the model.
   if (method.runs === 'workspace') return { ...of, runs, instances: workers ?? 2 * runs };
   return { ...of, runs, instances: Math.max(runs, Math.min(mostRequests, instancesPerRun * runs)) };

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { Command } from 'commander';
 import { HumanError } from '../../domain/work';
-import type { EngineName } from '../../engine/engine';
+import { dockerSettings } from '../../engine/docker/dockerSettings';
 import { wordForShell } from '../../engine/quotedForShell';
 import type { CommandContext } from '../context';
 import { registerEvaluate } from '../evaluate';
@@ -18,7 +18,7 @@ export interface ShardedCommand {
   readonly out: string;
   /** Whether `out` is a file of predictions, not a folder. */
   readonly writesFile: boolean;
-  readonly engine: EngineName;
+  readonly engine: string;
   /** Whether the user said which engine of containers to speak to. */
   readonly namesEngineAddress: boolean;
   /** Whether the user said where trees and finished runs are kept. */
@@ -85,13 +85,13 @@ export async function readShardedCommand(
   if (options.out === undefined) {
     throw new HumanError('The shards need a place for the whole run', 'Name it with --out');
   }
-  const { name: engine, docker } = engineRequest(options, context);
+  const { name: engine, values } = engineRequest(options, context);
   return {
     words: withoutOut(words),
     out: options.out,
     writesFile: name !== 'evaluate',
     engine,
-    namesEngineAddress: docker.host !== undefined,
+    namesEngineAddress: dockerSettings.in(values).host !== undefined,
     namesStorage: command.getOptionValueSource('storage') === 'cli',
     ...(options.budget !== undefined && { budget: options.budget }),
   };

@@ -1,4 +1,4 @@
-import { containerEngine } from '../../engine/engine';
+import { containerEngine } from '../../engine/engines';
 import { wordForShell } from '../../engine/quotedForShell';
 import { mergeText, shardLines, type ShardedCommand } from './shardedCommand';
 

@@ -4,9 +4,10 @@ import { plural } from '../../domain/text';
 import { connect } from '../../engine/docker/connection/connect';
 import { imageUse, type ImageUse } from '../../environments/imageBudget';
 import { pushImage } from '../../engine/docker/images/pushImage';
+import { dockerSettings } from '../../engine/docker/dockerSettings';
 import { prebuiltName } from '../../engine/containerImage';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
-import { dockerHostOption, dockerSettingsOf } from '../options/engineOptions';
+import { dockerHostOption, valuesOf } from '../options/engineOptions';
 import { list } from '../options/optionValues';
 import { storageOption } from '../options/sharedOptions';
 import type { RegisterCommand } from '../registerCommand';
@@ -46,7 +47,10 @@ async function pushImagesCommand(options: PushOptions, context: CommandContext):
   const place = checkedPlace(options.registry);
   const reporter = terminalReporter(context);
   const work = { signal: context.signal, reporter };
-  const connection = await connect({ host: dockerSettingsOf(options).host, signal: work.signal });
+  const connection = await connect({
+    host: valuesOf(dockerSettings, options).host,
+    signal: work.signal,
+  });
   try {
     const images = latestOf(await imageUse(connection, storage), ids);
     for (const [at, { instance, id }] of images.entries()) {

@@ -1,7 +1,7 @@
 import { jsonText, layOut } from '../../domain/text';
 import { checkedId } from '../../domain/instance';
 import { HumanError, type Reporter } from '../../domain/work';
-import type { DockerSettings } from '../../engine/docker/dockerSettings';
+import { dockerSettings, type DockerSettings } from '../../engine/docker/dockerSettings';
 import {
   diskUse,
   freeInstance,
@@ -12,7 +12,7 @@ import {
 } from '../../repository/disk';
 import { checkedRepo } from '../../repository/storage';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
-import { dockerHostOption, dockerSettingsOf, imageBudgetOption } from '../options/engineOptions';
+import { dockerHostOption, imageBudgetOption, valuesOf } from '../options/engineOptions';
 import { list } from '../options/optionValues';
 import { jsonOption, storageOption } from '../options/sharedOptions';
 import type { RegisterCommand } from '../registerCommand';
@@ -69,7 +69,7 @@ export async function storageCommand(
   context: CommandContext,
 ): Promise<number> {
   const { storage } = options;
-  const settings = dockerSettingsOf(options);
+  const settings = valuesOf(dockerSettings, options);
   const reporter = terminalReporter(context);
   const work = { signal: context.signal, reporter };
   const wanted = {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isFailure, type TestResult } from '../../domain/outcome';
-import { engineNames } from '../../engine/engine';
 import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless/agentlessSettings';
 import { acpMethod, isAcp, defaultAcpSeconds } from '../../method/acp/acpMethod';
 import type { AcpAgent } from '../../method/acp/acpRun';
@@ -47,7 +46,7 @@ const recordSchema = z.object({
   refine: z.number().int().positive().optional(),
   /** Limits of an agent; those of its paper when absent. */
   limits: z.enum(limitProfiles).optional(),
-  engine: z.enum(engineNames),
+  engine: z.string(),
   timeoutSeconds: z.number(),
   /** Dollars for a million tokens, if known. */
   price: z.object({ input: z.number(), output: z.number() }).optional(),

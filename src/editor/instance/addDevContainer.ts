@@ -2,7 +2,9 @@ import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
 import { publishedImage, devContainerFile } from '../../engine/devContainer';
 import { devContainerImage } from '../../environments/devContainerImage';
-import { runsInContainers, type EngineWork } from '../../engine/engine';
+import { dockerSettings } from '../../engine/docker/dockerSettings';
+import type { EngineWork } from '../../engine/engine';
+import { runsInContainers } from '../../engine/engines';
 import type { Reporter } from '../../domain/work';
 import type { Trees } from '../../repository/trees';
 import { writeDevContainer } from '../../repository/workspace';
@@ -39,7 +41,8 @@ export async function devContainerText(
   work: EngineWork,
   scope?: vscode.Uri,
 ): Promise<string> {
-  const { name, docker: settings } = engineSettings(scope);
+  const { name, values } = engineSettings(scope);
+  const settings = dockerSettings.in(values);
   const image = runsInContainers(name)
     ? await devContainerImage({ instance, trees, settings, storage: storageFolder() }, work)
     : publishedImage(instance);

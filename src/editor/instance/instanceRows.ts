@@ -1,7 +1,6 @@
 import type * as vscode from 'vscode';
 import { lineStates, type ChangeCoverage } from '../../domain/changeCoverage';
 import { asLabel } from '../../domain/text';
-import { containerEngine } from '../../engine/engine';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import { findingSentences } from '../../domain/finding';
 import { coverageCell } from '../../results/resultTable';
@@ -78,7 +77,7 @@ const hindrance = (l10n: typeof vscode.l10n, { missing, text }: EngineProblem): 
 
 /** What prevents tests from running, in few words. */
 export function whatIsMissing(l10n: typeof vscode.l10n, missing: EngineProblem['missing']): string {
-  if (missing === containerEngine) return l10n.t('No container engine');
+  if (missing === 'docker') return l10n.t('No container engine');
   return missing === 'storage' ? l10n.t('No storage folder') : l10n.t('No Python');
 }
 

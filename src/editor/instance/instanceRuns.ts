@@ -14,7 +14,7 @@ import { testMutants } from '../../mutation/testMutants';
 import type { RepairHooks } from '../../repair/repairPool';
 import { testOnRepairs, type StandingsOnRepair } from '../../repair/testOnRepairs';
 import { testsOnR, testsOnRepair } from '../../repair/testRepair';
-import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
+import { storageFolder, timeoutSeconds } from '../shell/settings';
 import { textsOfTests } from '../testing/textsOfTests';
 import { isAsBefore, type Evaluated } from '../verdict/evaluated';
 import type { KnownResults } from '../verdict/knownResults';
@@ -256,12 +256,11 @@ export class InstanceRuns {
     const candidate = await this.parts.candidatePatch(signal);
     const digest = patchDigest(candidate);
     const { instance, trees, engine, python } = await this.parts.session.session();
-    const { memoryMb } = engineSettings(scope).docker;
     await testOnRepairs(
       {
         ...{ instance, trees, engine, python, candidate, repairs: codes, reporter },
         store: runStore(storageFolder()),
-        workers: workersFor({ name: engine.name, memoryMb }, engine.machine),
+        workers: workersFor(engine),
         timeoutSeconds: timeoutSeconds(scope),
       },
       (code, found) => onTested(code, { digest, ...found }),

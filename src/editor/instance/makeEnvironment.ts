@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { HumanError, type Reporter } from '../../domain/work';
-import { runsInContainers } from '../../engine/engine';
+import { runsInContainers } from '../../engine/engines';
 import { instanceEnvironment } from '../../environments/virtual/instanceEnvironment';
 import { settingKeys } from '../shell/names';
 import { engineSettings, storageFolder } from '../shell/settings';

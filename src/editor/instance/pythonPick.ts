@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { fittingPython } from '../../engine/local/fittingEngine';
+import { fittingPython } from '../../engine/local/localDescriptor';
 import type { KnownPython } from '../shell/pythonExtension';
 
 /** An entry of the list of interpreters. */

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf, type Reporter } from '../../domain/work';
 import { recipeOf } from '../../environments/recipes';
-import { fittingPython } from '../../engine/local/fittingEngine';
+import { fittingPython } from '../../engine/local/localDescriptor';
 import { afterAWhile } from '../shell/afterAWhile';
 import { iconBeside } from '../shell/iconBeside';
 import { commandIds, settingKeys } from '../shell/names';

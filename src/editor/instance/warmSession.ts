@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf, throwIfAborted, type Reporter } from '../../domain/work';
 import type { Engine } from '../../engine/engine';
+import { local } from '../../engine/local/localDescriptor';
 import { openEngine } from '../../engine/openEngine';
 import type { InstanceSession } from '../../evaluation/session';
 import { stepBeside } from '../shell/stepBeside';
@@ -130,9 +131,9 @@ export class WarmSession {
       const described =
         engine.environment?.digest === environment.digest
           ? engine.description
-          : `${engine.name === 'local' ? vscode.l10n.t('local engine, environment of the instance') : engine.description}, ${environment.description}`;
+          : `${engine.name === local.name ? vscode.l10n.t('local engine, environment of the instance') : engine.description}, ${environment.description}`;
       // A machine has several, which only their paths tell apart.
-      const of = engine.name === 'local' ? [environment.interpreter] : [];
+      const of = engine.name === local.name ? [environment.interpreter] : [];
       this.environmentText = [described, ...of].join(', ');
       return session;
     } finally {

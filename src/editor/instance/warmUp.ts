@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { Cancelled, type Reporter } from '../../domain/work';
+import { runsInContainers } from '../../engine/engines';
 import type { InstanceSource, LatestVerdict, TestsOfInstance } from './instanceRoles';
 import { showEngineProblem } from '../shell/problems';
 import { engineSettings } from '../shell/settings';
@@ -20,8 +21,8 @@ export async function warmUpInBackground(
   reporter: Reporter,
 ): Promise<void> {
   try {
-    // Sandboxes of the local engine open in a moment, on demand.
-    if (engineSettings(open.folder.uri).name === 'local') return;
+    // Sandboxes on this machine open in a moment, on demand.
+    if (!runsInContainers(engineSettings(open.folder.uri).name)) return;
     const abort = new AbortController();
     const warming = open.runs.warmUp(abort.signal);
     const isOpen = await Promise.race([warming.then(() => true), after(quick)]);

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import { imageUse, removeImages, type ImageUse } from '../../environments/imageBudget';
+import { dockerSettings } from '../../engine/docker/dockerSettings';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
 import {
   diskUse,
@@ -112,10 +113,10 @@ async function imagesHere(
 ): Promise<ImagesHere | undefined> {
   let connection: DockerConnection | undefined;
   try {
-    const { docker } = engineSettings();
-    connection = await connect({ host: docker.host, signal });
+    const { host, budgetGb } = dockerSettings.in(engineSettings().values);
+    connection = await connect({ host, signal });
     const images = await imageUse(connection, storage);
-    return { connection, images, budgetGb: docker.budgetGb };
+    return { connection, images, budgetGb };
   } catch (error) {
     await connection?.close();
     if (!(error instanceof HumanError)) throw error;

@@ -7,7 +7,8 @@ import { idsOfPredictions, isMadeUp, loadPredictions } from '../../dataset/predi
 import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import type { Instance, Prediction } from '../../domain/instance';
 import type { Denominator } from '../../study/denominator';
-import { openEngine, type EngineRequest } from '../../engine/openEngine';
+import type { EngineRequest } from '../../engine/descriptor';
+import { openEngine } from '../../engine/openEngine';
 import { planText } from '../../batch/progressText';
 import { runBatch } from '../../batch/runBatch';
 import { workersFor } from '../../batch/workersFor';
@@ -217,10 +218,7 @@ export async function evaluatePredictions(
         store: runStore(storage),
         sources: parseSources(parts.sources),
         storage,
-        workers: workersFor(
-          { name: engine.name, memoryMb: settings.docker.memoryMb },
-          engine.machine,
-        ),
+        workers: workersFor(engine),
         timeoutSeconds: timeoutSeconds(),
         format: 'auto',
         mode: 'unit-test',

@@ -1,13 +1,9 @@
-import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/work';
-import { connect } from '../../engine/docker/connection/connect';
-import { containerEngine, runsInContainers } from '../../engine/engine';
-import { fittingPython } from '../../engine/local/fittingEngine';
-import { findPython } from '../../engine/local/python';
+import type { EngineDescriptor } from '../../engine/descriptor';
+import { engineNamed, settingGroups } from '../../engine/engines';
 import { checkStorage } from '../../files/checkStorage';
 import { distOf } from '../instance/warmSession';
-import { dockerSettingKeys } from './settingNames/dockerSettingKeys';
 import { messageInEditor } from './settingNames/inTermsOfSettings';
 import { contextKeys, settingKeys } from './names';
 import { onPythonChosen } from './pythonExtension';
@@ -19,7 +15,7 @@ import { withShellPython } from './shellPython';
  * or no storage folder for any.
  */
 export interface EngineProblem {
-  readonly missing: 'python' | 'storage' | typeof containerEngine;
+  readonly missing: 'storage' | NonNullable<EngineDescriptor['missing']>;
   /** What was tried and what to do, as text for a person. */
   readonly text: string;
 }
@@ -42,10 +38,8 @@ export class EngineReadiness implements vscode.Disposable {
     private readonly reporter: Reporter,
   ) {
     const again = (): void => void this.check();
-    const keys = [
-      ...[settingKeys.engine, settingKeys.python, settingKeys.storage],
-      dockerSettingKeys.host,
-    ];
+    const ofEngines = settingGroups().flatMap(({ all }) => all.map(({ id }) => id));
+    const keys = [settingKeys.engine, settingKeys.storage, ...ofEngines];
     this.subscriptions = [
       this.changed,
       onPythonChosen(again),
@@ -83,18 +77,14 @@ export class EngineReadiness implements vscode.Disposable {
   private async look(): Promise<EngineProblem | undefined> {
     let missing: EngineProblem['missing'] = 'storage';
     try {
-      await checkStorage(storageFolder());
+      const storage = storageFolder();
+      await checkStorage(storage);
       missing = 'python';
-      const { name, python, docker } = await withShellPython(engineSettings(this.scope));
-      // A cluster is asked only when tests run: it may want somebody to log in.
-      if (name === 'kubernetes') return undefined;
-      if (runsInContainers(name)) {
-        missing = containerEngine;
-        const { signal } = this.abort;
-        await (await connect({ host: docker.host, signal })).close();
-      } else if (python !== fittingPython) {
-        await findPython(python, join(distOf(this.extension), 'tracer'));
-      }
+      const settings = await withShellPython(engineSettings(this.scope));
+      const descriptor = engineNamed(settings.name);
+      missing = descriptor?.missing ?? missing;
+      const { signal } = this.abort;
+      await descriptor?.ready?.({ ...settings, storage, assets: distOf(this.extension), signal });
       return undefined;
     } catch (error) {
       return { missing, text: messageInEditor(error) };

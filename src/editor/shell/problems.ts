@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { Cancelled, HumanError, messageOf, type Reporter } from '../../domain/work';
-import { engineNames, runsInContainers, type EngineName } from '../../engine/engine';
+import { engineNamed } from '../../engine/engines';
 import { redactKeys } from '../../engine/keysInUse';
 import { defaultStorage } from '../../repository/storage';
 import { inTermsOfSettings } from './settingNames/inTermsOfSettings';
@@ -103,13 +103,13 @@ export function showEngineProblem(
   const set: unknown = vscode.workspace
     .getConfiguration(undefined, folder?.uri)
     .get(settingKeys.engine);
-  const engine = engineNames.find((name) => name === set);
+  const engine = engineNamed(set);
   const buttons = buttonsOf(error, text);
-  if (engine === undefined || !runsInContainers(engine) || !(error instanceof HumanError)) {
+  if (engine?.inContainers !== true || !(error instanceof HumanError)) {
     void showWithButtons(text, buttons);
     return;
   }
-  const setting = settingNamedIn(text) ?? `swt-bench.${engine}`;
+  const setting = settingNamedIn(text) ?? `swt-bench.${engine.name}`;
   void showWithButtons(text, [
     {
       title: vscode.l10n.t('Show Log'),
@@ -124,10 +124,7 @@ export function showEngineProblem(
  * Sets the engine in the settings of the open instance's workspace, or in the user settings when
  * none is open.
  */
-export async function useEngine(
-  engine: EngineName,
-  folder?: vscode.WorkspaceFolder,
-): Promise<void> {
+export async function useEngine(engine: string, folder?: vscode.WorkspaceFolder): Promise<void> {
   await vscode.workspace
     .getConfiguration(undefined, folder?.uri)
     .update(

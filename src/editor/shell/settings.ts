@@ -2,21 +2,10 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
-import { readDockerSettings } from '../../engine/docker/readDockerSettings';
-import {
-  dockerSettingNames,
-  dockerSettingTable,
-  type DockerSettings,
-} from '../../engine/docker/dockerSettings';
-import { engineNames, type EngineName } from '../../engine/engine';
-import {
-  kubernetesSettingId,
-  kubernetesSettingNames,
-  type KubernetesSettings,
-} from '../../engine/kubernetes/kubernetesSettings';
-import { readKubernetesSettings } from '../../engine/kubernetes/readKubernetesSettings';
+import { engineNamed, engineNames, settingGroups } from '../../engine/engines';
+import { localSettings } from '../../engine/local/localDescriptor';
+import type { EngineValues, SettingGroup } from '../../engine/settings';
 import { defaultStorage } from '../../repository/storage';
-import { dockerSettingKeys } from './settingNames/dockerSettingKeys';
 import { settingKeys } from './names';
 import { chosenPython } from './pythonExtension';
 
@@ -73,56 +62,41 @@ export function filterLists(): Record<string, string | { from: string; exclude: 
 
 /** The settings of the engine. */
 export interface EngineSettings {
-  readonly name: EngineName;
-  /** Interpreter or virtual environment of the local engine; undefined for the one on PATH. Where none is set, it is that of the Python extension. */
-  readonly python: string | undefined;
-  /** Whether the setting names it. */
+  readonly name: string;
+  /** Of every engine. Where no Python is set, it is that of the Python extension, if any. */
+  readonly values: EngineValues;
+  /** Whether the setting names the Python. */
   readonly isPythonNamed: boolean;
-  readonly docker: DockerSettings;
-  readonly kubernetes: KubernetesSettings;
 }
 
 /** @throws HumanError naming the setting whose value is invalid */
 export function engineSettings(scope?: vscode.Uri): EngineSettings {
   const set = text(settingKeys.engine, scope);
-  const name = engineNames.find((each) => each === set);
+  const name = engineNamed(set)?.name;
   if (name === undefined) {
     throw new HumanError(
       vscode.l10n.t('The setting {0} is {1}', settingKeys.engine, JSON.stringify(set)),
-      vscode.l10n.t('Choose {0}', engineNames.join(', ')),
+      vscode.l10n.t('Choose {0}', engineNames().join(', ')),
     );
   }
-  const python = text(settingKeys.python, scope);
-  return {
-    name,
-    python: python === '' ? chosenPython(scope) : python,
-    isPythonNamed: python !== '',
-    docker: dockerSettingsOf(),
-    kubernetes: kubernetesSettingsOf(),
-  };
+  const values = Object.fromEntries(
+    settingGroups().map((group) => [group.engine, valuesOf(group, scope)]),
+  );
+  const isPythonNamed = localSettings.in(values).python !== undefined;
+  if (isPythonNamed) return { name, values, isPythonNamed };
+  const python = chosenPython(scope);
+  return { name, values: localSettings.with(values, { python }), isPythonNamed };
 }
 
-function dockerSettingsOf(): DockerSettings {
-  const configuration = vscode.workspace.getConfiguration();
-  const given: Partial<Record<keyof DockerSettings, unknown>> = {};
-  for (const key of dockerSettingNames) {
-    const value: unknown = configuration.get(dockerSettingKeys[key]);
-    const mayBeEmpty = dockerSettingTable[key].option?.writing === 'text or none';
-    const isEmpty = !mayBeEmpty && typeof value === 'string' && value.trim() === '';
-    if (value !== undefined && !isEmpty) given[key] = value;
+function valuesOf(group: SettingGroup, scope?: vscode.Uri): Readonly<Record<string, unknown>> {
+  const configuration = vscode.workspace.getConfiguration(undefined, scope);
+  const given: Record<string, unknown> = {};
+  for (const { key, id, option } of group.all) {
+    const set: unknown = configuration.get(id);
+    const value = typeof set === 'string' ? set.trim() : set;
+    if (value !== '' || option?.writing === 'text or none') given[key] = value;
   }
-  return readDockerSettings(given, (key) => `The setting ${dockerSettingKeys[key]}`);
-}
-
-function kubernetesSettingsOf(): KubernetesSettings {
-  const configuration = vscode.workspace.getConfiguration();
-  const given: Partial<Record<keyof KubernetesSettings, unknown>> = {};
-  for (const key of kubernetesSettingNames) {
-    const value: unknown = configuration.get(kubernetesSettingId(key));
-    const isEmpty = typeof value === 'string' && value.trim() === '';
-    if (value !== undefined && !isEmpty) given[key] = value;
-  }
-  return readKubernetesSettings(given, (key) => `The setting ${kubernetesSettingId(key)}`);
+  return group.read(given, ({ id }) => `The setting ${id}`);
 }
 
 /** Seconds after which a run on one side is stopped. */

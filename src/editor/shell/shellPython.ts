@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import { basename, delimiter } from 'node:path';
+import { local, localSettings } from '../../engine/local/localDescriptor';
 import { pythonOnPath, type PythonOnPath } from '../../engine/local/python';
 import type { EngineSettings } from './settings';
 
@@ -15,10 +16,12 @@ let known: Promise<PythonOnPath | undefined> | undefined;
  * that was not started from a terminal has another PATH than one. Asked once in a window.
  */
 export async function withShellPython(settings: EngineSettings): Promise<EngineSettings> {
-  const isFree = settings.name === 'local' && settings.python === undefined;
+  const { python } = localSettings.in(settings.values);
+  const isFree = settings.name === local.name && python === undefined;
   if (!isFree || (process.env['VIRTUAL_ENV'] ?? '') !== '') return settings;
   known ??= findShellPython();
-  return { ...settings, python: (await known)?.interpreter };
+  const found = { python: (await known)?.interpreter };
+  return { ...settings, values: localSettings.with(settings.values, found) };
 }
 
 /** Asks the shell again at the next use: a person may have installed a Python. */

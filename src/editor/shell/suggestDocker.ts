@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
-import { containerEngine, runsInContainers, type Engine } from '../../engine/engine';
+import type { Engine } from '../../engine/engine';
+import { containerEngine, runsInContainers } from '../../engine/engines';
 import { recipeOf } from '../../environments/recipes';
 import { knownRepositories } from '../../engine/runners/parseLog';
 import { useEngine } from './problems';

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { fileOf, functionOf, sideName, type Side } from '../../domain/outcome';
 import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import type { DebuggedProgram } from '../../engine/engine';
+import { runsInContainers } from '../../engine/engines';
 import { resultsOf } from '../../evaluation/results';
 import { parseUnified } from '../../patch/parseUnified';
 import { copyToShow, debugConfiguration, idsToDebug, isSubstituted } from './debugConfiguration';
@@ -48,7 +49,7 @@ export class DebugTests {
     await this.runs.during(request, token, kind, async (running) => {
       const { run, items, signal, underWay } = running;
       const { folder } = this.open;
-      if (engineSettings(folder.uri).name !== 'local') throw notLocal();
+      if (runsInContainers(engineSettings(folder.uri).name)) throw notLocal();
       if (vscode.extensions.getExtension(debuggerId) === undefined) {
         isMissing = true;
         const text = vscode.l10n.t(

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { HumanError, type Reporter } from '../../domain/work';
+import { settingGroups } from '../../engine/engines';
 import { mcpProviderId, settingKeys } from '../shell/names';
 import type { McpInstance } from './mcpServer';
 
@@ -10,10 +11,9 @@ export type FindServer = (
 
 /** The settings that the start of a server depends on. */
 const settings = [
-  ...[settingKeys.engine, settingKeys.python, settingKeys.storage, settingKeys.timeout],
+  ...[settingKeys.engine, settingKeys.storage, settingKeys.timeout],
   settingKeys.runModelTestsLocally,
-  'swt-bench.docker',
-  'swt-bench.kubernetes',
+  ...settingGroups().flatMap(({ all }) => all.map(({ id }) => id)),
 ];
 
 /**

@@ -2,12 +2,12 @@ import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
+import { variablesOf } from '../../engine/engines';
 import type { WorkspaceMarker } from '../../repository/workspace';
 import { distOf } from '../instance/warmSession';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { allowsLocally } from './testsOfModels';
-import { engineVariables } from './engineVariables';
 import { mcpArguments } from './mcpArguments';
 
 /** The instance that a server serves. */
@@ -85,7 +85,7 @@ export async function copyMcpConfiguration(
   const { command, args } = server;
   const { name } = engineSettings(open.folder.uri);
   // Other agents start a server with few variables.
-  const env = { ...server.env, ...engineVariables(name, process.env) };
+  const env = { ...server.env, ...variablesOf(name, process.env) };
   const configuration = { mcpServers: { 'swt-bench': { command, args, env } } };
   await vscode.env.clipboard.writeText(`${JSON.stringify(configuration, null, 2)}\n`);
   const text = vscode.l10n.t(

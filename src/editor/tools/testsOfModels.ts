@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
-import { containerEngine, type EngineName } from '../../engine/engine';
-import { mayRunTestsOfModels } from '../../method/testsOfModels';
+import { containerEngine } from '../../engine/engines';
+import { mayRunTestsOfModels } from '../../engine/testsOfModels';
 import { settingKeys } from '../shell/names';
 import { useEngine } from '../shell/problems';
 import { engineSettings } from '../shell/settings';
@@ -18,7 +18,7 @@ export type Asker = 'person' | 'agent';
  *
  * @throws HumanError when a setting of the engine is invalid
  */
-const areAllowed = (folder: vscode.WorkspaceFolder, engine?: EngineName): boolean =>
+const areAllowed = (folder: vscode.WorkspaceFolder, engine?: string): boolean =>
   mayRunTestsOfModels({
     engine: engine ?? engineSettings(folder.uri).name,
     runTestsLocally: allowsLocally(),
@@ -32,7 +32,7 @@ export const allowsLocally = (): boolean =>
  * @param engine the open engine; by default that of the settings
  * @throws HumanError where tests of models may not run
  */
-export function requireTestsOfModels(folder: vscode.WorkspaceFolder, engine?: EngineName): void {
+export function requireTestsOfModels(folder: vscode.WorkspaceFolder, engine?: string): void {
   if (areAllowed(folder, engine)) return;
   throw new HumanError(
     vscode.l10n.t(

@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import { runsInContainers, type EngineName } from '../../engine/engine';
+import { runsInContainers } from '../../engine/engines';
 import type { ModelToolName } from '../shell/names';
 
 /** What a call does while it runs, for the person who watches. */
@@ -34,7 +34,7 @@ const runsTests = (name: ModelToolName): boolean =>
   name === 'run_tests' || name === 'check_candidate';
 
 /** The side effects of a call, by which the person decides about it. */
-export function effectText(name: ModelToolName, id: string, engine: EngineName): string {
+export function effectText(name: ModelToolName, id: string, engine: string): string {
   if (!runsTests(name)) {
     return l10n.t(
       'Replaces your edits in the workspace of {0} with the tests that the model has written, as one edit. Undo restores yours.',

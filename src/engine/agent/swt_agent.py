@@ -19,7 +19,6 @@ import pwd
 import py_compile
 import re
 import resource
-import select
 import shutil
 import signal
 import stat
@@ -33,6 +32,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from swt_limits import Limits
 from swt_processes import (
     QUIET,
+    SANDBOX,
     collect,
     kill_all,
     names_in,
@@ -41,13 +41,13 @@ from swt_processes import (
     remove_namespace_objects,
     restore_signals,
 )
+from swt_run import Run, start_program
 from swt_services import start_service, wait_for
 from swt_shell import FOLDER, Shell
 from swt_tree import Tree, remove
 from swt_wire import Wire
 from swt_workspace import change_archive, read_file, write_file
 
-OUTPUT_CHUNK = 1 << 16
 TRACE_LIMIT = 256 << 20
 # Files of records, of which each process of a run has two, and their names.
 TRACE_FILES = 100000
@@ -347,134 +347,33 @@ class Agent(object):
             os.chown(each, self.user, self.user)
         return path
 
-    def _start(self, header, root):
-        """Starts a program; returns its process id and the end of the pipe with its output."""
-        reading, writing = os.pipe()
-        trouble, tell = os.pipe()
-        program = os.fork()
-        if program == 0:
-            try:
-                os.setsid()
-                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-                os.dup2(writing, 1)
-                os.dup2(writing, 2)
-                restore_signals()
-                try:
-                    # When memory runs out, the kernel kills this process rather than the agent.
-                    with open("/proc/self/oom_score_adj", "w") as file:
-                        file.write("1000")
-                except OSError:
-                    pass
-                if not root:
-                    self.drop_rights(header["disk"] + (64 << 20))
-                os.chdir(self.tree.path(header["cwd"] if header["cwd"] != "." else ""))
-                env = dict(os.environ)
-                env.update(header["env"])
-                if header["bin"]:
-                    env["PATH"] = header["bin"] + os.pathsep + env.get("PATH", os.defpath)
-                os.execvpe(header["argv"][0], header["argv"], env)
-            except BaseException as error:
-                text = str(getattr(error, "strerror", None) or error)
-                os.write(tell, text.encode("utf-8", "replace"))
-            os._exit(127)
-        os.close(writing)
-        os.close(tell)
-        why = os.read(trouble, 4096)
-        os.close(trouble)
-        if why:
-            os.waitpid(program, 0)
-            os.close(reading)
-            raise ValueError(why.decode("utf-8", "replace"))
-        return program, reading
-
     def _run(self, header, root):
-        """
-        Runs a program until it ends or is to be stopped; then no process is left. Output is sent as
-        it arrives. The program has to wait while nobody reads it.
-        """
-        limits = self.limits(header)
-        began = time.monotonic()
-        wakened, waken = os.pipe()
-        for end in wakened, waken:
-            os.set_blocking(end, False)
-        signal.set_wakeup_fd(waken)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        ending, status = "exited", None
-        try:
-            program, output = self._start(header, root)
-        except ValueError as error:
-            return {"ending": "not started", "why": str(error), "remarks": [], "seconds": 0}
-        is_open = True
-        self.wire.heard = time.monotonic()
-        try:
-            while status is None:
-                wanted = [self.wire.source, wakened] + ([output] if is_open else [])
-                # A request that arrived together with the previous one is in the buffer already.
-                is_waiting = b"\n" in self.wire.rest
-                ready = select.select(wanted, [], [], 0 if is_waiting else 0.25)[0]
-                if wakened in ready:
-                    os.read(wakened, 4096)
-                for pid, how in collect():
-                    if pid == program:
-                        status = how
-                if output in ready:
-                    is_open = self.pass_on(output)
-                if is_waiting or self.wire.source in ready:
-                    frame = self.wire.receive()
-                    self.wire.heard = time.monotonic()
-                    if frame is None:
-                        kill_all()
-                        if self.wire.beats:
-                            end_sandbox()
-                        os._exit(0)
-                    if frame[0]["kind"] == "stop":
-                        ending = frame[0]["why"]
-                        break
-                why = None if root else limits.look()
-                if why is not None:
-                    ending = why
-                    break
-                if time.monotonic() - began > header["seconds"]:
-                    ending = "timed out"
-                    break
-            if ending not in ("exited", "cancelled"):
-                ending = limits.at_stop(ending)
-            limits.note()
-            killed = limits.killed()
-            gone = kill_all()
-            # Output from before the end is still in the pipe.
-            os.set_blocking(output, False)
-            while ending == "exited" and is_open:
-                is_open = self.pass_on(output)
-        finally:
-            self.wire.heard = None
-            os.close(output)
-            signal.set_wakeup_fd(-1)
-            os.close(wakened)
-            os.close(waken)
-        remarks = limits.remarks()
-        if killed > 0 and status is not None and os.WIFSIGNALED(status):
-            ending = "out of memory"
-        if not gone:
-            remarks.append("a process of the tests could not be killed")
-        return {
-            "ending": ending,
-            "limit": limits.reached,
-            "exit": os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None,
-            "signal": os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None,
-            "seconds": time.monotonic() - began,
-            "remarks": remarks,
-        }
+        """Runs a program; then no process is left. As root there are no limits but that of time."""
+        run = Run(self.wire, SANDBOX, self.limits(header), self._abandon)
+        env = dict(os.environ)
+        env.update(header["env"])
+        if header["bin"]:
+            env["PATH"] = header["bin"] + os.pathsep + env.get("PATH", os.defpath)
 
-    def pass_on(self, output):
-        """Sends the available output; returns whether there may be more."""
-        try:
-            data = os.read(output, OUTPUT_CHUNK)
-        except BlockingIOError:
-            return False
-        if data:
-            self.wire.send("output", data)
-        return bool(data)
+        def prepare():
+            restore_signals()
+            try:
+                # When memory runs out, the kernel kills this process rather than the agent.
+                with open("/proc/self/oom_score_adj", "w") as file:
+                    file.write("1000")
+            except OSError:
+                pass
+            if not root:
+                self.drop_rights(header["disk"] + (64 << 20))
+
+        folder = self.tree.path(header["cwd"] if header["cwd"] != "." else "")
+        start = lambda: start_program(header["argv"], env, folder, prepare)
+        return run.run(start, header["seconds"], is_limited=not root)
+
+    def _abandon(self):
+        if self.wire.beats:
+            end_sandbox()
+        os._exit(0)
 
     def limits(self, header):
         """Watches the limits of a program that is about to start."""
@@ -569,7 +468,7 @@ def in_sandbox():
 
 BEAT = 10
 # Seconds without a word of the engine, after which nobody is believed to be there.
-PATIENCE = 60
+TIMEOUT = 60
 
 
 def beat(wire):
@@ -577,7 +476,7 @@ def beat(wire):
     gets none; so does the sandbox when the engine is silent although somebody listens."""
     while True:
         time.sleep(BEAT)
-        silent = wire.silence() > PATIENCE
+        silent = wire.silence() > TIMEOUT
         try:
             if not silent:
                 wire.send("beat")

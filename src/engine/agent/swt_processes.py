@@ -111,6 +111,22 @@ def kill_all():
     return False
 
 
+class Sandbox(object):
+    """All processes of a container but the first one and this: those of a run."""
+
+    def collect(self):
+        return collect()
+
+    def kill_all(self):
+        return kill_all()
+
+    def is_interrupted(self):
+        return False
+
+
+SANDBOX = Sandbox()
+
+
 def namespace_objects():
     """(kind, number) of System V shared memory, semaphores and message queues. They outlive
     processes."""

@@ -6,7 +6,7 @@ import time
 from swt_processes import restore_signals
 
 #: Seconds that a service has to answer.
-PATIENCE = 30
+TIMEOUT = 30
 
 
 def start_service(argv, env, drop_rights):
@@ -27,10 +27,10 @@ def start_service(argv, env, drop_rights):
     return program
 
 
-def wait_for(port, program):
+def wait_for(port, program, is_over=lambda: False):
     """Waits until a port of the loopback accepts connections; returns whether it does."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
+    end = time.monotonic() + TIMEOUT
+    while time.monotonic() < end and not is_over():
         if os.waitpid(program, os.WNOHANG)[0] != 0:
             return False
         try:

@@ -6,6 +6,7 @@ import signal
 import time
 
 from swt_processes import collect, kill_all, others
+from swt_run import pass_on
 
 # Reads a line for each command on descriptor 9, runs the command that lies in a file by then, and writes
 # its exit status and the folder on descriptor 8. Commands have neither descriptor, and no input.
@@ -18,7 +19,7 @@ printf '%s %s\\000' "$?" "$PWD" >&8
 done"""
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
 # Seconds that a shell is given to go on after what it waited for was killed.
-PATIENCE = 1
+TIMEOUT = 1
 # Reads that empty a pipe of any usual size.
 DRAINS = 64
 FOLDER = "/tmp/swt"
@@ -124,7 +125,7 @@ class Shell(object):
             is_waiting = b"\n" in agent.wire.rest
             ready = select.select(wanted, [], [], 0 if is_waiting else 0.25)[0]
             if self.output in ready:
-                self.is_open = agent.pass_on(self.output)
+                self.is_open = pass_on(agent.wire, self.output)
             if self.status in ready and self._read_status():
                 return "exited"
             if is_waiting or agent.wire.source in ready:
@@ -154,7 +155,7 @@ class Shell(object):
         Kills what the command started, so that the shell goes on with its variables, its folder and what
         earlier commands left in the background. A shell that does not go on is ended.
         """
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while time.monotonic() < end:
             for pid in set(others()) - before - {self.pid}:
                 try:
@@ -172,7 +173,7 @@ class Shell(object):
         for _ in range(DRAINS):
             if not self.is_open or not select.select([self.output], [], [], 0)[0]:
                 return
-            self.is_open = self.agent.pass_on(self.output)
+            self.is_open = pass_on(self.agent.wire, self.output)
 
     def _status(self):
         """The exit status of the command; None when its shell is gone."""

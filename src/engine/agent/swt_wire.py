@@ -3,6 +3,7 @@ says."""
 
 import json
 import os
+import select
 import threading
 import time
 
@@ -24,6 +25,10 @@ class Wire(object):
         """Seconds that the agent has listened without receiving anything."""
         heard = self.heard
         return 0 if heard is None else time.monotonic() - heard
+
+    def has_more(self):
+        """Whether something can be received at once, or the input has ended."""
+        return b"\n" in self.rest or bool(select.select([self.source], [], [], 0)[0])
 
     def send(self, kind, payload=b"", **header):
         header["kind"] = kind

@@ -1,6 +1,6 @@
 import type Dockerode from 'dockerode';
 import { PassThrough, type Duplex } from 'node:stream';
-import type { AttachedProgram } from '../sandbox/attachedProgram';
+import type { AttachedProgram } from '../sandbox/agentProtocol';
 
 /** Starts a program in a running container, as root and beside what runs there. */
 export async function attachProgram(

@@ -12,7 +12,7 @@ import { tracerDigest } from '../local/python';
 import { removeAbandonedContainers } from './sandbox/abandonedContainers';
 import { connect, type DockerConnection } from './connection/connect';
 import { startContainer, type RunningContainer } from './sandbox/container';
-import { ownFiles } from '../sandbox/ownFiles';
+import { ownFiles } from '../sandbox/programArchive';
 import { instanceImage } from '../../environments/image/instanceImage';
 import type { InstanceImage } from '../../environments/image/instanceLayer';
 import { MemoryGate } from './sandbox/memoryGate';
@@ -58,6 +58,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
     name: 'docker',
     description: describe(connection),
     machine: { cores: connection.processors, memoryBytes: connection.memoryBytes },
+    sandboxBytes: options.settings.memoryMb * mebibyte,
     prepare: (instance, trees, work) => engine.prepare(instance, trees, work),
     dispose: () => engine.dispose(),
   };
@@ -303,8 +304,7 @@ function environmentOf(
     description: `CPython ${image.pythonVersion} in ${image.name}`,
     interpreter: image.python,
     pythonVersion: image.pythonVersion,
-    pytest: image.pytest,
-    tox: image.tox,
+    packages: image.packages,
     image: image.name,
     movedDay: image.moved,
     digest: sha256(image.digest, around),

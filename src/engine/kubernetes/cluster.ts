@@ -20,7 +20,7 @@ export interface Cluster {
 }
 
 /** Milliseconds for an answer of the API. */
-const patience = 30_000;
+const answerTimeout = 30_000;
 
 /**
  * Reads the kubeconfig of the user, or of the pod that this process runs in. The client is loaded
@@ -71,7 +71,7 @@ export async function openCluster({
     async ask(doing, call) {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error('no answer in time')), patience);
+        timer = setTimeout(() => reject(new Error('no answer in time')), answerTimeout);
       });
       try {
         return await Promise.race([call(), late]);

@@ -4,7 +4,7 @@ import { Cancelled, HumanError, throwIfAborted } from '../../domain/work';
 import { sides, type Side } from '../../domain/outcome';
 import { sha256 } from '../../files/digest';
 import type { Trees } from '../../repository/trees';
-import { prebuiltName, pythonsOf, usualFolder } from '../containerImage';
+import { prebuiltName, pythonsOf, defaultFolder } from '../containerImage';
 import { settingsOfRuns, type DockerSettings } from '../docker/dockerSettings';
 import { ImageMissing } from '../docker/images/pull/pullProblem';
 import { containerLabels } from '../docker/labels';
@@ -20,22 +20,20 @@ import type {
 } from '../engine';
 import { versionTag } from '../../environments/projectVersion';
 import { recipeOf } from '../../environments/recipes';
-import { idleTimer } from '../idleTimer';
+import { idleTimer, warmPair } from '../sandbox/warmPair';
 import { tracerDigest } from '../local/python';
 import { Agent } from '../sandbox/agent';
 import { openSandbox, type ContainerSandbox } from '../sandbox/containerSandbox';
 import { ContainerWorkspace } from '../sandbox/containerWorkspace';
-import { ownFiles } from '../sandbox/ownFiles';
+import { ownFiles } from '../sandbox/programArchive';
 import { sandboxRepository } from '../sandbox/sandboxRepository';
-import { warmPair } from '../sandbox/warmPair';
 import type { Workspace } from '../workspace';
 import { removeAbandonedPods } from './abandonedPods';
-import { AvoidedNodes } from './avoidedNodes';
+import { AvoidedNodes, NodeClock } from './nodes';
 import { openCluster, type Cluster } from './cluster';
 import type { KubernetesSettings } from './kubernetesSettings';
 import { makeNetworkPolicy, notEnforced, reachedByPod } from './networkProbe';
 import { namespaceRoom } from './namespaceRoom';
-import { NodeClock } from './nodeTime';
 import { PodTurns, type Opening, type Placing } from './podTurns';
 import { PodWatch, type AwaitedPod } from './podWatch';
 import { prepareImage, type PreparedImage } from './preparedImage';
@@ -69,8 +67,9 @@ export async function kubernetesEngine(options: KubernetesOptions): Promise<Engi
     name: 'kubernetes',
     description: `Kubernetes at ${cluster.where}`,
     machine: machine satisfies Machine,
+    sandboxBytes: options.shared.memoryMb * 2 ** 20,
     prepare: (instance, trees, work) => engine.prepare(instance, trees, work),
-    nodeSeconds: () => engine.clock.time.seconds,
+    nodeSeconds: () => engine.clock.seconds,
     dispose: () => engine.dispose(),
   };
 }
@@ -223,8 +222,7 @@ class KubernetesEngine {
       description: `CPython ${image.pythonVersion} in ${pod.image}`,
       interpreter: image.python,
       pythonVersion: image.pythonVersion,
-      pytest: image.pytest,
-      tox: image.tox,
+      packages: image.packages,
       image: pod.image,
       digest: sha256('kubernetes', image.digest, around),
     };
@@ -379,7 +377,7 @@ class KubernetesEngine {
     { reporter, until, told, program, placing }: PlacedWork,
   ): Promise<SandboxPod> {
     const { shared, settings } = this.options;
-    const folder = instance.environment?.folder ?? usualFolder;
+    const folder = instance.environment?.folder ?? defaultFolder;
     const purpose = { instance: instance.id, repo: instance.repo, side };
     return startPod(
       {
@@ -402,7 +400,7 @@ class KubernetesEngine {
     image: string,
   ): Promise<PreparedImage> {
     const { instance, trees } = place;
-    const folder = instance.environment?.folder ?? usualFolder;
+    const folder = instance.environment?.folder ?? defaultFolder;
     const { imageId } = pod;
     const prepared = await prepareImage(agent, { instance, trees, folder, image, imageId });
     if (place.hasNetwork || place.acceptsNetwork) return prepared;

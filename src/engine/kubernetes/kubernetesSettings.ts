@@ -1,34 +1,15 @@
-import { z } from 'zod';
-
-/** How a command line writes a value: `list` as words between commas. */
-type Writing = 'text' | 'number' | 'list' | 'switch';
-
-/** One setting of the kubernetes engine. All code that reads, checks or offers settings uses this. */
-interface KubernetesSetting {
-  readonly schema: z.ZodType;
-  /** What to write instead of a value that cannot be used. */
-  readonly expected: string;
-  readonly option: {
-    /** In camel case: `kubeContext` for `--kube-context`. */
-    readonly name: string;
-    readonly argument: string;
-    readonly description: string;
-    readonly writing: Writing;
-    readonly byDefault: string;
-  };
-}
+import { SettingGroup, type SettingTable, type ValuesOf } from '../settings';
 
 const pair = /^[^=,\s]+=[^,\s]*$/;
 
 /**
- * In the order of the options. The name of a setting in the editor is `swt-bench.kubernetes.` and
- * its key. Memory, processors, disk, prebuilt images, the network and the idle time are those of
- * the docker engine.
+ * The settings of the kubernetes engine that a person can change. Memory, processors, disk, prebuilt
+ * images, the network and the idle time are those of the docker engine.
  */
 const table = {
   /** Context of the kubeconfig. */
   context: {
-    schema: z.string().optional(),
+    type: 'string',
     expected: 'Write the name of a context, as `kubectl config get-contexts` lists them',
     option: {
       name: 'kubeContext',
@@ -40,10 +21,8 @@ const table = {
   },
   /** Namespace of the pods. */
   namespace: {
-    schema: z
-      .string()
-      .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/)
-      .optional(),
+    type: 'string',
+    pattern: /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
     expected: 'Write the name of a namespace: small letters, digits and hyphens',
     option: {
       name: 'namespace',
@@ -55,7 +34,9 @@ const table = {
   },
   /** Beginnings of image names, with what nodes use instead: `docker.io/=mirror.example.org/hub/`. */
   mirrors: {
-    schema: z.array(z.string().regex(pair)).default([]),
+    type: 'strings',
+    default: [],
+    pattern: pair,
     expected: 'Write rules such as docker.io/=mirror.example.org/hub/',
     option: {
       name: 'mirror',
@@ -67,7 +48,9 @@ const table = {
   },
   /** Names of secrets that images are pulled with. */
   pullSecrets: {
-    schema: z.array(z.string().min(1)).default([]),
+    type: 'strings',
+    default: [],
+    pattern: /./,
     expected: 'Write names of secrets in the namespace',
     option: {
       name: 'pullSecret',
@@ -79,7 +62,9 @@ const table = {
   },
   /** Labels of the nodes that pods may use, as `key=value`. */
   nodeSelector: {
-    schema: z.array(z.string().regex(pair)).default([]),
+    type: 'strings',
+    default: [],
+    pattern: pair,
     expected: 'Write labels such as pool=tests',
     option: {
       name: 'nodeSelector',
@@ -91,7 +76,9 @@ const table = {
   },
   /** Taints that pods bear, as `key=value:Effect`, `key:Effect` or `key`. */
   tolerations: {
-    schema: z.array(z.string().regex(/^[^=:,\s]+(=[^:,\s]*)?(:[A-Za-z]+)?$/)).default([]),
+    type: 'strings',
+    default: [],
+    pattern: /^[^=:,\s]+(=[^:,\s]*)?(:[A-Za-z]+)?$/,
     expected: 'Write taints such as tests=only:NoSchedule',
     option: {
       name: 'toleration',
@@ -103,7 +90,8 @@ const table = {
   },
   /** Priority class of the pods. */
   priorityClass: {
-    schema: z.string().min(1).optional(),
+    type: 'string',
+    pattern: /./,
     expected: 'Write the name of a priority class',
     option: {
       name: 'priorityClass',
@@ -115,7 +103,9 @@ const table = {
   },
   /** Minutes that a pod may wait for a node and its image. */
   pendingMinutes: {
-    schema: z.number().min(0.01).default(60),
+    type: 'number',
+    default: 60,
+    minimum: 0.01,
     expected: 'Write a number of minutes, more than 0',
     option: {
       name: 'pendingMinutes',
@@ -127,7 +117,8 @@ const table = {
   },
   /** Whether tests are graded although the cluster does not keep their pods from the network. */
   acceptNetwork: {
-    schema: z.boolean().default(false),
+    type: 'boolean',
+    default: false,
     expected: 'Write true or false',
     option: {
       name: 'acceptNetwork',
@@ -137,31 +128,8 @@ const table = {
       byDefault: 'refuse',
     },
   },
-} as const satisfies Readonly<Record<string, KubernetesSetting>>;
+} as const satisfies SettingTable;
 
-type Table = typeof table;
+export const kubernetesSettings = new SettingGroup('kubernetes', 'swt-bench.kubernetes.', table);
 
-/** The settings of the kubernetes engine that a person can change. */
-export const kubernetesSettings = z.object(
-  Object.fromEntries(Object.entries(table).map(([key, { schema }]) => [key, schema])) as {
-    -readonly [Key in keyof Table]: Table[Key]['schema'];
-  },
-);
-
-export type KubernetesSettings = z.infer<typeof kubernetesSettings>;
-
-export const kubernetesSettingTable: Readonly<Record<keyof KubernetesSettings, KubernetesSetting>> =
-  table;
-
-export const kubernetesSettingNames = Object.keys(table) as readonly (keyof KubernetesSettings)[];
-
-/** The id of a setting in VS Code, such as `swt-bench.kubernetes.namespace`. */
-export const kubernetesSettingId = (key: keyof KubernetesSettings): string =>
-  `swt-bench.kubernetes.${key}`;
-
-/** The flag of the option of a setting, such as `--kube-context`. */
-export const kubernetesFlag = (key: keyof KubernetesSettings): string =>
-  `--${table[key].option.name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-
-/** Names of the options as the parser of the command line gives them. */
-export type KubernetesOptionName = Table[keyof Table]['option']['name'];
+export type KubernetesSettings = ValuesOf<typeof table>;

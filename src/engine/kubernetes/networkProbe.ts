@@ -7,6 +7,7 @@ import { apiStatus } from './clusterProblem';
 import type { Cluster } from './cluster';
 import { closedLabel } from './podSpec';
 import { podCommands } from './preparedImage';
+import { pythonText } from '../pythonProgram';
 
 const policyName = 'swt-bench-deny-all';
 
@@ -29,32 +30,6 @@ export async function makeNetworkPolicy({ networking, namespace, ask }: Cluster)
   );
 }
 
-/**
- * Tries what a pod without a policy reaches: the API server by its address in the cluster, and the
- * kubelets of nodes.
- */
-const trying = `
-import json, os, socket, threading
-targets = [tuple(each) for each in json.loads(os.environ["TARGETS"])]
-own = os.environ.get("KUBERNETES_SERVICE_HOST")
-if own:
-    targets.append((own, int(os.environ.get("KUBERNETES_SERVICE_PORT", "443"))))
-reached = []
-def attempt(target):
-    try:
-        socket.create_connection(target, 1.5).close()
-        reached.append("%s:%d" % target)
-    except OSError:
-        # A refusal counts for no answer: some enforcers refuse rather than drop.
-        pass
-threads = [threading.Thread(target=attempt, args=(target,)) for target in targets]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-print(json.dumps(sorted(reached)))
-`;
-
 /** A policy may take effect a moment after the pod starts. */
 const attempts = 4;
 
@@ -74,7 +49,7 @@ export async function reachedByPod(
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (attempt > 0) await sleep(1000);
     const { code, standard } = await podCommands(agent).attempt(
-      [python, '-I', '-S', '-c', trying],
+      [python, '-I', '-S', '-c', pythonText('reach_network.py')],
       { env: { TARGETS: JSON.stringify(targets) } },
     );
     const line = standard.trim().split('\n').at(-1) ?? '';

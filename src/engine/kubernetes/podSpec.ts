@@ -1,4 +1,3 @@
-import { firstProcess } from '../sandbox/firstProcess';
 import { randomBytes } from 'node:crypto';
 import type { V1Pod, V1Toleration } from '@kubernetes/client-node';
 import type { Side } from '../../domain/outcome';
@@ -6,6 +5,7 @@ import { labels } from '../docker/labels';
 import type { DockerSettings } from '../docker/dockerSettings';
 import { programFolder } from '../engine';
 import type { KubernetesSettings } from './kubernetesSettings';
+import { pythonText } from '../pythonProgram';
 
 /** Label of pods whose network is closed; the network policy selects it. */
 export const closedLabel = 'swt-bench.network';
@@ -44,19 +44,6 @@ export interface PodRequest {
 /** Seconds after which a pod ends whatever happens: more than the longest agent and its tests. */
 const longestSeconds = 24 * 3600;
 
-/**
- * The first process of the container that takes a program: it ends well once the program is there,
- * and badly after ten minutes.
- */
-const awaitProgram = `# swt-bench program: the files come next
-import os, signal
-signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
-signal.alarm(600)
-while True:
-    signal.pause()
-`;
-
 /** A command that runs a program of Python with the first interpreter that the image has. */
 export const withPython = (
   pythons: readonly string[],
@@ -70,13 +57,13 @@ const findPython = `IFS=:; for python in $0; do found=$(command -v "$python") &&
 const capabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETUID', 'SETGID'];
 
 /** Processors of a pod for which none are set: requests must equal limits. */
-const usualProcessors = 1;
+const defaultProcessors = 1;
 
 const mebibyte = 2 ** 20;
 
 /** What one sandbox requests, which is also its limit. */
 export const podSizes = ({ memoryMb, cpus, diskMb }: PodSettings['limits']) => ({
-  processors: cpus > 0 ? cpus : usualProcessors,
+  processors: cpus > 0 ? cpus : defaultProcessors,
   memoryBytes: memoryMb * mebibyte,
   diskBytes: (2 * diskMb + 1024) * mebibyte,
 });
@@ -134,14 +121,14 @@ export function podSpec(request: PodRequest): V1Pod {
         initContainers: [
           {
             ...{ ...ofBoth, name: programContainer, volumeMounts: [program] },
-            command: withPython(request.pythons, awaitProgram),
+            command: withPython(request.pythons, pythonText('await_program.py')),
           },
         ],
       }),
       containers: [
         {
           ...{ ...ofBoth, name: containerName },
-          command: withPython(request.pythons, firstProcess),
+          command: withPython(request.pythons, pythonText('first_process.py')),
           volumeMounts: [
             { name: 'temporary', mountPath: '/tmp' },
             ...(programBytes === undefined ? [] : [{ ...program, readOnly: true }]),

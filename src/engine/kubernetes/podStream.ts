@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { AttachedProgram } from '../sandbox/attachedProgram';
+import type { AttachedProgram } from '../sandbox/agentProtocol';
 import type { Cluster } from './cluster';
 import { clusterProblem } from './clusterProblem';
 import { containerName } from './podSpec';

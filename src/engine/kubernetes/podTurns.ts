@@ -60,8 +60,8 @@ export class PodTurns {
   async open<T>(openings: readonly Opening<T>[], work: OpeningWork<T>): Promise<T[]> {
     const { short, hold, longestRest, random } = this.timing;
     for (let time = 0; ; time += 1) {
-      const patience = hold * (0.5 + random());
-      const attempt = await this.inTurn(() => begin(openings, work, { short, patience }), work);
+      const timeout = hold * (0.5 + random());
+      const attempt = await this.inTurn(() => begin(openings, work, { short, timeout }), work);
       const opened = await attempt.opened;
       if (opened !== undefined) return opened;
       work.onReleased();
@@ -110,7 +110,7 @@ export class PodTurns {
 function begin<T>(
   openings: readonly Opening<T>[],
   work: OpeningWork<T>,
-  times: { readonly short: number; readonly patience: number },
+  times: { readonly short: number; readonly timeout: number },
 ): { readonly placed: Promise<void>; readonly opened: Promise<T[] | undefined> } {
   const ending = new AbortController();
   const signals = [ending.signal, ...(work.signal === undefined ? [] : [work.signal])];
@@ -125,7 +125,7 @@ function begin<T>(
   const onePlaced = (): void => {
     missing -= 1;
     if (missing > 0) {
-      release ??= setTimeout(() => ending.abort(), times.patience);
+      release ??= setTimeout(() => ending.abort(), times.timeout);
       return;
     }
     clearInterval(shortage);

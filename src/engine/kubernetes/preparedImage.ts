@@ -12,6 +12,7 @@ import { installCommand, pythonsOf } from '../containerImage';
 import { projectVersion } from '../../environments/projectVersion';
 import { recipeOf } from '../../environments/recipes';
 import { HumanError } from '../../domain/work';
+import { packagesOfRunners } from '../runners/runners';
 import type { Agent } from '../sandbox/agent';
 import { tarEnd } from '../sandbox/archive';
 import { tracerFolder, type SandboxImage } from '../sandbox/containerSandbox';
@@ -19,14 +20,14 @@ import { tracerFolder, type SandboxImage } from '../sandbox/containerSandbox';
 /** What is known of an image once a pod runs it. */
 export interface PreparedImage extends SandboxImage {
   readonly pythonVersion: string;
-  readonly pytest?: string;
-  readonly tox?: string;
+  /** Versions of the packages that runners need. */
+  readonly packages: Readonly<Record<string, string>>;
   /** Digest of everything that tests could see. */
   readonly digest: string;
 }
 
 /** PATH where the image sets none. */
-const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 interface Preparing {
   readonly instance: Instance;
@@ -51,7 +52,7 @@ export async function prepareImage(agent: Agent, preparing: Preparing): Promise<
   const python = found.executable;
   const source = { from: 'row', name: image } as const;
   await putTree(commands, { trees, instance, source }, folder, python);
-  const inherited = (await commands.attempt(['printenv', 'PATH'])).standard.trim() || usualPath;
+  const inherited = (await commands.attempt(['printenv', 'PATH'])).standard.trim() || defaultPath;
   const env = { PATH: `${posix.dirname(python)}:${inherited}`, HOME: '/tmp' };
   await compileFolder(commands, python, folder, { env });
   const version = `SETUPTOOLS_SCM_PRETEND_VERSION=${projectVersion(instance, recipe)}`;
@@ -69,8 +70,7 @@ export async function prepareImage(agent: Agent, preparing: Preparing): Promise<
   return {
     ...{ folder, python, user },
     pythonVersion: after.version,
-    ...(after.pytest !== null && { pytest: after.pytest }),
-    ...(after.tox !== null && { tox: after.tox }),
+    packages: packagesOfRunners(after.packages),
     ...(install !== undefined && { install }),
     digest: identityDigest(
       ...['pod', imageId, trees.digest.base, folder, user],

@@ -1,19 +1,22 @@
 import { messageOf, throwIfAborted } from '../../domain/work';
-import type { AttachedProgram } from '../sandbox/attachedProgram';
+import {
+  type AttachedProgram,
+  openAgentProtocol,
+  type AgentProtocol,
+  firstFrame,
+} from '../sandbox/agentProtocol';
 import { contentTime, earliestTime, type ArchiveEntry } from '../sandbox/archive';
 import { tracerFolder } from '../sandbox/containerSandbox';
-import { openAgentProtocol, type AgentProtocol } from '../sandbox/agentProtocol';
-import { firstFrame } from '../sandbox/firstFrame';
-import { agentFolder } from '../sandbox/ownFiles';
+import { agentFolder, programBytes } from '../sandbox/programArchive';
 import { SandboxUnusable, type EngineWork } from '../engine';
 import type { Loss } from '../sandbox/agent';
-import { programBytes } from '../sandbox/programArchive';
-import type { AvoidedNodes } from './avoidedNodes';
+import type { AvoidedNodes } from './nodes';
 import type { Cluster } from './cluster';
 import { hostName, mirrored, podSpec, withPython, type PodRequest } from './podSpec';
 import { attachInPod } from './podStream';
 import type { AwaitedPod, PodWatch } from './podWatch';
 import { sendProgram } from './sendProgram';
+import { pythonText } from '../pythonProgram';
 
 /**
  * Milliseconds without a sign of life after which a sandbox counts as dead. With the time for asking
@@ -59,41 +62,6 @@ export interface SandboxPodRequest extends Omit<PodRequest, 'avoid' | 'programBy
   /** What was said about waiting so far. */
   readonly told: AwaitedPod['told'];
 }
-
-/**
- * Writes the files that its standard input begins with, and becomes the agent. The input is one
- * line of JSON, read byte for byte, so that the agent finds what follows.
- */
-const unpacking = `
-import json, os, sys
-def read(size):
-    data = b""
-    while len(data) < size:
-        piece = os.read(0, size - len(data))
-        if not piece:
-            sys.exit("the input ended")
-        data += piece
-    return data
-folders = set()
-for path, (content, time) in json.loads(read(int(sys.argv[1])).decode("ascii")).items():
-    folder = os.path.dirname(path)
-    folders.update([folder, os.path.dirname(folder)])
-    if not os.path.isdir(folder):
-        os.makedirs(folder, 0o755)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(content)
-    os.utime(path, (time, time))
-for folder in sorted(folders - set(["/"]), reverse=True):
-    os.utime(folder, (${earliestTime}, ${earliestTime}))
-os.chmod("/tmp", 0o1777)
-try:
-    # The kubelet's file has the address of the pod, by which the two sides would differ.
-    with open("/etc/hosts", "w") as file:
-        file.write("127.0.0.1 localhost ${hostName}\\n::1 localhost ip6-localhost ip6-loopback\\n")
-except OSError:
-    pass
-os.execv(sys.executable, [sys.executable, "-W", "ignore", "-I", "-B"] + sys.argv[2:])
-`;
 
 /**
  * Starts a pod with the agent in it. Nothing is left behind on failure.
@@ -205,12 +173,13 @@ async function startAgent(
       (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
     ),
   );
-  const config = { folder, user: usualUser, tracer: tracerFolder, beats: true };
+  const config = { folder, user: defaultUser, tracer: tracerFolder, beats: true };
   const program = await attachInPod(
     cluster,
     name,
     withPython(
-      ...([pythons, unpacking, String(line.length)] as const),
+      ...([pythons, pythonText('start_agent.py'), String(line.length)] as const),
+      ...[String(earliestTime), hostName],
       ...[`${agentFolder}/swt_agent.py`, JSON.stringify(config)],
     ),
     { silence: deadAfter },
@@ -222,7 +191,7 @@ async function startAgent(
 }
 
 /** The number of the user that tests usually run as. */
-const usualUser = 1000;
+const defaultUser = 1000;
 
 /**
  * Removes a pod; never throws, since the next start removes what is left.

@@ -4,34 +4,10 @@ import { programArchive } from '../sandbox/programArchive';
 import type { Cluster } from './cluster';
 import { programContainer, withPython } from './podSpec';
 import { attachInPod } from './podStream';
+import { pythonText } from '../pythonProgram';
 
 /** Milliseconds without a sign of life after which the container counts as dead. */
 const deadAfter = 23_000;
-
-/**
- * Unpacks a tar of its standard input, says so, and ends its container once that was heard. Zeros
- * may follow the tar. It gives a sign of life every five seconds.
- */
-const unpacking = `
-import os, signal, sys, tarfile, threading, time
-def beat():
-    while True:
-        os.write(1, b".")
-        time.sleep(5)
-threading.Thread(target=beat, daemon=True).start()
-trust = {"filter": "fully_trusted"} if hasattr(tarfile, "fully_trusted_filter") else {}
-try:
-    with open(0, "rb", buffering=0) as source, tarfile.open(fileobj=source, mode="r|") as archive:
-        archive.extractall(sys.argv[1], **trust)
-        os.write(1, b"!")
-        while True:
-            piece = source.read(65536)
-            if not piece or b"q" in piece:
-                break
-except (OSError, tarfile.TarError) as error:
-    sys.exit(str(error))
-os.kill(1, signal.SIGTERM)
-`;
 
 /**
  * Sends the program of an agent into a pod whose container for it runs. That container ends
@@ -46,7 +22,7 @@ export async function sendProgram(
   { folder, pythons }: { readonly folder: string; readonly pythons: readonly string[] },
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const command = withPython(pythons, unpacking, programFolder);
+  const command = withPython(pythons, pythonText('unpack_program.py'), programFolder);
   const options = { silence: deadAfter, container: programContainer };
   const program = await attachInPod(cluster, pod, command, options);
   const stop = (): void => program.close();

@@ -6,9 +6,6 @@ import type { MovedDay } from '../../environments/leastDay';
 import { instanceEnvironment } from '../../environments/virtual/instanceEnvironment';
 import { localEngine } from './localEngine';
 
-/** In place of an interpreter: an environment is made for each instance. */
-export const fittingPython = 'auto';
-
 /**
  * The local engine with an environment that is made for each instance. Instances that share an
  * environment share an engine.

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { Cancelled, messageOf, throwIfAborted } from '../../domain/work';
+import { Cancelled, messageOf, throwIfAborted, type Reporter } from '../../domain/work';
 import { sideName, sides, type Side } from '../../domain/outcome';
 import { makeFolder } from '../../files/wholeFile';
 import { hasEnded, ownerWord } from '../../repository/lock';
@@ -14,14 +14,21 @@ import {
   type Audience,
   type DebuggedProgram,
   type Engine,
+  type EngineWork,
   type Sandboxes,
   type RunRecord,
   type RunRequest,
   type Sandbox,
 } from '../engine';
 import { outputLimit } from '../boundedOutput';
-import { killMarked } from '../killRun';
-import { runMark, runProcess, type ProcessRequest, type ProcessResult } from '../process';
+import {
+  endRun,
+  ReadyAgents,
+  runMark,
+  runProcess,
+  type ProcessRequest,
+  type ProcessResult,
+} from '../process';
 import { missingPrograms } from '../programs';
 import { versionTag } from '../../environments/projectVersion';
 import { runnerOf } from '../runners/runners';
@@ -31,8 +38,7 @@ import { alikeInPair, keptCompiledFiles, type CompiledOfPair } from './compilePr
 import { watchEnvironment, type EnvironmentWatch } from './environmentWatch';
 import { treeVariable } from '../../environments/virtual/instanceEnvironment';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
-import { guard, type Guardian } from './guardian';
-import { startLocalServices } from './localServices';
+import { localServices } from './localServices';
 import type { LocalEnvironment } from './python';
 
 interface LocalOptions {
@@ -60,7 +66,8 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
     name: 'local',
     get description() {
       // Packages can be installed while the engine is open.
-      const { pytest, description } = watch.environment;
+      const { packages, description } = watch.environment;
+      const { pytest } = packages;
       return `local engine, ${description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`;
     },
     get environment() {
@@ -73,11 +80,11 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
         },
         current: () => watch.current(),
         latest: () => watch.latest(),
-        openPair: ({ signal }, asked?: readonly Side[]) =>
+        openPair: (work, asked?: readonly Side[]) =>
           pairs.open(
             { id: instance.id, trees, audience, tag: versionTag(instance) },
             asked ?? sides,
-            signal,
+            work,
           ),
       }),
     dispose: () => pairs.dispose(),
@@ -88,6 +95,7 @@ class LocalPairs {
   private readonly over = new AbortController();
   /** Functions that remove the open pairs. */
   private readonly removers = new Set<() => Promise<void>>();
+  private hasLogged = false;
 
   constructor(
     private readonly options: LocalOptions,
@@ -98,7 +106,7 @@ class LocalPairs {
   async open<S extends Side>(
     request: PairRequest,
     asked: readonly Side[],
-    signal?: AbortSignal,
+    { signal, reporter }: EngineWork,
   ): Promise<Sandboxes<S>> {
     throwIfAborted(signal);
     if (this.over.signal.aborted) throw new Cancelled();
@@ -106,11 +114,11 @@ class LocalPairs {
     // The name is short, since tests create sockets below it, and their paths are limited to about
     // a hundred characters.
     const folder = join(this.folder, randomBytes(4).toString('hex'));
-    const guardian = guard(environment.interpreter, folder);
     const compiled = await this.compiledFilesOf(request, environment);
+    const boxes: LocalSandbox[] = [];
     const remove = async (): Promise<void> => {
       this.removers.delete(remove);
-      guardian.dismiss();
+      for (const { agents } of boxes) agents.dispose();
       await removeForce(folder);
     };
     // Names and order do not reveal the side, and neither copy is beside the other.
@@ -122,8 +130,10 @@ class LocalPairs {
         tag: request.tag,
         watch: this.watch,
         tracer: this.options.tracer,
-        guardian,
+        folder,
         storage: this.options.storage,
+        onLacks: (what) => this.logLacks(what, reporter),
+        agents: new ReadyAgents(() => this.watch.environment.interpreter),
       });
     try {
       await makeFolder(this.folder);
@@ -134,7 +144,7 @@ class LocalPairs {
       const failed = opened.find((each) => each.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
       this.removers.add(remove);
-      const boxes = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+      boxes.push(...opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
       compiled?.sandboxesHave(boxes.map(({ copy }) => copy.modules));
       return { ...sandboxesOf<S>(boxes.map(localSandbox)), dispose: remove };
     } catch (error) {
@@ -142,6 +152,14 @@ class LocalPairs {
       await remove();
       throw full ?? error;
     }
+  }
+
+  /** Says once what this system does not have. */
+  private logLacks(what: readonly string[], reporter: Reporter): void {
+    if (this.hasLogged) return;
+    this.hasLogged = true;
+    const words = what.map((each) => lacked.get(each) ?? each);
+    reporter.log(`local engine: this system ${words.join(', and ')}`);
   }
 
   async dispose(): Promise<void> {
@@ -163,6 +181,13 @@ class LocalPairs {
     return alikeInPair(await keptCompiledFiles(folder, interpreter, compiledSuffix, signal));
   }
 }
+
+/** What the agent says that a system lacks, in words. */
+const lacked: ReadonlyMap<string, string> = new Map([
+  ['orphans', 'does not tell which processes a run has left without a parent'],
+  ['memory', 'has no limit of memory for a run'],
+  ['processes', 'has no limit of processes for a run'],
+]);
 
 interface PairRequest {
   readonly id: string;
@@ -198,7 +223,10 @@ interface LocalSandbox {
   readonly scratch: string;
   readonly watch: EnvironmentWatch;
   readonly tracer: string;
-  readonly guardian: Guardian;
+  /** Folder of the pair. */
+  readonly folder: string;
+  readonly onLacks: ProcessRequest['onLacks'];
+  readonly agents: ReadyAgents;
   readonly storage: string;
 }
 
@@ -228,6 +256,7 @@ function localSandbox(box: LocalSandbox): Sandbox {
     side: box.side,
     async load(patch, signal) {
       throwIfAborted(signal);
+      box.agents.prepare();
       try {
         await box.copy.reset();
       } catch (error) {
@@ -268,28 +297,35 @@ async function inWatch<T>({ watch, tree, copy, compiled }: LocalSandbox, run: ()
 function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<RunRecord> {
   const key = newRecordKey();
   return withFolders(box, run, { ...request, key }, async ({ program, traceFolder }) => {
-    const { onOutcome, signal } = request;
-    const around = { keeper: box.watch.environment.interpreter, guardian: box.guardian, signal };
-    const services = await servicesOf(box, request, program, around);
-    if (services === undefined) return cancelledRecord();
+    const { onOutcome, plan, signal } = request;
+    const found = await localServices(plan.services ?? [], box.storage, signal).catch(
+      (error: unknown) => {
+        if (error instanceof Cancelled || signal?.aborted === true) return undefined;
+        throw error;
+      },
+    );
+    if (found === undefined) return cancelledRecord();
     const unfollow = onOutcome === undefined ? undefined : followTrace(traceFolder, onOutcome, key);
     let result: ProcessResult;
     try {
       result = await runProcess({
-        ...around,
+        ...{ python: program.interpreter, folder: box.folder, signal, outputLimit },
         argv: [program.interpreter, ...program.args],
-        cwd: program.cwd,
-        env: { ...services.env, ...program.env },
+        ...{ cwd: program.cwd, env: program.env },
+        ...{ services: found.services, serviceEnv: serviceEnv(program.env) },
         timeoutSeconds: request.timeoutSeconds,
-        outputLimit,
         onOutput: request.onOutput,
+        ...{ onLacks: box.onLacks, agents: box.agents },
       });
     } finally {
       unfollow?.();
-      await services.stop();
     }
-    const missing = await notOnPath(request.plan.programs ?? [], program.env['PATH'] ?? '');
-    const remarks = [...services.remarks, ...missingPrograms(missing, result.output)];
+    const missing = await notOnPath(plan.programs ?? [], program.env['PATH'] ?? '');
+    const remarks = [
+      ...found.remarks,
+      ...result.remarks,
+      ...missingPrograms(missing, result.output),
+    ];
     return {
       ending: result.ending,
       exitCode: result.exitCode,
@@ -304,23 +340,10 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
   });
 }
 
-/** Starts what the tests expect on the loopback. Undefined when the run is cancelled. */
-async function servicesOf(
-  box: LocalSandbox,
-  { plan, signal }: RunRequest,
-  { env }: DebuggedProgram,
-  around: Pick<ProcessRequest, 'keeper' | 'guardian' | 'signal'>,
-): Promise<Awaited<ReturnType<typeof startLocalServices>> | undefined> {
-  const { PATH = '', HOME = '', TMPDIR = '' } = env;
-  // Nothing of the tracer, and no folder of the tree, whose modules could shadow its own.
-  const run = { ...around, cwd: HOME, env: { PATH, HOME, TMPDIR, LANG: 'C.UTF-8' } };
-  try {
-    return await startLocalServices(plan.services ?? [], box.storage, run);
-  } catch (error) {
-    if (error instanceof Cancelled || signal?.aborted === true) return undefined;
-    throw error;
-  }
-}
+/** Nothing of the tracer, and no folder of the tree, whose modules could shadow a service's own. */
+const serviceEnv = ({ PATH = '', HOME = '', TMPDIR = '' }: DebuggedProgram['env']) => ({
+  ...{ PATH, HOME, TMPDIR, LANG: 'C.UTF-8' },
+});
 
 /** Those of some programs that no folder of the path has. */
 async function notOnPath(names: readonly string[], path: string): Promise<string[]> {
@@ -359,7 +382,7 @@ function debugIn(
     try {
       await start({ ...program, env: { ...program.env, [runMark]: mark } });
     } finally {
-      await killMarked(mark);
+      await endRun(program.interpreter, mark);
     }
     return readTrace(traceFolder);
   });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, rename, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { HumanError, throwIfAborted } from '../../domain/work';
 import { makeFolder } from '../../files/wholeFile';
 import { sha256OfJson } from '../../files/digest';
@@ -10,65 +9,34 @@ import { withLock } from '../../repository/lock';
 import { environmentsFolder, lockPath } from '../../repository/storage';
 import { asOf } from '../../environments/packageDay';
 import { missingService, services, type ServiceName } from '../services';
-import { runProcess, type ProcessRequest } from '../process';
+import { runProcess, type StartedService } from '../process';
 import { pythonOfVersion } from '../../environments/virtual/pythonOfVersion';
 import { uvOf } from '../../environments/virtual/uvOf';
 
-/** Services that run beside the tests of one run. */
-interface RunningServices {
-  /** How tests find them. */
-  readonly env: Readonly<Record<string, string>>;
-  /** What is said about those that are missing. */
-  readonly remarks: readonly string[];
-  /** Ends them with all of their processes. */
-  stop(): Promise<void>;
-}
-
-/** Milliseconds that a service has to answer. */
-const patience = 30_000;
-
 /**
- * Starts services that tests expect, each on a free port of the loopback and from an environment of
- * its own in the storage folder. A service that cannot be had is named in a remark, and the tests
- * run without it.
+ * Services that tests expect, each on a free port of the loopback and from an environment of its own
+ * in the storage folder. One that cannot be had is named in a remark, and the tests run without it.
  *
- * @param run what each of their processes gets from the run
  * @throws Cancelled
  */
-export async function startLocalServices(
+export async function localServices(
   names: readonly ServiceName[],
   storage: string,
-  run: Pick<ProcessRequest, 'cwd' | 'env' | 'keeper' | 'guardian' | 'signal'>,
-): Promise<RunningServices> {
-  const ending = new AbortController();
-  const running: Promise<unknown>[] = [];
-  const env: Record<string, string> = {};
+  signal: AbortSignal | undefined,
+): Promise<{ readonly services: readonly StartedService[]; readonly remarks: readonly string[] }> {
+  const found: StartedService[] = [];
   const remarks: string[] = [];
-  const stop = async (): Promise<void> => {
-    ending.abort();
-    await Promise.all(running);
-  };
-  try {
-    for (const name of names) {
-      const python = await serviceEnvironment(name, storage, run.signal).catch((error: unknown) => {
-        if (!(error instanceof HumanError)) throw error;
-        remarks.push(`${missingService(name)}: ${error.what}`);
-      });
-      if (python === undefined) continue;
-      const port = await freePort();
-      const process = runProcess({
-        ...{ ...run, argv: [python, ...services[name].args(port)], signal: ending.signal },
-        ...{ timeoutSeconds: 86_400, outputLimit: 64 << 20 },
-      });
-      running.push(process);
-      if (await answers(port, process, run.signal)) Object.assign(env, services[name].env(port));
-      else remarks.push(`${name} did not start`);
-    }
-  } catch (error) {
-    await stop();
-    throw error;
+  for (const name of names) {
+    const python = await serviceEnvironment(name, storage, signal).catch((error: unknown) => {
+      if (!(error instanceof HumanError)) throw error;
+      remarks.push(`${missingService(name)}: ${error.what}`);
+    });
+    if (python === undefined) continue;
+    const port = await freePort();
+    const { args, env } = services[name];
+    found.push({ name, port, argv: [python, ...args(port)], env: env(port) });
   }
-  return { env, remarks, stop };
+  return { services: found, remarks };
 }
 
 /**
@@ -96,13 +64,11 @@ async function serviceEnvironment(
     const beside = join(folder, `.making-${randomUUID()}`);
     await makeFolder(folder);
     try {
-      await runTool(
-        name,
-        [uv, 'venv', '--quiet', '--relocatable', '--python', base, beside],
-        locked,
-      );
+      const place = { python: base, signal: locked };
+      const venv = [uv, 'venv', '--quiet', '--relocatable', '--python', base, beside];
+      await runTool(name, venv, place);
       const install = [uv, 'pip', 'install', '--quiet', '--python', interpreterIn(beside)];
-      await runTool(name, [...install, ...asOf(day, requirements), ...requirements], locked);
+      await runTool(name, [...install, ...asOf(day, requirements), ...requirements], place);
       await mkdir(dirname(made), { recursive: true });
       await rename(beside, made);
     } finally {
@@ -130,14 +96,19 @@ async function firstPython(
   throw missing;
 }
 
-async function runTool(name: string, argv: readonly string[], signal: AbortSignal): Promise<void> {
+async function runTool(
+  name: string,
+  argv: readonly string[],
+  place: { readonly python: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const { signal } = place;
   const env = Object.fromEntries(
     Object.entries(process.env).flatMap(([key, value]) =>
       value === undefined || /^(PYTHON|VIRTUAL_ENV$|CONDA_)/.test(key) ? [] : [[key, value]],
     ),
   ) as Record<string, string>;
   const ended = await runProcess({
-    ...{ argv, cwd: '.', env: { ...env, UV_NO_CONFIG: '1' }, signal },
+    ...{ ...place, argv, cwd: process.cwd(), env: { ...env, UV_NO_CONFIG: '1' } },
     ...{ timeoutSeconds: 600, outputLimit: 1 << 20 },
   });
   throwIfAborted(signal);
@@ -169,36 +140,5 @@ function freePort(): Promise<number> {
       const port = typeof address === 'object' && address !== null ? address.port : 0;
       server.close(() => resolve(port));
     });
-  });
-}
-
-/** Waits until a port accepts connections; false when the process ends or takes too long. */
-async function answers(
-  port: number,
-  process: Promise<unknown>,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  let hasEnded = false;
-  const ended = process.then(
-    () => (hasEnded = true),
-    () => (hasEnded = true),
-  );
-  for (const end = performance.now() + patience; performance.now() < end;) {
-    throwIfAborted(signal);
-    if (await accepts(port)) return true;
-    if (hasEnded) return false;
-    await Promise.race([ended, sleep(20)]);
-  }
-  return false;
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    const end = (accepted: boolean): void => {
-      socket.destroy();
-      resolve(accepted);
-    };
-    socket.once('connect', () => end(true)).once('error', () => end(false));
   });
 }

@@ -6,98 +6,10 @@ import { sha256 } from '../../files/digest';
 import { HumanError, messageOf } from '../../domain/work';
 import { systemFault } from '../../files/systemFault';
 import type { Environment } from '../engine';
+import { pythonProgram } from '../pythonProgram';
+import { runnerPackages } from '../runners/runners';
 import { treeLink, writtenFolder } from '../../environments/virtual/instanceEnvironment';
 import { readInstalled, type ImportFolders, type InstalledFiles } from './installedFiles';
-
-/**
- * Asks an interpreter for its version and the folders that it imports from. These are the folders
- * of installed packages, of the standard library, and those that paths in them lead to (`.pth`,
- * editable installs).
- */
-const question = `
-import sys
-sys.path[:] = [p for p in sys.path if p]  # not the folder that this happens to be asked in
-import json, os, site, sysconfig
-try:
-    import importlib.util as u
-    spec = u.find_spec("pytest")
-except Exception:
-    spec = None
-version = None
-if spec is not None:
-    try:
-        from importlib import metadata
-        version = metadata.version("pytest")
-    except Exception:
-        try:
-            import pytest
-            version = pytest.__version__
-        except Exception:
-            spec = None
-# In an environment that is made here, R itself is only metadata: the tree under test has the code.
-made = any(os.path.isfile(os.path.join(place, "${treeLink}")) for place in site.getsitepackages())
-ofTree = None
-if spec is None and made:
-    try:
-        from importlib import metadata
-        ofTree = metadata.version("pytest")
-    except Exception:
-        pass
-
-tox = None
-try:
-    if u.find_spec("tox_current_env") is not None and u.find_spec("tox") is not None:
-        try:
-            from importlib import metadata
-            tox = metadata.version("tox")
-        except ImportError:
-            import tox as module
-            tox = module.__version__
-except Exception:
-    tox = None
-
-paths = sysconfig.get_paths()
-standard = [paths[k] for k in ("stdlib", "platstdlib")]
-inside = {os.path.realpath(p) for p in standard}
-inside |= {os.path.join(p, "lib-dynload") for p in inside}
-sites = {paths[k] for k in ("purelib", "platlib")}
-user = site.getusersitepackages() if site.ENABLE_USER_SITE else None
-if user:
-    sites.add(user)  # also where there is none: a test could make one
-others = set()
-for path in sys.path:
-    if os.path.basename(path) in ("site-packages", "dist-packages"):
-        sites.add(path)
-    elif os.path.exists(path) and os.path.realpath(path) not in inside:
-        others.add(path)
-for place in sorted(sites):
-    for name in sorted(os.listdir(place)) if os.path.isdir(place) else ():
-        link = os.path.join(place, name, "direct_url.json")
-        if name.endswith(".dist-info") and os.path.isfile(link):
-            try:
-                with open(link, "rb") as file:
-                    told = json.loads(file.read(1 << 20).decode())
-                if told.get("dir_info", {}).get("editable") and told["url"].startswith("file://"):
-                    from urllib.request import url2pathname
-                    others.add(url2pathname(told["url"][len("file://"):]))
-            except Exception:
-                pass
-def real(folders):
-    return sorted({os.path.realpath(p) for p in folders})
-print(json.dumps({
-    "executable": sys.executable,
-    "version": list(sys.version_info[:3]),
-    "implementation": sys.implementation.name,
-    "pytest": (version or "unknown") if spec is not None else ofTree,
-    "tox": tox,
-    "build": sys.version,
-    "cacheTag": sys.implementation.cache_tag if sys.implementation.name == "cpython" else None,
-    "sites": real(sites),
-    "standard": real(standard),
-    "others": real(others),
-    "userBase": site.getuserbase() if user and os.path.isdir(user) else None,
-}))
-`;
 
 /** An environment on this machine. */
 export interface LocalEnvironment extends Environment {
@@ -120,8 +32,7 @@ interface Answer {
   executable: string;
   version: [number, number, number];
   implementation: string;
-  pytest: string | null;
-  tox: string | null;
+  packages: Record<string, string>;
   build: string;
   cacheTag: string | null;
   sites: string[];
@@ -167,8 +78,7 @@ export async function findPython(
       description,
       interpreter: answer.executable,
       pythonVersion: answer.version.join('.'),
-      pytest: answer.pytest ?? undefined,
-      tox: answer.tox ?? undefined,
+      packages: answer.packages,
       userBase: answer.userBase ?? undefined,
       folders,
       build: sha256(answer.build).slice(0, 16),
@@ -216,9 +126,9 @@ export async function pythonOnPath(folders: readonly string[]): Promise<PythonOn
       seen.add(real);
       const answer = await ask(path);
       if (typeof answer === 'string' || isTooOld(answer)) continue;
-      const { executable: interpreter, pytest } = answer;
-      const found = { interpreter, version: answer.version.join('.'), pytest: pytest ?? undefined };
-      if (pytest !== null) return found;
+      const pytest = answer.packages['pytest'];
+      const found = { interpreter: answer.executable, version: answer.version.join('.'), pytest };
+      if (pytest !== undefined) return found;
       first ??= found;
     }
   }
@@ -256,7 +166,7 @@ function ask(program: string): Promise<Answer | string> {
   return new Promise<Answer | string>((resolve, reject) => {
     execFile(
       program,
-      ['-c', question],
+      [pythonProgram('programs', 'ask_python.py'), treeLink, ...runnerPackages()],
       { timeout: 20_000, env: withoutPythonSettings() },
       (error, stdout, stderr) => {
         const shortage = systemFault(error);

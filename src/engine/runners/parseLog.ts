@@ -8,7 +8,7 @@ import {
 } from './pytest';
 import { parsePytestNames } from './pytestNames';
 import { parseSympy } from './sympy';
-import { parseUnittest } from './unittest';
+import { runners } from './runners';
 
 type LogParser = (log: string) => Map<string, string>;
 
@@ -51,9 +51,9 @@ export const isKnownRepository = (repo: string): boolean => parserOf(repo) !== u
  * `ERROR` or `SKIPPED`. An odd line can give another word. A line that would make the harness throw
  * is skipped.
  *
- * For a repository that the harness does not know, the log is read as pytest's, with whole names.
- * If that finds nothing, it is read as that of `python -m unittest -v`. Both also give `XFAIL`, and
- * pytest's also `XPASS`.
+ * For a repository that the harness does not know, the first runner reads it that takes it for its
+ * own: pytest, with whole names, then `python -m unittest -v`. Both also give `XFAIL`, and pytest's
+ * also `XPASS`.
  *
  * @param log the output of the tests, its lines ended by `\n`: see `testOutput`
  */
@@ -65,17 +65,12 @@ export function parseLog(
   if (options.mode === 'reproduction-script') return parseReproductionScript(log);
   const parser = parserOf(repo);
   if (parser !== undefined) return parser(log);
-  const found = parsePytestNames(log);
-  // A logger's `ERROR something` and unittest's `ERROR: test_x` are not lines of pytest's summary.
-  const isPytest = [...found].some(
-    ([name, status]) => statuses.has(status) && /::|\.py|^\[\d/.test(name),
-  );
-  if (isPytest) return found;
-  const verbose = parseUnittest(log);
-  return verbose.size > 0 ? verbose : found;
+  for (const { readLog } of runners) {
+    const found = readLog?.(log);
+    if (found !== undefined) return new Map(found);
+  }
+  return parsePytestNames(log);
 }
-
-const statuses: ReadonlySet<string> = new Set(['PASSED', 'FAILED', 'ERROR', 'SKIPPED']);
 
 /**
  * The exit status that `set -x` and `echo $?` leave in the log, as a single test with this name.

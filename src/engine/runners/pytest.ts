@@ -1,5 +1,6 @@
 import { testArgumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from '../testPlan';
+import { parsePytestNames } from './pytestNames';
 import { splitPythonWords } from './pythonCharacters';
 
 export const pytest: TestRunner = {
@@ -7,10 +8,22 @@ export const pytest: TestRunner = {
   packages: ['pytest'],
   plan: planPytest,
   needsAllFiles: true,
+  readLog: readPytest,
   // An exception that escapes from a test, such as pytest.exit, ends pytest with the status that it
   // carries.
   failsWithStatus0: ({ outcome, phase }) => outcome === 'error' && phase === 'call',
 };
+
+const statusesOfSummary = new Set(['PASSED', 'FAILED', 'ERROR', 'SKIPPED']);
+
+function readPytest(log: string): Map<string, string> | undefined {
+  const found = parsePytestNames(log);
+  // A logger's `ERROR something` and unittest's `ERROR: test_x` are not lines of pytest's summary.
+  const isPytest = [...found].some(
+    ([name, status]) => statusesOfSummary.has(status) && /::|\.py|^\[\d/.test(name),
+  );
+  return isPytest ? found : undefined;
+}
 
 /** The options that the log parsers of the reference harness need, and no cache in the tree. */
 const usual = ['-rA', '-p', 'no:cacheprovider'];
@@ -18,7 +31,7 @@ const usual = ['-rA', '-p', 'no:cacheprovider'];
 /** `pytest -rA FILES`, if pytest is installed. */
 export function planPytest(planning: Planning): TestPlan | undefined {
   const { environment, files, recipe } = planning;
-  if (environment.pytest === undefined) return undefined;
+  if (environment.packages['pytest'] === undefined) return undefined;
   // The arguments in a recipe for tox are meant for the commands of its tox.ini.
   const args = recipe.runner === 'pytest' ? testArgumentsOf(recipe, usual) : usual;
   return wholePlan('pytest', files, ['-m', 'pytest', ...args, ...testsOf(planning)]);

@@ -6,10 +6,28 @@ import type { TestRunner } from './testRunner';
 import { tox } from './tox';
 import { unittest } from './unittest';
 
-/** The programs that run tests. */
-const runners: readonly TestRunner[] = [pytest, unittest, sympy, django, tox, script];
+/** The programs that run tests. The log of a repository that is not known is read in this order. */
+export const runners: readonly TestRunner[] = [pytest, unittest, sympy, django, tox, script];
 
-export const runnerNames = runners.map(({ name }) => name);
+/** Names of the packages that any runner needs in an environment. */
+export const runnerPackages = (): readonly string[] => [
+  ...new Set(runners.flatMap(({ packages = [] }) => packages)),
+];
+
+/**
+ * Those packages among all that an environment has.
+ *
+ * @param installed as `name==version`
+ */
+export const packagesOfRunners = (installed: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    installed.flatMap((each) => {
+      const [name = '', version = ''] = each.split('==', 2);
+      return runnerPackages().includes(name) ? [[name, version]] : [];
+    }),
+  );
+
+export const isRunner = (name: string): boolean => runners.some((runner) => runner.name === name);
 
 /** The runner of a recipe or of a plan. */
 export function runnerOf(name: string): TestRunner {

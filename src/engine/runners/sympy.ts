@@ -1,6 +1,7 @@
 import { testArgumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from '../testPlan';
 import { splitPythonWords } from './pythonCharacters';
+import { pythonText } from '../pythonProgram';
 
 /**
  * Does what `bin/test -C --verbose --seed 0` does, for trees without it (source releases) and for
@@ -8,21 +9,7 @@ import { splitPythonWords } from './pythonCharacters';
  * afterwards it also takes the files after it. `--only` takes names of functions, separated by
  * commas.
  */
-const program = `
-import os, sys
-os.environ['SYMPY_USE_CACHE'] = 'no'
-args, only = sys.argv[1:], None
-if args[:1] == ['--only']:
-    only, args = set(args[1].split(',')), args[2:]
-import sympy
-try:
-    import sympy.testing.runtests as runner
-except ImportError:
-    import sympy.utilities.runtests as runner
-if only is not None:
-    runner.SymPyTests.matches = lambda self, function: function.__name__ in only
-sys.exit(not runner.test(*args, subprocess=False, verbose=True, seed=0))
-`;
+const program = (): string => pythonText('run_sympy.py');
 
 export const sympy: TestRunner = {
   name: 'sympy',
@@ -36,7 +23,7 @@ async function planSympy({ files, readFileOfR, recipe, select }: Planning): Prom
     select === undefined ? [] : ['--only', select.map((id) => id.split('::').at(-1)).join(',')];
   const command =
     binTest === undefined
-      ? ['-c', program, ...only]
+      ? ['-c', program(), ...only]
       : ['bin/test', ...testArgumentsOf(recipe, optionsOf(binTest))];
   return wholePlan('sympy', files, [...command, ...files.map((file) => noOption(file.path))], {
     PYTHONWARNINGS: 'ignore::UserWarning,ignore::SyntaxWarning',

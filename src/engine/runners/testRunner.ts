@@ -42,8 +42,8 @@ export interface Planning extends PlanRequest {
 /**
  * A program that runs tests: its command, and the facts that the engine needs about it. Runners
  * based on pytest, unittest or SymPy's runner record outcomes in their own process (`tracer/`). For
- * all others, the log is read. The repository, not the runner, determines which parser reads a log
- * (`parseLog.ts`).
+ * all others, the log is read. The parser of the reference harness reads the logs of a repository
+ * that it knows (`parseLog.ts`).
  */
 export interface TestRunner {
   /** Name of the runner in recipes and reports. */
@@ -52,6 +52,11 @@ export interface TestRunner {
   readonly packages?: readonly string[];
   /** The plan; undefined when the runner cannot run in this tree and environment. */
   readonly plan: (planning: Planning) => Promise<TestPlan | undefined> | TestPlan | undefined;
+  /**
+   * The status of each test in a log of a repository that the reference harness does not know;
+   * undefined where the log is not this runner's.
+   */
+  readonly readLog?: (log: string) => ReadonlyMap<string, string> | undefined;
   /** Variables for a script of its repositories, which runs without it; none by default. */
   readonly scriptEnv?: (
     request: Pick<PlanRequest, 'readFileOfR'>,

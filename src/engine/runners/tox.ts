@@ -1,6 +1,14 @@
 import { testArgumentsOf, wholePlan, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from '../testPlan';
 import { planPytest, testsOf } from './pytest';
+import { pythonText } from '../pythonProgram';
+
+/**
+ * Runs tox. Its plug-in makes the Python of its commands a link to the running one. A Python that is
+ * started through a link does not find the virtual environment of the link's target. So in a virtual
+ * environment, a script that starts the target replaces the link.
+ */
+const program = (): string => pythonText('run_tox.py');
 
 /**
  * The variables that tox passes on to its commands. Without this, it drops all others, including
@@ -9,25 +17,6 @@ import { planPytest, testsOf } from './pytest';
  */
 const handedOn =
   'PYTHON* SWT_* HOME TMPDIR TEMP TMP LANG LC_* LD_LIBRARY_PATH SSL_CERT_* VIRTUAL_ENV';
-
-/**
- * Runs tox. Its plug-in makes the Python of its commands a link to the running one. A Python that
- * is started through a link does not find the virtual environment of the link's target. So in a
- * virtual environment, a script that starts the target replaces the link.
- */
-const program = `
-import os, runpy, shlex, sys
-link = os.symlink
-def start(target, name, *args, **kwargs):
-    if target != sys.executable:
-        return link(target, name, *args, **kwargs)
-    with open(name, 'w', encoding='utf-8') as file:
-        file.write('#!/bin/sh\\nexec %s "$@"\\n' % shlex.quote(target))
-    os.chmod(name, 0o755)
-if sys.prefix != sys.base_prefix:
-    os.symlink = start
-runpy.run_module('tox', run_name='__main__', alter_sys=True)
-`;
 
 export const tox: TestRunner = {
   name: 'tox',
@@ -45,22 +34,29 @@ export const tox: TestRunner = {
  */
 async function planTox(planning: Planning): Promise<TestPlan | undefined> {
   const { environment, files, readFileOfR, recipe } = planning;
+  // It counts only where its plug-in leaves the environment unchanged.
+  const { tox: version, 'tox-current-env': plugIn } = environment.packages;
   const ini = await readFileOfR('tox.ini');
   const settings = ini === undefined ? new Map<string, string>() : settingsOf(ini);
-  if (environment.tox === undefined || ini === undefined || settings.has('PYTHONPATH')) {
+  if (
+    version === undefined ||
+    plugIn === undefined ||
+    ini === undefined ||
+    settings.has('PYTHONPATH')
+  ) {
     const plan = planPytest(planning);
     return plan && { ...plan, env: Object.fromEntries(plainly(settings)) };
   }
   const [major = '3', minor = '9'] = environment.pythonVersion.split('.');
   // Keeps the seed that the run sets; tox would choose a random one.
-  const seed = environment.tox.startsWith('3.') ? 'noset' : 'notset';
+  const seed = version.startsWith('3.') ? 'noset' : 'notset';
   return wholePlan(
     'tox',
     files,
     [
-      ...['-c', program, '--current-env', `-epy${major}${minor}`, '-v', '--hashseed', seed],
+      ...['-c', program(), '--current-env', `-epy${major}${minor}`, '-v', '--hashseed', seed],
       // The environment has everything installed, and a test user may not even write there.
-      ...(canSkipInstall(environment.tox) ? ['--skip-pkg-install'] : []),
+      ...(canSkipInstall(version) ? ['--skip-pkg-install'] : []),
       '--',
       ...testArgumentsOf(recipe, ['-rA']),
       ...testsOf(planning),

@@ -11,6 +11,10 @@ import type { TestPlan } from '../testPlan';
 export const unittest: TestRunner = {
   name: 'unittest',
   plan: planUnittest,
+  readLog: (log) => {
+    const found = parseUnittest(log);
+    return found.size > 0 ? found : undefined;
+  },
 };
 
 /**
@@ -20,7 +24,7 @@ export const unittest: TestRunner = {
 function planUnittest({ environment, files, recipe, select }: Planning): TestPlan {
   const runnable = files.filter((file) => !file.importsPytest && file.unittestTests > 0);
   const wanted = select?.filter((id) => runnable.some((file) => id.startsWith(`${file.path}::`)));
-  const lacks = environment.pytest === undefined;
+  const lacks = environment.packages['pytest'] === undefined;
   const missing = `pytest, which is not installed for ${environment.interpreter}`;
   const why = (file: TestFile): string => {
     if (!lacks) return 'its repository runs its tests with unittest';

@@ -23,7 +23,7 @@ export interface AgentParts {
  * Milliseconds that the agent has to end a run. A person who cancels does not want to wait. After a
  * timeout, the results so far are worth waiting for.
  */
-const patience = (why: Ending): number => (why === 'cancelled' ? 1500 : 15_000);
+const stopTimeout = (why: Ending): number => (why === 'cancelled' ? 1500 : 15_000);
 
 /** Milliseconds for restoring the tree after a run, which may have left many files. */
 const settlingTime = 120_000;
@@ -122,7 +122,7 @@ export class Agent {
       giveUp = setTimeout(() => {
         this.close('it did not end a run in time');
         this.parts.kill();
-      }, patience(why));
+      }, stopTimeout(why));
     };
     const cancel = (): void => stop('cancelled');
     const end = (): void => stop('timed out');

@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { limits } from '../../domain/verdict';
-import type { AttachedProgram } from './attachedProgram';
+import { throwIfAborted } from '../../domain/work';
+
+/** A program that runs in a sandbox, with its standard input and output. */
+export interface AttachedProgram {
+  /** Its standard output. */
+  readonly output: AsyncIterable<Buffer>;
+  write(data: Buffer, done: () => void): void;
+  /** The last of what it wrote to standard error. */
+  complaint(): string;
+  close(): void;
+}
 
 /** A frame from the agent: its header and the bytes after it. Format: swt_agent.py. */
 export interface AgentFrame {
@@ -22,10 +32,20 @@ const runFields = {
   cwd: z.string().optional(),
   /** Why a program could not be started. */
   why: z.string().optional(),
+  /** Processes that outlived the program and were killed, where they are counted. */
+  left: z.number().optional(),
 };
 
 const frameHeader = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('ready'), bytes: z.number(), python: z.string() }),
+  z.object({
+    kind: z.literal('ready'),
+    bytes: z.number(),
+    python: z.string(),
+    /** What the system lacks for ending and limiting runs. */
+    lacks: z.array(z.string()).default([]),
+  }),
+  // The agent of the local engine has started the program.
+  z.object({ kind: z.literal('started'), bytes: z.number(), pid: z.number() }),
   z.object({ kind: z.literal('output'), bytes: z.number() }),
   // A program reaches its first limit, and may go on. Known even if the agent is lost soon after.
   z.object({ kind: z.literal('limit'), bytes: z.number(), what: z.enum(limits) }),
@@ -141,5 +161,32 @@ async function* readFrames(stream: AsyncIterable<Buffer>): AsyncGenerator<AgentF
       header,
       payload: body.length === 1 && body[0] !== undefined ? body[0] : Buffer.concat(body),
     };
+  }
+}
+
+/** Seconds for an agent to start, which takes a while where another processor is emulated. */
+const startTimeout = 60;
+
+/**
+ * Waits until the agent is ready. Closes the wire when that takes too long or the caller cancels.
+ *
+ * @throws Error with the agent's complaint, Cancelled
+ */
+export async function firstFrame(
+  wire: AgentProtocol,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const close = (): void => wire.close();
+  const timer = setTimeout(close, startTimeout * 1000);
+  signal?.addEventListener('abort', close, { once: true });
+  try {
+    const first = await wire.receive();
+    throwIfAborted(signal);
+    if (first?.header.kind === 'ready') return;
+    const why = wire.complaint();
+    throw new Error(`the agent did not start: ${why === '' ? 'no answer' : why.slice(-300)}`);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', close);
   }
 }

@@ -1,4 +1,4 @@
-import { constants, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { join, posix } from 'node:path';
@@ -19,7 +19,7 @@ import type { RunRecord, RunRequest, Sandbox } from '../engine';
 import { missingPrograms } from '../programs';
 import { missingService } from '../services';
 import { runnerOf } from '../runners/runners';
-import { endings, type Ending } from '../process';
+import { endings, signalName, type Ending } from '../process';
 import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { Agent, type AgentParts } from './agent';
@@ -355,7 +355,7 @@ export class ContainerSandbox implements Sandbox {
       return {
         ending: brokeAtLimit(trace, header) ?? endingOf(header.ending),
         exitCode: header.exit ?? undefined,
-        killedBy: typeof header.signal === 'number' ? nameOf(header.signal) : undefined,
+        killedBy: typeof header.signal === 'number' ? signalName(header.signal) : undefined,
         startError: header.why,
         log: output.text(),
         seconds: header.seconds ?? 0,
@@ -525,10 +525,6 @@ const brokeAtLimit = (
   }: { readonly ending?: string | undefined; readonly limit?: Limit | null | undefined },
 ): Limit | undefined =>
   ending === 'exited' && unfinished.length > 0 ? (limit ?? undefined) : undefined;
-
-const nameOf = (signal: number): string =>
-  Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ??
-  `signal ${signal}`;
 
 const unstarted = (ending: Ending): RunRecord => ({
   ending,

@@ -16,9 +16,10 @@ import {
 import { programFolder } from '../engine';
 import { quotedForShell } from '../quotedForShell';
 import { filesOfTar } from './archive';
-import { openTunnel, tunnelProgram } from './tunnel';
+import { openTunnel } from './tunnel';
 import type { RunningContainer } from '../docker/sandbox/container';
 import type { ContainerSandbox } from './containerSandbox';
+import { pythonText } from '../pythonProgram';
 
 /** Bytes of a file that are read when the caller names no limit. */
 const readLimit = 16 * 2 ** 20;
@@ -58,7 +59,13 @@ export class ContainerWorkspace implements Workspace {
 
   async listen(onConnection: (connection: Duplex) => void): Promise<ListeningPort> {
     const { python } = this.sandbox;
-    const program = await this.container.attach([python, '-I', '-S', '-c', tunnelProgram]);
+    const program = await this.container.attach([
+      python,
+      '-I',
+      '-S',
+      '-c',
+      pythonText('tunnel.py'),
+    ]);
     return openTunnel(program, onConnection);
   }
 
@@ -78,7 +85,14 @@ export class ContainerWorkspace implements Workspace {
     const variables = Object.entries(env).map(
       ([name, value]) => `${name}=${quotedForShell(value)}`,
     );
-    const words = [this.sandbox.python, '-I', '-S', '-c', startProgram, String(listening.port)];
+    const words = [
+      this.sandbox.python,
+      '-I',
+      '-S',
+      '-c',
+      pythonText('start_program.py'),
+      String(listening.port),
+    ];
     const command = [
       ...variables,
       `PATH="$PATH:${programFolder}/bin:${programFolder}/node_modules/.bin:${programFolder}"`,
@@ -217,27 +231,3 @@ function endedStream(): Duplex {
   stream.end();
   return stream;
 }
-
-/**
- * Puts two connections to a port in the place of the standard input and output, and becomes the
- * program that its further arguments name. One connection would not do: Python's asyncio takes input
- * that arrives where it writes for the end of that connection. The tunnel knows a connection by what
- * comes of it, so an empty line comes first.
- */
-const startProgram = `
-import os, socket, sys
-port, argv = int(sys.argv[1]), sys.argv[2:]
-for number in 0, 1:
-    end = socket.create_connection(("127.0.0.1", port))
-    end.sendall(b"\\n")
-    if number == 0:
-        end.recv(1)
-    os.dup2(end.fileno(), number)
-    end.close()
-try:
-    os.execvp(argv[0], argv)
-except OSError as error:
-    sys.stderr.write("%s cannot be started: %s\\n" % (argv[0], error.strerror))
-    sys.stderr.flush()
-    os._exit(127)
-`;

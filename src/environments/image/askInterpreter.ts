@@ -10,14 +10,11 @@ const plain = z.string().regex(/^[^\u0000-\u001f\u007f]{0,1000}$/);
 export const interpreterAnswer = z.object({
   executable: plain,
   version: plain,
-  pytest: plain.nullable(),
-  tox: plain.nullable(),
   packages: z.array(plain).max(10_000),
 });
 export type Interpreter = z.infer<typeof interpreterAnswer>;
 
-// Avoids importlib.metadata, which 3.6 and 3.7 do not have. tox counts only where it leaves the
-// environment unchanged.
+// Avoids importlib.metadata, which 3.6 and 3.7 do not have.
 const question = `
 import json, sys
 found = {}
@@ -32,12 +29,9 @@ except ImportError:
             found[each.project_name.lower()] = each.version
     except ImportError:
         pass
-tox = found.get('tox') if 'tox-current-env' in found else None
 print(json.dumps({
     'executable': sys.executable,
     'version': '%d.%d.%d' % sys.version_info[:3],
-    'pytest': found.get('pytest'),
-    'tox': tox,
     'packages': sorted('%s==%s' % each for each in found.items()),
 }))
 `;

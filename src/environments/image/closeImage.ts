@@ -3,7 +3,7 @@ import { testUser } from './askInterpreter';
 import { closeAround } from './imageLeftovers';
 
 /** The number of the user that tests usually run as. */
-const usualUser = 1000;
+const defaultUser = 1000;
 
 /**
  * Hides from tests what they must not see, and protects what they must not change. Each sandbox
@@ -33,7 +33,7 @@ export async function closeImage(
   const user = await closeAround(container, {
     ...{ folder, python, doing, within },
     ...(base === undefined ? {} : { interpreter: base }),
-    ...{ path: inherited, user: usualUser },
+    ...{ path: inherited, user: defaultUser },
   });
   return testUser(container, python, folder, user, base !== undefined);
 }

@@ -3,7 +3,7 @@ import { Cancelled, HumanError, messageOf } from '../../domain/work';
 import { withLock } from '../../repository/lock';
 import { lockPath } from '../../repository/storage';
 import type { Trees } from '../../repository/trees';
-import { prebuiltName, usualFolder } from '../../engine/containerImage';
+import { prebuiltName, defaultFolder } from '../../engine/containerImage';
 import type { EngineWork } from '../../engine/engine';
 import { recipeOf, type Recipe } from '../recipes';
 import { enforceImageBudget } from '../imageBudget';
@@ -268,7 +268,7 @@ async function build(
   if (further !== undefined) return further;
   const attempt = async (system: readonly string[]): Promise<InstanceImage> => {
     const likely = await likelyEnvironment(connection, storage, family);
-    const folder = instance.environment?.folder ?? usualFolder;
+    const folder = instance.environment?.folder ?? defaultFolder;
     const atHand =
       likely && (await treeAtHand({ instance, trees, folder, source: builtSource(likely) }, place));
     const certain = environmentOf(request, { recipe, network, system, atHand }, place);

@@ -7,7 +7,7 @@ import {
   environmentFolder,
   installCommand,
   pythonsOf,
-  usualFolder,
+  defaultFolder,
 } from '../../engine/containerImage';
 import type { Recipe } from '../recipes';
 import {
@@ -37,6 +37,7 @@ import type { MovedDay } from '../leastDay';
 import type { ResolvedRequirements } from './resolvedRequirements';
 import { repositoryArchive, treeArchive } from '../../engine/sandbox/treeArchive';
 import { compiledOf, versionImage, versionRecord, versionRecordPath } from './versionImage';
+import { packagesOfRunners } from '../../engine/runners/runners';
 
 /** The image that the sandboxes of an instance are made from. */
 export interface InstanceImage {
@@ -51,8 +52,8 @@ export interface InstanceImage {
   readonly python: string;
   /** Python version, such as `3.9.2`. */
   readonly pythonVersion: string;
-  readonly pytest?: string;
-  readonly tox?: string;
+  /** Versions of the packages that runners need. */
+  readonly packages: Readonly<Record<string, string>>;
   /** Number of the user (and of the group) of the tests; 0 where the image allows nothing else. */
   readonly user: number;
   /**
@@ -75,8 +76,7 @@ const ownLabels = {
   folder: 'swt-bench.folder',
   python: 'swt-bench.python',
   pythonVersion: 'swt-bench.python-version',
-  pytest: 'swt-bench.pytest',
-  tox: 'swt-bench.tox',
+  packages: 'swt-bench.packages',
   user: 'swt-bench.user',
   install: 'swt-bench.install',
   wantedDay: 'swt-bench.wanted-day',
@@ -91,8 +91,7 @@ const described = z.object({
   [ownLabels.folder]: z.string(),
   [ownLabels.python]: z.string(),
   [ownLabels.pythonVersion]: z.string(),
-  [ownLabels.pytest]: z.string(),
-  [ownLabels.tox]: z.string(),
+  [ownLabels.packages]: z.string(),
   [ownLabels.user]: z.coerce.number().int(),
   [ownLabels.install]: z.string(),
   [ownLabels.wantedDay]: z.string().default(''),
@@ -148,8 +147,6 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
   const read = described.safeParse(found.labels);
   if (!read.success || read.data[labels.recipe] !== key) return undefined;
   const said = read.data;
-  const pytest = said[ownLabels.pytest];
-  const tox = said[ownLabels.tox];
   const install = said[ownLabels.install];
   const moved = { wanted: said[ownLabels.wantedDay], taken: said[ownLabels.takenDay] };
   return {
@@ -159,8 +156,7 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
     folder: said[ownLabels.folder],
     python: said[ownLabels.python],
     pythonVersion: said[ownLabels.pythonVersion],
-    ...(pytest === '' ? {} : { pytest }),
-    ...(tox === '' ? {} : { tox }),
+    packages: packagesOfRunners(said[ownLabels.packages].split(' ')),
     user: said[ownLabels.user],
     ...(install === '' ? {} : { install: install.split(' ') }),
     ...(moved.taken === '' ? {} : { moved }),
@@ -214,7 +210,7 @@ export async function makeInstanceLayer(
 ): Promise<InstanceImage> {
   const { instance, named, source, storage } = request;
   const { connection, work } = place;
-  const folder = instance.environment?.folder ?? usualFolder;
+  const folder = instance.environment?.folder ?? defaultFolder;
   work.reporter.progress(`${instance.id}: putting R into ${source.name}`);
 
   const image =
@@ -254,8 +250,9 @@ export async function keepInstance(
       [ownLabels.folder]: folder,
       [ownLabels.python]: python,
       [ownLabels.pythonVersion]: after.version,
-      [ownLabels.pytest]: after.pytest ?? '',
-      [ownLabels.tox]: after.tox ?? '',
+      [ownLabels.packages]: Object.entries(packagesOfRunners(after.packages))
+        .map((each) => each.join('=='))
+        .join(' '),
       [ownLabels.user]: String(user),
       [ownLabels.install]: install.join(' '),
       [ownLabels.wantedDay]: source.moved?.wanted ?? '',

@@ -14,7 +14,8 @@ import { Downloads } from './downloads';
 import { indexClient } from './indexClient';
 import { openIndexRelay } from './indexRelay';
 import type { IndexSettings } from './indexSettings';
-import { openTunnel, tunnelProgram } from '../../engine/sandbox/tunnel';
+import { pythonText } from '../../engine/pythonProgram';
+import { openTunnel } from '../../engine/sandbox/tunnel';
 import { uvProgram } from './uvProgram';
 
 interface PackageRequest {
@@ -80,7 +81,7 @@ export function packageAccess(request: PackageRequest, place: BuildPlace): Packa
       });
       await putTools(container, uv.content, hosts.length > 0 ? certificates.files : []);
       say(`uv ${uv.version}, SHA-256 ${uv.digest}`);
-      const program = await container.attach([python, '-I', '-S', '-c', tunnelProgram]);
+      const program = await container.attach([python, '-I', '-S', '-c', pythonText('tunnel.py')]);
       const tunnel = await openTunnel(program, (connection) => relay.serve(connection));
       tunnels.push(tunnel);
       return {

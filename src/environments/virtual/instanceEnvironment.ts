@@ -290,7 +290,7 @@ async function compilePackages(making: Making, made: string): Promise<void> {
   // Without -q, as much is printed as there are files. uv cannot compile with Python 3.6.
   const words = ['-W', 'ignore', '-m', 'compileall', '-q', ...(await siteFolders(made))];
   // Packages contain files that are meant for another Python, which do not compile.
-  await start(making, [python, ...words], { cwd: made, keeper: python });
+  await start(making, [python, ...words], { cwd: made, python });
 }
 
 /**
@@ -449,7 +449,7 @@ const timeoutSeconds = 3600;
 async function start(
   { env, work }: Making,
   argv: readonly string[],
-  place: { readonly cwd: string; readonly keeper: string },
+  place: { readonly cwd: string; readonly python: string },
 ): Promise<Awaited<ReturnType<typeof runProcess>>> {
   const limits = { timeoutSeconds, outputLimit: 16 << 20, signal: work.signal };
   const ended = await runProcess({ ...limits, argv, env, ...place });
@@ -471,7 +471,7 @@ async function runUv(
   building = false,
 ): Promise<void> {
   const { uv, python, copy, scratch, work } = making;
-  const place = { cwd: dirname(copy), keeper: python };
+  const place = { cwd: dirname(copy), python };
   let ended = await start(making, [uv, ...args], place);
   const older = building && ended.exitCode !== 0 ? olderSetuptools(ended.output) : undefined;
   if (older !== undefined) {

@@ -11,8 +11,9 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { dockerSettingsOf } from '../../../src/commands/options/engineOptions';
+import { valuesOf } from '../../../src/commands/options/engineOptions';
 import { openDataset } from '../../../src/dataset/dataset';
+import { dockerSettings } from '../../../src/engine/docker/dockerSettings';
 import { messageOf, silent } from '../../../src/domain/work';
 import type { Instance } from '../../../src/domain/instance';
 import { recipeOf } from '../../../src/environments/recipes';
@@ -171,7 +172,10 @@ async function main(): Promise<void> {
   const options: RowOptions = {
     ...{ root, storage, scratch, timeoutSeconds: Number(values.timeout), isQuick: values.quick },
     ...{ isFresh: values.fresh, byHand: causesByHandSchema.parse(byHand) },
-    docker: dockerSettingsOf({ baseImage: values['base-image'], prebuilt: values.prebuilt }),
+    docker: valuesOf(dockerSettings, {
+      baseImage: values['base-image'],
+      prebuilt: values.prebuilt,
+    }),
   };
   const environments = await environmentsOf(journal);
   const trying: Trying = { sources: parseSources(values.source), options, environments };

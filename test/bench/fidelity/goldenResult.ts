@@ -156,21 +156,24 @@ export async function withGoldenSession<T>(
   work: (session: InstanceSession, golden: RunGolden) => Promise<T>,
 ): Promise<T> {
   const assets = join(root, 'dist');
-  return withEngine({ name, storage, assets, python, docker }, async (engine) => {
-    const sources = parseSources([`${instance.repo}=${source}`]);
-    const reporter = silent;
-    const from = await sourceOf(instance, sources);
-    const trees = await prepareTrees(instance, from, storage, { reporter });
-    const parser = await createPythonParser((file) => join(root, 'dist', file));
-    const store = runStore(storage);
-    const session = await openSession({ instance, trees, engine, python: parser, store });
-    try {
-      const set = await goldenSetOf(session);
-      return await work(session, (hashSeed, reuse = false) =>
-        runSet(session, set, { timeoutSeconds, hashSeed, reuse, reporter }),
-      );
-    } finally {
-      await session.dispose();
-    }
-  });
+  return withEngine(
+    { name, storage, assets, values: { local: { python }, docker } },
+    async (engine) => {
+      const sources = parseSources([`${instance.repo}=${source}`]);
+      const reporter = silent;
+      const from = await sourceOf(instance, sources);
+      const trees = await prepareTrees(instance, from, storage, { reporter });
+      const parser = await createPythonParser((file) => join(root, 'dist', file));
+      const store = runStore(storage);
+      const session = await openSession({ instance, trees, engine, python: parser, store });
+      try {
+        const set = await goldenSetOf(session);
+        return await work(session, (hashSeed, reuse = false) =>
+          runSet(session, set, { timeoutSeconds, hashSeed, reuse, reporter }),
+        );
+      } finally {
+        await session.dispose();
+      }
+    },
+  );
 }

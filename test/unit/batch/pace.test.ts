@@ -41,19 +41,19 @@ describe('throughput', () => {
 
 describe('workers', () => {
   const gib = 2 ** 30;
-  const docker = { name: 'docker', memoryMb: 4096 } as const;
-  const local = { name: 'local', memoryMb: 4096 } as const;
+  const docker = { sandboxBytes: 4 * gib };
+  const local = {};
 
   it('have a core for each side, and the memory that both may use', () => {
-    assert.equal(workersFor(docker, { cores: 16, memoryBytes: 64 * gib }), 8);
-    assert.equal(workersFor(docker, { cores: 16, memoryBytes: 24 * gib }), 3);
-    assert.equal(workersFor(local, { cores: 16, memoryBytes: 24 * gib }), 8);
-    assert.equal(workersFor(local, { cores: 16, memoryBytes: 8 * gib }), 4);
+    assert.equal(workersFor({ ...docker, machine: { cores: 16, memoryBytes: 64 * gib } }), 8);
+    assert.equal(workersFor({ ...docker, machine: { cores: 16, memoryBytes: 24 * gib } }), 3);
+    assert.equal(workersFor({ ...local, machine: { cores: 16, memoryBytes: 24 * gib } }), 8);
+    assert.equal(workersFor({ ...local, machine: { cores: 16, memoryBytes: 8 * gib } }), 4);
   });
 
   it('are one on the smallest machine', () => {
-    assert.equal(workersFor(docker, { cores: 1, memoryBytes: gib }), 1);
-    assert.equal(workersFor(local, { cores: 1, memoryBytes: gib / 4 }), 1);
+    assert.equal(workersFor({ ...docker, machine: { cores: 1, memoryBytes: gib } }), 1);
+    assert.equal(workersFor({ ...local, machine: { cores: 1, memoryBytes: gib / 4 } }), 1);
   });
 
   it('are at least one where nobody says what the machine has', () => {

@@ -32,7 +32,7 @@ describe('a row of the fidelity bench', () => {
 
   const options = (more: Partial<RowOptions> = {}): RowOptions => ({
     ...{ root: scratch, storage: scratch, scratch, timeoutSeconds: 1 },
-    docker: dockerSettings.parse({}),
+    docker: dockerSettings.read(),
     ...{ isFresh: false, isQuick: false, byHand: {}, ...more },
   });
   const plan = (more: Partial<RowPlan> = {}): RowPlan => ({

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dockerOptions, dockerSettingId } from '../../../src/engine/docker/dockerSettings';
-import {
-  kubernetesFlag,
-  kubernetesSettingId,
-  kubernetesSettingNames,
-} from '../../../src/engine/kubernetes/kubernetesSettings';
 import { inTermsOfSettings } from '../../../src/editor/shell/settingNames/inTermsOfSettings';
-import { settingOfOption } from '../../../src/editor/shell/settingNames/settingOfOption';
+import {
+  optionsAndSettings,
+  settingOfOption,
+} from '../../../src/editor/shell/settingNames/settingOfOption';
 import { GitError, cannotBeHad } from '../../../src/repository/git';
 import { parseSources } from '../../../src/repository/source';
 import { optionsOfCommandLine, textsOfEditor } from './textsOfEditor';
@@ -60,17 +57,14 @@ describe('an error in the editor', () => {
   });
 
   it('knows the options of the engines by their settings', () => {
-    for (const { key, flag } of dockerOptions) {
-      assert.equal(settingOfOption[flag], dockerSettingId(key));
-    }
-    for (const key of kubernetesSettingNames) {
-      assert.equal(settingOfOption[kubernetesFlag(key)], kubernetesSettingId(key));
-    }
+    assert.equal(settingOfOption('--python'), 'swt-bench.python');
+    assert.equal(settingOfOption('--memory'), 'swt-bench.docker.memory');
+    assert.equal(settingOfOption('--kube-context'), 'swt-bench.kubernetes.context');
     const { contributes } = JSON.parse(
       readFileSync(join(__dirname, '..', '..', '..', 'package.json'), 'utf8'),
     ) as { contributes: { configuration: { properties: object }[] } };
     const settings = contributes.configuration.flatMap(({ properties }) => Object.keys(properties));
-    for (const setting of Object.values(settingOfOption)) assert.ok(settings.includes(setting));
+    for (const [, setting] of optionsAndSettings()) assert.ok(settings.includes(setting));
   });
 
   it('reads as a sentence', () => {

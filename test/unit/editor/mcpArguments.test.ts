@@ -1,33 +1,21 @@
 import assert from 'node:assert/strict';
 import { Command } from 'commander';
 import { mcpArguments, type McpRequest } from '../../../src/editor/tools/mcpArguments';
-import { kubernetesSettings } from '../../../src/engine/kubernetes/kubernetesSettings';
 import { dockerSettings } from '../../../src/engine/docker/dockerSettings';
-import {
-  dockerSettingsOf,
-  withEngineOptions,
-  type EngineOptions,
-} from '../../../src/commands/options/engineOptions';
+import { valuesOf, withEngineOptions } from '../../../src/commands/options/engineOptions';
 
-const kubernetes = kubernetesSettings.parse({});
 const local: McpRequest = {
   id: 'owner__name-1',
   dataset: '/data/set with spaces.jsonl',
   sources: ['owner/name=/src', '/elsewhere'],
   storage: '/storage',
   timeoutSeconds: 300,
-  engine: {
-    name: 'local',
-    python: '/venv',
-    isPythonNamed: true,
-    docker: dockerSettings.parse({}),
-    kubernetes,
-  },
+  engine: { name: 'local', values: { local: { python: '/venv' } }, isPythonNamed: true },
   runTestsLocally: false,
 };
 
 /** The arguments as the command line parses them. */
-function read(args: readonly string[]): EngineOptions & Record<string, unknown> {
+function read(args: readonly string[]): Record<string, unknown> {
   const [name, ...rest] = args;
   assert.equal(name, 'mcp');
   const command = withEngineOptions(new Command('mcp'))
@@ -62,13 +50,13 @@ describe('the arguments of the MCP server of an instance', () => {
     assert.ok(!mcpArguments(local).includes('--run-tests-locally'));
     const allowed = { ...local, runTestsLocally: true };
     assert.ok(mcpArguments(allowed).includes('--run-tests-locally'));
-    const docker = { ...allowed, engine: { ...local.engine, name: 'docker' } } as const;
+    const docker = { ...allowed, engine: { ...local.engine, name: 'docker' } };
     assert.ok(!mcpArguments(docker).includes('--run-tests-locally'));
   });
 
   it('say nothing of docker to the local engine, which refuses it', () => {
     assert.ok(!mcpArguments(local).some((each) => /docker|memory|network/.test(each)));
-    const without = { ...local, engine: { ...local.engine, python: undefined } };
+    const without = { ...local, engine: { ...local.engine, values: {} } };
     assert.ok(!mcpArguments(without).includes('--python'));
   });
 
@@ -87,18 +75,16 @@ describe('the arguments of the MCP server of an instance', () => {
     },
   ]) {
     it(`carry the settings of the docker engine: ${JSON.stringify(given)}`, () => {
-      const docker = dockerSettings.parse(given);
+      const docker = dockerSettings.read(given);
       const engine = {
+        ...local.engine,
         name: 'docker',
-        python: '/venv',
-        isPythonNamed: true,
-        docker,
-        kubernetes,
-      } as const;
+        values: { ...local.engine.values, docker },
+      };
       const options = read(mcpArguments({ ...local, engine }));
-      assert.equal(options.engine, 'docker');
-      assert.equal(options.python, undefined);
-      assert.deepEqual(dockerSettingsOf(options), docker);
+      assert.equal(options['engine'], 'docker');
+      assert.equal(options['python'], undefined);
+      assert.deepEqual(valuesOf(dockerSettings, options), docker);
     });
   }
 });

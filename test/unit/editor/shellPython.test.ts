@@ -15,7 +15,8 @@ describe('the Python that a terminal finds', function () {
   };
   /** A program that answers as an interpreter does. */
   const python = (path: string, version: readonly number[], pytest: string | null) => {
-    const answer = { executable: join(folder, path), version, pytest, implementation: 'cpython' };
+    const packages = pytest === null ? {} : { pytest };
+    const answer = { executable: join(folder, path), version, packages, implementation: 'cpython' };
     return program(path, [`echo '${JSON.stringify(answer)}'`]);
   };
 

@@ -1,11 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
-import { dockerOptions } from '../../../src/engine/docker/dockerSettings';
-import {
-  kubernetesFlag,
-  kubernetesSettingNames,
-} from '../../../src/engine/kubernetes/kubernetesSettings';
+import { settingGroups } from '../../../src/engine/engines';
 
 const root = join(__dirname, '..', '..', '..', 'src');
 /** What the bundles of the extension begin with. */
@@ -21,8 +17,7 @@ export function optionsOfCommandLine(): ReadonlySet<string> {
   );
   return new Set([
     ...written,
-    ...dockerOptions.map(({ flag }) => flag),
-    ...kubernetesSettingNames.map(kubernetesFlag),
+    ...settingGroups().flatMap(({ all }) => all.flatMap(({ flag }) => flag ?? [])),
   ]);
 }
 

@@ -1,31 +1,9 @@
 import assert from 'node:assert/strict';
-import { readDockerSettings } from '../../../src/engine/docker/readDockerSettings';
-import { dockerSettings } from '../../../src/engine/docker/dockerSettings';
 import { HumanError } from '../../../src/domain/work';
-import { dockerSettingKeys } from '../../../src/editor/shell/settingNames/dockerSettingKeys';
-
-import manifest from '../../../package.json';
-
-const nameOf = (key: string): string => `setting ${key}`;
+import { dockerSettings } from '../../../src/engine/docker/dockerSettings';
+import { kubernetesSettings } from '../../../src/engine/kubernetes/kubernetesSettings';
 
 describe('settings of the docker engine', () => {
-  it('are the defaults where nothing is given', () => {
-    assert.deepEqual(readDockerSettings({}, nameOf), dockerSettings.parse({}));
-  });
-
-  it('are the same by default in the editor', () => {
-    const containers = manifest.contributes.configuration.find((each) => each.id === 'containers');
-    const { properties } = containers as unknown as {
-      properties: Record<string, { default: unknown }>;
-    };
-    const defaults = dockerSettings.parse({});
-    const keys = Object.keys(defaults) as (keyof typeof defaults)[];
-    const inEditor = Object.fromEntries(
-      keys.map((key) => [key, properties[dockerSettingKeys[key]]?.default]),
-    );
-    assert.deepEqual(inEditor, defaults);
-  });
-
   for (const [key, value] of [
     ['memoryMb', 63],
     ['memoryMb', 1.5],
@@ -43,7 +21,7 @@ describe('settings of the docker engine', () => {
   ] as const) {
     it(`refuse ${JSON.stringify(value)} for ${key}, by its name and with what can be`, () => {
       assert.throws(
-        () => readDockerSettings({ [key]: value }, nameOf),
+        () => dockerSettings.read({ [key]: value }, ({ key }) => `setting ${key}`),
         (error: unknown) => {
           assert.ok(error instanceof HumanError);
           assert.match(error.message, new RegExp(`^setting ${key} cannot be .*\\. Write `));
@@ -52,4 +30,29 @@ describe('settings of the docker engine', () => {
       );
     });
   }
+});
+
+describe('settings of the kubernetes engine', () => {
+  for (const [key, value] of [
+    ['namespace', 'Upper'],
+    ['mirrors', ['docker.io']],
+    ['pullSecrets', ['']],
+    ['tolerations', ['a:b:c']],
+    ['priorityClass', ''],
+    ['pendingMinutes', 0],
+    ['acceptNetwork', 'yes'],
+  ] as const) {
+    it(`refuse ${JSON.stringify(value)} for ${key}`, () => {
+      assert.throws(() => kubernetesSettings.read({ [key]: value }), HumanError);
+    });
+  }
+
+  it('take what is written as it should be', () => {
+    const given = {
+      namespace: 'tests',
+      mirrors: ['docker.io/=mirror/'],
+      tolerations: ['a=b:NoRun'],
+    };
+    assert.deepEqual(kubernetesSettings.read(given), { ...kubernetesSettings.read(), ...given });
+  });
 });

@@ -30,7 +30,7 @@ describe('programs and services that tests expect', () => {
   it('puts what a recipe names into the plan of tests', async () => {
     const environment: Environment = {
       ...{ description: 'CPython', interpreter: 'python3', digest: '', pythonVersion: '3.9.2' },
-      pytest: '7.0',
+      packages: { pytest: '7.0' },
     };
     const plan = (repo: string, version: string) =>
       planTests({

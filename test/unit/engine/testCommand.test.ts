@@ -13,11 +13,11 @@ const environment = (more: Partial<Environment> = {}): Environment => ({
   description: 'CPython 3.11.7',
   interpreter: '/usr/bin/python3',
   pythonVersion: '3.11.7',
-  pytest: '8.3.5',
+  packages: { pytest: '8.3.5' },
   digest: 'd',
   ...more,
 });
-const bare = environment({ pytest: undefined });
+const bare = environment({ packages: {} });
 const files = (...paths: string[]): TestFile[] =>
   paths.map((path) => ({ path, importsPytest: false, unittestTests: 1, pytestTests: 0 }));
 
@@ -57,7 +57,9 @@ describe('the command for test files that look like options', () => {
   const odd = files('-k_test.py', '@x_test.py', 'tests/test_a.py');
 
   it('names them by ./ to pytest, tox and SymPy, and the others as they are', async () => {
-    const tox = environment({ tox: '4.16.0' });
+    const tox = environment({
+      packages: { pytest: '8.3.5', tox: '4.16.0', 'tox-current-env': '0.0.16' },
+    });
     for (const [repo, request] of [
       ['octo/cat', { files: odd }],
       ['sphinx-doc/sphinx', { files: odd, environment: tox, tree: { 'tox.ini': '[testenv]' } }],
@@ -181,7 +183,13 @@ setenv = OTHER = 1
   const of = (tox: string | undefined, toxIni?: string): Promise<TestPlan> =>
     plan('sphinx-doc/sphinx', {
       version: '3.4',
-      environment: environment({ pythonVersion: '3.9.18', tox }),
+      environment: environment({
+        pythonVersion: '3.9.18',
+        packages: {
+          pytest: '8.3.5',
+          ...(tox !== undefined && { tox, 'tox-current-env': '0.0.16' }),
+        },
+      }),
       tree: toxIni === undefined ? {} : { 'tox.ini': toxIni },
     });
 

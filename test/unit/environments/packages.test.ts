@@ -8,13 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { HumanError } from '../../../src/domain/work';
-import type { AttachedProgram } from '../../../src/engine/sandbox/attachedProgram';
+import type { AttachedProgram } from '../../../src/engine/sandbox/agentProtocol';
 import { Downloads, TooMuch, WrongDigest } from '../../../src/environments/packages/downloads';
 import { indexClient, proxyFor } from '../../../src/environments/packages/indexClient';
 import { readIndexPage } from '../../../src/environments/packages/indexPages';
 import { openIndexRelay } from '../../../src/environments/packages/indexRelay';
 import { indexSettings } from '../../../src/environments/packages/indexSettings';
-import { openTunnel, tunnelProgram } from '../../../src/engine/sandbox/tunnel';
+import { pythonText } from '../../../src/engine/pythonProgram';
+import { openTunnel } from '../../../src/engine/sandbox/tunnel';
 import { newestUv, uvProgram } from '../../../src/environments/packages/uvProgram';
 import { Readable } from 'node:stream';
 
@@ -297,7 +298,7 @@ describe('packages for builds', () => {
   });
 
   it('reach a container over the standard input and output of a program there', async () => {
-    const child = spawn('python3', ['-I', '-S', '-c', tunnelProgram]);
+    const child = spawn('python3', ['-I', '-S', '-c', pythonText('tunnel.py')]);
     closing.push(() => child.kill('SIGKILL'));
     // Data written after the program has closed are lost.
     child.stdin.on('error', () => undefined);

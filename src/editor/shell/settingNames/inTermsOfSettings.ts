@@ -32,7 +32,7 @@ const advice: readonly (readonly [said: RegExp, inEditor: string])[] = [
   [/swt-bench storage --free-images all removes/g, `${freeSpace} removes`],
   [/`swt-bench storage --free-mirror \S+`/g, freeSpace],
   [/ \(--(?:memory|cpus|disk|processes|build-minutes|image-budget)\)/g, ''],
-  [/and --prebuilt is none/g, `and ${settingOfOption['--prebuilt']} is empty`],
+  [/and --prebuilt is none/g, `and ${settingOfOption('--prebuilt')} is empty`],
   [/, with fewer --workers/g, ''],
   [/Use fewer --workers, or less/g, 'Use less'],
   [/; --format fuzzy /g, '; the fuzzy format '],
@@ -86,7 +86,7 @@ export function inTermsOfSettings(text: string): string {
 export const messageInEditor = (thrown: unknown): string => inTermsOfSettings(messageOf(thrown));
 
 function named(option: string): string {
-  const setting = Object.hasOwn(settingOfOption, option) ? settingOfOption[option] : undefined;
+  const setting = settingOfOption(option);
   return setting === undefined ? option : `the setting ${setting}`;
 }
 

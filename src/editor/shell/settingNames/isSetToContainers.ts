@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { engineNames, runsInContainers } from '../../../engine/engine';
+import { runsInContainers } from '../../../engine/engines';
 import { settingKeys } from '../names';
 
 /**
@@ -9,6 +9,5 @@ import { settingKeys } from '../names';
  */
 export function isSetToContainers(scope: vscode.Uri): boolean {
   const set: unknown = vscode.workspace.getConfiguration(undefined, scope).get(settingKeys.engine);
-  const name = engineNames.find((each) => typeof set === 'string' && each === set.trim());
-  return name !== undefined && runsInContainers(name);
+  return typeof set === 'string' && runsInContainers(set.trim());
 }

@@ -1,13 +1,9 @@
+import { settingGroups } from '../../../engine/engines';
 import { settingKeys } from '../names';
 
-/**
- * Settings by the options of the command line that mean the same. Those of the engines are written
- * here once more, since their tables import the validation library, which the small bundle does
- * without; a test holds them equal.
- */
-export const settingOfOption: Readonly<Record<string, string>> = {
+/** Settings by the options of the command line that mean the same, but for those of engines. */
+const settings: Readonly<Record<string, string>> = {
   '--engine': settingKeys.engine,
-  '--python': settingKeys.python,
   '--timeout': settingKeys.timeout,
   '--dataset': settingKeys.dataset,
   '--source': settingKeys.repositorySources,
@@ -25,23 +21,16 @@ export const settingOfOption: Readonly<Record<string, string>> = {
   '--embedding-price': settingKeys.embeddingPrice,
   '--base-url': settingKeys.models,
   '--model-window': settingKeys.models,
-  '--docker-host': 'swt-bench.docker.host',
-  '--base-image': 'swt-bench.docker.baseImage',
-  '--prebuilt': 'swt-bench.docker.prebuilt',
-  '--memory': 'swt-bench.docker.memory',
-  '--cpus': 'swt-bench.docker.cpus',
-  '--disk': 'swt-bench.docker.disk',
-  '--processes': 'swt-bench.docker.processes',
-  '--build-minutes': 'swt-bench.docker.buildMinutes',
-  '--network': 'swt-bench.docker.network',
-  '--image-budget': 'swt-bench.docker.budget',
-  '--kube-context': 'swt-bench.kubernetes.context',
-  '--namespace': 'swt-bench.kubernetes.namespace',
-  '--mirror': 'swt-bench.kubernetes.mirrors',
-  '--pull-secret': 'swt-bench.kubernetes.pullSecrets',
-  '--node-selector': 'swt-bench.kubernetes.nodeSelector',
-  '--toleration': 'swt-bench.kubernetes.tolerations',
-  '--priority-class': 'swt-bench.kubernetes.priorityClass',
-  '--pending-minutes': 'swt-bench.kubernetes.pendingMinutes',
-  '--accept-network': 'swt-bench.kubernetes.acceptNetwork',
 };
+
+/** All pairs of an option of the command line and the setting that means the same. */
+export const optionsAndSettings = (): readonly (readonly [option: string, setting: string])[] => [
+  ...Object.entries(settings),
+  ...settingGroups().flatMap(({ all }) =>
+    all.flatMap(({ flag, id }) => (flag === undefined ? [] : [[flag, id] as const])),
+  ),
+];
+
+/** The setting that means the same as an option; undefined where there is none. */
+export const settingOfOption = (option: string): string | undefined =>
+  optionsAndSettings().find(([each]) => each === option)?.[1];

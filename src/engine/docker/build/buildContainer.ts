@@ -22,7 +22,7 @@ import {
 } from './confinement';
 import { EngineDiskFull, EngineTrouble, lineOfProblem } from '../connection/engineProblem';
 import { attachProgram } from '../attachedProgram';
-import type { AttachedProgram } from '../../sandbox/attachedProgram';
+import type { AttachedProgram } from '../../sandbox/agentProtocol';
 
 /** Everything that making an image needs: an engine, a log, and a way to cancel. */
 export interface BuildPlace {
@@ -295,8 +295,8 @@ export class BuildContainer {
     };
     // The supervisor ends a command that takes too long. This timer is for a supervisor that fails
     // to.
-    const patience = limits.buildMinutes * 60_000 + (isForeign ? 30_000 : 0);
-    const timer = setTimeout(() => stop('time'), Math.min(patience, 2 ** 31 - 1));
+    const timeout = limits.buildMinutes * 60_000 + (isForeign ? 30_000 : 0);
+    const timer = setTimeout(() => stop('time'), Math.min(timeout, 2 ** 31 - 1));
     connection.docker.modem.demuxStream(
       stream,
       reader((text) => (standard = (standard + text).slice(-kept))),

@@ -8,7 +8,7 @@ import { diagnosis } from './diagnosis';
 import { lineOfProblem } from './engineProblem';
 import { NoProgramThere } from './ssh';
 import { EngineAgent, patienceOf } from './engineAgent';
-import { usualPlaces, type UsualPlace } from './usualPlaces';
+import { defaultPlaces, type DefaultPlace } from './defaultPlaces';
 
 export { engineProblem } from './engineProblem';
 
@@ -55,7 +55,7 @@ export interface ConnectOptions {
    * Where to look for an engine when nothing names one; the usual places of this machine by
    * default.
    */
-  readonly usual?: readonly UsualPlace[] | undefined;
+  readonly usual?: readonly DefaultPlace[] | undefined;
 }
 
 /** The oldest API with everything used here: the platform of a new container (Docker 20.10). */
@@ -107,8 +107,8 @@ export async function connect(options: ConnectOptions = {}): Promise<DockerConne
   }
   const usual =
     options.usual ??
-    usualPlaces({ platform: process.platform, uid: process.getuid?.(), ...folder });
-  const tried: { place: UsualPlace; what: string; next: string; absent: boolean }[] = [];
+    defaultPlaces({ platform: process.platform, uid: process.getuid?.(), ...folder });
+  const tried: { place: DefaultPlace; what: string; next: string; absent: boolean }[] = [];
   for (const place of usual) {
     try {
       return await open(place, folder.env, signal);
@@ -134,7 +134,7 @@ export async function connect(options: ConnectOptions = {}): Promise<DockerConne
 async function namedPlace(
   host: string | undefined,
   folder: DockerFolder,
-): Promise<UsualPlace | undefined> {
+): Promise<DefaultPlace | undefined> {
   const given = host?.trim() ?? '';
   if (given !== '') {
     const tls = await tlsOfEnvironment(folder);
@@ -156,7 +156,7 @@ async function namedPlace(
  * Podman's when only that is installed.
  */
 async function open(
-  place: UsualPlace,
+  place: DefaultPlace,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal | undefined,
 ): Promise<DockerConnection> {
@@ -172,7 +172,7 @@ async function open(
 }
 
 async function openWith(
-  { address, foundBy }: UsualPlace,
+  { address, foundBy }: DefaultPlace,
   agent: EngineAgent,
   signal: AbortSignal | undefined,
 ): Promise<DockerConnection> {

@@ -11,7 +11,7 @@ export interface PresentImage {
   readonly path: string;
 }
 
-const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
  * The image that the engine has under a name or id; undefined when there is none.
@@ -27,7 +27,7 @@ export async function inspectImage(
     // Podman and recent versions of Docker leave out empty fields.
     const { Labels, Env } = Config as { Labels?: Record<string, string>; Env?: string[] };
     const path = Env?.find((line) => line.startsWith('PATH='))?.slice('PATH='.length);
-    return { id: Id, bytes: Size, labels: Labels ?? {}, path: path ?? usualPath };
+    return { id: Id, bytes: Size, labels: Labels ?? {}, path: path ?? defaultPath };
   } catch (error) {
     if (refusedStatus(error) === 404) return undefined;
     throw engineProblem(error, connection, `looking for the image ${name}`);

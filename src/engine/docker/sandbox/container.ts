@@ -4,19 +4,22 @@ import type { Side } from '../../../domain/outcome';
 import { programFolder } from '../../engine';
 import { throwIfAborted } from '../../../domain/work';
 import { attachProgram } from '../attachedProgram';
-import type { AttachedProgram } from '../../sandbox/attachedProgram';
+import {
+  type AttachedProgram,
+  firstFrame,
+  openAgentProtocol,
+  type AgentProtocol,
+} from '../../sandbox/agentProtocol';
 import { removeNow } from './abandonedContainers';
 import { tarOf, type ArchiveEntry } from '../../sandbox/archive';
-import { agentFolder } from '../../sandbox/ownFiles';
+import { agentFolder } from '../../sandbox/programArchive';
 import type { Loss } from '../../sandbox/agent';
-import { firstFrame } from '../../sandbox/firstFrame';
-import { firstProcess } from '../../sandbox/firstProcess';
+import { pythonText } from '../../pythonProgram';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import type { InstanceImage } from '../../../environments/image/instanceLayer';
 import { containerLabels } from '../labels';
 import { tracerFolder } from '../../sandbox/containerSandbox';
 import type { DockerSettings } from '../dockerSettings';
-import { openAgentProtocol, type AgentProtocol } from '../../sandbox/agentProtocol';
 
 /**
  * Capabilities of the agent beyond those of an ordinary process. Tests get none of them, unless
@@ -138,7 +141,7 @@ async function containerOptions(
   const temporary = Math.min(settings.diskMb, Math.floor(settings.memoryMb / 2));
   return {
     Image: image.id,
-    Entrypoint: [image.python, '-I', '-S', '-c', firstProcess],
+    Entrypoint: [image.python, '-I', '-S', '-c', pythonText('first_process.py')],
     Cmd: [],
     User: '0',
     WorkingDir: '/',

@@ -1,7 +1,7 @@
 import { HumanError, messageOf, throwIfAborted } from '../../../domain/work';
 import { plural } from '../../../domain/text';
 import { treeEntries } from '../../../repository/treeFiles';
-import { environmentFolder, usualFolder } from '../../../engine/containerImage';
+import { environmentFolder, defaultFolder } from '../../../engine/containerImage';
 import { NoSolution } from '../../leastDay';
 import { packageOf } from '../../projectVersion';
 import { repositoryArchive } from '../../../engine/sandbox/treeArchive';
@@ -84,7 +84,7 @@ export async function furtherInstance(
 ): Promise<InstanceImage | undefined> {
   const { instance, named, storage } = request;
   const { work, log } = place;
-  const folder = instance.environment?.folder ?? usualFolder;
+  const folder = instance.environment?.folder ?? defaultFolder;
   const image = await installedFor({ ...request, folder }, place);
   if (image === undefined) return undefined;
   // While the container starts.

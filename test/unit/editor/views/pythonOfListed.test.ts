@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { pythonOfListed } from '../../../../src/editor/instances/pythonOfListed';
 
 describe('the Python of instances of a list', () => {
-  const ofWorkspace = { python: '/venvs/flask/bin/python', isPythonNamed: true };
+  const ofWorkspace = {
+    values: { local: { python: '/venvs/flask/bin/python' } },
+    isPythonNamed: true,
+  };
   const flask = { open: 'pallets__flask-1', ofUser: '' };
 
   it('is that of the workspace for its own instance, and where it has no instance', () => {
@@ -14,7 +17,7 @@ describe('the Python of instances of a list', () => {
   it('is never the one of another instance, whose packages it has', () => {
     const ids = ['pallets__flask-1', 'pytest-dev__pytest-1'];
     assert.deepEqual(pythonOfListed(ofWorkspace, { ...flask, ids }), {
-      python: undefined,
+      values: { local: { python: undefined } },
       isPythonNamed: false,
     });
   });
@@ -22,7 +25,7 @@ describe('the Python of instances of a list', () => {
   it('is the one that the user has set for all', () => {
     const ids = ['pytest-dev__pytest-1'];
     assert.deepEqual(pythonOfListed(ofWorkspace, { ...flask, ids, ofUser: 'auto' }), {
-      python: 'auto',
+      values: { local: { python: 'auto' } },
       isPythonNamed: true,
     });
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { HumanError } from '../../../../src/domain/work';
 import { parseAddress, writeAddress } from '../../../../src/engine/docker/connection/engineAddress';
 import { sshArguments } from '../../../../src/engine/docker/connection/ssh';
-import { usualPlaces } from '../../../../src/engine/docker/connection/usualPlaces';
+import { defaultPlaces } from '../../../../src/engine/docker/connection/defaultPlaces';
 
 describe("engines' addresses", () => {
   it('are read as the docker command reads them, and written back', () => {
@@ -87,7 +87,7 @@ describe("engines' addresses", () => {
 
 describe('the usual places', () => {
   const on = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv = {}): string[] =>
-    usualPlaces({ platform, env, home: '/home/me', uid: 1000 }).map(
+    defaultPlaces({ platform, env, home: '/home/me', uid: 1000 }).map(
       ({ address, foundBy }) => `${writeAddress(address)} ${foundBy}`,
     );
 

@@ -4,7 +4,7 @@ import { Cancelled, HumanError } from '../../../../src/domain/work';
 import { EngineTrouble } from '../../../../src/engine/docker/connection/engineProblem';
 import { ImageMissing } from '../../../../src/engine/docker/images/pull/pullProblem';
 import { SandboxUnusable } from '../../../../src/engine/engine';
-import { AvoidedNodes } from '../../../../src/engine/kubernetes/avoidedNodes';
+import { AvoidedNodes } from '../../../../src/engine/kubernetes/nodes';
 import type { Cluster } from '../../../../src/engine/kubernetes/cluster';
 import { clusterProblem } from '../../../../src/engine/kubernetes/clusterProblem';
 import { PodWatch, type AwaitedPod } from '../../../../src/engine/kubernetes/podWatch';

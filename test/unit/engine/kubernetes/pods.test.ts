@@ -140,11 +140,15 @@ describe('the state of a pod', () => {
 });
 
 describe('the pod of a sandbox', () => {
-  const spec = (more: object = {}, avoid: readonly string[] = [], programBytes?: number) =>
+  const spec = (
+    more: Readonly<Record<string, unknown>> = {},
+    avoid: readonly string[] = [],
+    programBytes?: number,
+  ) =>
     podSpec({
       settings: {
-        kubernetes: kubernetesSettings.parse(more),
-        limits: dockerSettings.parse({}),
+        kubernetes: kubernetesSettings.read(more),
+        limits: dockerSettings.read(),
       },
       ...{ image: 'i', pythons: ['python3'], side: 'base', instance: 'Octo__Cat-1', avoid },
       programBytes,
@@ -225,7 +229,7 @@ describe('the room of a namespace', () => {
       ...limits,
       ...{ memoryMb: 4096, cpus: 4 },
     });
-    assert.equal(workersFor({ name: 'kubernetes', memoryMb: 4096 }, machine), 8);
+    assert.equal(workersFor({ machine, sandboxBytes: 4 * 2 ** 30 }), 8);
   });
 
   it('is a few pairs where there is no quota', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { HumanError } from '../../../../src/domain/work';
 import { openCluster, type Cluster } from '../../../../src/engine/kubernetes/cluster';
 import { QuotaUsed } from '../../../../src/engine/kubernetes/clusterProblem';
+import { kubernetesSettings } from '../../../../src/engine/kubernetes/kubernetesSettings';
 import { podState, type PodState } from '../../../../src/engine/kubernetes/podState';
 import { attachInPod } from '../../../../src/engine/kubernetes/podStream';
 import { channelMessage, listening, podStreams } from './podStreamServer';
@@ -67,7 +68,7 @@ describe(`the recorded API of Kubernetes ${recorded.version}`, () => {
     };
     process.env['KUBECONFIG'] = join(folder, 'config');
     await writeFile(process.env['KUBECONFIG'], JSON.stringify(configuration));
-    cluster = await openCluster({});
+    cluster = await openCluster(kubernetesSettings.read());
   });
   after(async () => {
     server.closeAllConnections();

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { EngineAddress } from './engineAddress';
 
 /** An address where an engine may listen. */
-export interface UsualPlace {
+export interface DefaultPlace {
   readonly address: EngineAddress;
   /** The source of the address, as in "found by …". */
   readonly foundBy: string;
@@ -25,7 +25,7 @@ interface UserPlaces {
  * https://docs.docker.com/engine/security/rootless/, podman-system-service(1) and
  * podman-machine(1).
  */
-export function usualPlaces({ platform, env, home, uid }: UserPlaces): UsualPlace[] {
+export function defaultPlaces({ platform, env, home, uid }: UserPlaces): DefaultPlace[] {
   if (platform === 'win32') {
     return [
       pipe('docker_engine', 'the usual pipe'),
@@ -58,7 +58,7 @@ export function usualPlaces({ platform, env, home, uid }: UserPlaces): UsualPlac
     ];
   }
   const runtime = env['XDG_RUNTIME_DIR'] || (uid === undefined ? undefined : `/run/user/${uid}`);
-  const inRuntime = (path: string, foundBy: string): UsualPlace[] =>
+  const inRuntime = (path: string, foundBy: string): DefaultPlace[] =>
     runtime === undefined ? [] : [socket(posix.join(runtime, path), foundBy)];
   return [
     usual,
@@ -70,12 +70,12 @@ export function usualPlaces({ platform, env, home, uid }: UserPlaces): UsualPlac
   ];
 }
 
-const socket = (path: string, foundBy: string): UsualPlace => ({
+const socket = (path: string, foundBy: string): DefaultPlace => ({
   address: { kind: 'socket', path },
   foundBy,
 });
 
-const pipe = (name: string, foundBy: string): UsualPlace => ({
+const pipe = (name: string, foundBy: string): DefaultPlace => ({
   address: { kind: 'pipe', path: `//./pipe/${name}` },
   foundBy,
 });

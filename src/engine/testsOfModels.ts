@@ -1,5 +1,5 @@
 import { HumanError } from '../domain/work';
-import { runsInContainers, type EngineName } from '../engine/engine';
+import { runsInContainers } from './engines';
 
 /**
  * Tests of a model cannot run on the chosen engine. The reason is for the person; what a model sees
@@ -13,7 +13,7 @@ export const meaningOfLocal =
 
 /** The settings that decide whether tests of models may run. */
 export interface LocalTests {
-  readonly engine: EngineName;
+  readonly engine: string;
   /** The person allows it and knows the consequence. */
   readonly runTestsLocally?: boolean | undefined;
 }

@@ -1,0 +1,19 @@
+import type { EngineDescriptor } from '../descriptor';
+import { dockerSettings } from '../docker/dockerSettings';
+import { kubernetesSettings } from './kubernetesSettings';
+
+/** Pods of a cluster, one for each side. It is asked only when tests run: it may want a login. */
+export const kubernetes: EngineDescriptor = {
+  name: 'kubernetes',
+  inContainers: true,
+  settings: [dockerSettings, kubernetesSettings],
+  variables: ['KUBECONFIG'],
+  async open({ assets, values }) {
+    const { kubernetesEngine } = await import('./kubernetesEngine');
+    return kubernetesEngine({
+      assets,
+      settings: kubernetesSettings.in(values),
+      shared: dockerSettings.in(values),
+    });
+  },
+};

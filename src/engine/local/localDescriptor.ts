@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import type { EngineDescriptor } from '../descriptor';
+import { SettingGroup } from '../settings';
+
+/** The value of the setting for which each instance gets an environment of its own. */
+export const fittingPython = 'auto';
+
+export const localSettings = new SettingGroup('local', 'swt-bench.', {
+  /** Interpreter or virtual environment; undefined for the one on PATH. */
+  python: {
+    type: 'string',
+    expected: 'Write the path of an interpreter or of a virtual environment, or auto',
+    option: {
+      name: 'python',
+      argument: '<path>',
+      description:
+        'interpreter or virtual environment; auto: make one for each instance, the default where R does not fit the interpreter at hand',
+      writing: 'text',
+      byDefault: '',
+    },
+  },
+});
+
+/** This machine, with the interpreter of the user. */
+export const local: EngineDescriptor = {
+  name: 'local',
+  inContainers: false,
+  settings: [localSettings],
+  variables: [],
+  missing: 'python',
+  async ready({ assets, values }) {
+    const { python } = localSettings.in(values);
+    if (python === fittingPython) return;
+    const { findPython } = await import('./python');
+    await findPython(python, join(assets, 'tracer'));
+  },
+  async open({ storage, assets, values, isPythonNamed = true }) {
+    const { python } = localSettings.in(values);
+    const options = { storage, tracer: join(assets, 'tracer') };
+    if (python === fittingPython) {
+      const { fittingEngine } = await import('./fittingEngine');
+      return fittingEngine(options);
+    }
+    const { givenOrFitting } = await import('./givenOrFitting');
+    const { localEngine } = await import('./localEngine');
+    return (isPythonNamed ? localEngine : givenOrFitting)({ ...options, python });
+  },
+};
