@@ -19,7 +19,7 @@ interface Values {
  * a value and the help follow from it. It has no schema of the validation library, which a window
  * does without until an instance opens.
  */
-export interface Setting {
+interface Setting {
   /** Name of the setting of the editor, after the prefix of its group; by default its key. */
   readonly setting?: string;
   readonly type: keyof Values;

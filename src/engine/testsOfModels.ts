@@ -12,7 +12,7 @@ export const meaningOfLocal =
   'code that a model has written runs as you, on your files: it can read the dataset with the answer, and your keys';
 
 /** The settings that decide whether tests of models may run. */
-export interface LocalTests {
+interface LocalTests {
   readonly engine: string;
   /** The person allows it and knows the consequence. */
   readonly runTestsLocally?: boolean | undefined;

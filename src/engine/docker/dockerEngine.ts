@@ -23,7 +23,7 @@ import { warmPair } from '../sandbox/warmPair';
 import { makeProgramVolume, removeAbandonedVolumes, removeVolume } from './sandbox/programVolume';
 import { settingsOfRuns, type DockerSettings } from './dockerSettings';
 
-export interface DockerOptions {
+interface DockerOptions {
   /** The storage folder, for records of images and logs of their builds. */
   readonly storage: string;
   /** Folder that contains `tracer/` and `agent/`. */

@@ -39,7 +39,7 @@ import { PodWatch, type AwaitedPod } from './podWatch';
 import { prepareImage, type PreparedImage } from './preparedImage';
 import { startPod, type SandboxPod } from './sandboxPod';
 
-export interface KubernetesOptions {
+interface KubernetesOptions {
   /** Folder that contains `tracer/` and `agent/`. */
   readonly assets: string;
   readonly settings: KubernetesSettings;

@@ -26,7 +26,7 @@ interface Socket {
   on(event: 'close' | 'error', listener: (about: unknown) => void): void;
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   /**
    * Milliseconds without a byte after which the program counts as dead; undefined for a program
    * that may be silent. A status is never believed: a node that dies may end the stream with 0.

@@ -12,7 +12,7 @@ export interface Placing {
 /** Opens one thing in a pod. Rejects, with nothing left behind, when the attempt is ended. */
 export type Opening<T> = (placing: Placing) => Promise<T>;
 
-export interface OpeningWork<T> {
+interface OpeningWork<T> {
   readonly signal?: AbortSignal | undefined;
   /** Removes what was opened, where another one of the same pair was not. Never throws. */
   readonly remove: (opened: T) => Promise<void>;
@@ -25,7 +25,7 @@ export interface OpeningWork<T> {
 }
 
 /** Times in milliseconds. */
-export interface TurnTiming {
+interface TurnTiming {
   /** After which missing room counts as short, and counts again. */
   readonly short: number;
   /** How long a half is held on average while the other waits for room. */

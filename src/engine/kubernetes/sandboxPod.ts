@@ -44,7 +44,7 @@ export interface SandboxPod {
   remove(): Promise<void>;
 }
 
-export interface SandboxPodRequest extends Omit<PodRequest, 'avoid' | 'programBytes'> {
+interface SandboxPodRequest extends Omit<PodRequest, 'avoid' | 'programBytes'> {
   readonly cluster: Cluster;
   readonly watch: PodWatch;
   /** Files of the agent and the tracer. */

@@ -11,7 +11,7 @@ export interface AttachedProcess extends AttachedProgram {
   hold(isHeld: boolean): void;
 }
 
-export interface ProcessEnd {
+interface ProcessEnd {
   readonly exitCode: number | undefined;
   readonly killedBy: string | undefined;
   readonly startError: string | undefined;

@@ -62,7 +62,7 @@ function planUnittest({ environment, files, recipe, select }: Planning): TestPla
  * docstring has a line of its own. Logs without `-v`, and errors of a whole class or file, are read
  * from the headings of the reports at the end.
  */
-export function parseUnittest(log: string): Map<string, string> {
+function parseUnittest(log: string): Map<string, string> {
   const found = new Map<string, string>();
   const lines = log.split(/\r?\n/);
   let name: string | undefined;

@@ -83,7 +83,7 @@ export interface AgentProtocol {
 }
 
 /** Milliseconds between two signs of life, in each direction. */
-export const beatInterval = 10_000;
+const beatInterval = 10_000;
 
 /**
  * Speaks with the agent of an attached program. Unread data stays in the connection, so that a

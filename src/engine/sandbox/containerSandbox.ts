@@ -41,7 +41,7 @@ export interface SandboxImage {
 }
 
 /** A container with its agent, ready for one tree. */
-export interface SandboxParts extends AgentParts {
+interface SandboxParts extends AgentParts {
   /** The pristine tree on this machine. */
   readonly tree: string;
   /** The pristine tree of the other side, or the same tree where there is no other side. */
@@ -67,7 +67,7 @@ const builds =
  *
  * @param all files of R
  */
-export function builtFrom(changed: readonly string[], all: Iterable<string>): string[] {
+function builtFrom(changed: readonly string[], all: Iterable<string>): string[] {
   const includes = changed.some((path) => /\.(pxd|pxi|h|hpp)(\.(in|tp))?$/.test(path));
   const units = includes ? [...all].filter((path) => /\.(pyx|c|cc|cpp|f|f90)$/.test(path)) : [];
   return [...new Set([...changed, ...units])];

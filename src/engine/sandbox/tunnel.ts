@@ -6,7 +6,7 @@ import type { AttachedProgram } from './agentProtocol';
  * travel over the standard input and output of a program in the container. So the container needs
  * neither a network nor a folder that it shares with anything.
  */
-export interface Tunnel {
+interface Tunnel {
   /** The port in the container. */
   readonly port: number;
   close(): void;

@@ -44,7 +44,7 @@ export async function openBuildLog(
 }
 
 /** A log for work that runs beside other work. `release` writes what it got, as one piece. */
-export interface HeldLog extends BuildLog {
+interface HeldLog extends BuildLog {
   release(): void;
 }
 

@@ -90,7 +90,7 @@ async function follow(stream: NodeJS.ReadableStream, tell: (words: string) => vo
 }
 
 /** Why a push failed, and what to do, from the words of Docker and Podman. */
-export function pushProblem(
+function pushProblem(
   error: unknown,
   {
     name,

@@ -7,7 +7,7 @@ import { containerKinds, labels, madeHere } from '../labels';
 type Reached = Pick<DockerConnection, 'docker' | 'address'>;
 
 /** The fields of the engine's container list that are used here. */
-export interface Listed {
+interface Listed {
   readonly Id: string;
   /** Seconds since 1970. */
   readonly Created: number;

@@ -27,7 +27,7 @@ import type { DockerSettings } from '../dockerSettings';
  */
 const agentCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETUID', 'SETGID'];
 
-export interface ContainerRequest {
+interface ContainerRequest {
   readonly connection: DockerConnection;
   readonly image: InstanceImage;
   readonly instance: string;
