@@ -47,7 +47,7 @@ import {
   type PredictionRow,
   type PredictionsFile,
 } from '../method/predictionsFile';
-import { mayRunTestsOfModels, refusedLocally } from '../engine/testsOfModels';
+import { mayRunTestsOfModels, refusedLocally } from '../method/testsOfModels';
 import { openTrace, paidSteps, type MethodTrace } from '../method/trace';
 
 /**

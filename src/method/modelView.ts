@@ -20,7 +20,7 @@ import {
   type RunOnROptions,
   type ScriptRun,
 } from './runOnR';
-import { TestsCannotRun } from '../engine/testsOfModels';
+import { TestsCannotRun } from './testsOfModels';
 import { treeOfR, type TreeOfR } from './treeOfR';
 import { FilesOnR } from './agents/filesOnR';
 import { WorkspaceOnR } from './agents/workspaceOnR';

@@ -13,7 +13,7 @@ import { parseUnified } from '../patch/parseUnified';
 import { findTests } from '../python/tests';
 import { syntaxErrorsOf, type SyntaxErrorOfCandidate } from './syntaxErrorsOf';
 import { neutralLog, neutralResult, neutralText } from './neutralText';
-import { TestsCannotRun } from '../engine/testsOfModels';
+import { TestsCannotRun } from './testsOfModels';
 
 export interface RunOnROptions {
   /** The format of the candidate; detected by default. */

@@ -10,7 +10,7 @@ import { mcpArguments } from '../../src/editor/tools/mcpArguments';
 import type { EngineDescriptor, EngineRequest } from '../../src/engine/descriptor';
 import { engines, runsInContainers, variablesOf } from '../../src/engine/engines';
 import { SettingGroup } from '../../src/engine/settings';
-import { mayRunTestsOfModels } from '../../src/engine/testsOfModels';
+import { mayRunTestsOfModels } from '../../src/method/testsOfModels';
 import { simulatedEngine } from './simulatedEngine';
 
 const rooms = new SettingGroup('rooms', 'swt-bench.rooms.', {

@@ -9,7 +9,7 @@ import type { Method } from '../../method/method';
 import type { Price } from '../../method/models/budget';
 import { embeddingBeside, type EmbeddingUse } from '../../method/models/embeddingUse';
 import { openEmbeddingModel, openModel, openUpstream } from '../../method/models/openModel';
-import { mayRunTestsOfModels, refusedLocally } from '../../engine/testsOfModels';
+import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
 import { createPythonParser } from '../../python/parser';
 import { sourceOf, parseSources } from '../../repository/source';
 import { prepareTrees } from '../../repository/trees';

@@ -3,7 +3,7 @@ import { EXIT, type CommandContext } from '../context';
 import { instanceOnR, type InstanceOnROptions } from '../instanceOnR';
 import { LineTransport } from '../../method/mcp/lineTransport';
 import { serveMcp } from '../../method/mcp/serveMcp';
-import { mayRunTestsOfModels, refusedLocally } from '../../engine/testsOfModels';
+import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
 import { candidateInMemory } from '../../method/tools/tool';
 import { keptCandidate } from './keptCandidate';
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
 import { containerEngine } from '../../engine/engines';
-import { mayRunTestsOfModels } from '../../engine/testsOfModels';
+import { mayRunTestsOfModels } from '../../method/testsOfModels';
 import { settingKeys } from '../shell/names';
 import { useEngine } from '../shell/problems';
 import { engineSettings } from '../shell/settings';

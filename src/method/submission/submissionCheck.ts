@@ -5,7 +5,7 @@ import { throwIfAborted } from '../../domain/work';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { ModelView } from '../modelView';
 import type { ReadOnR, RunOnR, RunOnROptions } from '../runOnR';
-import { TestsCannotRun } from '../../engine/testsOfModels';
+import { TestsCannotRun } from '../testsOfModels';
 
 /** What is asked of a candidate before it is submitted, in this order. */
 export const submissionQuestions = [

@@ -11,7 +11,7 @@ import {
   type ToolCall,
   type ToolCallResult,
 } from '../models/chatModel';
-import { TestsCannotRun } from '../../engine/testsOfModels';
+import { TestsCannotRun } from '../testsOfModels';
 import { tokenCounter } from '../tokens';
 import type { ActStep, AnswerStep } from '../trace';
 import { callTool, candidateInMemory, type ToolAnswer } from '../tools/tool';

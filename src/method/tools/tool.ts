@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
 import type { ModelView } from '../modelView';
-import { TestsCannotRun } from '../../engine/testsOfModels';
+import { TestsCannotRun } from '../testsOfModels';
 import { withNearMissesTaken } from './withNearMissesTaken';
 
 /** The current candidate, wherever it is stored: in memory, or as edits of a workspace. */

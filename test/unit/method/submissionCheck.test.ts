@@ -8,7 +8,7 @@ import {
   type SubmissionCheck,
 } from '../../../src/method/submission/submissionCheck';
 import { submissionCheckText } from '../../../src/method/submission/submissionCheckText';
-import { TestsCannotRun } from '../../../src/engine/testsOfModels';
+import { TestsCannotRun } from '../../../src/method/testsOfModels';
 import { submissionPick } from '../../../src/editor/verdict/submissionPick';
 import { english } from '../editor/views/english';
 import { addedFile, viewForTests } from './sampleView';

@@ -5,7 +5,7 @@ import { HumanError, silent } from '../../../../src/domain/work';
 import type { AgentEnd } from '../../../../src/method/agents/agentRun';
 import type { ModelView } from '../../../../src/method/modelView';
 import type { Finish, ToolCall } from '../../../../src/method/models/chatModel';
-import { TestsCannotRun } from '../../../../src/engine/testsOfModels';
+import { TestsCannotRun } from '../../../../src/method/testsOfModels';
 import {
   ToolRun,
   type ToolLimits,

@@ -1,5 +1,5 @@
 import { HumanError } from '../domain/work';
-import { runsInContainers } from './engines';
+import { runsInContainers } from '../engine/engines';
 
 /**
  * Tests of a model cannot run on the chosen engine. The reason is for the person; what a model sees
