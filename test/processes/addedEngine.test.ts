@@ -77,6 +77,10 @@ describe('an engine that is added by its descriptor alone', () => {
         predictions: join(sample, 'predictions.jsonl'),
         source: join(sample, 'repository'),
       },
+      satellites: {
+        evaluateRepairs: () => Promise.reject(new Error('nothing here is a code patch')),
+        withTrajectoryFindings: (predictions) => Promise.resolve([...predictions]),
+      },
     };
     const program = new Command('swt-bench').exitOverride();
     registerEvaluate(program, context, (ended) => (status = ended));
