@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json';
-import { EXIT, type CommandContext } from './commands/context';
+import { EXIT } from './commands/context';
 import { registerCheck } from './commands/check';
 import { registerAgents } from './commands/agents/agents';
 import { registerEvaluate } from './commands/evaluate';
@@ -17,7 +17,7 @@ import { registerMutants } from './commands/mutants/mutants';
 import { registerOpen } from './commands/open';
 import { registerParseLog } from './commands/parseLog';
 import { registerPatch } from './commands/patch';
-import type { RegisterCommand } from './commands/registerCommand';
+import type { ProgramContext, RegisterCommand } from './commands/registerCommand';
 import { registerRepair } from './commands/repair';
 import { registerReport } from './commands/report';
 import { registerShards } from './commands/sharding/shards';
@@ -62,7 +62,7 @@ const commands: readonly RegisterCommand[] = [
 ];
 
 /** What a command gets from whoever runs it. */
-type CommandCaller = Omit<CommandContext, 'assets' | 'bundled' | 'data' | 'satellites'> & {
+type CommandCaller = Omit<ProgramContext, 'assets' | 'bundled' | 'data' | 'satellites'> & {
   /** Whether a person sees what `stdout` gets. */
   readonly isTerminal?: boolean;
 };
@@ -96,7 +96,7 @@ export async function runCommandLine(
 
 /** All commands, as the user sees them. */
 function programFor(
-  caller: Omit<CommandContext, 'assets' | 'bundled' | 'satellites'>,
+  caller: Omit<ProgramContext, 'assets' | 'bundled' | 'satellites'>,
   finish: (status: number) => void,
 ): Command {
   const program = new Command('swt-bench')
@@ -108,7 +108,7 @@ function programFor(
     .configureOutput({ writeOut: caller.stdout, writeErr: caller.stderr })
     .exitOverride();
   const sample = join(__dirname, '..', 'media', 'sample');
-  const context: CommandContext = {
+  const context: ProgramContext = {
     ...caller,
     assets: __dirname,
     bundled: {

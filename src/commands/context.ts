@@ -1,8 +1,6 @@
-import type { Prediction } from '../domain/instance';
 import type { Reporter } from '../domain/work';
 import { describeProblem, openDataset as open, type Dataset } from '../dataset/dataset';
 import { parseSources, withBundledSource } from '../repository/source';
-import type { EvaluateOptions, EvaluationInput } from './evaluating/evaluationInput';
 
 /** The parts of its process that a command may use. */
 export interface CommandContext {
@@ -25,27 +23,6 @@ export interface CommandContext {
     readonly predictions: string;
     readonly source: string;
   };
-  readonly satellites: Satellites;
-}
-
-/** What `evaluate` can do beyond the core, loaded on first use. */
-interface Satellites {
-  /** `evaluate --kind repair`. */
-  evaluateRepairs(
-    options: EvaluateOptions,
-    context: CommandContext,
-    readInput: () => Promise<EvaluationInput>,
-  ): Promise<number>;
-  /** Predictions with what looks like cheating in the trajectories beside them. */
-  withTrajectoryFindings(
-    predictions: readonly Prediction[],
-    origins: readonly (string | undefined)[],
-    options: {
-      readonly redact: (text: string) => string;
-      readonly signal: AbortSignal;
-      readonly reporter: Reporter;
-    },
-  ): Promise<Prediction[]>;
 }
 
 export const EXIT = { done: 0, negative: 1, usage: 2, interrupted: 130 } as const;

@@ -45,7 +45,7 @@ import {
   needsStorage,
   storageOption,
 } from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+import type { ProgramContext, RegisterCommand } from './registerCommand';
 
 /** Registers the command `evaluate`. */
 export const registerEvaluate: RegisterCommand = (program, context, finish) => {
@@ -93,7 +93,7 @@ export const registerEvaluate: RegisterCommand = (program, context, finish) => {
  */
 export async function evaluateCommand(
   options: EvaluateOptions,
-  context: CommandContext,
+  context: ProgramContext,
 ): Promise<number> {
   refuseContradictions(options);
   if (options.kind === 'repair') {

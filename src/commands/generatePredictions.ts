@@ -1,3 +1,4 @@
+import type { ProgramContext } from './registerCommand';
 import { basename, resolve } from 'node:path';
 import { jsonText, plural } from '../domain/text';
 import type { Instance } from '../domain/instance';
@@ -59,7 +60,7 @@ import { openTrace, paidSteps, type MethodTrace } from '../method/trace';
  */
 export async function generatePredictions(
   given: GenerateOptions,
-  context: CommandContext,
+  context: ProgramContext,
   among: readonly Method[] = methods,
 ): Promise<number> {
   const named = methodWithFixes(methodWithGiven(checkedMethod(given, among), given), given);

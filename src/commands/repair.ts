@@ -1,7 +1,6 @@
 import { agentlessStages } from '../method/agentless/agentlessSettings';
 import { readGivenStages, type GivenStages } from '../method/agentless/givenStages';
 import { repairMethods } from '../method/agentless/repairMethods';
-import type { CommandContext } from './context';
 import type { GenerateOptions } from './generating/generationParts';
 import { readInput } from './input';
 import {
@@ -11,7 +10,7 @@ import {
 } from './options/agentlessOptions';
 import { temperatureOption, withModelOptions, withRequestOptions } from './options/modelOptions';
 import { writingCommand } from './options/writingCommand';
-import type { RegisterCommand } from './registerCommand';
+import type { ProgramContext, RegisterCommand } from './registerCommand';
 
 /** Registers the command `repair`. */
 export const registerRepair: RegisterCommand = (program, context, finish) => {
@@ -43,7 +42,7 @@ export const registerRepair: RegisterCommand = (program, context, finish) => {
  */
 async function givenStagesOf(
   { stagesFrom: path, take = [...agentlessStages], skip = [] }: AgentlessOptions,
-  context: CommandContext,
+  context: ProgramContext,
 ): Promise<{ givenStages?: GivenStages }> {
   if (path === undefined) return {};
   const taken = take.filter((stage) => !skip.includes(stage));

@@ -1,4 +1,4 @@
-import { functionOf, isScope } from './outcome';
+import { functionOf, isScope } from './testId';
 
 /** State of one changed line under a candidate. Every changed line has exactly one. */
 export const lineStates = ['newly covered', 'already covered', 'missed', 'not executable'] as const;

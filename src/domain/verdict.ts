@@ -1,6 +1,6 @@
-import { isNamedByIssue } from './missingName';
+import { isBelow, functionOf } from './testId';
 import {
-  functionOf,
+  isNamedByIssue,
   sides,
   standing,
   syntaxErrorOf,
@@ -61,7 +61,7 @@ export function gradeStrict(evidence: StrictEvidence): Verdict {
   const before = new Map(evidence.base.map((each) => [each.test, each]));
   const own = (each: TestTransition): boolean =>
     evidence.ownFunctions.has(functionOf(each.test)) ||
-    [...evidence.ownFunctions].some((name) => name.startsWith(`${each.test}::`));
+    [...evidence.ownFunctions].some((name) => isBelow(name, each.test));
   const answerable = evidence.candidate.filter(
     (each) => own(each) || before.get(each.test)?.transition !== each.transition,
   );

@@ -1,6 +1,7 @@
 import type { Finding } from '../domain/finding';
 import { harnessUnapplied } from '../domain/harness';
-import { functionOf, sideName, sides, type TestTransition } from '../domain/outcome';
+import { sideName, sides, type TestTransition } from '../domain/outcome';
+import { functionOf } from '../domain/testId';
 import { gradeStrict, ungraded, type StrictEvidence, type Verdict } from '../domain/verdict';
 import type { TestPlan } from '../engine/testPlan';
 import { remarkOn } from '../repository/trees';

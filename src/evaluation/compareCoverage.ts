@@ -1,5 +1,6 @@
+import { namesOf, fileOf, functionOf } from '../domain/testId';
 import type { ChangeCoverage, CoveredLine } from '../domain/changeCoverage';
-import { fileOf, functionOf, sideName } from '../domain/outcome';
+import { sideName } from '../domain/outcome';
 import { markdownCode, markdownTable } from '../domain/text';
 
 /** Which of candidate and golden tests cover a changed line beyond the base tests. */
@@ -110,7 +111,7 @@ function testTables(coverage: ChangeCoverage, whose: string): string[] {
 }
 
 /** `Class` `test_name`, with a place between them where the line may break. */
-const nameOf = (test: string): string => test.split('::').slice(1).map(markdownCode).join(' ');
+const nameOf = (test: string): string => namesOf(test).map(markdownCode).join(' ');
 
 /** The marks of the candidate and of the golden tests for a line. */
 function marksOf({ by, line }: ComparedLine): readonly [string, string] {

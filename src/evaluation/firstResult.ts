@@ -1,5 +1,6 @@
 import type { ChangeCoverage } from '../domain/changeCoverage';
-import { fileOf, functionOf, sides, type TestTransition } from '../domain/outcome';
+import { sides, type TestTransition } from '../domain/outcome';
+import { fileOf, functionOf } from '../domain/testId';
 import { Cancelled, messageOf } from '../domain/work';
 import { gradeStrict, type Verdict } from '../domain/verdict';
 import {

@@ -1,5 +1,5 @@
 import type { Instance } from '../domain/instance';
-import { fileOf } from '../domain/outcome';
+import { fileOf } from '../domain/testId';
 import { testFilesOf } from '../patch/testFiles';
 import { parseUnified } from '../patch/parseUnified';
 import { GoldenPatchUnfit, plainApply, goldenTestsFor, type Trees } from '../repository/trees';

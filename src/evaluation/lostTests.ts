@@ -1,4 +1,5 @@
-import { fileOf, functionOf, type Outcome, type TestResult } from '../domain/outcome';
+import { type Outcome, type TestResult } from '../domain/outcome';
+import { fileOf, functionOf } from '../domain/testId';
 import { listed } from '../domain/text';
 
 /** Tests of R that a candidate removes or disables, as ids of R, with parameters for single cases. */

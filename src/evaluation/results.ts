@@ -1,8 +1,7 @@
+import { isBelow, isTestId, scopeOf, fileOf, functionOf } from '../domain/testId';
 import type { Executions, LineCounts } from '../domain/changeCoverage';
 import type { CountMap, StatusMap } from '../domain/harness';
 import {
-  fileOf,
-  functionOf,
   type TestResult,
   pairResults,
   type TestTransition,
@@ -87,8 +86,8 @@ export function withoutOutcome({ trace }: RunRecord): string[] {
   // A class or file whose set-up failed or was skipped stands for its tests.
   const isSeen = (test: string): boolean => {
     if (seen.has(test)) return true;
-    for (let end = test.lastIndexOf('::'); end > 0; end = test.lastIndexOf('::', end - 1)) {
-      if (seen.has(test.slice(0, end))) return true;
+    for (let scope = scopeOf(test); scope !== undefined; scope = scopeOf(scope)) {
+      if (seen.has(scope)) return true;
     }
     return false;
   };
@@ -99,7 +98,7 @@ export function withoutOutcome({ trace }: RunRecord): string[] {
  * Whether an error of `whole`, which is a conftest.py, file, class or function, prevented a test.
  */
 function standsFor(whole: string, { phase }: TestResult, test: string): boolean {
-  if (test.startsWith(`${whole}::`) || test.startsWith(`${whole}[`)) return true;
+  if (isBelow(test, whole) || (test !== whole && functionOf(test) === whole)) return true;
   const conftest = /^(.*\/)?conftest\.py$/.exec(whole);
   return conftest !== null && phase === 'collect' && test.startsWith(conftest[1] ?? '');
 }
@@ -127,7 +126,7 @@ export function transitionsBetween(
 
 /** `expected` with the tests of the other side; the cases that ran there replace their function. */
 function alsoSeen(expected: readonly string[], other: readonly TestResult[]): string[] {
-  const seen = other.map((each) => each.test).filter((test) => test.includes('::'));
+  const seen = other.map((each) => each.test).filter(isTestId);
   const withCases = new Set(seen.map(functionOf));
   return [...new Set([...expected.filter((test) => !withCases.has(test)), ...seen])];
 }

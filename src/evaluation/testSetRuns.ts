@@ -1,8 +1,7 @@
+import { isBelow, fileOf, functionOf } from '../domain/testId';
 import { changeCoverage, type ChangeCoverage, type LineCounts } from '../domain/changeCoverage';
 import type { HarnessRuns } from '../domain/harness';
 import {
-  fileOf,
-  functionOf,
   sideName,
   sides,
   type Side,
@@ -214,9 +213,7 @@ export function transitionsOf(run: SetRun, expected: readonly string[]): TestTra
     return pairResults([scriptResult(base, path)], [scriptResult(fixed, path)]);
   }
   // Tests in files that this machine cannot run are missing, not failing.
-  const ran = expected.filter((test) =>
-    run.plan.files.some((file) => test.startsWith(`${file}::`)),
-  );
+  const ran = expected.filter((test) => run.plan.files.some((file) => isBelow(test, file)));
   return transitionsBetween(run.records.base, run.records.fixed, ran);
 }
 

@@ -1,7 +1,8 @@
-import { missingAttribute, missingName, unexpectedArgument } from '../domain/missingName';
+import { nameOf, fileOf, functionOf } from '../domain/testId';
 import {
-  fileOf,
-  functionOf,
+  missingAttribute,
+  missingName,
+  unexpectedArgument,
   isFailure,
   unrelatedReason,
   type TestResult,
@@ -77,7 +78,7 @@ function raisedInTests({ frames }: TestResult): boolean {
  * unittest has no fixtures.
  */
 function lacksArgumentsOf({ test }: TestResult, text: string): boolean {
-  const name = functionOf(test).split('::').at(-1) ?? '';
+  const name = nameOf(functionOf(test));
   const called = /^(?:[\w.<>]+\.)?(\w+)\(\) missing \d+ required positional arguments?: /.exec(
     text,
   );

@@ -1,4 +1,5 @@
-import { fileOf, functionOf, type TestResult } from '../domain/outcome';
+import { type TestResult } from '../domain/outcome';
+import { fileOf, functionOf } from '../domain/testId';
 import { HumanError, messageOf, type Reporter, turnsOf } from '../domain/work';
 import { prepareCandidate, type OwnTests, stackPatches } from '../evaluation/prepareCandidate';
 import { resultsOf, whyBrokenOff, whyNotRunnable } from '../evaluation/results';

@@ -1,5 +1,5 @@
 import type { LineCounts } from '../domain/changeCoverage';
-import { functionOf, isScope } from '../domain/outcome';
+import { functionOf, isScope } from '../domain/testId';
 import type { RunnableMutant } from './mutantsOf';
 
 /**

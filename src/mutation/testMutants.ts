@@ -1,7 +1,8 @@
 import type { LineCounts } from '../domain/changeCoverage';
 import { HumanError } from '../domain/work';
 import type { MutantResults, TestedMutant } from './mutant';
-import { fileOf, functionOf, standing, pairResults } from '../domain/outcome';
+import { standing, pairResults } from '../domain/outcome';
+import { fileOf, functionOf } from '../domain/testId';
 import type { RunRecord } from '../engine/engine';
 import { script } from '../engine/runners/script';
 import { workerPool } from '../engine/workerPool';

@@ -1,3 +1,4 @@
+import { classesIn, nameOf, scopeOf } from '../domain/testId';
 import { atOnce, type Stepwise } from '../domain/work';
 import { sha256, sha256OfJson } from '../files/digest';
 import { definitionsIn, rangeOf, type Definition } from './definitions';
@@ -161,7 +162,7 @@ function mentionsOf(text: string): ReadonlySet<string> {
 }
 
 function classesOf(test: PythonTest): string[] {
-  return test.className?.split('::') ?? [];
+  return classesIn(test.className);
 }
 
 /**
@@ -557,8 +558,7 @@ export function movedTests(
 
 /** The class or file of a test, and its text without its name. */
 function keyOf(id: string, text: string): string {
-  const end = id.lastIndexOf('::');
-  return `${id.slice(0, end)}\0${codeBesideName(id.slice(end + 2), text)}`;
+  return `${scopeOf(id) ?? id}\0${codeBesideName(nameOf(id), text)}`;
 }
 
 /** The text of a test without its name. */

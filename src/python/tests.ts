@@ -1,3 +1,4 @@
+import { classNames, testId } from '../domain/testId';
 import { definitionsIn, type Definition, type SourceRange } from './definitions';
 import type { PythonParser } from './parser';
 
@@ -56,8 +57,8 @@ export function testsIn(
     const style = parent === undefined ? 'pytest' : styleOf(parent);
     if (style === undefined || isFixture(definition)) continue;
     if (parent !== undefined && isProperty(definition)) continue;
-    const className = parent?.qualifiedName.replaceAll('.', '::');
-    const id = [path, ...(className === undefined ? [] : [className]), name].join('::');
+    const classes = parent?.qualifiedName.split('.') ?? [];
+    const id = testId(path, ...classes, name);
     tests.delete(id);
     tests.set(id, {
       id,
@@ -66,7 +67,7 @@ export function testsIn(
       defLine: definition.defLine,
       range,
       column: definition.column,
-      ...(className !== undefined && { className }),
+      ...(classes.length > 0 && { className: classNames(classes) }),
       text: source.slice(range.start, range.end),
     });
   }
@@ -95,11 +96,11 @@ function testsOnLines(source: string, path: string): PythonTest[] {
       parent === undefined ? column === 0 : style === 'unittest' || /^Test/.test(parent.name);
     if (cls !== undefined) classes.push({ name, bases: line, column });
     if (def !== undefined && name.startsWith('test') && isRunnable) {
-      const className = classes.map((each) => each.name).join('::');
+      const names = classes.map((each) => each.name);
       const text = source.slice(start + column, endOfBlock(source, start, column)).trimEnd();
       const defLine = index + 1;
       found.push({
-        id: [path, ...(className === '' ? [] : [className]), name].join('::'),
+        id: testId(path, ...names, name),
         ...{ name, style, column, defLine, text },
         range: {
           start: start + column,
@@ -107,7 +108,7 @@ function testsOnLines(source: string, path: string): PythonTest[] {
           startLine: defLine,
           endLine: index + text.split('\n').length,
         },
-        ...(className !== '' && { className }),
+        ...(names.length > 0 && { className: classNames(names) }),
       });
     }
     start += line.length + 1;

@@ -1,5 +1,6 @@
 import type { Prediction } from '../domain/instance';
-import { functionOf, standing, type TestResult } from '../domain/outcome';
+import { standing, type TestResult } from '../domain/outcome';
+import { functionOf } from '../domain/testId';
 import type { Reporter } from '../domain/work';
 import type { Standings, TestedRepair } from '../study/filterRepairs';
 import type { RunRecord } from '../engine/engine';

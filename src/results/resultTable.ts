@@ -1,6 +1,7 @@
 import { listed, layOut, withoutControl } from '../domain/text';
 import type { ChangeCoverage } from '../domain/changeCoverage';
-import { functionOf, type Outcome, type Side } from '../domain/outcome';
+import { type Outcome, type Side } from '../domain/outcome';
+import { functionOf } from '../domain/testId';
 import { killedInWords } from '../mutation/mutant';
 import type { Rates } from '../study/rates';
 import type { Report } from './reportSchema';

@@ -1,5 +1,4 @@
 import {
-  functionOf,
   sides,
   sideName,
   standing,
@@ -8,6 +7,7 @@ import {
   type TestTransition,
   type Transition,
 } from '../domain/outcome';
+import { functionOf } from '../domain/testId';
 import type { FlakyTest, ListDisagreement, UnsoundReason } from '../domain/soundness';
 import { gradeStrict, type StrictEvidence } from '../domain/verdict';
 import { plural, withoutControl } from '../domain/text';

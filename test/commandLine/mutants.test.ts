@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withFault } from '../../src/mutation/mutant';
-import { functionOf } from '../../src/domain/outcome';
+import { functionOf } from '../../src/domain/testId';
 import { reportSchema, type Report } from '../../src/results/reportSchema';
 import { cli, sample, scratch, type Answer } from './cli';
 

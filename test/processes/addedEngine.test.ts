@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import type { CommandContext } from '../../src/commands/context';
+import type { ProgramContext } from '../../src/commands/registerCommand';
 import { registerEvaluate } from '../../src/commands/evaluate';
 import { inTermsOfSettings } from '../../src/editor/shell/settingNames/inTermsOfSettings';
 import { mcpArguments } from '../../src/editor/tools/mcpArguments';
@@ -64,7 +64,7 @@ describe('an engine that is added by its descriptor alone', () => {
     const sample = resolve('media', 'sample');
     let stdout = '';
     let status: number | undefined;
-    const context: CommandContext = {
+    const context: ProgramContext = {
       stdout: (text) => (stdout += text),
       data: (text) => (stdout += text),
       stderr: () => undefined,

@@ -26,7 +26,6 @@ import {
 import { holdTrees, type Trees } from '../../src/repository/trees';
 import { makeWorkspace } from '../../src/repository/workspace';
 import { useExample, write, type Example } from './exampleRepository';
-import { noSatellites } from '../unit/commands/noSatellites';
 
 describe('the storage folder', function () {
   let example: Example;
@@ -157,7 +156,6 @@ describe('the storage folder', function () {
           signal: new AbortController().signal,
           assets: '',
           bundled: { dataset: '', predictions: '', source: '' },
-          satellites: noSatellites,
         },
       );
       return { status, out, err };

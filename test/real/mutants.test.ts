@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withFault } from '../../src/mutation/mutant';
-import { functionOf } from '../../src/domain/outcome';
+import { functionOf } from '../../src/domain/testId';
 import { reportSchema } from '../../src/results/reportSchema';
 import { cli } from '../commandLine/cli';
 import { cases, data, placeOf } from './cases';

@@ -3,11 +3,10 @@ import { Command } from 'commander';
 import { HumanError } from '../../domain/work';
 import { dockerSettings } from '../../engine/docker/dockerSettings';
 import { wordForShell } from '../../engine/quotedForShell';
-import type { CommandContext } from '../context';
 import { registerEvaluate } from '../evaluate';
 import { registerGenerate } from '../generate';
 import { engineRequest, type EngineOptions } from '../options/engineOptions';
-import type { RegisterCommand } from '../registerCommand';
+import type { ProgramContext, RegisterCommand } from '../registerCommand';
 import { registerRepair } from '../repair';
 
 /** A command whose work several jobs share. */
@@ -65,7 +64,7 @@ const refused: ReadonlyMap<string, readonly [string, string]> = new Map([
  */
 export async function readShardedCommand(
   words: readonly string[],
-  context: CommandContext,
+  context: ProgramContext,
 ): Promise<ShardedCommand> {
   const [name = ''] = words;
   const register = shardable.get(name);
@@ -101,7 +100,7 @@ export async function readShardedCommand(
 async function parsed(
   register: RegisterCommand,
   words: readonly string[],
-  { stdout, stderr, ...context }: CommandContext,
+  { stdout, stderr, ...context }: ProgramContext,
 ): Promise<Command> {
   const program = new Command('swt-bench')
     .showHelpAfterError('(see --help)')

@@ -1,9 +1,9 @@
 import { basename, resolve } from 'node:path';
 import { HumanError } from '../../domain/work';
 import { wordForShell } from '../../engine/quotedForShell';
-import { EXIT, type CommandContext } from '../context';
+import { EXIT } from '../context';
 import { whole } from '../options/optionValues';
-import type { RegisterCommand } from '../registerCommand';
+import type { ProgramContext, RegisterCommand } from '../registerCommand';
 import { mergeText, readShardedCommand, type ShardedCommand } from './shardedCommand';
 import { slurmScript } from './slurmScript';
 
@@ -63,7 +63,7 @@ export const registerShards: RegisterCommand = (program, context, finish) => {
 async function shardsCommand(
   words: readonly string[],
   options: ShardsOptions,
-  context: CommandContext,
+  context: ProgramContext,
 ): Promise<number> {
   const { slurm, kubernetes } = options;
   const count = slurm ?? kubernetes;

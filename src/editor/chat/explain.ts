@@ -1,5 +1,6 @@
+import { endsInNames, nameOf, fileOf, functionOf } from '../../domain/testId';
 import * as vscode from 'vscode';
-import { fileOf, functionOf, type TestResult } from '../../domain/outcome';
+import { type TestResult } from '../../domain/outcome';
 import { HumanError } from '../../domain/work';
 import { tools } from '../../method/tools/tools';
 import { asShown } from '../../patch/bytes';
@@ -116,7 +117,7 @@ async function testMeant(turn: Turn): Promise<FoundTest> {
     for (const { id, name } of named) {
       const found =
         all.find(({ test }) => test.id === id) ??
-        all.find(({ test }) => test.id.endsWith(`::${id}`) || test.name === name);
+        all.find(({ test }) => endsInNames(test.id, id) || test.name === name);
       if (found !== undefined) return found;
     }
   }
@@ -149,12 +150,11 @@ interface Named {
  * `tests/test_a.py::test_x`.
  */
 function namesIn(prompt: string): Named[] {
-  const words = prompt.match(/[\w./-]+(?:::[\w]+)+(?:\[[^\]]*\])?|\btest_\w+\b/g) ?? [];
+  const words = prompt.match(/[\w./-]+(?:::[\w]+)+(?:\[\S*\])?|\btest_\w+\b/g) ?? [];
   return words.map((word) => {
     const id = functionOf(word);
-    const parts = id.split('::');
-    const path = parts[0]?.endsWith('.py') === true ? parts[0] : undefined;
-    return { id, path, name: parts.at(-1) ?? id };
+    const path = fileOf(id).endsWith('.py') ? fileOf(id) : undefined;
+    return { id, path, name: nameOf(id) };
   });
 }
 

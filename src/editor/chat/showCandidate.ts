@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { fileOf, isFailure, type TestResult } from '../../domain/outcome';
+import { isFailure, type TestResult } from '../../domain/outcome';
+import { fileOf } from '../../domain/testId';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { RunOnR } from '../../method/runOnR';
 import { unsafePath } from '../../patch/unsafePath';

@@ -4,7 +4,8 @@ import {
   type ChangeCoverage,
   type CoveredLine,
 } from '../../domain/changeCoverage';
-import { functionOf, sides } from '../../domain/outcome';
+import { sides } from '../../domain/outcome';
+import { functionOf } from '../../domain/testId';
 import { listedUri, sideOfUri } from '../shell/documents';
 import type { Revealing } from '../instance/instanceRoles';
 import { linesBySide } from './shownCoverage';

@@ -1,6 +1,6 @@
+import { namesInWords, fileOf, functionOf } from '../../domain/testId';
 import * as vscode from 'vscode';
 import type { CoveredLine } from '../../domain/changeCoverage';
-import { fileOf, functionOf } from '../../domain/outcome';
 import { HumanError } from '../../domain/work';
 import { findTests } from '../../python/tests';
 import { goldenFileUri } from './comparisonDocuments';
@@ -38,7 +38,7 @@ export async function showGoldenReach(
   }
   const chosen = await vscode.window.showQuickPick(
     [...tests].map(([test, count]) => ({
-      label: test.split('::').slice(1).join(' › ') || test,
+      label: namesInWords(test),
       description:
         count === 1 ? vscode.l10n.t('runs it once') : vscode.l10n.t('runs it {0} times', count),
       detail: fileOf(test),

@@ -1,3 +1,4 @@
+import { namesInWords } from '../../domain/testId';
 import type * as vscode from 'vscode';
 import type { Standing } from '../../domain/outcome';
 import type { AgentlessStage } from '../../method/agentless/agentlessSettings';
@@ -224,7 +225,7 @@ function testRow(
     standing === undefined ? l10n.t('did not run') : words[standing];
   const now = l10n.t('with the fix: {0}; on R: {1}', said(fixed), said(base));
   const description = isCurrent ? now : staleText(l10n, now);
-  const label = test.split('::').slice(1).join('::') || test;
+  const label = namesInWords(test);
   return {
     label,
     description,

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { z } from 'zod';
 import { shortFindings } from '../../domain/finding';
-import { functionOf, transitions } from '../../domain/outcome';
+import { transitions } from '../../domain/outcome';
+import { functionOf } from '../../domain/testId';
 import type { Reporter } from '../../domain/work';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import { findingReportSchema } from '../../results/reportSchema';

@@ -1,3 +1,4 @@
+import { namesInWords } from '../../domain/testId';
 import type * as vscode from 'vscode';
 import { findingSentences } from '../../domain/finding';
 import { isFailure, type TestResult } from '../../domain/outcome';
@@ -283,7 +284,7 @@ function testRow(l10n: typeof vscode.l10n, result: TestResult): TreeRow {
   const line = isFailure(result) ? failureText(l10n, result) : undefined;
   const said = outcomeInWords(l10n, 'base', result);
   return {
-    label: result.test.split('::').slice(1).join('::') || result.test,
+    label: namesInWords(result.test),
     description: line === undefined ? said : `${said}: ${line}`,
     tooltip: [result.test, said, result.message ?? result.exception ?? '']
       .filter((each) => each !== '')

@@ -1,6 +1,7 @@
 import { chmod, copyFile, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { functionOf, type Side } from '../../domain/outcome';
+import { type Side } from '../../domain/outcome';
+import { functionOf } from '../../domain/testId';
 import type { DebuggedProgram } from '../../engine/engine';
 
 /** What a debugger needs to know of the instance, in addition to the program. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { fileOf, functionOf, sideName, type Side } from '../../domain/outcome';
+import { sideName, type Side } from '../../domain/outcome';
+import { fileOf, functionOf } from '../../domain/testId';
 import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import type { DebuggedProgram } from '../../engine/engine';
 import { runsInContainers } from '../../engine/engines';

@@ -1,3 +1,4 @@
+import { isTestId } from '../../domain/testId';
 import * as vscode from 'vscode';
 import type { CandidateTests } from './candidateTests';
 import { HumanError } from '../../domain/work';
@@ -82,5 +83,5 @@ export class Inline implements vscode.Disposable {
 /** Id of the test of a lens or a row; undefined for the row of a file. */
 function idOf(about: unknown): string | undefined {
   const id = typeof about === 'object' && about !== null && 'id' in about ? about.id : about;
-  return typeof id === 'string' && id.includes('::') ? id : undefined;
+  return typeof id === 'string' && isTestId(id) ? id : undefined;
 }

@@ -1,3 +1,4 @@
+import { nameOf } from '../../domain/testId';
 import * as vscode from 'vscode';
 import { sideName, sides, type Side, type TestTransition } from '../../domain/outcome';
 import { HumanError } from '../../domain/work';
@@ -71,8 +72,6 @@ function uriOf(side: Side, test: string | undefined): vscode.Uri {
     query: test ?? '',
   });
 }
-
-const nameOf = (test: string): string => test.split('::').at(-1) ?? test;
 
 function contentOf(
   open: LatestVerdict,

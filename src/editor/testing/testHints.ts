@@ -1,10 +1,10 @@
-import { isNamedByIssue } from '../../domain/missingName';
 import {
+  isNamedByIssue,
   type TestTransition,
-  fileOf,
   type StackFrame,
   type TestResult,
 } from '../../domain/outcome';
+import { fileOf } from '../../domain/testId';
 import { isTestPath } from '../../patch/testFiles';
 import { unrelatedFailure, type UnrelatedFailure } from '../../evaluation/unrelatedFailure';
 

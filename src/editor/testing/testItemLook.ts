@@ -1,5 +1,6 @@
+import { classesIn, fileOf } from '../../domain/testId';
 import type * as vscode from 'vscode';
-import { fileOf, type TestTransition } from '../../domain/outcome';
+import { type TestTransition } from '../../domain/outcome';
 import type { Verdict } from '../../domain/verdict';
 import type { ListedTest } from './candidateTests';
 import { toneOfCase } from './transitionLook';
@@ -19,7 +20,7 @@ export function testItemLabel(
     // Before the name, where it is visible even in a narrow view.
     result === undefined ? name : `${result}  ${name}`,
     status === 'kept' ? undefined : status === 'added' ? l10n.t('new') : l10n.t('changed'),
-    className?.replaceAll('::', ' › '),
+    className === undefined ? undefined : classesIn(className).join(' › '),
     // A test that R has too stands below the row of its file.
     status === 'kept' ? undefined : fileOf(id),
   ]

@@ -1,5 +1,6 @@
+import { isTestId, fileOf, functionOf } from '../../domain/testId';
 import * as vscode from 'vscode';
-import { fileOf, functionOf, type TestTransition } from '../../domain/outcome';
+import { type TestTransition } from '../../domain/outcome';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import {
   caseItemLooks,
@@ -143,14 +144,14 @@ export class TestItems {
     const excluded = new Set(request.exclude?.map((item) => item.id));
     const walk = (item: vscode.TestItem): void => {
       if (excluded.has(item.id)) return;
-      if (item.id.includes('::')) found.set(item.id, item);
+      if (isTestId(item.id)) found.set(item.id, item);
       else item.children.forEach(walk);
     };
     if (request.include === undefined) this.controller.items.forEach(walk);
     else {
       // The rows may be newer than the request, so look them up by id.
       for (const { id } of request.include) {
-        const item = id.includes('::') ? this.find(id) : this.controller.items.get(id);
+        const item = isTestId(id) ? this.find(id) : this.controller.items.get(id);
         if (item !== undefined) walk(item);
       }
     }

@@ -1,7 +1,5 @@
 import * as vscode from 'vscode';
 import {
-  fileOf,
-  functionOf,
   sideName,
   sides,
   syntaxErrorOf,
@@ -9,6 +7,7 @@ import {
   type TestResult,
   type TestTransition,
 } from '../../domain/outcome';
+import { fileOf, functionOf } from '../../domain/testId';
 import { Cancelled, type Reporter } from '../../domain/work';
 import type { Verdict } from '../../domain/verdict';
 import type { FirstResult } from '../../evaluation/firstResult';

@@ -1,7 +1,6 @@
 import type * as vscode from 'vscode';
 import type { LineState } from '../../domain/changeCoverage';
 import {
-  functionOf,
   sideName,
   sides,
   type FailedComparison,
@@ -10,6 +9,7 @@ import {
   type TestTransition,
   type Transition,
 } from '../../domain/outcome';
+import { functionOf } from '../../domain/testId';
 import { hintOn, tellingCase, type HintContext } from './testHints';
 import { transitionLook } from './transitionLook';
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { fileOf, functionOf } from '../../domain/outcome';
+import { fileOf, functionOf } from '../../domain/testId';
 import { HumanError } from '../../domain/work';
 import { findTests } from '../../python/tests';
 import type { InstanceSource } from '../instance/instanceRoles';

@@ -1,5 +1,5 @@
+import { namesInWords, fileOf } from '../../domain/testId';
 import type * as vscode from 'vscode';
-import { fileOf } from '../../domain/outcome';
 import type { FirstResult } from '../../evaluation/firstResult';
 import { commandIds } from '../shell/names';
 import { mayRunNow, verdictInWords, verdictSentences, type ShownVerdict } from './verdictSentences';
@@ -108,16 +108,13 @@ function culprits(l10n: typeof vscode.l10n, { evaluated }: ShownVerdict): Verdic
     { heading: l10n.t('Tests that fail on R∘X*') },
     ...strict.anyToFail.map((test): VerdictEntry => ({
       // Names of tests must not become icons.
-      label: nameOfTest(test).replaceAll('$(', '\\$('),
+      label: namesInWords(test).replaceAll('$(', '\\$('),
       description: `✗ ${transitionOf.get(test) ?? ''}`.trim(),
       detail: fileOf(test),
       does: { goTo: test },
     })),
   ];
 }
-
-const nameOfTest = (test: string): string =>
-  test.split('::').slice(1).filter(Boolean).join(' › ') || test;
 
 /** Possible next steps, the likeliest first. */
 function steps(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictChoice[] {

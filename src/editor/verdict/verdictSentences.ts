@@ -1,6 +1,7 @@
 import { harnessGrade, findingsToShow, notesToShow } from '../../evaluation/candidateResult';
 import type * as vscode from 'vscode';
-import { functionOf, type TestTransition } from '../../domain/outcome';
+import { type TestTransition } from '../../domain/outcome';
+import { functionOf } from '../../domain/testId';
 import type { Finding } from '../../domain/finding';
 import type { VerdictReason, Verdict } from '../../domain/verdict';
 import { coverageInWords } from '../../evaluation/compareCoverage';

@@ -1,3 +1,4 @@
+import { nameOf } from '../../domain/testId';
 import { testArgumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from '../testPlan';
 import { splitPythonWords } from './pythonCharacters';
@@ -19,8 +20,7 @@ export const sympy: TestRunner = {
 /** Plans SymPy's own runner, with the options that R's version has. */
 async function planSympy({ files, readFileOfR, recipe, select }: Planning): Promise<TestPlan> {
   const binTest = select === undefined ? await readFileOfR('bin/test') : undefined;
-  const only =
-    select === undefined ? [] : ['--only', select.map((id) => id.split('::').at(-1)).join(',')];
+  const only = select === undefined ? [] : ['--only', select.map(nameOf).join(',')];
   const command =
     binTest === undefined
       ? ['-c', program(), ...only]

@@ -1,3 +1,4 @@
+import { fileOf, namesOf } from '../../domain/testId';
 import type { TestResult } from '../../domain/outcome';
 import type { Environment } from '../engine';
 import type { TestPlan } from '../testPlan';
@@ -109,8 +110,6 @@ export function operands(names: readonly string[]): readonly string[] {
 
 /** Converts `tests/test_a.py::A::test_x` to `tests.test_a.A.test_x`. */
 export function dotted(id: string): string {
-  return id
-    .replace(/\.py(?=::|$)/, '')
-    .replaceAll('::', '.')
-    .replaceAll('/', '.');
+  const module = fileOf(id).replace(/\.py$/, '').replaceAll('/', '.');
+  return [module, ...namesOf(id)].join('.');
 }

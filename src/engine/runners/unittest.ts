@@ -1,3 +1,4 @@
+import { isBelow } from '../../domain/testId';
 import {
   testArgumentsOf,
   dotted,
@@ -23,7 +24,7 @@ export const unittest: TestRunner = {
  */
 function planUnittest({ environment, files, recipe, select }: Planning): TestPlan {
   const runnable = files.filter((file) => !file.importsPytest && file.unittestTests > 0);
-  const wanted = select?.filter((id) => runnable.some((file) => id.startsWith(`${file.path}::`)));
+  const wanted = select?.filter((id) => runnable.some((file) => isBelow(id, file.path)));
   const lacks = environment.packages['pytest'] === undefined;
   const missing = `pytest, which is not installed for ${environment.interpreter}`;
   const why = (file: TestFile): string => {

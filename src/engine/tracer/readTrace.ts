@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isScope, type TestResult } from '../../domain/outcome';
+import { type TestResult } from '../../domain/outcome';
+import { isScope } from '../../domain/testId';
 import {
   badness,
   processName,

@@ -1,6 +1,6 @@
 import { total, type ChangedLine, type LineCounts } from '../../domain/changeCoverage';
 import type { Finding } from '../../domain/finding';
-import { isScope } from '../../domain/outcome';
+import { isScope } from '../../domain/testId';
 import { finding, quotedCode } from './finding';
 
 /** Counts of one side: those of the candidate, and those of all other runs. */

@@ -1,7 +1,6 @@
 import { listed } from '../../domain/text';
 import type { Finding } from '../../domain/finding';
 import {
-  functionOf,
   isFailure,
   sideName,
   sides,
@@ -9,6 +8,7 @@ import {
   functionsWithUnmatchedCases,
   type TestTransition,
 } from '../../domain/outcome';
+import { functionOf } from '../../domain/testId';
 import type { RunRecord } from '../../engine/engine';
 import { whyBrokenOff, withoutOutcome } from '../results';
 

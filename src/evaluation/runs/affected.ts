@@ -1,4 +1,5 @@
-import { functionOf, isScope, sides, type Side, type TestResult } from '../../domain/outcome';
+import { fileOf, isBelow, functionOf, isScope } from '../../domain/testId';
+import { sides, type Side, type TestResult } from '../../domain/outcome';
 import type { RunRecord } from '../../engine/engine';
 import { script } from '../../engine/runners/script';
 import type { TracedLine, ExecutionTrace } from '../../engine/tracer/readTrace';
@@ -93,7 +94,7 @@ export async function runAffected(
     const run = mergedRun(last.run, { base: nothing, fixed: nothing }, affected, own.all);
     return { run, affected: { ran: 0, kept } };
   }
-  const touched = files.filter((path) => tests.some((test) => test.startsWith(`${path}::`)));
+  const touched = files.filter((path) => tests.some((test) => isBelow(test, path)));
   const part = await runSet(session, { patch, files: touched, select: tests }, options);
   const { records } = part;
   if (records === undefined || !isComplete(part)) return undefined;
@@ -193,7 +194,7 @@ function mergedRun(
 /** The result of a test that has moved in its file, with its frames moved along. */
 function shifted(result: TestResult, lines: number): TestResult {
   if (lines === 0 || result.frames === undefined) return result;
-  const file = result.test.split('::')[0];
+  const file = fileOf(result.test);
   return {
     ...result,
     frames: result.frames.map((frame) =>

@@ -1,6 +1,7 @@
+import { isTestId, nameOf, functionOf } from '../../domain/testId';
 import { listed } from '../../domain/text';
 import { harnessFaults, type HarnessReport } from '../../domain/harness';
-import { functionOf, type Outcome, type TestTransition } from '../../domain/outcome';
+import { type Outcome, type TestTransition } from '../../domain/outcome';
 import type { Verdict } from '../../domain/verdict';
 
 /**
@@ -149,7 +150,7 @@ const logNames = (test: string): string[] => [
 
 /** The function in a name of Django's (`test_x (a.b.C)`) or SymPy's runner; others stay as they are. */
 const bareName = (name: string): string =>
-  name.includes('::') ? name : (name.split(' ')[0]?.split(':').at(-1) ?? name);
+  isTestId(name) ? name : (name.split(' ')[0]?.split(':').at(-1) ?? name);
 
 /** The recorded tests by the names that the log may have for them. */
 function testsByLogName(tests: readonly TestTransition[]): Map<string, TestTransition[]> {
@@ -165,7 +166,7 @@ function testsByLogName(tests: readonly TestTransition[]): Map<string, TestTrans
         found.set(name, [...(found.get(name) ?? []), each]);
       else if (!cases.has(name)) cases.set(name, each);
     }
-    const bare = functionOf(each.test).split('::').at(-1) ?? each.test;
+    const bare = nameOf(functionOf(each.test));
     if (!cases.has(bare)) cases.set(bare, each);
   }
   for (const [name, each] of cases) if (!found.has(name)) found.set(name, [each]);

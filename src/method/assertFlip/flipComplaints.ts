@@ -1,5 +1,6 @@
 import { listed } from '../../domain/text';
-import { functionOf, isFailure, standing } from '../../domain/outcome';
+import { isFailure, standing } from '../../domain/outcome';
+import { functionOf } from '../../domain/testId';
 import { failuresInPrompt } from '../prompts';
 import { candidateFault, type Examined } from '../refining/candidateFault';
 import { faultInPrompt } from '../refining/faultInPrompt';

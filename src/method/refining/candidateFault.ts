@@ -1,10 +1,10 @@
 import {
-  fileOf,
   isFailure,
   unrelatedReason,
   type TestResult,
   type UnrelatedReason,
 } from '../../domain/outcome';
+import { fileOf } from '../../domain/testId';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import { noRunnerFound, noTestFound } from '../runOnR';
 import type { StepOf } from '../trace';

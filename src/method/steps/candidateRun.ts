@@ -1,4 +1,5 @@
-import { fileOf, functionOf, isFailure, type TestResult } from '../../domain/outcome';
+import { isFailure, type TestResult } from '../../domain/outcome';
+import { fileOf, functionOf } from '../../domain/testId';
 import { findTests } from '../../python/tests';
 import { unknownText } from '../estimate/unknownText';
 import type { ModelView } from '../modelView';

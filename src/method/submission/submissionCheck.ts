@@ -1,6 +1,7 @@
 import { listed } from '../../domain/text';
 import { eachOnce, lostInRun, lostInWords } from '../../evaluation/lostTests';
-import { functionOf, isFailure, standing, type TestResult } from '../../domain/outcome';
+import { isFailure, standing, type TestResult } from '../../domain/outcome';
+import { functionOf } from '../../domain/testId';
 import { throwIfAborted } from '../../domain/work';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { ModelView } from '../modelView';

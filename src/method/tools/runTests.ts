@@ -1,13 +1,7 @@
 import { listed } from '../../domain/text';
 import { z } from 'zod';
-import {
-  functionOf,
-  isFailure,
-  outcomes,
-  standing,
-  type Outcome,
-  type TestResult,
-} from '../../domain/outcome';
+import { isFailure, outcomes, standing, type Outcome, type TestResult } from '../../domain/outcome';
+import { functionOf } from '../../domain/testId';
 import { HumanError } from '../../domain/work';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { RunOnR } from '../runOnR';

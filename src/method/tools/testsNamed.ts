@@ -1,4 +1,4 @@
-import { fileOf, functionOf } from '../../domain/outcome';
+import { fileOf, functionOf } from '../../domain/testId';
 import { HumanError } from '../../domain/work';
 import { applyPatch } from '../../patch/applyPatch';
 import { isTestPath } from '../../patch/testFiles';

@@ -1,11 +1,6 @@
 import { lineStates, type ChangeCoverage, type CoveredLine } from '../../domain/changeCoverage';
-import {
-  fileOf,
-  functionOf,
-  type TestResult,
-  transitionWords,
-  type TestTransition,
-} from '../../domain/outcome';
+import { type TestResult, transitionWords, type TestTransition } from '../../domain/outcome';
+import { fileOf, functionOf } from '../../domain/testId';
 import {
   harnessGrade,
   isReproduction,

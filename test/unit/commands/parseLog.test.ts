@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { HumanError } from '../../../src/domain/work';
 import { parseLogCommand, type ParseLogOptions } from '../../../src/commands/parseLog';
 import type { CommandContext } from '../../../src/commands/context';
-import { noSatellites } from './noSatellites';
 
 describe('swt-bench parse-log', () => {
   let folder = '';
@@ -28,7 +27,6 @@ describe('swt-bench parse-log', () => {
       signal: new AbortController().signal,
       assets: '',
       bundled: { dataset: '', predictions: '', source: '' },
-      satellites: noSatellites,
     };
     const status = await parseLogCommand(path, options, context);
     return { status, stdout, stderr };

@@ -6,7 +6,6 @@ import { HumanError } from '../../../src/domain/work';
 import type { CommandContext } from '../../../src/commands/context';
 import { statisticsCommand } from '../../../src/commands/statistics';
 import { triageCommand, type TriageOptions } from '../../../src/commands/triage';
-import { noSatellites } from './noSatellites';
 
 const diff = (path: string): string =>
   `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n`;
@@ -46,7 +45,6 @@ describe('commands on what a person and the machine found out', () => {
       signal: new AbortController().signal,
       assets: '',
       bundled: { dataset: '', predictions: '', source: '' },
-      satellites: noSatellites,
     };
     return { context, out: () => out, err: () => err };
   }

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
-  fileOf,
-  functionOf,
   standing,
   syntaxErrorOf,
   unrelatedReason,
   type Outcome,
   type TestResult,
 } from '../../../src/domain/outcome';
+import { fileOf, functionOf } from '../../../src/domain/testId';
 
 const test = 'tests/test_a.py::A::test_x';
 

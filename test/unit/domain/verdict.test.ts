@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
-  functionOf,
   standing,
   type Outcome,
   pairResults,
   type TestTransition,
 } from '../../../src/domain/outcome';
+import { functionOf } from '../../../src/domain/testId';
 import { gradeStrict, ungraded, type Verdict } from '../../../src/domain/verdict';
 
 type Sides = readonly [Outcome, Outcome];

@@ -16,7 +16,6 @@ import { studyJsonSchema, studyReportSchema } from '../../../src/study/studyRepo
 import { publishedRows } from '../../../src/study/published';
 import { assertPublished } from './publishedSchema';
 import { simulatedRuns, writeHarnessRun, writeSimulatedRun } from '../../bench/manyRuns';
-import { noSatellites } from '../commands/noSatellites';
 
 let folder = '';
 beforeEach(async () => {
@@ -275,7 +274,6 @@ describe('swt-bench report', () => {
         signal: new AbortController().signal,
         assets: folder,
         bundled: { dataset: '', predictions: '', source: '' },
-        satellites: noSatellites,
       },
     );
     return { status, stdout, stderr };

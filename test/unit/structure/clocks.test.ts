@@ -36,7 +36,7 @@ describe('durations and limits of time', () => {
       'method/models/retrying.ts',
       'method/models/serverError.ts',
       // Times of files.
-      'repository/owner.ts',
+      'repository/lock.ts',
     ]);
   });
 });

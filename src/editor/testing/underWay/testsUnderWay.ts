@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { functionOf, type Outcome, type Side } from '../../../domain/outcome';
+import { type Outcome, type Side } from '../../../domain/outcome';
+import { functionOf } from '../../../domain/testId';
 import type { TestUnderWay } from './testUnderWay';
 
 /** One run, from its request to its end. */

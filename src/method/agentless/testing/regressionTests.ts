@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { functionOf, standing } from '../../../domain/outcome';
+import { standing } from '../../../domain/outcome';
+import { functionOf } from '../../../domain/testId';
 import { reportInPrompt, type Prompt } from '../../prompts';
 import { findTests } from '../../../python/tests';
 import type { ModelView } from '../../modelView';

@@ -372,11 +372,11 @@ describe('rows of tests', () => {
       message: 'odd\nand more',
     };
     assert.deepEqual(row(result), {
-      label: 'A::test_a',
+      label: 'A › test_a',
       description: 'failed on R in 0.25 s: ValueError: odd',
       tooltip: 'tests/a.py::A::test_a\nfailed on R in 0.25 s\nodd\nand more',
       icon: { id: 'error' },
-      spoken: 'A::test_a. failed on R in 0.25 s: ValueError: odd. tests/a.py::A::test_a. and more',
+      spoken: 'A › test_a. failed on R in 0.25 s: ValueError: odd. tests/a.py::A::test_a. and more',
     });
     assert.deepEqual(below({ kind: 'test', result }), []);
   });

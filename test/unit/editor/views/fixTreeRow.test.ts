@@ -107,8 +107,8 @@ describe('the Fixes view', () => {
         return [label, description, icon?.id];
       }),
       [
-        ['A::test_a', 'with the fix: passes; on R: fails', 'pass'],
-        ['A::test_b', 'with the fix: did not run; on R: fails', 'circle-slash'],
+        ['A › test_a', 'with the fix: passes; on R: fails', 'pass'],
+        ['A › test_b', 'with the fix: did not run; on R: fails', 'circle-slash'],
       ],
     );
     const edited = shown([run], () => ({ found: { tests }, isCurrent: false }));

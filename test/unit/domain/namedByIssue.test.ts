@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { isNamedByIssue } from '../../../src/domain/missingName';
+import { isNamedByIssue } from '../../../src/domain/outcome';
 
 describe('what the issue names', () => {
   const named = (issue: string, message: string, test = 't.py::test_x'): boolean =>
