@@ -56,6 +56,7 @@ export function guardedEngine(engine: Engine, limits: EngineLimits = defaultLimi
       return engine.environment;
     },
     ...(engine.machine === undefined ? {} : { machine: engine.machine }),
+    ...(engine.sandboxBytes === undefined ? {} : { sandboxBytes: engine.sandboxBytes }),
     prepare: (instance, trees, work) => guard.prepare(instance, trees, work),
     dispose: () => engine.dispose(),
   };

@@ -104,18 +104,18 @@ function redactingSandbox(sandbox: Sandbox): Sandbox {
 function watching(request: RunRequest): { watched: RunRequest; end: () => void } {
   const { onOutput, onOutcome } = request;
   const stream = redactedStream(redactKeys, longestKey());
-  const tell = (text: string): void => {
+  const pass = (text: string): void => {
     if (text !== '') onOutput?.(text);
   };
   return {
     watched: {
       ...request,
-      ...(onOutput !== undefined && { onOutput: (text) => tell(stream.write(text)) }),
+      ...(onOutput !== undefined && { onOutput: (text) => pass(stream.write(text)) }),
       ...(onOutcome !== undefined && {
         onOutcome: (test, outcome) => onOutcome(redactKeys(test), outcome),
       }),
     },
-    end: () => tell(stream.end()),
+    end: () => pass(stream.end()),
   };
 }
 

@@ -3,11 +3,11 @@ import { EngineGone, EngineTrouble } from '../docker/connection/engineProblem';
 
 /** The quota of the namespace leaves no room for a pod at present, which is worth waiting for. */
 export class QuotaUsed extends EngineTrouble {
-  /** @param said what the API says of the quota */
+  /** @param reason what the API says of the quota */
   constructor(
     message: string,
     advice: string,
-    readonly said: string,
+    readonly reason: string,
   ) {
     super(message, advice);
   }
@@ -29,10 +29,10 @@ export function apiStatus(error: unknown): number | undefined {
 export function clusterProblem(error: unknown, where: string, doing: string): HumanError {
   if (error instanceof HumanError) return error;
   const status = apiStatus(error);
-  const said = saidBy(error);
+  const reason = reasonIn(error);
   if (status === undefined) {
     return new EngineGone(
-      `The Kubernetes API at ${where} does not answer, while ${doing}: ${said}`,
+      `The Kubernetes API at ${where} does not answer, while ${doing}: ${reason}`,
       'Look whether the cluster can be reached: kubectl get pods',
     );
   }
@@ -43,39 +43,39 @@ export function clusterProblem(error: unknown, where: string, doing: string): Hu
     );
   }
   if (status === 403) {
-    const isQuota = /exceeded quota/i.test(said);
+    const isQuota = /exceeded quota/i.test(reason);
     if (isQuota) {
       return new QuotaUsed(
-        `The quota of the namespace leaves no room, while ${doing}: ${said}`,
+        `The quota of the namespace leaves no room, while ${doing}: ${reason}`,
         'Use fewer --workers, or less --memory and --cpus',
-        said.replace(/^.*?(?=exceeded quota)/i, ''),
+        reason.replace(/^.*?(?=exceeded quota)/i, ''),
       );
     }
     return new HumanError(
-      `You may not do this in the cluster at ${where}, ${doing}: ${said}`,
+      `You may not do this in the cluster at ${where}, ${doing}: ${reason}`,
       'docs/kubernetes.md has the role that the engine needs',
     );
   }
   if (status === 404) {
     return new HumanError(
-      `The cluster at ${where} has no such thing, while ${doing}: ${said}`,
+      `The cluster at ${where} has no such thing, while ${doing}: ${reason}`,
       'Look at --namespace and --kube-context',
     );
   }
   if (status === 429 || status >= 500) {
     return new EngineTrouble(
-      `The Kubernetes API at ${where} is in trouble (status ${status}), while ${doing}: ${said}`,
+      `The Kubernetes API at ${where} is in trouble (status ${status}), while ${doing}: ${reason}`,
       'Repeat it; the API server may be back soon',
     );
   }
   return new HumanError(
-    `The Kubernetes API at ${where} refuses (status ${status}), ${doing}: ${said}`,
+    `The Kubernetes API at ${where} refuses (status ${status}), ${doing}: ${reason}`,
     'Look at the settings of the engine',
   );
 }
 
 /** The message of the API's `Status` object, or of the error itself; on one line. */
-function saidBy(error: unknown): string {
+function reasonIn(error: unknown): string {
   const { body } = error as { readonly body?: unknown };
   const text = typeof body === 'string' ? messageIn(body) : messageOf(error);
   return text.replace(/\s+/g, ' ').slice(0, 400);

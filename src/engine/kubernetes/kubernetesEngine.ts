@@ -106,8 +106,8 @@ interface PlacedWork extends WorkspaceWork {
   readonly placing: Placing;
   /** `performance.now()` when waiting for room and for the image is over. */
   readonly until: number;
-  /** What was said about waiting so far. */
-  readonly told: AwaitedPod['told'];
+  /** What was reported about waiting so far. */
+  readonly reported: AwaitedPod['reported'];
 }
 
 class KubernetesEngine {
@@ -271,11 +271,11 @@ class KubernetesEngine {
     const ending = this.ending.signal;
     const signal = work.signal === undefined ? ending : AbortSignal.any([work.signal, ending]);
     const until = performance.now() + this.options.settings.pendingMinutes * 60_000;
-    const told = { progress: '', isLogged: false };
+    const reported = { progress: '', isLogged: false };
     const open =
       (side: Side): Opening<PodSandbox> =>
       async (placing) =>
-        spares?.take(side) ?? this.openSandbox(place, side, { ...work, until, told, placing });
+        spares?.take(side) ?? this.openSandbox(place, side, { ...work, until, reported, placing });
     const opened = await this.turns.open(asked.map(open), {
       signal,
       remove: (each) => each.remove(),
@@ -374,7 +374,7 @@ class KubernetesEngine {
     image: string,
     { instance, hasNetwork }: PlaceOfPods,
     side: Side,
-    { reporter, until, told, program, placing }: PlacedWork,
+    { reporter, until, reported, program, placing }: PlacedWork,
   ): Promise<SandboxPod> {
     const { shared, settings } = this.options;
     const folder = instance.environment?.folder ?? defaultFolder;
@@ -387,7 +387,7 @@ class KubernetesEngine {
         instance: instance.id,
         hasNetwork,
         about: await containerLabels('pair', purpose),
-        ...{ avoided: this.avoided, until, told, program, onPlaced: placing.placed },
+        ...{ avoided: this.avoided, until, reported, program, onPlaced: placing.placed },
       },
       { reporter, signal: placing.signal },
     );

@@ -117,8 +117,8 @@ function begin<T>(
   const signal = AbortSignal.any(signals);
   let failure: { readonly error: unknown } | undefined;
   let missing = openings.length;
-  let tell: () => void = () => undefined;
-  const placed = new Promise<void>((resolve) => (tell = resolve));
+  let resolvePlaced: () => void = () => undefined;
+  const placed = new Promise<void>((resolve) => (resolvePlaced = resolve));
   // Repeated, since a pod that nobody needs may only be starting now.
   const shortage = setInterval(work.onShort, times.short);
   let release: NodeJS.Timeout | undefined;
@@ -130,7 +130,7 @@ function begin<T>(
     }
     clearInterval(shortage);
     clearTimeout(release);
-    tell();
+    resolvePlaced();
   };
   const started = openings.map(async (open) => {
     let isPlaced = false;

@@ -31,8 +31,8 @@ export interface AwaitedPod {
   readonly roomUntil: number;
   /** Called whenever the pod is seen to have a node. */
   readonly onPlaced: () => void;
-  /** What was said so far, which pods that replace one another share. */
-  readonly told: { progress: string; isLogged: boolean };
+  /** What was reported so far, which pods that replace one another share. */
+  readonly reported: { progress: string; isLogged: boolean };
 }
 
 /** How a pod was lost. */
@@ -77,7 +77,7 @@ export class PodWatch {
         return;
       } catch (error) {
         if (!(error instanceof QuotaUsed)) throw error;
-        this.tell(pod, { is: 'waiting', for: 'room', why: error.said });
+        this.report(pod, { is: 'waiting', for: 'room', why: error.reason });
       } finally {
         this.waiting.delete(pod.name);
       }
@@ -113,7 +113,7 @@ export class PodWatch {
           if (state.is === 'running') return state;
           if (goal === 'program' && state.for === 'program') return state;
           if (needsRoom && performance.now() >= pod.roomUntil) return state;
-          this.tell(pod, state);
+          this.report(pod, state);
         }
         await pause(interval(look), pod.signal);
       }
@@ -123,17 +123,17 @@ export class PodWatch {
   }
 
   /** Says what waits for what. @throws HumanError when the limit is over */
-  private tell(pod: AwaitedPod, state: PodState & { is: 'waiting' }): void {
+  private report(pod: AwaitedPod, state: PodState & { is: 'waiting' }): void {
     const { memoryMb } = this.limits;
     this.waiting.set(pod.name, state);
     const words = waitingWords([...this.waiting.values()], memoryMb);
-    if (words !== pod.told.progress) {
+    if (words !== pod.reported.progress) {
       pod.reporter.progress(`${pod.instance}: waiting for pods: ${words}`);
     }
-    pod.told.progress = words;
+    pod.reported.progress = words;
     // Logs without a terminal show no progress, and this may take an hour.
-    if (!pod.told.isLogged && state.for === 'room' && state.why !== '') {
-      pod.told.isLogged = true;
+    if (!pod.reported.isLogged && state.for === 'room' && state.why !== '') {
+      pod.reported.isLogged = true;
       pod.reporter.log(`${pod.instance}: a pod waits for room: ${waitingWords([state], memoryMb)}`);
     }
     if (performance.now() > pod.until) throw this.late(pod, state);

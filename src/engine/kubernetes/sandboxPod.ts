@@ -59,8 +59,8 @@ interface SandboxPodRequest extends Omit<PodRequest, 'avoid' | 'programBytes'> {
   readonly until: number;
   /** The pod has a node. */
   readonly onPlaced: () => void;
-  /** What was said about waiting so far. */
-  readonly told: AwaitedPod['told'];
+  /** What was reported about waiting so far. */
+  readonly reported: AwaitedPod['reported'];
 }
 
 /**
@@ -86,14 +86,14 @@ async function startOnce(
   { signal, reporter }: EngineWork,
   size: number | undefined,
 ): Promise<SandboxPod | undefined> {
-  const { cluster, watch, instance, until, onPlaced, told, program, pythons } = request;
+  const { cluster, watch, instance, until, onPlaced, reported, program, pythons } = request;
   const { core, namespace } = cluster;
   throwIfAborted(signal);
   const image = mirrored(request.image, request.settings.kubernetes.mirrors);
   const avoid = request.avoided.present;
   const body = podSpec({ ...request, image, avoid: avoid.nodes, programBytes: size });
   const name = body.metadata?.name ?? '';
-  const about = { name, instance, image, signal, reporter, told };
+  const about = { name, instance, image, signal, reporter, reported };
   const awaited: AwaitedPod = { ...about, until, roomUntil: avoid.until, onPlaced };
   const losing = { isLost: false };
   const remove = (): Promise<void> => removePod(cluster, name, losing.isLost);

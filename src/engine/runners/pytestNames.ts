@@ -52,11 +52,11 @@ class Outcomes {
   readonly all = new Map<string, string>();
   private readonly failedInParts = new Set<string>();
 
-  add(name: string, said: string): void {
+  add(name: string, status: string): void {
     if (name === '') return;
-    if (!said.startsWith('SUB')) {
-      if (!this.failedInParts.has(name) || said === 'ERROR') this.all.set(name, said);
-    } else if (said.startsWith('SUBFAIL')) {
+    if (!status.startsWith('SUB')) {
+      if (!this.failedInParts.has(name) || status === 'ERROR') this.all.set(name, status);
+    } else if (status.startsWith('SUBFAIL')) {
       this.failedInParts.add(name);
       if (this.all.get(name) !== 'ERROR') this.all.set(name, 'FAILED');
     }

@@ -189,7 +189,7 @@ export class BuildContainer {
     private readonly end: () => Promise<void>,
   ) {}
 
-  /** Does work once nobody waits for this container any more. An error of it is only told. */
+  /** Does work once nobody waits for this container any more. An error of it is only logged. */
   afterwards(work: () => Promise<void>): void {
     this.later.push(work);
   }
@@ -324,10 +324,10 @@ export class BuildContainer {
   ): LimitReached {
     const { limits, log } = this.place;
     const { what, todo } = limitWords(hit, limits);
-    const said = output === '' ? '' : `, and ended with: ${lineOfProblem(lastLines(output, 2))}`;
+    const last = output === '' ? '' : `, and ended with: ${lineOfProblem(lastLines(output, 2))}`;
     return new LimitReached(
       hit,
-      `Could not ${doing}: ${what}${said}`,
+      `Could not ${doing}: ${what}${last}`,
       `${todo}. The log: ${log.path}`,
     );
   }

@@ -120,8 +120,8 @@ export const permissionAdvice =
  * `(HTTP code 404) no such container - No such container: …`.
  */
 export function engineText(error: unknown): string {
-  const said = (error as { json?: { message?: unknown } } | undefined)?.json?.message;
-  const raw = typeof said === 'string' ? said : messageOf(error);
+  const reason = (error as { json?: { message?: unknown } } | undefined)?.json?.message;
+  const raw = typeof reason === 'string' ? reason : messageOf(error);
   return lineOfProblem(raw.replace(/^\(HTTP code \d+\)\s+[^-]*-\s*/, ''));
 }
 

@@ -50,7 +50,7 @@ class SshConnection extends Duplex {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #address: SshAddress;
   readonly #program: Program;
-  #said = '';
+  #complaint = '';
   #ended = false;
   #exit: number | string | undefined;
 
@@ -81,7 +81,7 @@ class SshConnection extends Duplex {
       this.#finish();
     });
     child.stderr.on('data', (chunk: Buffer) => {
-      this.#said = (this.#said + chunk.toString('utf8')).slice(-4096);
+      this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-4096);
     });
     // Errors of the streams are ignored: the end of the process says more than a failed write.
     for (const stream of [child.stdin, child.stdout, child.stderr]) {
@@ -122,23 +122,23 @@ class SshConnection extends Duplex {
   }
 
   #problem(exit: number | string): EngineGone {
-    const said = lineOfProblem(this.#said.trim().split('\n').slice(-2).join('; '));
+    const reason = lineOfProblem(this.#complaint.trim().split('\n').slice(-2).join('; '));
     const { host } = this.#address;
-    const text = said === '' ? `ssh ended with ${exit}` : said;
+    const text = reason === '' ? `ssh ended with ${exit}` : reason;
     const login = `Try in a terminal: ssh ${host} ${this.#program} version`;
-    if (exit === 127 || /command not found|not recognized as/i.test(said)) {
+    if (exit === 127 || /command not found|not recognized as/i.test(reason)) {
       return new NoProgramThere(
         `there is no ${this.#program} on ${host}: ${text}`,
         `Install it there, on the PATH of commands that ssh runs. ${login}`,
       );
     }
-    if (/permission denied \(|too many authentication failures/i.test(said)) {
+    if (/permission denied \(|too many authentication failures/i.test(reason)) {
       return new EngineGone(
         `ssh cannot log in to ${host}: ${text}`,
         `Log in with a key that needs no question, by an agent (ssh-add, ssh-copy-id). ${login}`,
       );
     }
-    if (/host key verification failed/i.test(said)) {
+    if (/host key verification failed/i.test(reason)) {
       return new EngineGone(
         `ssh does not know the key of ${host}: ${text}`,
         `Log in once in a terminal to accept it: ssh ${host}`,

@@ -67,7 +67,7 @@ describe('waiting for a pod', () => {
   });
   const pod = (more: Partial<AwaitedPod> = {}): AwaitedPod => ({
     ...{ name: 'p', instance: 'octo__cat-1', image: 'i', signal: undefined },
-    ...{ until: later(), roomUntil: Infinity, told: { progress: '', isLogged: false } },
+    ...{ until: later(), roomUntil: Infinity, reported: { progress: '', isLogged: false } },
     onPlaced: () => (placed += 1),
     reporter: { progress: (line) => void said.push(line), log: (line) => void said.push(line) },
     ...more,
