@@ -144,7 +144,7 @@ const neverTheAnswerInEditor = {
           },
           {
             regex:
-              '/(?:openInstance|documents|goldenDiff|goldenFiles|compareWithGolden|comparisonDocuments|keptEvaluation)$',
+              '/(?:openInstance|documents|documentText|goldenDiff|compareWithGolden|mutants|keptEvaluation)$',
             message: 'What leads to the answer is for the developer: take an InstanceForModels.',
           },
         ],

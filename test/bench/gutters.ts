@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util';
 import { type CoveredLine, changeCoverageOf } from '../../src/domain/changeCoverage';
 import { marksOfFixed, marksOfR, marksOfWorkspace } from '../../src/editor/coverage/coverageMarks';
-import { lineMap } from '../../src/editor/coverage/lineMap';
+import { lineMap } from '../../src/editor/coverage/workspaceLines';
 import { inDiffOrder, neighbour } from '../../src/editor/coverage/diffOrder';
 import { linesBySide } from '../../src/editor/coverage/shownCoverage';
 import { changeBlocks, changedLines } from '../../src/patch/changedLines';

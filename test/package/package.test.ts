@@ -12,7 +12,6 @@ import launch from '../../.vscode/launch.json';
 import { tasks } from '../../.vscode/tasks.json';
 import manifest from '../../package.json';
 import texts from '../../package.nls.json';
-import { issueViewType } from '../../src/editor/issue/viewType';
 import {
   candidateCommandIds,
   fixCommandIds,
@@ -24,6 +23,7 @@ import {
   dashboardViewType,
   trajectoryViewType,
   inlineCommandIds,
+  issueViewType,
   listCommandIds,
   modelCommandIds,
   runCommandIds,

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { ProgramContext } from '../../src/commands/registerCommand';
 import { registerEvaluate } from '../../src/commands/evaluate';
-import { inTermsOfSettings } from '../../src/editor/shell/settingNames/inTermsOfSettings';
+import { inTermsOfSettings } from '../../src/editor/shell/inTermsOfSettings';
 import { mcpArguments } from '../../src/editor/tools/mcpArguments';
 import type { EngineDescriptor, EngineRequest } from '../../src/engine/descriptor';
 import { engines, runsInContainers, variablesOf } from '../../src/engine/engines';

@@ -14,7 +14,7 @@ const program = process.env['SWT_BENCH_AGENT'] ?? '';
 const set = (key: string, value: unknown): Thenable<void> =>
   vscode.workspace.getConfiguration().update(key, value, vscode.ConfigurationTarget.Global);
 const row = (what: string, is: (row: Row) => boolean, limit?: number): Promise<Row> =>
-  waitFor(what, async () => (await visible.treeRows('Candidates')).find(is), limit);
+  waitFor(what, async () => (await visible.treeRows('Generated')).find(is), limit);
 const said = (text: RegExp, limit?: number): Promise<string> =>
   waitFor(
     `a message with ${text}`,
@@ -67,7 +67,7 @@ describe('an agent of the Agent Client Protocol in VS Code', () => {
     await inQuickInput.choose(model, 'Which Model?');
     await said(/The Good Agent: candidate 1, finished after 1 call/, patience);
     await done;
-    await vscode.commands.executeCommand('swt-bench.candidates.focus');
+    await vscode.commands.executeCommand('swt-bench.generated.focus');
     assert.equal(models.asked.length, 1);
     assert.equal(models.asked[0]?.model, 'the-model');
     const { description } = await row('the candidate', ({ label }) => label === 'Candidate 1');

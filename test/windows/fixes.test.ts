@@ -18,7 +18,7 @@ const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
 const propose = (): Thenable<unknown> =>
   run('proposeFixes', { method: 'rag', model: 'vscode/swt-test/scripted' });
 const row = (what: string, is: (row: Row) => boolean): Promise<Row> =>
-  waitFor(what, async () => (await visible.treeRows('Fixes')).find(is));
+  waitFor(what, async () => (await visible.treeRows('Generated')).find(is));
 const root = (): string => {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   assert.ok(folder);
@@ -37,7 +37,7 @@ describe('Propose Fixes', () => {
   it('offers the methods, and shows the fix that the model proposes, as a diff', async () => {
     models.script(inDiff(goldenPatch));
     await propose();
-    await run('fixes.focus');
+    await run('generated.focus');
     await row('the run', ({ label, description }) => label === 'RAG' && /1 fix$/.test(description));
     const [asked] = models.requests;
     assert.ok(asked);
@@ -88,7 +88,7 @@ describe('Propose Fixes', () => {
       for (const [key, value] of Object.entries(settings(server.url))) await set(key, value);
       // Makes room for the stages.
       await hands.click({ selector: '.pane-header', text: 'Change Coverage' });
-      await run('fixes.focus');
+      await run('generated.focus');
     });
     after(async () => {
       const keys = Object.keys(settings(''));
@@ -139,7 +139,7 @@ describe('Propose Fixes', () => {
       await inQuickInput.choose(model, 'Which Model?');
       await asking;
       await waitFor('both runs', async () => {
-        const rows = await visible.treeRows('Fixes');
+        const rows = await visible.treeRows('Generated');
         return rows.filter(({ label }) => label === 'Agentless').length === 2;
       });
       await fixesOf(/2 fixes$/);
@@ -152,7 +152,9 @@ describe('Propose Fixes', () => {
     it('runs the tests of the author on every fix', async () => {
       await run('runTestsOnAllFixes');
       await fixesOf(/2 fixes · all of your tests pass with \d of 2$/);
-      const found = (await visible.treeRows('Fixes')).filter(({ label }) => /^Fix \d/.test(label));
+      const found = (await visible.treeRows('Generated')).filter(({ label }) =>
+        /^Fix \d/.test(label),
+      );
       assert.ok(found.length > 0);
       for (const { description } of found) {
         assert.match(description, /^\d+ of \d+ of your tests pass/);

@@ -57,7 +57,7 @@ const clean = async (): Promise<void> => {
   execFileSync('git', ['clean', '-fdq'], { cwd: root() });
 };
 
-const rows = (): Promise<Row[]> => visible.treeRows('Candidates');
+const rows = (): Promise<Row[]> => visible.treeRows('Generated');
 const row = (what: string, is: (row: Row) => boolean, limit?: number): Promise<Row> =>
   waitFor(what, async () => (await rows()).find(is), limit);
 const said = (text: RegExp): Promise<string> =>
@@ -133,7 +133,7 @@ describe('Generate Reproducing Tests', () => {
     await inQuickInput.choose('ZeroShot', 'Which Method?');
     await inQuickInput.choose('Scripted', 'Which Model?');
     await done;
-    await vscode.commands.executeCommand('swt-bench.candidates.focus');
+    await vscode.commands.executeCommand('swt-bench.generated.focus');
     await row('the run', ({ label, description }) =>
       [label === 'ZeroShot', description === 'vscode/swt-test/scripted · 1 candidate'].every(
         Boolean,

@@ -22,7 +22,7 @@ function bundled(name: string): string {
   return row.model_patch;
 }
 
-const rows = (): Promise<Row[]> => visible.treeRows('Candidates');
+const rows = (): Promise<Row[]> => visible.treeRows('Generated');
 const told = (all: readonly Row[]): string[] =>
   all
     .filter(({ level }) => level <= 2)
@@ -30,7 +30,7 @@ const told = (all: readonly Row[]): string[] =>
 const row = (what: string, is: (row: Row) => boolean): Promise<Row> =>
   waitFor(what, async () => (await rows()).find(is));
 const show = async (): Promise<void> => {
-  await vscode.commands.executeCommand('swt-bench.candidates.focus');
+  await vscode.commands.executeCommand('swt-bench.generated.focus');
 };
 const previewed = (): Promise<vscode.TextDocument> =>
   waitFor('the preview', () =>

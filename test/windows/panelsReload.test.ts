@@ -59,12 +59,12 @@ async function showOwnSteps(): Promise<void> {
   await run('generate', { method: 'tools', model: 'vscode/swt-test/scripted' });
   await run('candidates.focus');
   await waitFor('the candidate', async () =>
-    (await visible.treeRows('Candidates')).find(({ description }) =>
+    (await visible.treeRows('Generated')).find(({ description }) =>
       /^chosen · W · fails/.test(description),
     ),
   );
   await waitFor('its steps', async () => {
-    const row = (await visible.treeRows('Candidates')).find(({ label }) => label === 'Steps');
+    const row = (await visible.treeRows('Generated')).find(({ label }) => label === 'Steps');
     if (row?.expanded === false) {
       await hands.click({ selector: '.monaco-list-row', text: 'Steps' });
     }

@@ -17,7 +17,7 @@ const fired = (): string[] => {
 /** Opens the views of the container and the Testing view, as a person does. */
 async function lookAtEverything(): Promise<void> {
   await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
-  for (const view of ['instance', 'changeCoverage', 'instancesBeside', 'runsBeside']) {
+  for (const view of ['instance', 'changeCoverage', 'instances', 'runs']) {
     await vscode.commands.executeCommand(`swt-bench.${view}.focus`);
   }
   await vscode.commands.executeCommand('workbench.view.testing.focus');

@@ -3,21 +3,23 @@ import { issueText } from '../../method/toolCalls/toolPrompts';
 import { tools } from '../../method/tools/tools';
 import * as vscode from 'vscode';
 import type { InstanceForModels } from '../tools/instanceForModels';
-import { refuseUntrusted } from '../generate/trust';
+import { refuseUntrusted } from '../shell/workspaceTrust';
 import { chatCommands } from '../shell/names';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { withoutLinkMarkup, escapeMarkdown } from '../shell/plainText';
 import { problemText } from '../shell/problems';
 import { askForTestsOfModels } from '../tools/testsOfModels';
 import { callsTools } from '../generate/editorModel';
-import { check } from './check';
 import { Conversation } from './conversation';
 import { explain } from './explain';
 import { answerInstructions, askedFor } from './prompts';
 import { openTurn, whyNoAnswer, type ChatCall, type Turn } from './turn';
 import { improve, reproduce, type Written } from './reproduceAndImprove';
+import { checkSubmission } from '../../method/submission/submissionCheck';
+import { patchOfEditors } from '../instance/patchOfEditors';
+import { submissionPick } from '../verdict/submissionPick';
 
 /** The result of a turn, from which the follow-ups are made. */
-export interface TurnResult extends vscode.ChatResult {
+interface TurnResult extends vscode.ChatResult {
   readonly metadata: { readonly command: string; readonly written: Written };
 }
 
@@ -121,4 +123,25 @@ export function followupsOf(result: vscode.ChatResult): vscode.ChatFollowup[] {
     default:
       return [reproduceNext];
   }
+}
+
+/**
+ * Answers `/check`: whether the tests of the workspace are ready to be submitted, as far as R tells.
+ * No model is asked.
+ *
+ * @throws HumanError, Cancelled
+ */
+async function check({ open, view, stream, work }: Turn): Promise<void> {
+  stream.progress(vscode.l10n.t('Checking the candidate on R'));
+  const candidate = await patchOfEditors(open, work.signal);
+  const { title, placeHolder, entries } = submissionPick(
+    await checkSubmission(view, candidate, { ...work, format: 'unified' }),
+  );
+  const answer = new vscode.MarkdownString('', true);
+  answer.appendMarkdown(`**${title}**\n\n`);
+  for (const { label, detail } of entries) {
+    answer.appendMarkdown(`- ${label}  \n  ${escapeMarkdown(detail)}\n`);
+  }
+  answer.appendMarkdown(`\n${escapeMarkdown(placeHolder)}\n`);
+  stream.markdown(answer);
 }

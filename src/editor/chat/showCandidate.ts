@@ -5,8 +5,7 @@ import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { RunOnR } from '../../method/runOnR';
 import { unsafePath } from '../../patch/unsafePath';
 import { candidateCommandIds } from '../shell/names';
-import { escapeMarkdown } from '../shell/plainText';
-import { fenced } from './fences';
+import { escapeMarkdown, fenced } from '../shell/plainText';
 import type { Turn } from './turn';
 
 /** Most tests that are listed one by one. */

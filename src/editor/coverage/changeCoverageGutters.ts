@@ -9,8 +9,7 @@ import type { FilePatch } from '../../patch/parsedPatch';
 import type { FilesOfR, InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { sideOfUri, sideUri } from '../shell/documents';
 import { scheme } from '../shell/names';
-import { coverageHover, noteAt } from './coverageHover';
-import type { CoverageMarks } from './coverageMarks';
+import type { CoverageMarks, Note } from './coverageMarks';
 import {
   coveredLineAt,
   documentMarks,
@@ -20,10 +19,13 @@ import {
   type MarkedDocument,
   type PlaceOnSide,
 } from './documentMarks';
-import { goldenFilesOf } from './goldenFiles';
-import { mutantsAt, shownMutants } from '../mutants/shownMutants';
+import { goldenFilesOf } from './goldenDiff';
+import { mutantsAt, shownMutants, mutantHoverParts } from './mutantTexts';
 import { shownCoverage } from './shownCoverage';
 import { WorkspaceLines } from './workspaceLines';
+import type { TestedMutant } from '../../mutation/mutant';
+import { hoverMarkdown } from '../shell/draw';
+import { coverageHoverParts, noteFor, noteHover } from './coverageText';
 
 /** The icon of a state, for one kind of theme. Shapes differ as well as colours. */
 export function stateIcon(
@@ -267,3 +269,26 @@ const isSame = (a: Drawn, b: Drawn): boolean =>
   a.files === b.files &&
   a.map === b.map &&
   a.gutterOfR === b.gutterOfR;
+
+/**
+ * State, counts, the candidate's tests that ran the line, and its mutants. Names of tests are
+ * escaped, and code stands in blocks.
+ */
+export const coverageHover = (
+  line: CoveredLine,
+  mutants: readonly TestedMutant[] = [],
+): vscode.MarkdownString =>
+  hoverMarkdown([...coverageHoverParts(line), ...mutantHoverParts(mutants)]);
+
+/** A note at its line (1-based), which must exist in the document. */
+export function noteAt(
+  { line, lines }: Note,
+  document: vscode.TextDocument,
+): vscode.DecorationOptions {
+  const { range, text: code } = document.lineAt(line - 1);
+  return {
+    range,
+    renderOptions: { after: { contentText: noteFor(lines, code.length) } },
+    hoverMessage: hoverMarkdown(noteHover(lines)),
+  };
+}

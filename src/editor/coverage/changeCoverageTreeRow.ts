@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import {
   changeCoverageOf,
   type ChangeCoverage,
@@ -8,7 +8,7 @@ import {
 import type { FilePatch } from '../../patch/parsedPatch';
 import { coverageCell } from '../../results/resultTable';
 import type { LatestVerdict, Revealing } from '../instance/instanceRoles';
-import type { HoverPart } from '../shell/hovers/hoverPart';
+import type { HoverPart } from '../shell/draw';
 import { coverageCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import { coverageHoverParts, lineName, stateInWords, stateName } from './coverageText';
@@ -53,7 +53,6 @@ export function changeCoverageState({
 
 /** The text beside the title of the view, and the one above its rows. */
 export function changeCoverageHeader(
-  l10n: typeof vscode.l10n,
   coverage: ChangeCoverage,
   isCurrent: boolean,
 ): { readonly description: string; readonly message: string } {
@@ -165,25 +164,20 @@ export interface ChangeCoverageTreeRow extends TreeRow {
 
 /** A row of the view. Paths and code are plain text. */
 export function changeCoverageTreeRow(
-  l10n: typeof vscode.l10n,
   node: ChangeCoverageNode,
   missedOnly: boolean,
 ): ChangeCoverageTreeRow {
   switch (node.kind) {
     case 'file':
-      return fileRow(l10n, node, missedOnly);
+      return fileRow(node, missedOnly);
     case 'state':
-      return stateRow(l10n, node);
+      return stateRow(node);
     case 'line':
-      return lineRow(l10n, node);
+      return lineRow(node);
   }
 }
 
-function fileRow(
-  l10n: typeof vscode.l10n,
-  node: FileNode,
-  missedOnly: boolean,
-): ChangeCoverageTreeRow {
+function fileRow(node: FileNode, missedOnly: boolean): ChangeCoverageTreeRow {
   const { path, lines } = node;
   const { covered, executable } = changeCoverageOf(lines);
   const inWords = missedOnly
@@ -203,9 +197,9 @@ function fileRow(
   };
 }
 
-function stateRow(l10n: typeof vscode.l10n, node: StateNode): ChangeCoverageTreeRow {
+function stateRow(node: StateNode): ChangeCoverageTreeRow {
   const { state, lines } = node;
-  const name = stateName(l10n, state);
+  const name = stateName(state);
   return {
     label: name,
     id: idOfNode(node),
@@ -219,14 +213,14 @@ function stateRow(l10n: typeof vscode.l10n, node: StateNode): ChangeCoverageTree
   };
 }
 
-function lineRow(l10n: typeof vscode.l10n, node: LineNode): ChangeCoverageTreeRow {
+function lineRow(node: LineNode): ChangeCoverageTreeRow {
   const { line } = node;
   const code = line.text.trim();
   return {
     label: lineName(line),
     id: idOfNode(node),
     description: code,
-    hover: coverageHoverParts(l10n, line),
+    hover: coverageHoverParts(line),
     state: line.state,
     contextValue: line.state === 'missed' ? 'missedLine' : 'changedLine',
     command: {
@@ -234,6 +228,6 @@ function lineRow(l10n: typeof vscode.l10n, node: LineNode): ChangeCoverageTreeRo
       title: l10n.t('Open Changed Line'),
       arguments: [{ kind: 'line', line } satisfies LineNode],
     },
-    spoken: `${lineName(line)}, ${stateInWords(l10n, line)}, ${code}`,
+    spoken: `${lineName(line)}, ${stateInWords(line)}, ${code}`,
   };
 }

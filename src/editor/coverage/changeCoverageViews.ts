@@ -1,19 +1,31 @@
 import * as vscode from 'vscode';
-import type { CoveredLine } from '../../domain/changeCoverage';
+import type { CoveredLine, ChangeCoverage, LineState } from '../../domain/changeCoverage';
 import { HumanError } from '../../domain/work';
-import { ChangeCoverageGutters } from './changeCoverageGutters';
-import { ChangeCoveragePanel } from './changeCoveragePanel';
-import { lineOfRow } from './changeCoverageTreeRow';
+import { ChangeCoverageGutters, stateIcon } from './changeCoverageGutters';
+import {
+  lineOfRow,
+  changedFileNodes,
+  changeCoverageHeader,
+  changeCoverageNodesBelow,
+  changeCoverageState,
+  changeCoverageTreeRow,
+  nodeOfLine,
+  parentOfNode,
+  type ChangeCoverageNode,
+} from './changeCoverageTreeRow';
 import { coveredLineAt, type PlaceOnSide } from './documentMarks';
-import { showInGoldenDiff } from './goldenDiff';
-import { goldenFilesOf } from './goldenFiles';
-import { showGoldenReach } from './goldenReach';
+import { showInGoldenDiff, goldenFilesOf } from './goldenDiff';
 import { neighbour } from './diffOrder';
-import { coverageCommandIds } from '../shell/names';
+import { coverageCommandIds, contextKeys, viewIds } from '../shell/names';
 import type { FilesOfR, InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { shownCoverage, sideOf } from './shownCoverage';
+import { fileOf, functionOf, namesInWords } from '../../domain/testId';
+import { findTests } from '../../python/tests';
+import { goldenFileUri } from './compareWithGolden';
+import { lineName } from './coverageText';
+import { hoverMarkdown, treeItemOf } from '../shell/draw';
 
-export type CoverageCommand = (typeof coverageCommandIds)[keyof typeof coverageCommandIds];
+type CoverageCommand = (typeof coverageCommandIds)[keyof typeof coverageCommandIds];
 
 /** The views of change coverage, and the commands about a changed line. */
 export class ChangeCoverageViews implements vscode.Disposable {
@@ -130,6 +142,168 @@ export class ChangeCoverageViews implements vscode.Disposable {
     await showInGoldenDiff(this.open, at);
     this.at = at;
     this.cursor = undefined;
+  }
+
+  dispose(): void {
+    for (const each of this.subscriptions) each.dispose();
+  }
+}
+
+/**
+ * Lists the golden tests that run a line which the candidate misses, and opens the chosen one. Asks
+ * before it reveals them.
+ *
+ * @throws HumanError when no golden test runs the line
+ */
+async function showGoldenReach(
+  open: InstanceSource & Revealing & LatestVerdict,
+  line: CoveredLine,
+): Promise<void> {
+  const title = vscode.l10n.t('Show How Golden Tests Reach It');
+  if (!(await open.reveal(title))) return;
+  const reached = open.last?.result.goldenCoverage?.lines.find(
+    (each) => each.change === line.change && each.line === line.line && each.path === line.path,
+  );
+  const where = `${line.path}, ${lineName(line)}`;
+  if (reached === undefined || reached.coveredBy.length === 0) {
+    throw new HumanError(
+      vscode.l10n.t('{0}: no golden test runs this line by itself', where),
+      line.counts.golden > 0
+        ? vscode.l10n.t('It runs when the files of the golden tests are imported')
+        : vscode.l10n.t('Choose a missed line: golden tests run those'),
+    );
+  }
+  const tests = new Map<string, number>();
+  for (const test of reached.coveredBy) {
+    const name = functionOf(test);
+    tests.set(name, (tests.get(name) ?? 0) + (reached.executions[test] ?? 0));
+  }
+  const chosen = await vscode.window.showQuickPick(
+    [...tests].map(([test, count]) => ({
+      label: namesInWords(test),
+      description:
+        count === 1 ? vscode.l10n.t('runs it once') : vscode.l10n.t('runs it {0} times', count),
+      detail: fileOf(test),
+      test,
+    })),
+    {
+      title: vscode.l10n.t('Golden tests that run {0}', where),
+      placeHolder: line.text.trim(),
+    },
+  );
+  if (chosen !== undefined) await openGoldenTest(open, chosen.test);
+}
+
+async function openGoldenTest(open: InstanceSource, test: string): Promise<void> {
+  const path = fileOf(test);
+  const document = await vscode.workspace.openTextDocument(goldenFileUri(path));
+  const python = await open.python();
+  const found = findTests(python, document.getText(), { path }).find((each) => each.id === test);
+  const line = (found?.defLine ?? 1) - 1;
+  await vscode.window.showTextDocument(document, {
+    preview: true,
+    selection: new vscode.Range(line, 0, line, 0),
+  });
+}
+
+/** Every line that the golden patch changes, by file and state, once it is revealed. */
+class ChangeCoveragePanel
+  implements vscode.TreeDataProvider<ChangeCoverageNode>, vscode.Disposable
+{
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeTreeData = this.changed.event;
+  private readonly view: vscode.TreeView<ChangeCoverageNode>;
+  private readonly subscriptions: readonly vscode.Disposable[];
+  private coverage: ChangeCoverage | undefined;
+  private missedOnly = false;
+  private turn = 0;
+
+  constructor(
+    private readonly open: InstanceSource & LatestVerdict & Revealing,
+    private readonly extensionUri: vscode.Uri,
+  ) {
+    this.view = vscode.window.createTreeView(viewIds.changeCoverage, {
+      treeDataProvider: this,
+      showCollapseAll: true,
+    });
+    this.subscriptions = [
+      this.changed,
+      this.view,
+      open.onDidChange(() => void this.refresh()),
+      open.onDidEdit(() => void this.describe()),
+    ];
+    void this.refresh();
+  }
+
+  /** Lists missed lines only, or all. */
+  async showMissedOnly(missedOnly: boolean): Promise<void> {
+    this.missedOnly = missedOnly;
+    await vscode.commands.executeCommand('setContext', contextKeys.missedOnly, missedOnly);
+    this.changed.fire();
+    await this.describe();
+  }
+
+  /** Selects the row of a changed line. The view does not open for it, and takes no focus. */
+  async select(line: CoveredLine): Promise<void> {
+    const node = this.view.visible ? nodeOfLine(await this.top(), line) : undefined;
+    if (node === undefined) return;
+    await this.view.reveal(node, { select: true, focus: false });
+  }
+
+  private async refresh(): Promise<void> {
+    const coverage = shownCoverage(this.open);
+    const state = changeCoverageState(this.open);
+    await vscode.commands.executeCommand('setContext', contextKeys.coverage, state);
+    if (coverage !== this.coverage) {
+      this.coverage = coverage;
+      this.changed.fire();
+    }
+    await this.describe();
+  }
+
+  private async describe(): Promise<void> {
+    const turn = ++this.turn;
+    const { coverage } = this;
+    if (coverage === undefined) {
+      this.view.message = '';
+      this.view.description = '';
+      return;
+    }
+    const current = await this.open.isCurrent().catch(() => false);
+    if (turn !== this.turn) return; // A later change has already drawn the view.
+    const { description, message } = changeCoverageHeader(coverage, current);
+    this.view.description = description;
+    this.view.message = message;
+  }
+
+  async getChildren(node?: ChangeCoverageNode): Promise<ChangeCoverageNode[]> {
+    return node === undefined ? this.top() : changeCoverageNodesBelow(node);
+  }
+
+  async getParent(node: ChangeCoverageNode): Promise<ChangeCoverageNode | undefined> {
+    return parentOfNode(await this.top(), node);
+  }
+
+  private async top(): Promise<ChangeCoverageNode[]> {
+    const { coverage } = this;
+    if (coverage === undefined) return [];
+    const files = await goldenFilesOf(this.open).catch(() => []);
+    return changedFileNodes(coverage, files, this.missedOnly);
+  }
+
+  getTreeItem(node: ChangeCoverageNode): vscode.TreeItem {
+    const row = changeCoverageTreeRow(node, this.missedOnly);
+    const item = treeItemOf(row);
+    if (row.state !== undefined) item.iconPath = this.icon(row.state);
+    if (row.hover !== undefined) item.tooltip = hoverMarkdown(row.hover);
+    return item;
+  }
+
+  private icon(state: LineState): { light: vscode.Uri; dark: vscode.Uri } {
+    return {
+      light: stateIcon(this.extensionUri, state, 'light'),
+      dark: stateIcon(this.extensionUri, state, 'dark'),
+    };
   }
 
   dispose(): void {

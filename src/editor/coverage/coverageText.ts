@@ -1,7 +1,7 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { CoveredLine, LineState } from '../../domain/changeCoverage';
 import { sideName } from '../../domain/outcome';
-import type { HoverPart } from '../shell/hovers/hoverPart';
+import type { HoverPart } from '../shell/draw';
 import { stateSymbol } from '../testing/transitionTexts';
 import { linesByState } from './coverageMarks';
 import { sideOf } from './shownCoverage';
@@ -10,7 +10,7 @@ import { sideOf } from './shownCoverage';
 const mostTests = 10;
 
 /** The name of a state in every view. */
-export function stateName(l10n: typeof vscode.l10n, state: LineState): string {
+export function stateName(state: LineState): string {
   switch (state) {
     case 'newly covered':
       return l10n.t('newly covered');
@@ -23,10 +23,7 @@ export function stateName(l10n: typeof vscode.l10n, state: LineState): string {
   }
 }
 
-function why(
-  l10n: typeof vscode.l10n,
-  { state, lost }: Pick<CoveredLine, 'state' | 'lost'>,
-): string {
+function why({ state, lost }: Pick<CoveredLine, 'state' | 'lost'>): string {
   if (lost === true) {
     return l10n.t('tests of R that the candidate removes or disables ran it at least as often');
   }
@@ -46,11 +43,11 @@ function why(
 export const lineName = (line: CoveredLine): string => `${sideName[sideOf(line)]} ${line.line}`;
 
 /** Meaning of a state: `✗ missed: the golden tests run it, the candidate does not`. */
-export const stateInWords = (l10n: typeof vscode.l10n, line: CoveredLine): string =>
-  `${stateSymbol[line.state]} ${stateName(l10n, line.state)}: ${why(l10n, line)}`;
+export const stateInWords = (line: CoveredLine): string =>
+  `${stateSymbol[line.state]} ${stateName(line.state)}: ${why(line)}`;
 
 /** How often the line ran, by candidate and base tests. */
-function countsInWords(l10n: typeof vscode.l10n, line: CoveredLine): string {
+function countsInWords(line: CoveredLine): string {
   const { base, candidate, golden } = line.counts;
   return l10n.t(
     'Executions on {0}: base tests {1}, candidate {2}, golden tests {3}',
@@ -62,8 +59,8 @@ function countsInWords(l10n: typeof vscode.l10n, line: CoveredLine): string {
 }
 
 /** State, counts, and the candidate's tests that ran the line. Names of tests are plain text. */
-export function coverageHoverParts(l10n: typeof vscode.l10n, line: CoveredLine): HoverPart[] {
-  const said = { plain: `${stateInWords(l10n, line)}\n${countsInWords(l10n, line)}\n` };
+export function coverageHoverParts(line: CoveredLine): HoverPart[] {
+  const said = { plain: `${stateInWords(line)}\n${countsInWords(line)}\n` };
   const { coveredBy, executions } = line;
   if (coveredBy.length === 0) return [said];
   const named = coveredBy.slice(0, mostTests).map((test) => {
@@ -91,14 +88,10 @@ const inSight = { removed: 54, added: 100 } as const;
  *
  * @param length of the code, in characters
  */
-export function noteFor(
-  l10n: typeof vscode.l10n,
-  lines: readonly CoveredLine[],
-  length: number,
-): string {
+export function noteFor(lines: readonly CoveredLine[], length: number): string {
   const room = inSight[lines[0]?.change ?? 'added'];
-  const inWords = noteText(l10n, lines, true);
-  return length + inWords.length < room ? inWords : noteText(l10n, lines, false);
+  const inWords = noteText(lines, true);
+  return length + inWords.length < room ? inWords : noteText(lines, false);
 }
 
 /**
@@ -108,16 +101,12 @@ export function noteFor(
  * @param lines of one side, at least one of them executable
  * @param inWords whether words name the states, else symbols
  */
-function noteText(
-  l10n: typeof vscode.l10n,
-  lines: readonly CoveredLine[],
-  inWords: boolean,
-): string {
+function noteText(lines: readonly CoveredLine[], inWords: boolean): string {
   const [first] = lines;
   const told = linesByState(lines).map(({ state, runs }) => {
     const numbers = runs.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`));
     const symbol = stateSymbol[state];
-    return `${inWords ? `${symbol} ${stateName(l10n, state)}` : symbol} ${numbers.join(', ')}`;
+    return `${inWords ? `${symbol} ${stateName(state)}` : symbol} ${numbers.join(', ')}`;
   });
   const sign = first?.change === 'removed' ? '−' : '+';
   const side = first === undefined ? '' : sideName[sideOf(first)];
@@ -125,10 +114,10 @@ function noteText(
 }
 
 /** The hover of a note: the texts of its lines with their states and counts. */
-export function noteHover(l10n: typeof vscode.l10n, lines: readonly CoveredLine[]): HoverPart[] {
+export function noteHover(lines: readonly CoveredLine[]): HoverPart[] {
   const [first] = lines;
   if (first === undefined) return [];
-  const width = Math.max(...lines.map(({ state }) => stateName(l10n, state).length));
+  const width = Math.max(...lines.map(({ state }) => stateName(state).length));
   // A hover is narrow, so the common indentation is dropped.
   const indents = lines
     .filter(({ text }) => text.trim() !== '')
@@ -137,7 +126,7 @@ export function noteHover(l10n: typeof vscode.l10n, lines: readonly CoveredLine[
   const table = lines.map(({ line, state, text, counts }) =>
     [
       `${line}`.padStart(5),
-      `${stateSymbol[state]} ${stateName(l10n, state).padEnd(width)}`,
+      `${stateSymbol[state]} ${stateName(state).padEnd(width)}`,
       `${counts.base}/${counts.candidate}/${counts.golden}`.padEnd(9),
       text.slice(indent),
     ].join('  '),

@@ -62,3 +62,16 @@ const lineOf = ({ side, line }: PlaceOnSide): SideLine => ({
   side: side === 'base' ? 'old' : 'new',
   line,
 });
+
+/** The path of a file on each side of a diff. A side without the file shows an empty document. */
+interface DiffPair {
+  readonly base: string;
+  readonly fixed: string;
+}
+
+/** The pairs of documents of the golden diff, in the order of the patch. */
+export const diffPairs = (files: readonly FilePatch[]): DiffPair[] =>
+  files.flatMap(({ oldPath, newPath }) => {
+    const [base, fixed] = [oldPath ?? newPath, newPath ?? oldPath];
+    return base === null || fixed === null ? [] : [{ base, fixed }];
+  });

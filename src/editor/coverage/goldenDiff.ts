@@ -1,9 +1,15 @@
 import * as vscode from 'vscode';
 import { sideOfUri, sideUri } from '../shell/documents';
-import { diffPairs } from './diffPairs';
+import { diffPairs } from './diffOrder';
 import type { PlaceOnSide } from './documentMarks';
-import { goldenFilesOf } from './goldenFiles';
 import type { InstanceSource, Revealing } from '../instance/instanceRoles';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { retryingMemoOf } from '../../domain/work';
+import { applyPatch } from '../../patch/applyPatch';
+import { textOf } from '../../patch/bytes';
+import { parseUnified } from '../../patch/parseUnified';
+import type { FilePatch } from '../../patch/parsedPatch';
 
 /** Part of the title of every diff that shows X*, which identifies its tab. */
 const sides = '(R ↔ R∘X*)';
@@ -214,4 +220,25 @@ export async function closeGoldenDiffs(): Promise<void> {
 async function closeTabs(which: (tab: vscode.Tab) => boolean): Promise<void> {
   const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(which);
   await vscode.window.tabGroups.close(tabs);
+}
+
+const known = new WeakMap<object, Promise<readonly FilePatch[]>>();
+
+/**
+ * The files of the golden patch, with the line numbers at which its hunks apply.
+ *
+ * @throws HumanError when the trees are unavailable
+ */
+export function goldenFilesOf(open: InstanceSource): Promise<readonly FilePatch[]> {
+  return retryingMemoOf(known, open, () => read(open));
+}
+
+async function read(open: InstanceSource): Promise<readonly FilePatch[]> {
+  const trees = await open.trees();
+  const golden = parseUnified(trees.golden ?? (await open.instance()).goldenPatch);
+  // In a snapshot the hunks may apply at other lines than the patch says.
+  const applied = await applyPatch(golden, (path) =>
+    readFile(join(trees.base, path)).then(textOf, () => undefined),
+  );
+  return (applied.ok ? applied.placed : golden).files;
 }

@@ -1,9 +1,14 @@
-import type { ChangeCoverage, CoveredLine } from '../../domain/changeCoverage';
+import {
+  type ChangeCoverage,
+  type CoveredLine,
+  changeCoverageOf,
+} from '../../domain/changeCoverage';
 import type { Side } from '../../domain/outcome';
 import type { LatestVerdict, Revealing } from '../instance/instanceRoles';
+import { reportFileSchema } from '../../results/reportSchema';
 
 /** Lines of one side by path, ordered by number. */
-export type LinesOfSide = ReadonlyMap<string, readonly CoveredLine[]>;
+type LinesOfSide = ReadonlyMap<string, readonly CoveredLine[]>;
 
 /**
  * Change coverage of the last verdict. Undefined while the golden patch is hidden, since its lines
@@ -34,4 +39,35 @@ export function linesBySide(coverage: ChangeCoverage): Readonly<Record<Side, Lin
   }
   indexed.set(coverage, made);
   return made;
+}
+
+/**
+ * The change coverage of an instance in a saved report. A report lacks the texts of the lines, which
+ * the open documents show anyway.
+ *
+ * @param text of a `report.json`
+ * @returns undefined when the report cannot be read or has no change coverage
+ */
+export function savedCoverage(text: string, instance: string): ChangeCoverage | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const coverage = reportFileSchema.safeParse(value).data?.[instance]?.strict?.change_coverage;
+  if (coverage === undefined || coverage === null) return undefined;
+  return changeCoverageOf(
+    coverage.lines.map((line) => ({
+      path: line.path,
+      line: line.line,
+      change: line.change,
+      state: line.state,
+      counts: line.counts,
+      coveredBy: line.covered_by,
+      executions: {},
+      text: '',
+      ...(line.lost === true && { lost: true as const }),
+    })),
+  );
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
-import { afterAWhile } from '../shell/afterAWhile';
+import { afterAWhile } from '../shell/progress';
 import { toUnified, type Conversion } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
 import type { PythonParser } from '../../python/parser';

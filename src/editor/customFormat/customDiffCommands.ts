@@ -1,18 +1,31 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { RetryingMemo, Cancelled, HumanError, type Reporter } from '../../domain/work';
+import {
+  RetryingMemo,
+  Cancelled,
+  HumanError,
+  throwIfAborted,
+  type Reporter,
+} from '../../domain/work';
 import { createPythonParser, type PythonParser } from '../../python/parser';
 import { bundledCandidates } from '../instance/bundled';
 import { customDiffCommandIds, customDiffLanguage } from '../shell/names';
 import type { OpenInstance } from '../instance/openInstance';
-import type { InstanceSource } from '../instance/instanceRoles';
+import type { InstanceSource, FilesOfR } from '../instance/instanceRoles';
 import { showProblem } from '../shell/problems';
-import { applyCustomDiff } from './applyCustomDiff';
-import { copyChanges } from './copyChanges';
-import { customDiffOf } from './diffInEditor';
+import { applyCustomDiff, notInEditors } from './applyCustomDiff';
+import { customDiffOf, type DiffInEditor } from './diffInEditor';
 import { CustomDiffLanguageClient } from './languageClient';
 import { Previews } from './previews';
-import { showUnifiedDiff } from './unifiedDiff';
+import { bytesOf } from '../../patch/bytes';
+import { convertCustomDiff, warningsIn } from './convertCustomDiff';
+import { writeCustom } from '../../patch/customFormat';
+import { parseUnified } from '../../patch/parseUnified';
+import type { FileEdit } from '../../patch/makeUnified';
+import { afterAWhile } from '../shell/progress';
+import { withoutLinkMarkup } from '../shell/plainText';
+import { workspaceTree } from './workspaceTree';
+import { workspacePath } from '../shell/workspacePath';
 
 type CommandId = (typeof customDiffCommandIds)[keyof typeof customDiffCommandIds];
 
@@ -106,4 +119,101 @@ function opened(open: OpenInstance | undefined): OpenInstance {
     vscode.l10n.t('No instance is open'),
     vscode.l10n.t('Open one from the Instances view first'),
   );
+}
+
+/**
+ * Opens the unified diff that makes the same changes and that `git apply` accepts. Offers to save
+ * it as a file when an editor cannot hold its bytes.
+ *
+ * @throws HumanError when the custom diff has an error
+ */
+async function showUnifiedDiff(diff: DiffInEditor, python: PythonParser): Promise<void> {
+  const converted = await convertCustomDiff(diff, python);
+  const { patch } = converted.conversion;
+  const document = await vscode.workspace.openTextDocument({ language: 'diff', content: patch });
+  await vscode.window.showTextDocument(document, { preview: false });
+  const hindrance = notInEditors(patch);
+  if (hindrance !== undefined) void offerToSave(patch, hindrance);
+  else {
+    const warnings = warningsIn(converted);
+    if (warnings !== '') void vscode.window.showWarningMessage(warnings);
+  }
+}
+
+async function offerToSave(patch: string, hindrance: string): Promise<void> {
+  const save = vscode.l10n.t('Save As…');
+  const chosen = await vscode.window.showWarningMessage(
+    vscode.l10n.t(
+      'The unified diff {0}. Saved from the editor it would not apply, so save it with this button.',
+      hindrance,
+    ),
+    save,
+  );
+  if (chosen !== save) return;
+  const uri = await vscode.window.showSaveDialog({
+    title: vscode.l10n.t('File for the Diff'),
+    filters: { Diff: ['diff', 'patch'] },
+  });
+  if (uri !== undefined) await vscode.workspace.fs.writeFile(uri, bytesOf(patch));
+}
+
+/**
+ * Copies the author's edits of R, unsaved ones too, to the clipboard as a custom diff.
+ *
+ * @throws HumanError when there are no edits, or none that the format can express; Cancelled
+ */
+async function copyChanges(open: FilesOfR, python: PythonParser): Promise<void> {
+  const title = vscode.l10n.t('Reading the changes in {0}', open.folder.name);
+  const edits = await afterAWhile(title, (signal) => editsIn(open, signal));
+  if (edits.length === 0) {
+    throw new HumanError(
+      vscode.l10n.t('Nothing is changed in {0}', open.folder.name),
+      vscode.l10n.t('Edit a test first'),
+    );
+  }
+  const { text, left } = writeCustom(edits, python);
+  const reasons = left.map(({ path, why }) => `${path} (${why})`).join(', ');
+  if (text === '') {
+    throw new HumanError(
+      vscode.l10n.t('A custom diff cannot express these changes: {0}', reasons),
+      vscode.l10n.t('Use a unified diff: "git diff"'),
+    );
+  }
+  await vscode.env.clipboard.writeText(text);
+  const n = edits.length - left.length;
+  if (left.length > 0) {
+    void vscode.window.showWarningMessage(
+      withoutLinkMarkup(vscode.l10n.t('Copied as a custom diff without {0}.', reasons)),
+    );
+  } else {
+    void vscode.window.showInformationMessage(
+      n === 1
+        ? withoutLinkMarkup(
+            vscode.l10n.t('Copied the changes of {0} as a custom diff.', edits[0]?.path ?? ''),
+          )
+        : vscode.l10n.t('Copied the changes of {0} files as a custom diff.', n),
+    );
+  }
+}
+
+/** What differs from R, on disk or in an editor. */
+async function editsIn(open: FilesOfR, signal: AbortSignal): Promise<FileEdit[]> {
+  const tree = await workspaceTree(open.folder);
+  const paths = new Set<string>();
+  for (const { oldPath, newPath } of parseUnified(await open.candidatePatch(signal)).files) {
+    for (const path of [oldPath, newPath]) if (path !== null) paths.add(path);
+  }
+  for (const { isDirty, uri } of vscode.workspace.textDocuments) {
+    const isHere = vscode.workspace.getWorkspaceFolder(uri) === open.folder;
+    const path = workspacePath(open.folder, uri);
+    if (isDirty && isHere && uri.scheme === 'file' && path !== undefined) paths.add(path);
+  }
+  const edits: FileEdit[] = [];
+  for (const path of [...paths].sort()) {
+    throwIfAborted(signal);
+    if (path.endsWith('.swtdiff')) continue; // A custom diff that was copied before may lie in the workspace.
+    const [before, after] = [await open.textOfR(path), await tree.read(path)];
+    if (before !== after) edits.push({ path, before, after });
+  }
+  return edits;
 }

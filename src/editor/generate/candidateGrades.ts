@@ -7,10 +7,10 @@ import type { Reporter } from '../../domain/work';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import { findingReportSchema } from '../../results/reportSchema';
 import { patchDigest } from '../instance/edits';
-import { withNotification } from '../shell/withNotification';
+import { withNotification } from '../shell/progress';
 import { rowDigest } from '../verdict/keptEvaluation';
 import type { InstanceSource, Revealing, TestsOfInstance } from '../instance/instanceRoles';
-import { refuseUntrusted } from './trust';
+import { refuseUntrusted } from '../shell/workspaceTrust';
 
 /** What R∘X* and X* reveal about a candidate. The developer may see it, no model may. */
 const gradeSchema = z.object({

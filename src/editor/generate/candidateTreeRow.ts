@@ -1,7 +1,9 @@
 import { namesInWords } from '../../domain/testId';
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { findingSentences } from '../../domain/finding';
-import { isFailure, type TestResult } from '../../domain/outcome';
+import { isFailure, type TestResult, type Transition } from '../../domain/outcome';
+import { entryReasons } from '../../domain/verdict';
+import { nothingKnown, type RunEntry } from '../../study/entry';
 import { shownTitle, type MethodCandidate } from '../../method/method';
 import type { RunStep } from '../../method/trace';
 import { bounded } from '../../method/tools/tool';
@@ -20,7 +22,7 @@ import type { Grade, Knowledge } from './candidateGrades';
 import type { Generation } from './generations';
 import { methodOfRecord, outcomeOnR } from './records';
 
-/** What a row of the Candidates view is about. */
+/** What a row about candidates is about. */
 export type CandidateNode =
   | { readonly kind: 'generation'; readonly generation: Generation }
   | {
@@ -47,7 +49,7 @@ interface KnownRow {
   readonly tooltip?: string;
 }
 
-/** What the Candidates view shows. */
+/** What the Generated view shows of candidates. */
 export interface ShownCandidates {
   /** The latest run first. */
   readonly generations: readonly Generation[];
@@ -55,9 +57,8 @@ export interface ShownCandidates {
   readonly knowledge: Pick<Knowledge, 'gradeOf' | 'isShown'>;
 }
 
-/** The rows below a row, or at the top without one. */
+/** The rows below a row, or the runs without one. */
 export function candidateNodes(
-  l10n: typeof vscode.l10n,
   { generations, knowledge }: ShownCandidates,
   node?: CandidateNode,
 ): CandidateNode[] {
@@ -76,7 +77,7 @@ export function candidateNodes(
       return candidate.patch.applies ? [...tests, { ...node, kind: 'knowledge' }] : tests;
     }
     case 'knowledge':
-      return knownRows(l10n, knowledge, node.candidate).map((row) => ({ kind: 'known', row }));
+      return knownRows(knowledge, node.candidate).map((row) => ({ kind: 'known', row }));
     case 'steps':
       return node.generation.acts.map((act) => ({ ...node, kind: 'act', act }));
     case 'writing':
@@ -102,28 +103,20 @@ function candidatesOf(generation: Generation): CandidateNode[] {
 }
 
 /** A row of the view. All texts are plain, since they come from models and tested code. */
-export function candidateTreeRow(
-  l10n: typeof vscode.l10n,
-  shown: ShownCandidates,
-  node: CandidateNode,
-): TreeRow {
-  const row = silentRow(l10n, shown, node);
+export function candidateTreeRow(shown: ShownCandidates, node: CandidateNode): TreeRow {
+  const row = silentRow(shown, node);
   const { label, description = '' } = row;
   // A row without a tooltip has its words, too, since a screen reader cannot read the icon.
   return { ...row, spoken: spokenOf(row) ?? `${label}. ${description}` };
 }
 
 /** A row without the text for a screen reader. */
-function silentRow(
-  l10n: typeof vscode.l10n,
-  { generations, knowledge }: ShownCandidates,
-  node: CandidateNode,
-): TreeRow {
+function silentRow({ generations, knowledge }: ShownCandidates, node: CandidateNode): TreeRow {
   switch (node.kind) {
     case 'generation':
-      return generationRow(l10n, node.generation, node.generation === generations[0]);
+      return generationRow(node.generation, node.generation === generations[0]);
     case 'candidate':
-      return candidateRow(l10n, knowledge, node);
+      return candidateRow(knowledge, node);
     case 'writing':
       return {
         label: l10n.t('Candidate {0}', node.sample),
@@ -131,24 +124,24 @@ function silentRow(
         icon: { id: 'sync~spin' },
       };
     case 'steps':
-      return stepsRow(l10n, node.generation);
+      return stepsRow(node.generation);
     case 'act':
-      return actRow(l10n, node.generation, node.act);
+      return actRow(node.generation, node.act);
     case 'test':
-      return testRow(l10n, node.result as TestResult);
+      return testRow(node.result as TestResult);
     case 'knowledge':
-      return knowledgeRow(l10n, knowledge, node.generation, node.candidate);
+      return knowledgeRow(knowledge, node.generation, node.candidate);
     case 'known':
       return { ...node.row, icon: { id: node.row.icon } };
   }
 }
 
-function generationRow(l10n: typeof vscode.l10n, generation: Generation, isLast: boolean): TreeRow {
+function generationRow(generation: Generation, isLast: boolean): TreeRow {
   const { id, record, state, candidates, acts, chosen, failure } = generation;
   const method = methodOfRecord(record);
   const done =
     acts.length > 0
-      ? stepCount(l10n, acts.length)
+      ? stepCount(acts.length)
       : l10n.t('{0} of {1} answered', candidates.size, record.samples);
   const told =
     state === 'running'
@@ -175,16 +168,16 @@ function generationRow(l10n: typeof vscode.l10n, generation: Generation, isLast:
   };
 }
 
-const stepCount = (l10n: typeof vscode.l10n, count: number): string =>
+const stepCount = (count: number): string =>
   count === 1 ? l10n.t('1 step') : l10n.t('{0} steps', count);
 
 /** Unfolded while steps come. */
-function stepsRow(l10n: typeof vscode.l10n, { id, state, acts }: Generation): TreeRow {
+function stepsRow({ id, state, acts }: Generation): TreeRow {
   const isRunning = state === 'running';
   return {
     label: l10n.t('Steps'),
     id: `${id}-steps-${isRunning ? 'running' : 'ended'}`,
-    description: stepCount(l10n, acts.length),
+    description: stepCount(acts.length),
     icon: { id: 'list-ordered' },
     children: isRunning ? 'unfolded' : 'folded',
   };
@@ -193,7 +186,7 @@ function stepsRow(l10n: typeof vscode.l10n, { id, state, acts }: Generation): Tr
 /** Most characters of a text of a step in its tooltip. */
 const shownOfStep = 1500;
 
-function actRow(l10n: typeof vscode.l10n, { id }: Generation, act: StepOf<'act'>): TreeRow {
+function actRow({ id }: Generation, act: StepOf<'act'>): TreeRow {
   const { key, action, observation, thought, call } = act;
   const line = (text: string): string => text.trim().replace(/\s+/g, ' ').slice(0, 120);
   const [seen = ''] = observation.trim().split('\n');
@@ -211,23 +204,20 @@ function actRow(l10n: typeof vscode.l10n, { id }: Generation, act: StepOf<'act'>
 }
 
 function candidateRow(
-  l10n: typeof vscode.l10n,
   knowledge: ShownCandidates['knowledge'],
   { generation, candidate }: Extract<CandidateNode, { kind: 'candidate' }>,
 ): TreeRow {
   const { sample, patch } = candidate;
-  const { icon, text, detail } = inWords(l10n, candidate);
+  const { icon, text, detail } = inWords(candidate);
   const isChosen = generation.chosen !== undefined && generation.chosen.sample === sample;
-  const why = isChosen
-    ? [l10n.t('Chosen: {0}', whyChosen(l10n, knowledge, generation, candidate))]
-    : [];
+  const why = isChosen ? [l10n.t('Chosen: {0}', whyChosen(knowledge, generation, candidate))] : [];
   return {
     label: l10n.t('Candidate {0}', sample),
     // Choosing a candidate changes the id, since VS Code remembers by id whether a row is open.
     id: `${generation.id}-${sample}${isChosen ? '-chosen' : ''}`,
     description: isChosen ? l10n.t('chosen · {0}', text) : text,
     icon: { id: isChosen ? 'star-full' : icon },
-    tooltip: [text, ...why, ...moreOf(l10n, candidate, detail)].join('\n'),
+    tooltip: [text, ...why, ...moreOf(candidate, detail)].join('\n'),
     ...(patch.applies ? { children: isChosen ? 'unfolded' : 'folded' } : {}),
     contextValue: patch.applies ? 'candidate.applies' : 'candidate',
     command: {
@@ -239,11 +229,7 @@ function candidateRow(
 }
 
 /** Further rows of a candidate: the judge, the failure, the faults of its patch, and tokens. */
-function moreOf(
-  l10n: typeof vscode.l10n,
-  { matches, patch, answer }: MethodCandidate,
-  detail: string,
-): string[] {
+function moreOf({ matches, patch, answer }: MethodCandidate, detail: string): string[] {
   return [
     ...(matches === undefined
       ? []
@@ -256,14 +242,15 @@ function moreOf(
     ...patch.diagnostics.map(({ line, message }) =>
       l10n.t('line {0} of the answer: {1}', line, message),
     ),
-    ...(answer === undefined ? [] : [tokensOf(l10n, answer)]),
+    ...(answer === undefined ? [] : [tokensOf(answer)]),
   ];
 }
 
-function tokensOf(
-  l10n: typeof vscode.l10n,
-  { isEstimate, inputTokens, outputTokens }: NonNullable<MethodCandidate['answer']>,
-): string {
+function tokensOf({
+  isEstimate,
+  inputTokens,
+  outputTokens,
+}: NonNullable<MethodCandidate['answer']>): string {
   return isEstimate === true
     ? l10n.t('about {0} tokens in, {1} out', inputTokens, outputTokens)
     : l10n.t('{0} tokens in, {1} out', inputTokens, outputTokens);
@@ -271,7 +258,6 @@ function tokensOf(
 
 /** The statement of an oracle is for the developer only. */
 function whyChosen(
-  l10n: typeof vscode.l10n,
   knowledge: ShownCandidates['knowledge'],
   { record, chosen }: Generation,
   { patch }: MethodCandidate,
@@ -280,9 +266,9 @@ function whyChosen(
   return isSecret ? l10n.t('the oracle picked it') : (chosen?.why ?? '');
 }
 
-function testRow(l10n: typeof vscode.l10n, result: TestResult): TreeRow {
-  const line = isFailure(result) ? failureText(l10n, result) : undefined;
-  const said = outcomeInWords(l10n, 'base', result);
+function testRow(result: TestResult): TreeRow {
+  const line = isFailure(result) ? failureText(result) : undefined;
+  const said = outcomeInWords('base', result);
   return {
     label: namesInWords(result.test),
     description: line === undefined ? said : `${said}: ${line}`,
@@ -294,7 +280,6 @@ function testRow(l10n: typeof vscode.l10n, result: TestResult): TreeRow {
 }
 
 function knowledgeRow(
-  l10n: typeof vscode.l10n,
   knowledge: ShownCandidates['knowledge'],
   generation: Generation,
   candidate: MethodCandidate,
@@ -302,7 +287,7 @@ function knowledgeRow(
   const { patch } = candidate.patch;
   const isShown = knowledge.isShown(patch);
   const isGraded = knowledge.gradeOf(patch) !== undefined;
-  const hasRows = knownRows(l10n, knowledge, candidate).length > 0;
+  const hasRows = knownRows(knowledge, candidate).length > 0;
   return {
     label: l10n.t('For the developer only'),
     // Showing it changes the id for the same reason.
@@ -330,7 +315,6 @@ function knowledgeRow(
 
 /** What only the developer may know of a candidate; empty until it is shown. */
 function knownRows(
-  l10n: typeof vscode.l10n,
   knowledge: ShownCandidates['knowledge'],
   { patch, verdict }: MethodCandidate,
 ): KnownRow[] {
@@ -346,17 +330,14 @@ function knownRows(
             icon: 'law',
           },
         ];
-  return grade === undefined ? ofOracle : [...gradeRows(l10n, grade), ...ofOracle];
+  return grade === undefined ? ofOracle : [...gradeRows(grade), ...ofOracle];
 }
 
-function gradeRows(
-  l10n: typeof vscode.l10n,
-  { success, reason, transitions, coverage, findings }: Grade,
-): KnownRow[] {
+function gradeRows({ success, reason, transitions, coverage, findings }: Grade): KnownRow[] {
   return [
     {
       label: l10n.t('Verdict'),
-      description: success ? successInWords(l10n) : reason,
+      description: success ? successInWords() : reason,
       icon: success ? 'pass' : 'error',
     },
     ...findings.map(({ kind, evidence }) => ({
@@ -377,16 +358,13 @@ function gradeRows(
       description: test,
       icon: transitionLook[transition].icon,
       // A screen reader says it too, for which `F→P` is "F right arrow P".
-      tooltip: transitionInWords(l10n, transition),
+      tooltip: transitionInWords(transition),
     })),
   ];
 }
 
 /** The outcome of a candidate on R: an icon, a line, and a tooltip where there is more to say. */
-function inWords(
-  l10n: typeof vscode.l10n,
-  candidate: MethodCandidate,
-): {
+function inWords(candidate: MethodCandidate): {
   readonly icon: string;
   readonly text: string;
   readonly detail: string;
@@ -410,7 +388,7 @@ function inWords(
         detail: '',
       };
     case 'fails': {
-      const line = failureText(l10n, outcome.first) ?? outcome.first.outcome;
+      const line = failureText(outcome.first) ?? outcome.first.outcome;
       return {
         icon: 'target',
         text:
@@ -436,4 +414,29 @@ function inWords(
         detail: '',
       };
   }
+}
+
+/** A grade of a candidate as the entry of a run, for views that show entries. */
+export function entryOfGrade(
+  { success, reason, transitions, coverage, findings }: Grade,
+  of: Pick<RunEntry, 'instance' | 'model' | 'sample'>,
+): RunEntry {
+  const count = (wanted: Transition): number =>
+    transitions.filter(({ transition }) => transition === wanted).length;
+  return {
+    ...of,
+    ...nothingKnown,
+    reason: entryReasons.find((each) => each === reason) ?? 'internal error',
+    explanation: '',
+    evaluated: true,
+    wellFormed: true,
+    success,
+    failToPass: count('F→P'),
+    failToFail: count('F→F'),
+    passToPass: count('P→P'),
+    passToFail: count('P→F'),
+    ...(coverage !== null && { delta: coverage }),
+    findings,
+    seconds: 0,
+  };
 }

@@ -5,28 +5,18 @@ import type { Method, MethodCandidate } from '../../method/method';
 import { acpMethod } from '../../method/acp/acpMethod';
 import { methodOf, methods } from '../../method/methods';
 import { told } from '../../method/models/budget';
-import { afterAWhile } from '../shell/afterAWhile';
-import { withNotification } from '../shell/withNotification';
-import {
-  candidateAuthority,
-  candidateCommandIds,
-  contextKeys,
-  settingKeys,
-  viewIds,
-} from '../shell/names';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { afterAWhile, withNotification } from '../shell/progress';
+import { candidateAuthority, candidateCommandIds, contextKeys, settingKeys } from '../shell/names';
+import { withoutLinkMarkup } from '../shell/plainText';
 import type { OpenInstance } from '../instance/openInstance';
 import { showProblem } from '../shell/problems';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
-import type { OriginOfCandidate } from '../trajectory/trajectoryOrigin';
-import { withoutOracle } from '../trajectory/withoutOracle';
-import type { CandidateNode } from './candidateTreeRow';
-import { CandidateTree } from './candidateTree';
-import { askToForget } from './askToForget';
+import { type OriginOfCandidate, withoutOracle } from '../trajectory/trajectoryOrigin';
+import { entryOfGrade, type CandidateNode, type ShownCandidates } from './candidateTreeRow';
 import { ChoosableModels } from './choosableModels';
 import { chooseRun, estimateParts, type AskedNames } from './chooseRun';
 import { CandidateDocuments } from './documents';
-import { generationOfRow } from './generationOfRow';
+import { generationOfRow } from './generatedTreeRow';
 import {
   Generations,
   type AskedRun,
@@ -34,11 +24,9 @@ import {
   type Generation,
 } from './generations';
 import { Knowledge } from './candidateGrades';
-import { entryOfGrade } from './entryOfGrade';
 import { methodOfRecord, refinedWhereItCan, withOutcomesOnR } from './records';
-import { agentOfSettings } from './agentOfSettings';
-import { configuredAgents, generateSettings } from './settings';
-import { refuseUntrusted } from './trust';
+import { agentOfSettings, configuredAgents, generateSettings } from './settings';
+import { refuseUntrusted } from '../shell/workspaceTrust';
 import { applyToWorkspace } from './applyToWorkspace';
 import { patchDigest } from '../instance/edits';
 
@@ -59,15 +47,18 @@ interface Named {
 }
 
 /**
- * Everything about the candidates that models write for the open instance: commands, view and
- * documents.
+ * Everything about the candidates that models write for the open instance: commands, rows and
+ * documents. A row shows what a model may know, which is W and the outcome on R. What only the
+ * developer may know is in a row below.
  */
 export class Candidates implements vscode.Disposable {
   private readonly generations: Generations;
   private readonly knowledge: Knowledge;
   private readonly documents: CandidateDocuments;
   private readonly models: ChoosableModels;
-  private readonly view: vscode.TreeView<CandidateNode>;
+  private readonly changed = new vscode.EventEmitter<void>();
+  /** Fires when other rows are to be shown. */
+  readonly onDidChange = this.changed.event;
   private readonly subscriptions: vscode.Disposable[];
   private readonly loaded: Promise<void>;
 
@@ -75,6 +66,8 @@ export class Candidates implements vscode.Disposable {
     private readonly context: vscode.ExtensionContext,
     private readonly open: OpenInstance,
     private readonly reporter: Reporter,
+    /** The selected row of the view. */
+    private readonly selected: () => unknown,
   ) {
     const { version } = context.extension.packageJSON as { readonly version: string };
     const generations = new Generations(context, open, reporter, {
@@ -101,24 +94,29 @@ export class Candidates implements vscode.Disposable {
       },
       candidateAuthority,
     );
-    const tree = new CandidateTree(generations, this.knowledge, open.onDidChange);
-    this.view = vscode.window.createTreeView(viewIds.candidates, { treeDataProvider: tree });
-    const follow = (): void => {
-      const has = generations.list.length > 0;
-      void vscode.commands.executeCommand('setContext', contextKeys.candidates, has);
-    };
+    const redraw = (): void => this.changed.fire();
     this.subscriptions = [
       generations,
       this.knowledge,
-      tree,
-      this.view,
-      generations.onDidChange(follow),
+      generations.onDidChange(() => {
+        const has = generations.list.length > 0;
+        void vscode.commands.executeCommand('setContext', contextKeys.candidates, has);
+        redraw();
+      }),
+      this.knowledge.onDidChange(redraw),
+      open.onDidChange(redraw),
+      this.changed,
     ];
     // After a failed read the list is empty; all else works.
     this.loaded = Promise.all([generations.load(), this.knowledge.load()]).then(
       () => undefined,
       (error: unknown) => reporter.log(error instanceof Error ? error.message : String(error)),
     );
+  }
+
+  /** What the view shows of them, the latest run first. */
+  get shown(): ShownCandidates {
+    return { generations: this.generations.list, knowledge: this.knowledge };
   }
 
   /** Content of a document of a candidate. */
@@ -175,8 +173,11 @@ export class Candidates implements vscode.Disposable {
         const { method, model, limits = 'paper', refine = 0 } = this.generationIn(argument).record;
         return this.generate({ method, model, limits, refine });
       }
-      case remove:
-        return this.remove(this.generationIn(argument));
+      case remove: {
+        const generation = this.generationIn(argument);
+        const title = vscode.l10n.t('Forget Candidates');
+        return this.generations.askToForget(generation, title, titleOf(generation));
+      }
     }
   }
 
@@ -192,7 +193,7 @@ export class Candidates implements vscode.Disposable {
     const patch = of?.candidates.get(sample)?.patch.patch;
     const isShown = patch !== undefined && this.knowledge.isShown(patch);
     const grade = isShown ? this.knowledge.gradeOf(patch) : undefined;
-    const hidden = vscode.l10n.t('For the developer only: show it in the Candidates view.');
+    const hidden = vscode.l10n.t('For the developer only: show it in the Generated view.');
     const entry =
       of && grade && entryOfGrade(grade, { instance: id, model: of.record.model, sample });
     const run = vscode.l10n.t('Candidates');
@@ -223,7 +224,9 @@ export class Candidates implements vscode.Disposable {
     const method = named === undefined ? names.method : refinedWhereItCan(named, refine).name;
     const chosen = await chooseRun({ ...names, method }, this.open, {
       title: vscode.l10n.t('Generate Reproducing Tests'),
-      ...{ methods: offered, models: this.models, more: runsInWords },
+      methods: offered,
+      models: this.models,
+      more: runsInWords,
       further: furtherAgents(withoutProgram, problems),
       parts: await afterAWhile(vscode.l10n.t('Estimating the cost'), () =>
         estimateParts(this.open, limits),
@@ -231,7 +234,7 @@ export class Candidates implements vscode.Disposable {
     });
     if (chosen === undefined) return;
     const finished = await this.work({ ...chosen, limits });
-    if (finished !== undefined) void this.tell(finished).catch(this.shown);
+    if (finished !== undefined) void this.tell(finished).catch(this.show);
   }
 
   private work(run: AskedRun): Promise<FinishedGeneration | undefined> {
@@ -322,14 +325,7 @@ export class Candidates implements vscode.Disposable {
     void vscode.window
       .showInformationMessage(withoutLinkMarkup(text), show)
       .then((chosen) => (chosen === show ? vscode.window.showTextDocument(uri) : undefined))
-      .then(undefined, this.shown);
-  }
-
-  private async remove(generation: Generation): Promise<void> {
-    const title = vscode.l10n.t('Forget Candidates');
-    if (!(await askToForget(title, titleOf(generation)))) return;
-    // Another window may write to the trace.
-    await afterAWhile(title, (signal) => this.generations.forget(generation, signal));
+      .then(undefined, this.show);
   }
 
   private patchIn(argument: unknown): Named {
@@ -346,7 +342,7 @@ export class Candidates implements vscode.Disposable {
     readonly generation: Generation;
     readonly candidate: MethodCandidate;
   } {
-    for (const row of [argument, this.view.selection[0]]) {
+    for (const row of [argument, this.selected()]) {
       if (isNode(row) && (row.kind === 'candidate' || row.kind === 'knowledge')) return row;
     }
     const [generation] = this.generations.list;
@@ -355,13 +351,13 @@ export class Candidates implements vscode.Disposable {
     if (generation !== undefined && candidate !== undefined) return { generation, candidate };
     throw new HumanError(
       vscode.l10n.t('No candidate is selected'),
-      vscode.l10n.t('Select one in the Candidates view'),
+      vscode.l10n.t('Select one in the Generated view'),
     );
   }
 
   private generationIn(argument: unknown): Generation {
-    const rows = [argument, this.view.selection[0]];
-    const generation = generationOfRow(rows, this.generations.list);
+    const rows = [argument, this.selected()];
+    const generation = generationOfRow('generation', rows, this.generations.list);
     if (generation !== undefined) return generation;
     throw new HumanError(
       vscode.l10n.t('No model has written tests for this instance'),
@@ -369,7 +365,7 @@ export class Candidates implements vscode.Disposable {
     );
   }
 
-  private readonly shown = (error: unknown): void => showProblem(error, this.reporter);
+  private readonly show = (error: unknown): void => showProblem(error, this.reporter);
 
   dispose(): void {
     for (const each of this.subscriptions) each.dispose();

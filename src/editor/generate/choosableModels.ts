@@ -12,10 +12,10 @@ import {
   type ModelUpstream,
 } from '../../method/models/openModel';
 import type { Provider } from '../../method/models/providers';
-import { afterAWhile } from '../shell/afterAWhile';
+import { afterAWhile } from '../shell/progress';
 import { storageFolder } from '../shell/settings';
 import { settingKeys } from '../shell/names';
-import { openSetting } from '../shell/settingNames/openSetting';
+import { openSetting } from '../shell/problems';
 import { callsTools, editorModel, editorModelName } from './editorModel';
 import type { Priced } from './estimatedCost';
 import { ModelKeys, originInWords } from './modelKeys';
@@ -172,7 +172,9 @@ export class ChoosableModels {
   private ofSettings(model: ConfiguredModel): ChosenModel {
     const { name, baseUrl, price, window } = model;
     return {
-      ...{ name, price, baseUrl },
+      name,
+      price,
+      baseUrl,
       maxInputTokens: undefined,
       openUpstream: async ({ timeoutSeconds }) => {
         const key = await this.keyOf(model, name);
@@ -181,7 +183,13 @@ export class ChoosableModels {
       open: async ({ timeoutSeconds }) => {
         const key = await this.keyOf(model, name);
         const opened = await openModel({
-          ...{ name, baseUrl, price, window, key, timeoutSeconds, retries },
+          name,
+          baseUrl,
+          price,
+          window,
+          key,
+          timeoutSeconds,
+          retries,
           stream: true,
           storage: storageFolder(),
         });

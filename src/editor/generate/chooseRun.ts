@@ -4,16 +4,10 @@ import type { LimitProfile } from '../../method/agents/agent';
 import type { Method } from '../../method/method';
 import { methodOf } from '../../method/methods';
 import type { InstanceSource } from '../instance/instanceRoles';
-import { openSetting } from '../shell/settingNames/openSetting';
+import { openSetting } from '../shell/problems';
 import { askForTestsOfModels } from '../tools/testsOfModels';
 import type { ChoosableModels, ChosenModel } from './choosableModels';
-import {
-  costInWords,
-  estimatedCost,
-  type EstimateParts,
-  type EstimatedCost,
-  type Priced,
-} from './estimatedCost';
+import { costInWords, estimatedCost, type EstimateParts } from './estimatedCost';
 import { generateSettings } from './settings';
 
 /** What a caller has chosen by their names; the person is asked for the others. */
@@ -60,12 +54,10 @@ export async function chooseRun(
   { folder }: Pick<InstanceSource, 'folder'>,
   { title, methods, models, parts, more, further }: Choosing,
 ): Promise<ChosenRun | undefined> {
-  const words = (cost: EstimatedCost, priced: Priced | undefined): string =>
-    costInWords(vscode.l10n, cost, priced);
   const method =
     names.method === undefined
       ? await chooseMethod(title, methods, further, async (each) => {
-          const cost = words(await estimatedCost(each, parts), models.lastPriced());
+          const cost = costInWords(await estimatedCost(each, parts), models.lastPriced());
           return [cost, ...(more === undefined ? [] : [more(each)])].join(' · ');
         })
       : methodByName(names.method, methods);
@@ -77,7 +69,7 @@ export async function chooseRun(
     names.model === undefined
       ? await models.choose(vscode.l10n.t('{0} with {1}: Which Model?', title, method.title), {
           ...{ needsTools: method.needsTools === true, asking },
-          costOf: (priced) => words(cost, priced),
+          costOf: (priced) => costInWords(cost, priced),
         })
       : await models.byName(names.model, asking);
   if (model === undefined) return undefined;

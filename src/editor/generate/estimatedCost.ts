@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { dollarsOf, type Price } from '../../method/models/budget';
 import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import type { LimitProfile } from '../../method/agents/agent';
@@ -88,11 +88,7 @@ export async function estimatedCost(
  * An estimate for a person who chooses: dollars with the name of the model where its price is known,
  * else tokens.
  */
-export function costInWords(
-  l10n: typeof vscode.l10n,
-  cost: EstimatedCost,
-  priced: Priced | undefined,
-): string {
+export function costInWords(cost: EstimatedCost, priced: Priced | undefined): string {
   const { requests, mostRequests, inputTokens, outputTokens, mostDollars = Infinity } = cost;
   const asked =
     mostRequests !== undefined
@@ -102,14 +98,14 @@ export function costInWords(
         : l10n.t('{0} requests', requests);
   const tokens = Math.max(1, Math.round((inputTokens + outputTokens) / 1000));
   const size = l10n.t('{0}, about {1}k tokens', asked, tokens);
-  const vectors = cost.embedding === undefined ? [] : [embeddedInWords(l10n, cost.embedding)];
+  const vectors = cost.embedding === undefined ? [] : [embeddedInWords(cost.embedding)];
   if (priced === undefined) return [size, ...vectors].join(' · ');
   const dollars = Math.min(dollarsOf(priced.price, { inputTokens, outputTokens }), mostDollars);
   const told = l10n.t('{0}, ${1} with {2}', size, dollars.toFixed(2), priced.name);
   return [told, ...vectors].join(' · ');
 }
 
-function embeddedInWords(l10n: typeof vscode.l10n, { name, tokens, price }: EmbeddedParts): string {
+function embeddedInWords({ name, tokens, price }: EmbeddedParts): string {
   const thousands = Math.max(1, Math.round(tokens / 1000));
   if (price === undefined) return l10n.t('vectors of up to {0}k tokens with {1}', thousands, name);
   const dollars = ((price * tokens) / 1e6).toFixed(2);

@@ -16,14 +16,13 @@ import { withLock } from '../../repository/lock';
 import { instanceFolder } from '../../repository/storage';
 import { writeWholeFile } from '../../files/wholeFile';
 import type { InstanceSource, TestsOfInstance } from '../instance/instanceRoles';
-import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
+import { inTermsOfSettings } from '../shell/inTermsOfSettings';
+import { afterAWhile } from '../shell/progress';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { requireTestsOfModels } from '../tools/testsOfModels';
-import { withoutStepsOf } from './forgottenSteps';
-import { recordedLimits } from './limitProfileOf';
-import type { AgentlessNumbers } from './agentlessNumbers';
-import type { ChosenEmbedding, ChosenModel } from './choosableModels';
 import {
+  withoutStepsOf,
+  recordedLimits,
   embeddingOfRecord,
   readGenerationRecords,
   recordedAgent,
@@ -31,6 +30,8 @@ import {
   spentSince,
   type GenerationRecord,
 } from './records';
+import type { AgentlessNumbers } from './agentlessNumbers';
+import type { ChosenEmbedding, ChosenModel } from './choosableModels';
 import { generateSettings, type GenerateSettings } from './settings';
 
 /** A run of a method on the open instance: under way, done, or interrupted. */
@@ -349,10 +350,29 @@ export class Generations implements vscode.Disposable {
   }
 
   /**
+   * Deletes a run if the person confirms it.
+   *
+   * @param title of the question
+   * @param what names the run
+   */
+  async askToForget(generation: Generation, title: string, what: string): Promise<void> {
+    const forget = {
+      label: vscode.l10n.t('Forget {0}', what),
+      detail: vscode.l10n.t(
+        'Its answers and what its stages found are deleted. Getting them again means paying for them again.',
+      ),
+    };
+    const keep = { label: vscode.l10n.t('Keep them') };
+    if ((await vscode.window.showQuickPick([forget, keep], { title })) !== forget) return;
+    // Another window may write to the trace.
+    await afterAWhile(title, (signal) => this.forget(generation, signal));
+  }
+
+  /**
    * Deletes a run, and in the trace its answers and what stages found with them, unless another run
    * has the same.
    */
-  async forget(generation: Generation, signal: AbortSignal): Promise<void> {
+  private async forget(generation: Generation, signal: AbortSignal): Promise<void> {
     if (generation.state === 'running') return;
     const others = this.all.filter((each) => each !== generation);
     await this.locked(signal, this.reporter, async () => {

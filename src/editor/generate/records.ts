@@ -3,7 +3,7 @@ import { isFailure, type TestResult } from '../../domain/outcome';
 import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless/agentlessSettings';
 import { acpMethod, isAcp, defaultAcpSeconds } from '../../method/acp/acpMethod';
 import type { AcpAgent } from '../../method/acp/acpRun';
-import { limitProfiles } from '../../method/agents/agent';
+import { limitProfiles, type LimitProfile } from '../../method/agents/agent';
 import type { MethodCandidate, Method } from '../../method/method';
 import { allMethodNames, methodNamed } from '../../method/methods';
 import { refiningMethod } from '../../method/refining/refiningMethod';
@@ -12,7 +12,7 @@ import { failsOnR, runOnR } from '../../method/steps/candidateRun';
 import { Cancelled, messageOf, type Reporter } from '../../domain/work';
 import { spentOn, type Spent } from '../../method/models/budget';
 import type { EmbeddingUse } from '../../method/models/embeddingUse';
-import { keyOf, paidSteps, type MethodTrace } from '../../method/trace';
+import { keyOf, paidSteps, type MethodTrace, type StepOf } from '../../method/trace';
 
 const agentlessNames = Object.keys(agentlessNumbers) as AgentlessNumber[];
 
@@ -165,7 +165,7 @@ async function runOrNot(
 }
 
 /** What the runs on R say of a candidate. */
-export type OutcomeOnR =
+type OutcomeOnR =
   | { readonly kind: 'empty' }
   | { readonly kind: 'does not apply'; readonly why: string }
   | { readonly kind: 'not run' }
@@ -197,4 +197,68 @@ export function outcomeOnR({ answer, patch, run }: MethodCandidate): OutcomeOnR 
   if (run.problem !== undefined) return { kind: 'could not run', why: run.problem };
   if (run.tests.some(isFailure)) return { kind: 'failed before', tests };
   return { kind: 'passes', tests };
+}
+
+/** The limits that a setting names. Anything else stands for those of the paper, its default. */
+export const limitProfileOf = (value: unknown): LimitProfile =>
+  limitProfiles.find((each) => each === value) ?? 'paper';
+
+/**
+ * The part of a run's record about limits. It is empty for the default and for methods that have no
+ * such limits, so that a changed setting makes no other run of these.
+ */
+export const recordedLimits = (
+  { limits }: Pick<Method, 'limits'>,
+  chosen: LimitProfile,
+): { readonly limits?: LimitProfile } =>
+  limits === undefined || chosen === 'paper' ? {} : { limits: chosen };
+
+/** What a run has written into its trace. */
+interface Written {
+  readonly candidates: ReadonlyMap<number, Pick<MethodCandidate, 'answer' | 'from'>>;
+  readonly acts: readonly StepOf<'act'>[];
+  readonly stages: readonly StepOf<'stage'>[];
+  readonly sessions: readonly StepOf<'session'>[];
+}
+
+/**
+ * A trace without the answers of a run, what was done on them, and what stages found with them. What
+ * another run has too stays, and so do prompts, runs on R and vectors, which are the same again.
+ */
+export function withoutStepsOf(
+  trace: string,
+  forgotten: Written,
+  others: readonly Written[],
+): string {
+  const kept = new Set(others.flatMap(keysOf));
+  const gone = new Set(keysOf(forgotten).filter((key) => !kept.has(key)));
+  return trace
+    .split('\n')
+    .filter((line) => line !== '' && !isAbout(line, gone))
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+const keysOf = ({ candidates, acts, stages, sessions }: Written): string[] => [
+  ...[...candidates.values()].flatMap(({ answer, from = [] }) =>
+    [...from, answer?.key ?? []].flat(),
+  ),
+  ...acts.map(({ answer }) => answer),
+  ...sessions.flatMap(({ key, answers }) => [key, ...answers]),
+  // A stage without an answer has the same output again.
+  ...stages.flatMap(({ key, from = [] }) => (from.length === 0 ? [] : [key, ...from])),
+];
+
+const isKeyed = (step: unknown): boolean =>
+  step === 'answer' || step === 'stage' || step === 'session';
+
+/** Whether a line has one of the keys, or is an action on one: a new answer may have the same key. */
+function isAbout(line: string, keys: ReadonlySet<string>): boolean {
+  try {
+    const { step, key, answer } = JSON.parse(line) as Record<string, unknown>;
+    const of = isKeyed(step) ? key : step === 'act' ? answer : undefined;
+    return typeof of === 'string' && keys.has(of);
+  } catch {
+    return false;
+  }
 }

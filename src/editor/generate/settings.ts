@@ -5,9 +5,9 @@ import { refiningOption } from '../../method/refining/refiningOption';
 import { settingKeys } from '../shell/names';
 import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import { embeddingProviders } from '../../method/models/providers';
-import { limitProfileOf } from './limitProfileOf';
+import { limitProfileOf } from './records';
 import { parseModelName } from '../../method/models/openModel';
-import { readAgentSettings } from './agentSettings';
+import { readAgentSettings, type ConfiguredAgent } from './agentSettings';
 import { readAgentlessNumbers, type AgentlessNumbers } from './agentlessNumbers';
 import {
   readEmbeddingSettings,
@@ -15,6 +15,8 @@ import {
   type ConfiguredModel,
   type KeyHolder,
 } from './modelSettings';
+import { acpAgent } from '../../method/acp/acpMethod';
+import type { AcpAgent } from '../../method/acp/acpRun';
 
 /** The settings of generating tests. */
 export interface GenerateSettings {
@@ -131,3 +133,19 @@ function numberOf(key: string, otherwise: number): number {
   const value: unknown = vscode.workspace.getConfiguration().get(key);
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : otherwise;
 }
+
+/** The agent of an entry of the settings. */
+export const agentOfSettings = ({
+  name,
+  program,
+  seconds,
+  ...definition
+}: ConfiguredAgent): AcpAgent =>
+  acpAgent(name, definition, {
+    program,
+    seconds,
+    advice: vscode.l10n.t(
+      'Set "program" of the agent to the folder with it and its runtime, in {0}',
+      settingKeys.agents,
+    ),
+  });

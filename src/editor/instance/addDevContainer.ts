@@ -8,7 +8,7 @@ import { runsInContainers } from '../../engine/engines';
 import type { Reporter } from '../../domain/work';
 import type { Trees } from '../../repository/trees';
 import { writeDevContainer } from '../../repository/workspace';
-import { withNotification } from '../shell/withNotification';
+import { withNotification } from '../shell/progress';
 import type { OpenInstance } from './openInstance';
 import { engineSettings, storageFolder } from '../shell/settings';
 

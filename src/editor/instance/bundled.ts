@@ -7,7 +7,7 @@ import { HumanError, type Reporter } from '../../domain/work';
 import { toUnified } from '../../patch/toUnified';
 import { parseUnified } from '../../patch/parseUnified';
 import { prepareWorkspace } from '../instances/prepareWorkspace';
-import { withNotification } from '../shell/withNotification';
+import { withNotification } from '../shell/progress';
 import { bundledDataset, bundledSource } from './bundledDataset';
 import type { FilesOfR, InstanceSource } from './instanceRoles';
 import { storageFolder } from '../shell/settings';

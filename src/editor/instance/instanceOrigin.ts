@@ -8,10 +8,10 @@ import { sourceOf, parseSources, withBundledSource } from '../../repository/sour
 import { prepareTrees, type Trees } from '../../repository/trees';
 import type { WorkspaceRepository } from '../../repository/workspaceRepository';
 import { bundledDataset, bundledSource } from './bundledDataset';
-import { afterAWhile } from '../shell/afterAWhile';
+import { afterAWhile } from '../shell/progress';
 import { isRemote, keptInstance, type KeptInstance } from './keptInstance';
 import { storageFolder } from '../shell/settings';
-import { stepBeside } from '../shell/stepBeside';
+import { stepBeside } from '../shell/plainText';
 
 /** The origin of an open instance: its row, and the trees made from it. Loads each once. */
 export class InstanceOrigin {

@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { lineStates, type ChangeCoverage } from '../../domain/changeCoverage';
 import { asLabel } from '../../domain/text';
 import type { CandidateResult } from '../../evaluation/candidateResult';
@@ -50,14 +50,14 @@ type Glance = Required<Pick<TreeRow, 'label' | 'description' | 'tooltip' | 'icon
  * The open instance at a glance: the problem, issue, candidate, change coverage, golden patch,
  * environment.
  */
-export function instanceRows(l10n: typeof vscode.l10n, about: InstanceAtAGlance): TreeRow[] {
+export function instanceRows(about: InstanceAtAGlance): TreeRow[] {
   return [
-    ...(about.problem === undefined ? [] : [hindrance(l10n, about.problem)]),
-    issueRow(l10n, about.issue),
-    candidateRow(l10n, about),
-    coverageRow(l10n, about),
-    goldenRow(l10n, about.revealed),
-    environmentRow(l10n, about.environment),
+    ...(about.problem === undefined ? [] : [hindrance(about.problem)]),
+    issueRow(about.issue),
+    candidateRow(about),
+    coverageRow(about),
+    goldenRow(about.revealed),
+    environmentRow(about.environment),
   ].map(({ runs, ...row }) => ({
     ...row,
     command: { command: runs, title: row.label },
@@ -67,8 +67,8 @@ export function instanceRows(l10n: typeof vscode.l10n, about: InstanceAtAGlance)
 }
 
 /** The row at the top that says what prevents tests from running. */
-const hindrance = (l10n: typeof vscode.l10n, { missing, text }: EngineProblem): Glance => ({
-  label: whatIsMissing(l10n, missing),
+const hindrance = ({ missing, text }: EngineProblem): Glance => ({
+  label: whatIsMissing(missing),
   description: l10n.t('tests cannot run; click to check again'),
   tooltip: text,
   icon: { id: 'warning', colour: 'list.warningForeground' },
@@ -76,12 +76,12 @@ const hindrance = (l10n: typeof vscode.l10n, { missing, text }: EngineProblem): 
 });
 
 /** What prevents tests from running, in few words. */
-export function whatIsMissing(l10n: typeof vscode.l10n, missing: EngineProblem['missing']): string {
+export function whatIsMissing(missing: EngineProblem['missing']): string {
   if (missing === 'docker') return l10n.t('No container engine');
   return missing === 'storage' ? l10n.t('No storage folder') : l10n.t('No Python');
 }
 
-const issueRow = (l10n: typeof vscode.l10n, issue: string): Glance => ({
+const issueRow = (issue: string): Glance => ({
   label: l10n.t('Issue'),
   description: asLabel(issue.trimStart().split('\n')[0] ?? ''),
   tooltip: l10n.t('Show what the tests should reproduce'),
@@ -90,19 +90,20 @@ const issueRow = (l10n: typeof vscode.l10n, issue: string): Glance => ({
 });
 
 /** Note of a row whose verdict is not about the current workspace. */
-const outdated = (
-  l10n: typeof vscode.l10n,
-  was: string,
-): Pick<Glance, 'description' | 'tooltip' | 'icon'> => ({
+const outdated = (was: string): Pick<Glance, 'description' | 'tooltip' | 'icon'> => ({
   description: l10n.t('edited since: run it again'),
   tooltip: l10n.t('Was: {0}', was),
   icon: { id: 'history' },
 });
 
-function candidateRow(
-  l10n: typeof vscode.l10n,
-  { isRunning, isCancelling, step, result, current, hasCandidate }: InstanceAtAGlance,
-): Glance {
+function candidateRow({
+  isRunning,
+  isCancelling,
+  step,
+  result,
+  current,
+  hasCandidate,
+}: InstanceAtAGlance): Glance {
   const row = { label: l10n.t('Candidate'), runs: commandIds.reproduce };
   const strict = result?.strict;
   if (isCancelling) {
@@ -139,14 +140,14 @@ function candidateRow(
       icon: { id: 'beaker' },
     };
   }
-  if (!current) return { ...row, ...outdated(l10n, strict.explanation) };
+  if (!current) return { ...row, ...outdated(strict.explanation) };
   const { ownTests = [], findings = [] } = result ?? {};
   return {
     ...row,
     description: [
       // At the front, since the view is narrow.
-      ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings)]),
-      strict.success ? successInWords(l10n) : verdictInWords({ strict, ownTests }),
+      ...(findings.length === 0 ? [] : [findingsInWords(findings)]),
+      strict.success ? successInWords() : verdictInWords({ strict, ownTests }),
     ].join(' · '),
     tooltip: [
       strict.explanation,
@@ -158,14 +159,11 @@ function candidateRow(
   };
 }
 
-function coverageRow(
-  l10n: typeof vscode.l10n,
-  { result, current }: Pick<InstanceAtAGlance, 'result' | 'current'>,
-): Glance {
+function coverageRow({ result, current }: Pick<InstanceAtAGlance, 'result' | 'current'>): Glance {
   const coverage = result?.changeCoverage;
   const row = { label: l10n.t('Change coverage'), runs: commandIds.showChangeCoverage };
   const inWords = coverage === undefined ? undefined : `ΔC ${coverageCell(coverage).trim()}`;
-  if (inWords !== undefined && !current) return { ...row, ...outdated(l10n, inWords) };
+  if (inWords !== undefined && !current) return { ...row, ...outdated(inWords) };
   const states = coverage === undefined ? [] : countedStates(coverage);
   return {
     ...row,
@@ -189,7 +187,7 @@ const countedStates = ({ lines }: ChangeCoverage): string[] =>
     .filter(({ n }) => n > 0)
     .map(({ state, n }) => `${n} ${state}`);
 
-const goldenRow = (l10n: typeof vscode.l10n, revealed: boolean): Glance => ({
+const goldenRow = (revealed: boolean): Glance => ({
   label: l10n.t('Golden patch, tests, hints'),
   description: revealed ? l10n.t('revealed') : l10n.t('hidden'),
   tooltip: revealed
@@ -209,10 +207,12 @@ export function versionsFirst(runsWith: string): string {
 }
 
 /** Notifications go away; this row keeps what came of making the environment or looking again. */
-const environmentRow = (
-  l10n: typeof vscode.l10n,
-  { runsWith, isContainer, step, last }: InstanceAtAGlance['environment'],
-): Glance => ({
+const environmentRow = ({
+  runsWith,
+  isContainer,
+  step,
+  last,
+}: InstanceAtAGlance['environment']): Glance => ({
   label: l10n.t('Environment'),
   description:
     step === undefined

@@ -1,7 +1,7 @@
 import type { Uri } from 'vscode';
-import type { Side } from '../../domain/outcome';
+import type { Side, Outcome } from '../../domain/outcome';
 import type { MutantResults } from '../../mutation/mutant';
-import { Cancelled, throwIfAborted } from '../../domain/work';
+import { Cancelled, throwIfAborted, type Reporter } from '../../domain/work';
 import { workersFor } from '../../batch/workersFor';
 import type { DebuggedProgram } from '../../engine/engine';
 import { type CompleteRun, evaluateCandidate, evaluateSince } from '../../evaluation/candidate';
@@ -20,11 +20,10 @@ import { isAsBefore, type Evaluated } from '../verdict/evaluated';
 import type { KnownResults } from '../verdict/knownResults';
 import { patchDigest } from './edits';
 import { RunQueue } from './runQueue';
-import type { RunRequestOptions } from './runRequest';
 import type { WarmSession } from './warmSession';
 
 /** What runs need of the open instance. */
-export interface InstanceRunsParts {
+interface InstanceRunsParts {
   /** The workspace folder, whose settings apply. */
   readonly scope: Uri;
   readonly session: WarmSession;
@@ -258,7 +257,13 @@ export class InstanceRuns {
     const { instance, trees, engine, python } = await this.parts.session.session();
     await testOnRepairs(
       {
-        ...{ instance, trees, engine, python, candidate, repairs: codes, reporter },
+        instance,
+        trees,
+        engine,
+        python,
+        candidate,
+        repairs: codes,
+        reporter,
         store: runStore(storageFolder()),
         workers: workersFor(engine),
         timeoutSeconds: timeoutSeconds(scope),
@@ -285,7 +290,9 @@ export class InstanceRuns {
       const made = await mutantsOf(session, mostMutants, { ...work, reuse: true });
       if ('failure' in made) return made;
       const results = await testMutants(session, evaluated.result, made, {
-        ...{ ...work, reuse: true, workers: mutantWorkers },
+        ...work,
+        reuse: true,
+        workers: mutantWorkers,
         store: runStore(storageFolder()),
       });
       this.parts.known.keepMutants(evaluated, results);
@@ -374,3 +381,19 @@ export class InstanceRuns {
 }
 
 const noTexts: Evaluated['texts'] = new Map();
+
+/** Options of a run, and its listeners. */
+interface RunRequestOptions {
+  readonly signal: AbortSignal;
+  readonly reporter: Reporter;
+  readonly onOutput?: (side: Side, text: string) => void;
+  /** Called with each outcome as it arrives, if the engine reports them. */
+  readonly onOutcome?: (side: Side, test: string, outcome: Outcome) => void;
+  readonly onFirst?: (first: FirstResult) => void;
+  /** Run only the tests that an edit since the last complete run can affect. */
+  readonly onlyAffected?: boolean;
+  /** Called when all earlier requests have ended. */
+  readonly onTurn?: () => void;
+  /** `performance.now()` of the save or request that caused the run; by default now. */
+  readonly askedAt?: number;
+}

@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import { messageOf, type Reporter } from '../../domain/work';
 import type { EngineReadiness } from '../shell/engineReadiness';
 import { contextKeys } from '../shell/names';
-import { isSetToContainers } from '../shell/settingNames/isSetToContainers';
-import { treeItemOf } from '../shell/treeItem';
+import { isSetToContainers } from '../shell/problems';
+import { treeItemOf } from '../shell/draw';
 import type { TreeRow } from '../shell/treeRow';
 import { instanceRows } from './instanceRows';
 import type { OpenInstance } from './openInstance';
@@ -44,7 +44,7 @@ export class InstanceTree implements vscode.TreeDataProvider<TreeRow>, vscode.Di
     if (issue === undefined) return [];
     const current =
       open.last === undefined || (!hasUnsaved(open) && (await open.isCurrent().catch(() => false)));
-    return instanceRows(vscode.l10n, {
+    return instanceRows({
       issue,
       problem: this.readiness?.problem,
       isRunning: open.isRunning,

@@ -1,15 +1,16 @@
 import * as vscode from 'vscode';
-import { HumanError, type Reporter } from '../../domain/work';
+import { HumanError, orCancelled, type Reporter } from '../../domain/work';
 import { runsInContainers } from '../../engine/engines';
 import { instanceEnvironment } from '../../environments/virtual/instanceEnvironment';
 import { settingKeys } from '../shell/names';
 import { engineSettings, storageFolder } from '../shell/settings';
-import { stepBeside } from '../shell/stepBeside';
-import { withNotification } from '../shell/withNotification';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { stepBeside, withoutLinkMarkup } from '../shell/plainText';
+import { withNotification } from '../shell/progress';
 import { versionsFirst } from './instanceRows';
 import type { OpenInstance } from './openInstance';
 import { setPython, takeUp, tellNewPython } from './selectPython';
+import type { EngineReadiness } from '../shell/engineReadiness';
+import { forgetShellPython } from '../shell/shellPython';
 
 /** Makes the virtual environment of the open instance, and lets its tests run with it. */
 export async function makeEnvironment(open: OpenInstance, reporter: Reporter): Promise<void> {
@@ -69,3 +70,29 @@ const tellingBoth = (reporter: Reporter, tell: (step: string) => void): Reporter
     tell(step);
   },
 });
+
+/**
+ * Opens the engine of the open instance again, and says what it found.
+ *
+ * @throws HumanError when the engine is not available
+ */
+export async function reopenEngine(
+  { runs, environmentNotes }: OpenInstance,
+  readiness: EngineReadiness,
+  reporter: Reporter,
+): Promise<void> {
+  const found = await withNotification(
+    vscode.l10n.t('Looking for Python or Docker'),
+    reporter,
+    async (shown, signal) => {
+      forgetShellPython();
+      // Views wait for the check too, so it goes on when the person gives up.
+      await orCancelled(readiness.check(), signal);
+      if (readiness.problem !== undefined) throw new HumanError(readiness.problem.text);
+      return runs.reopenEngine({ reporter: shown, signal });
+    },
+  );
+  if (found === undefined) return;
+  await environmentNotes.keep((at) => vscode.l10n.t('Looked again at {0}: {1}', at, found));
+  void vscode.window.showInformationMessage(vscode.l10n.t('Tests run with: {0}', found));
+}

@@ -5,6 +5,7 @@ import { RetryingMemo, type Reporter } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import type { Side } from '../../domain/outcome';
 import type { Engine } from '../../engine/engine';
+import { containerEngine, runsInContainers } from '../../engine/engines';
 import { runStore } from '../../evaluation/testRun';
 import { openSession } from '../../evaluation/session';
 import { aliasOf } from '../../method/alias';
@@ -34,8 +35,10 @@ import { keepInstance } from './keptInstance';
 import { KnownResults } from '../verdict/knownResults';
 import type { Revealed } from './revealed';
 import { storageFolder } from '../shell/settings';
-import { suggestDocker } from '../shell/suggestDocker';
 import { distOf, WarmSession } from './warmSession';
+import { recipeOf } from '../../environments/recipes';
+import { knownRepositories } from '../../engine/runners/parseLog';
+import { useEngine } from '../shell/problems';
 
 /** `patchDigest` of a workspace without edits. */
 const digestOfR = patchDigest('');
@@ -292,4 +295,36 @@ export class OpenInstance
     await this.view.dispose();
     await Promise.all([this.session.dispose(), this.known.settled()]);
   }
+}
+
+/**
+ * Suggests the docker engine, once in a workspace, when the instance's repository needs another
+ * Python than the local engine has.
+ */
+async function suggestDocker(
+  instance: Instance,
+  engine: Engine,
+  folder: vscode.WorkspaceFolder,
+  memory: vscode.Memento,
+): Promise<void> {
+  const here = engine.environment?.pythonVersion;
+  if (runsInContainers(engine.name) || here === undefined) return;
+  if (!knownRepositories.includes(instance.repo)) return;
+  const { python } = recipeOf(instance.repo, instance.version);
+  if (here === python || here.startsWith(`${python}.`)) return;
+  const key = `suggestedDocker.${instance.id}`;
+  if (memory.get(key, false)) return;
+  await memory.update(key, true);
+  const use = vscode.l10n.t('Use Docker');
+  const chosen = await vscode.window.showInformationMessage(
+    vscode.l10n.t(
+      '{0} dates from the time of Python {1}, and the local engine has {2}: its tests may fail for that reason alone.',
+      instance.id,
+      python,
+      here,
+    ),
+    use,
+    vscode.l10n.t('Not Now'),
+  );
+  if (chosen === use) await useEngine(containerEngine, folder);
 }

@@ -1,6 +1,7 @@
-import type * as vscode from 'vscode';
-import { fittingPython } from '../../engine/local/localDescriptor';
+import * as l10n from '@vscode/l10n';
+import { fittingPython, localSettings } from '../../engine/local/localDescriptor';
 import type { KnownPython } from '../shell/pythonExtension';
+import type { EngineSettings } from '../shell/settings';
 
 /** An entry of the list of interpreters. */
 export interface PythonChoice {
@@ -19,7 +20,6 @@ export interface PythonChoice {
  * @param current the value of the setting
  */
 export function pythonPick(
-  l10n: typeof vscode.l10n,
   known: readonly KnownPython[],
   { current, needed }: { readonly current: string; readonly needed: string },
 ): PythonChoice[] {
@@ -52,4 +52,28 @@ export function pythonPick(
     })),
     { label: `$(folder-opened) ${l10n.t('Look for Another…')}`, does: 'browse' },
   ];
+}
+
+/** What decides which Python instances of a list have. */
+interface ListedInstances {
+  readonly ids: readonly string[];
+  /** The instance whose workspace the window has; undefined where it is no such workspace. */
+  readonly open: string | undefined;
+  /** The setting of the user alone; empty where there is none. */
+  readonly ofUser: string;
+}
+
+/**
+ * The settings of the engine for instances of a list. The Python that the workspace of an instance
+ * names was made or chosen for that instance, so that others have the one of the user.
+ */
+export function pythonOfListed<Settings extends Pick<EngineSettings, 'values' | 'isPythonNamed'>>(
+  settings: Settings,
+  { ids, open, ofUser }: ListedInstances,
+): Settings {
+  const isOwn = open === undefined || ids.every((id) => id === open);
+  if (isOwn) return settings;
+  const python = ofUser === '' ? undefined : ofUser;
+  const values = localSettings.with(settings.values, { python });
+  return { ...settings, values, isPythonNamed: python !== undefined };
 }

@@ -2,11 +2,11 @@ import * as vscode from 'vscode';
 import { messageOf, type Reporter } from '../../domain/work';
 import { recipeOf } from '../../environments/recipes';
 import { fittingPython } from '../../engine/local/localDescriptor';
-import { afterAWhile } from '../shell/afterAWhile';
-import { iconBeside } from '../shell/iconBeside';
+import { afterAWhile } from '../shell/progress';
+import { iconBeside } from '../shell/draw';
 import { commandIds, settingKeys } from '../shell/names';
 import { choosePython, knownPythons, type KnownPython } from '../shell/pythonExtension';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { withoutLinkMarkup } from '../shell/plainText';
 import type { OpenInstance } from './openInstance';
 import { pythonPick, type PythonChoice } from './pythonPick';
 
@@ -20,7 +20,7 @@ export async function selectPython(open: OpenInstance, reporter: Reporter): Prom
   const { repo, version } = await open.instance();
   const chosen = await chosenFrom(
     (known) =>
-      pythonPick(vscode.l10n, known, {
+      pythonPick(known, {
         current: configuration.get<string>(settingKeys.python, ''),
         needed: recipeOf(repo, version).python,
       }),

@@ -5,7 +5,7 @@ import type { Engine } from '../../engine/engine';
 import { local } from '../../engine/local/localDescriptor';
 import { openEngine } from '../../engine/openEngine';
 import type { InstanceSession } from '../../evaluation/session';
-import { stepBeside } from '../shell/stepBeside';
+import { stepBeside } from '../shell/plainText';
 import { engineSettings, storageFolder, type EngineSettings } from '../shell/settings';
 import { withShellPython } from '../shell/shellPython';
 

@@ -16,11 +16,11 @@ import {
 import { readStates, statusOf, type InstanceState } from '../../repository/instanceState';
 import { bundledDataset } from '../instance/bundledDataset';
 import { keptListing, takeListing, withListing, type Listing } from './keptListing';
-import { afterAWhile, afterAWhileInView } from '../shell/afterAWhile';
+import { afterAWhile, afterAWhileInView } from '../shell/progress';
 import { checkStorage } from '../../files/checkStorage';
 import { contextKeys, settingKeys, viewIds } from '../shell/names';
 import { ofSetting, problemText, showProblem } from '../shell/problems';
-import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
+import { messageInEditor } from '../shell/inTermsOfSettings';
 import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';
 
 /** Key of the filter of this workspace's list. */
@@ -183,7 +183,7 @@ export class Catalogue implements vscode.Disposable {
         await this.restoreListing();
       }
       const dataset = await afterAWhileInView(
-        { alone: viewIds.instances, beside: viewIds.instancesBeside },
+        viewIds.instances,
         vscode.l10n.t('Reading {0}', name),
         (cancelled) =>
           openDataset(name === 'bundled' ? bundledDataset(this.context.extensionPath) : name, {
@@ -321,7 +321,9 @@ export class Catalogue implements vscode.Disposable {
           ? { name, keeps: (id) => this.isLiteS(id) }
           : await afterAWhile(vscode.l10n.t('Reading the filter list {0}', name), (signal) =>
               loadFilter(name, {
-                ...{ storage: storageFolder(), reporter: this.reporter, signal },
+                storage: storageFolder(),
+                reporter: this.reporter,
+                signal,
                 named: filterLists(),
               }),
             );

@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/work';
 import { settingKeys } from '../shell/names';
-import { openSetting } from '../shell/settingNames/openSetting';
-import { problemText } from '../shell/problems';
-import { sourceProblemText } from './sourceProblemText';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { openSetting, problemText } from '../shell/problems';
+import { sourceProblemText } from './validationTexts';
+import { withoutLinkMarkup } from '../shell/plainText';
 
 /**
  * Shows that R cannot be had, and lets the person choose a folder that has it. The setting then
@@ -21,7 +20,7 @@ export async function chooseRepositoryFolder(
   reporter.log(text);
   const choose = vscode.l10n.t('Choose Repository Folder…');
   const settings = vscode.l10n.t('Open Settings');
-  const said = sourceProblemText(vscode.l10n, error) ?? text;
+  const said = sourceProblemText(error) ?? text;
   const next = await vscode.window.showErrorMessage(withoutLinkMarkup(said), choose, settings);
   if (next === settings) await openSetting(settingKeys.repositorySources);
   return next === choose && (await askForRepositoryFolder(repo)) !== undefined;

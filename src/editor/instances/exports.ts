@@ -5,8 +5,8 @@ import { gatherStatistics, statisticsText } from '../../validation/statistics';
 import { storageFolder } from '../shell/settings';
 import type { Catalogue } from './catalogue';
 import { shortDatasetName } from '../../study/shortDatasetName';
-import { statisticsUri } from './statisticsDocument';
-import { withNotification } from '../shell/withNotification';
+import { withNotification } from '../shell/progress';
+import { scheme, statisticsAuthority } from '../shell/names';
 
 /** Opens text in a new editor, where the person can save it. */
 async function openText(content: string, language: string): Promise<void> {
@@ -60,3 +60,19 @@ function heading(catalogue: Catalogue): string {
     ...(filter === '' ? [] : [`filter ${filter}`]),
   ].join(', ');
 }
+
+/** Texts of this window, by the query of their documents. */
+const texts = new Map<string, string>();
+
+/** Keeps a text and returns the address of its read-only document. */
+function statisticsUri(text: string, dataset: string): vscode.Uri {
+  const query = String(texts.size + 1);
+  texts.set(query, text);
+  const name = vscode.l10n.t('Statistics of {0}', dataset).replaceAll('/', '_');
+  return vscode.Uri.from({ scheme, authority: statisticsAuthority, path: `/${name}.txt`, query });
+}
+
+/** Text of such a document. After a reload of the window it says how to get it again. */
+export const statisticsDocument = ({ query }: vscode.Uri): string =>
+  texts.get(query) ??
+  vscode.l10n.t('These statistics are gone. Run "SWT-Bench: Statistics" to count again.');

@@ -10,7 +10,7 @@ import {
   freeMirror,
   freeVectors,
 } from '../../repository/disk';
-import { withNotification } from '../shell/withNotification';
+import { withNotification } from '../shell/progress';
 import { engineSettings, storageFolder } from '../shell/settings';
 
 interface Freeable extends vscode.QuickPickItem {

@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { plural, asLabel } from '../../domain/text';
 import { describeProblem } from '../../dataset/dataset';
 import type { InstanceEntry } from '../../domain/instance';
@@ -11,7 +11,7 @@ import {
   type InstanceStatus,
   soundnessOf,
 } from '../../domain/soundness';
-import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
+import { inTermsOfSettings } from '../shell/inTermsOfSettings';
 import { commandIds, listCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import type { Catalogue } from './catalogue';
@@ -76,10 +76,10 @@ const problemsOf = ({ catalogue: { state } }: ShownInstances) =>
 /**
  * Description beside the title of the view, and message above its rows; empty when there is none.
  */
-export function headOfInstances(
-  l10n: typeof vscode.l10n,
-  shown: ShownInstances,
-): { readonly description: string; readonly message: string } {
+export function headOfInstances(shown: ShownInstances): {
+  readonly description: string;
+  readonly message: string;
+} {
   const { state, isFiltered, filter, filterList, datasetName } = shown.catalogue;
   const description = state.kind === 'none' ? '' : shortDatasetName(datasetName);
   if (state.kind === 'failed') return { description, message: state.why };
@@ -91,13 +91,9 @@ export function headOfInstances(
 }
 
 /** The rows below a row, or at the top without one. */
-export function instanceNodes(
-  l10n: typeof vscode.l10n,
-  shown: ShownInstances,
-  node?: ListNode,
-): ListNode[] {
+export function instanceNodes(shown: ShownInstances, node?: ListNode): ListNode[] {
   if (node === undefined) {
-    if (shown.groups.size === 0) return actions(l10n, shown);
+    if (shown.groups.size === 0) return actions(shown);
     const repositories = [...shown.groups.keys()].sort((a, b) => a.localeCompare(b));
     return [
       ...repositories.map((repo) => repositoryNode(shown, repo)),
@@ -128,7 +124,7 @@ export function parentOfInstance(shown: ShownInstances, node: ListNode): ListNod
 }
 
 /** Actions are rows, since a message above the rows would hide welcome content and its buttons. */
-function actions(l10n: typeof vscode.l10n, { catalogue }: ShownInstances): ListNode[] {
+function actions({ catalogue }: ShownInstances): ListNode[] {
   const action = (label: string, icon: string, command: string): ListNode => ({
     kind: 'action',
     label,
@@ -152,16 +148,12 @@ function actions(l10n: typeof vscode.l10n, { catalogue }: ShownInstances): ListN
 }
 
 /** A row as it is shown. */
-export function instanceTreeRow(
-  l10n: typeof vscode.l10n,
-  shown: ShownInstances,
-  node: ListNode,
-): TreeRow {
+export function instanceTreeRow(shown: ShownInstances, node: ListNode): TreeRow {
   switch (node.kind) {
     case 'repository':
       return repositoryRow(shown, node);
     case 'instance':
-      return instanceRow(l10n, shown, node);
+      return instanceRow(shown, node);
     case 'problems': {
       const count = problemsOf(shown).length;
       return {
@@ -207,7 +199,6 @@ function repositoryRow(
 }
 
 function instanceRow(
-  l10n: typeof vscode.l10n,
   { catalogue }: ShownInstances,
   node: Extract<ListNode, { kind: 'instance' }>,
 ): TreeRow {
@@ -223,7 +214,7 @@ function instanceRow(
     // `sympy-24152`.
     label: id.slice(id.indexOf('__') < 0 ? 0 : id.indexOf('__') + 2),
     // The person's own words come first: a row is cut at its end.
-    description: [...tags, statusInWords(l10n, status), issueTitle(entry)]
+    description: [...tags, statusInWords(status), issueTitle(entry)]
       .filter((each) => each !== '')
       .join(' · '),
     icon: statusIcon(status),
@@ -232,13 +223,12 @@ function instanceRow(
       title: l10n.t('Show Issue'),
       arguments: [{ kind: 'instance', id } satisfies ListNode],
     },
-    spoken: [id, ...tags, statusInWords(l10n, status, true), issueTitle(entry)].join(', '),
+    spoken: [id, ...tags, statusInWords(status, true), issueTitle(entry)].join(', '),
   };
 }
 
 /** Facts about an instance for the hover of its row, as paragraphs of plain text. */
 export function paragraphsOn(
-  l10n: typeof vscode.l10n,
   catalogue: ShownInstances['catalogue'],
   entry: InstanceEntry,
 ): string[] {
@@ -259,7 +249,7 @@ export function paragraphsOn(
     `X*: ${plural(patch.lines, 'line')} in ${files(patch.files.length)} · ` +
       `T*: ${plural(tests.lines, 'line')} in ${files(tests.files.length)} · ` +
       `issue: ${plural(entry.issue.length, 'character')}`,
-    `Status: ${statusInWords(l10n, catalogue.statusOf(entry.id), true)}`,
+    `Status: ${statusInWords(catalogue.statusOf(entry.id), true)}`,
     ...(validation === undefined
       ? []
       : [
@@ -291,11 +281,7 @@ export function issueTitle(entry: Pick<InstanceEntry, 'issue'>): string {
  * The status for the end of a row, the later of validation and verdict first; `all` includes the
  * statuses that a row leaves out.
  */
-export function statusInWords(
-  l10n: typeof vscode.l10n,
-  status: InstanceStatus,
-  all = false,
-): string {
+export function statusInWords(status: InstanceStatus, all = false): string {
   switch (status.kind) {
     case 'not opened':
       return all ? l10n.t('not opened') : '';
@@ -307,8 +293,8 @@ export function statusInWords(
     case 'candidate': {
       const [golden, candidate] = [goldenOf(status), candidateOf(status)];
       const words = [
-        golden === undefined ? '' : goldenInWords(l10n, golden),
-        candidate === undefined ? '' : candidateInWords(l10n, candidate),
+        golden === undefined ? '' : goldenInWords(golden),
+        candidate === undefined ? '' : candidateInWords(candidate),
       ];
       const ordered = status.kind === 'candidate' ? words.reverse() : words;
       return ordered.filter((each) => each !== '').join(' · ');
@@ -316,7 +302,7 @@ export function statusInWords(
   }
 }
 
-function goldenInWords(l10n: typeof vscode.l10n, golden: GoldenStatus): string {
+function goldenInWords(golden: GoldenStatus): string {
   switch (golden.kind) {
     case 'golden valid':
       return l10n.t('golden valid');
@@ -327,7 +313,7 @@ function goldenInWords(l10n: typeof vscode.l10n, golden: GoldenStatus): string {
   }
 }
 
-const candidateInWords = (l10n: typeof vscode.l10n, candidate: CandidateStatus): string =>
+const candidateInWords = (candidate: CandidateStatus): string =>
   candidate.success ? l10n.t('candidate: success') : l10n.t('candidate: {0}', candidate.reason);
 
 /** The words under which the row of a repository counts an instance. */

@@ -1,22 +1,28 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Instance } from '../../domain/instance';
+import type { Instance, InstanceEntry } from '../../domain/instance';
 import { HumanError, type Reporter } from '../../domain/work';
 import { withBundledSource } from '../../repository/source';
 import { SourceUnusable } from '../../repository/git';
 import { bundledSource } from '../instance/bundledDataset';
-import { listCommandIds } from '../shell/names';
-import type { ListView } from './twinViews';
+import { listCommandIds, viewIds } from '../shell/names';
 import { offering } from '../shell/problems';
 import { repositorySources } from '../shell/settings';
 import { Catalogue } from './catalogue';
 import { chooseRepositoryFolder } from './chooseRepositoryFolder';
 import { exportFilterList, exportTriage, showStatistics } from './exports';
 import { freeDiskSpace } from './freeDiskSpace';
-import { askWhichInstances } from './askWhichInstances';
-import { InstanceList } from './instanceList';
-import { instancesOfCommand, instancesOfView } from './instancesOfCommand';
-import type { ListNode } from './instanceTreeRow';
+import { instancesOfCommand, instancesOfView, type PossibleInstances } from './instancesOfCommand';
+import {
+  type ListNode,
+  entriesByRepository,
+  headOfInstances,
+  instanceNodes,
+  instanceTreeRow,
+  paragraphsOn,
+  parentOfInstance,
+  type ShownInstances,
+} from './instanceTreeRow';
 import { judgeInstances } from './judgeInstances';
 import { firstToJudge } from './judgement';
 import {
@@ -26,11 +32,12 @@ import {
   editFilter,
   findInstance,
 } from './listCommands';
-import { afterAWhile } from '../shell/afterAWhile';
+import { afterAWhile, withNotification } from '../shell/progress';
 import { prepareWorkspace } from './prepareWorkspace';
-import { withNotification } from '../shell/withNotification';
 import { classify, editNote, editTags } from './triageCommands';
 import { validateInstances } from './validateInstances';
+import { appendPlainText } from '../shell/plainText';
+import { treeItemOf } from '../shell/draw';
 
 type ListCommand = (typeof listCommandIds)[keyof typeof listCommandIds];
 /** Commands about the chosen instances. */
@@ -55,7 +62,7 @@ export class Instances implements vscode.Disposable {
    */
   constructor(
     private readonly context: vscode.ExtensionContext,
-    private readonly view: ListView<ListNode>,
+    private readonly view: vscode.TreeView<ListNode>,
     private readonly reporter: Reporter,
     redraw: () => void,
     private readonly openId: () => Promise<string | undefined>,
@@ -88,7 +95,7 @@ export class Instances implements vscode.Disposable {
       case listCommandIds.chooseDataset:
         // From the palette, the view may be folded.
         if (await chooseDataset(catalogue, this.context.globalState, given))
-          await this.view.focus();
+          await vscode.commands.executeCommand(`${viewIds.instances}.focus`);
         return;
       case listCommandIds.refresh:
         return catalogue.reload();
@@ -361,3 +368,81 @@ const from = (id: string, listed: readonly string[]): readonly string[] =>
 
 const texts = (value: unknown): string[] | undefined =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : undefined;
+
+/** Asks which instances a command is about. @returns their ids; undefined when the person cancels */
+async function askWhichInstances(
+  possible: readonly PossibleInstances[],
+  title = vscode.l10n.t('Which Instances?'),
+): Promise<readonly string[] | undefined> {
+  const items = possible.map(({ are, ids }) => ({
+    label: ids.length === 1 ? (ids[0] ?? '') : vscode.l10n.t('{0} instances', ids.length),
+    description:
+      are === 'open'
+        ? vscode.l10n.t('the open instance')
+        : are === 'listed'
+          ? vscode.l10n.t('all that the Instances view lists')
+          : vscode.l10n.t('selected in the Instances view'),
+    ids,
+  }));
+  return (await vscode.window.showQuickPick(items, { title }))?.ids;
+}
+
+/** The instances of the chosen dataset, by repository, with status. */
+class InstanceList {
+  private groups: ShownInstances['groups'] = new Map();
+
+  constructor(
+    private readonly catalogue: Catalogue,
+    private readonly view: vscode.TreeView<ListNode>,
+  ) {
+    this.arrange();
+  }
+
+  private get shown(): ShownInstances {
+    const { catalogue, groups } = this;
+    return { catalogue, groups };
+  }
+
+  /** Takes over the current contents of the catalogue. Call it before the view redraws. */
+  arrange(): void {
+    this.groups = entriesByRepository(this.catalogue.entries());
+    const { description, message } = headOfInstances(this.shown);
+    this.view.description = description ?? '';
+    this.view.message = message ?? '';
+  }
+
+  /** The ids of all instances from the top of the list to its end, folded ones too. */
+  ids(): string[] {
+    return instanceNodes(this.shown).flatMap((node) =>
+      node.kind === 'repository' ? node.ids : [],
+    );
+  }
+
+  getChildren(node?: ListNode): ListNode[] {
+    return instanceNodes(this.shown, node);
+  }
+
+  /** VS Code needs it to reveal a row whose parent is folded. */
+  getParent(node: ListNode): ListNode | undefined {
+    return parentOfInstance(this.shown, node);
+  }
+
+  getTreeItem(node: ListNode): vscode.TreeItem {
+    return treeItemOf(instanceTreeRow(this.shown, node));
+  }
+
+  /** Adds the tooltip, which is needed only when the pointer rests on a row. */
+  resolveTreeItem(item: vscode.TreeItem, node: ListNode): vscode.TreeItem {
+    const entry = node.kind === 'instance' ? this.catalogue.entry(node.id) : undefined;
+    if (entry !== undefined) item.tooltip = this.tooltip(entry);
+    return item;
+  }
+
+  private tooltip(entry: InstanceEntry): vscode.MarkdownString {
+    const text = new vscode.MarkdownString();
+    for (const paragraph of paragraphsOn(this.catalogue, entry)) {
+      appendPlainText(text, paragraph).appendMarkdown('\n\n');
+    }
+    return text;
+  }
+}

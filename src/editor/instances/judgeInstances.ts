@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import { iconBeside } from '../shell/iconBeside';
+import { iconBeside } from '../shell/draw';
 import { commandIds, settingKeys } from '../shell/names';
 import { ofSetting, problemText } from '../shell/problems';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { withoutLinkMarkup } from '../shell/plainText';
 import type { Catalogue } from './catalogue';
 import { issueTitle } from './instanceTreeRow';
 import {
@@ -134,7 +134,7 @@ class JudgementBox {
 
   private draw(): void {
     const { box, before, numbered } = this;
-    const rows = judgementRows(vscode.l10n, { text: box.value, before, numbered });
+    const rows = judgementRows({ text: box.value, before, numbered });
     box.items = rows.map((row) => ({ ...iconBeside(row), alwaysShow: true }));
     box.activeItems = box.items.slice(0, 1);
   }

@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { checkedTag } from '../../dataset/triageFile';
 import { messageOf } from '../../domain/work';
 import { asLabel } from '../../domain/text';
@@ -136,23 +136,33 @@ export interface JudgementRow {
  *
  * @param before the line that stood there at first
  */
-export function judgementRows(
-  l10n: typeof vscode.l10n,
-  { text, before, numbered }: { text: string; before: string; numbered: readonly string[] },
-): JudgementRow[] {
+export function judgementRows({
+  text,
+  before,
+  numbered,
+}: {
+  text: string;
+  before: string;
+  numbered: readonly string[];
+}): JudgementRow[] {
   const tags = numbered.map((tag, index) => ({
     label: `${index + 1}  ${tag}`,
     description: '',
     says: judgementByClick(tag, text, numbered),
     goesOn: true,
   }));
-  return [enterRow(l10n, { text, before, numbered }), ...tags];
+  return [enterRow({ text, before, numbered }), ...tags];
 }
 
-function enterRow(
-  l10n: typeof vscode.l10n,
-  { text, before, numbered }: { text: string; before: string; numbered: readonly string[] },
-): JudgementRow {
+function enterRow({
+  text,
+  before,
+  numbered,
+}: {
+  text: string;
+  before: string;
+  numbered: readonly string[];
+}): JudgementRow {
   if (text.trim() === before.trim()) {
     return {
       label: `$(arrow-right) ${l10n.t('Leave as it is')}`,

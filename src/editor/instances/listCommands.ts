@@ -4,7 +4,7 @@ import { queryHelp } from '../../dataset/query';
 import { sortKeys, type SortOrder } from '../../dataset/sortOrder';
 import type { InstanceEntry } from '../../domain/instance';
 import { HumanError, messageOf } from '../../domain/work';
-import { iconBeside } from '../shell/iconBeside';
+import { iconBeside } from '../shell/draw';
 import { settingKeys } from '../shell/names';
 import { filterLists } from '../shell/settings';
 import type { Catalogue } from './catalogue';
@@ -209,10 +209,7 @@ export async function findInstance(catalogue: Catalogue): Promise<InstanceEntry 
   }
   const items = entries.map((entry) => ({
     label: entry.id,
-    description: [
-      entry.createdAt.slice(0, 10),
-      statusInWords(vscode.l10n, catalogue.statusOf(entry.id)),
-    ]
+    description: [entry.createdAt.slice(0, 10), statusInWords(catalogue.statusOf(entry.id))]
       .filter((each) => each !== '')
       .join(' · '),
     detail: issueTitle(entry),

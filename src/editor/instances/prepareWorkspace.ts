@@ -8,9 +8,9 @@ import { prepareTrees, remarkOn } from '../../repository/trees';
 import { makeWorkspace, writeDevContainer, writeWindowTitle } from '../../repository/workspace';
 import { devContainerText } from '../instance/addDevContainer';
 import { keepInstance } from '../instance/keptInstance';
-import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
+import { messageInEditor } from '../shell/inTermsOfSettings';
 import { storageFolder, writesDevContainer } from '../shell/settings';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { withoutLinkMarkup } from '../shell/plainText';
 
 export interface OpenRequest {
   readonly instance: Instance;

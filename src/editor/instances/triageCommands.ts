@@ -9,7 +9,7 @@ import {
   type TriageEntry,
 } from '../../domain/soundness';
 import { throwIfAborted } from '../../domain/work';
-import { afterAWhile } from '../shell/afterAWhile';
+import { afterAWhile } from '../shell/progress';
 import type { Catalogue } from './catalogue';
 import { typedAfterTicking, typedTags } from './judgement';
 

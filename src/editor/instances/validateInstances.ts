@@ -10,18 +10,25 @@ import { parseSources } from '../../repository/source';
 import { listCommandIds, settingKeys } from '../shell/names';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { distOf } from '../instance/warmSession';
-import { storageFolder, timeoutSeconds } from '../shell/settings';
+import {
+  storageFolder,
+  timeoutSeconds,
+  engineSettings,
+  type EngineSettings,
+} from '../shell/settings';
 import type { Catalogue } from './catalogue';
 import { chooseRepositoryFolder } from './chooseRepositoryFolder';
-import { engineSettingsOfListed } from './engineSettingsOfListed';
 import {
   environmentSummary,
   withoutSource,
   validationLine,
   validationSummary,
 } from './validationTexts';
-import { withNotification } from '../shell/withNotification';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { withNotification } from '../shell/progress';
+import { withoutLinkMarkup } from '../shell/plainText';
+import { readMarker } from '../../repository/workspace';
+import { withShellPython } from '../shell/shellPython';
+import { pythonOfListed } from '../instance/pythonPick';
 
 /** What a validation needs besides the dataset. */
 interface ValidationParts {
@@ -47,17 +54,14 @@ export async function validateInstances(
   });
   if (results === undefined) return;
   const validations = results.map(({ validation }) => validation);
-  const summary = validationSummary(vscode.l10n, validations);
+  const summary = validationSummary(validations);
   if (summary !== undefined) tell(summary.text, summary.isSound ? undefined : 'status:invalid');
-  const failed = environmentSummary(vscode.l10n, validations);
+  const failed = environmentSummary(validations);
   if (failed !== undefined) tell(failed, 'status:environment');
   const sourceless = results.filter(({ sourceProblem }) => sourceProblem !== undefined);
   const [first] = sourceless;
   if (first === undefined) return;
-  const said = new HumanError(
-    withoutSource(vscode.l10n, first.id, first.repo),
-    first.sourceProblem?.message,
-  );
+  const said = new HumanError(withoutSource(first.id, first.repo), first.sourceProblem?.message);
   const { sourceProblem } = first;
   if (!(sourceProblem instanceof SourceUnusable)) return showProblem(said, reporter);
   const shown = sourceProblem.brief === undefined ? said : sourceProblem;
@@ -102,7 +106,7 @@ function validateEach(
         const validated = await validateOne({ ...shared, reporter: counted, instance, engine });
         results.push({ ...validated, id: instance.id, repo: instance.repo });
         // The message of the end goes away; the log keeps each result.
-        reporter.log(validationLine(vscode.l10n, validated.validation));
+        reporter.log(validationLine(validated.validation));
         await catalogue.refreshStates();
       }
       return results;
@@ -132,4 +136,22 @@ function tell(text: string, filter: string | undefined): void {
 function repetitions(): number {
   const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.repetitions);
   return typeof set === 'number' && set >= 1 ? Math.floor(set) : 5;
+}
+
+/**
+ * The settings of the engine for instances of a list, of which one may be open in this window.
+ *
+ * @throws HumanError naming the setting whose value is invalid
+ */
+export async function engineSettingsOfListed(ids: readonly string[]): Promise<EngineSettings> {
+  const folder = vscode.workspace.workspaceFolders?.[0];
+  const marker = folder && (await readMarker(folder.uri.fsPath));
+  const set = vscode.workspace.getConfiguration().inspect(settingKeys.python);
+  const ofUser = set?.globalValue;
+  const settings = pythonOfListed(engineSettings(), {
+    ids,
+    open: marker?.id,
+    ofUser: typeof ofUser === 'string' ? ofUser.trim() : '',
+  });
+  return withShellPython(settings);
 }

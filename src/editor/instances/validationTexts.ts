@@ -1,9 +1,10 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { soundnessOf, type Validation } from '../../domain/soundness';
-import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
+import { inTermsOfSettings } from '../shell/inTermsOfSettings';
+import { SourceUnusable } from '../../repository/git';
 
 /** One validation in a line, as the log keeps it. */
-export function validationLine(l10n: typeof vscode.l10n, validation: Validation): string {
+export function validationLine(validation: Validation): string {
   const { id, reasons, repetitions, seconds } = validation;
   const why = inTermsOfSettings(
     reasons.map(({ kind, explanation }) => `${kind}: ${explanation}`).join('; '),
@@ -25,7 +26,6 @@ export function validationLine(l10n: typeof vscode.l10n, validation: Validation)
 
 /** The end of a validation in words, without the instances that were not validated. */
 export function validationSummary(
-  l10n: typeof vscode.l10n,
   validations: readonly Validation[],
 ): { readonly text: string; readonly isSound: boolean } | undefined {
   const judged = validations.filter((each) => soundnessOf(each) !== 'not validated');
@@ -46,10 +46,7 @@ export function validationSummary(
 }
 
 /** The instances whose tests cannot run in this environment; undefined where there is none. */
-export function environmentSummary(
-  l10n: typeof vscode.l10n,
-  validations: readonly Validation[],
-): string | undefined {
+export function environmentSummary(validations: readonly Validation[]): string | undefined {
   const failed = validations.filter(({ reasons }) =>
     reasons.some(({ kind }) => kind === 'environment failed'),
   );
@@ -67,5 +64,15 @@ export function environmentSummary(
 }
 
 /** What a message says first of an instance whose R could not be had. */
-export const withoutSource = (l10n: typeof vscode.l10n, id: string, repo: string): string =>
+export const withoutSource = (id: string, repo: string): string =>
   l10n.t('{0} is not validated: the source of {1} could not be had', id, repo);
+
+/**
+ * Why R cannot be had, as a notification beside a button that chooses a folder. The log has the
+ * words of git. Undefined where the error has no brief form.
+ */
+export function sourceProblemText(error: unknown): string | undefined {
+  return error instanceof SourceUnusable && error.brief !== undefined
+    ? l10n.t('{0}. Choose a folder with a clone that has it, or with a release.', error.brief)
+    : undefined;
+}

@@ -1,8 +1,9 @@
+import * as l10n from '@vscode/l10n';
 import type { Instance } from '../../domain/instance';
 import { dayOf } from '../../environments/packageDay';
 import { recipeOf, type Recipe } from '../../environments/recipes';
 import { bundledProject } from '../../repository/source';
-import { diffHtml } from './diffHtml';
+import { diffHtml } from './renderIssue';
 import { escapeAttribute, escapeHtml } from './sanitise';
 
 /** Splits an issue into title and body: datasets put the title into the first line. */
@@ -38,53 +39,28 @@ export interface PageResources {
   /** `webview.cspSource`. */
   readonly cspSource: string;
   readonly nonce: string;
-  readonly texts: PageTexts;
-}
-
-/** Texts of the page itself, in the language of the window. They are inserted escaped. */
-export interface PageTexts {
-  readonly plainText: string;
-  readonly instance: string;
-  readonly repository: string;
-  readonly version: string;
-  readonly created: string;
-  readonly length: string;
-  readonly requirements: string;
-  readonly asOf: (requirements: string, day: string) => string;
-  readonly ofProject: string;
-  readonly makeEnvironment: string;
-  readonly openInstance: string;
-  readonly baseCommit: (commit: string) => string;
-  readonly words: (count: number) => string;
-  readonly pullRequest: (number: string) => string;
-  readonly isHidden: string;
-  readonly reveal: string;
-  readonly hints: string;
-  readonly hintsAreLater: string;
-  readonly goldenTests: string;
-  readonly goldenPatch: string;
-  readonly none: (title: string) => string;
+  /** Language of the window, for numbers. */
+  readonly language: string;
 }
 
 /** The HTML document of the panel. Inserts `body`, `source` and `hints` without escaping. */
 export function issueDocument(page: IssuePage, resources: PageResources): string {
   const { instance, revealed } = page;
-  const { texts } = resources;
   const { title } = splitIssue(instance.issue);
   return documentOf(
     instance.id,
     `<header>
 <h1>${inlineCode(title === '' ? instance.id : title)}</h1>
-${facts(instance, texts)}
+${facts(instance, resources.language)}
 ${remarks(instance)}<p class="actions">
-${page.canOpen ? button('openInstance', texts.openInstance) : ''}<button type="button" class="quiet" data-do="source" aria-pressed="false">${escapeHtml(texts.plainText)}</button>
-${page.canMakeEnvironment ? button('environment', texts.makeEnvironment) : ''}${revealed === undefined ? '' : linkToGitHub(instance, texts)}</p>
+${page.canOpen ? button('openInstance', l10n.t('Open Instance')) : ''}<button type="button" class="quiet" data-do="source" aria-pressed="false">${escapeHtml(l10n.t('Plain text'))}</button>
+${page.canMakeEnvironment ? button('environment', l10n.t('Make Environment')) : ''}${revealed === undefined ? '' : linkToGitHub(instance)}</p>
 </header>
 <main>
 <article class="text rendered">${page.body}</article>
 <article class="text source" hidden>${page.source}</article>
 </main>
-${revealed === undefined ? hiddenNote(texts) : revealedSections(instance, revealed.hints, texts)}`,
+${revealed === undefined ? hiddenNote() : revealedSections(instance, revealed.hints)}`,
     resources,
   );
 }
@@ -120,18 +96,17 @@ ${body}
 </html>`;
 }
 
-function facts(instance: Instance, texts: PageTexts): string {
-  const words = instance.issue.split(/\s+/).filter((word) => word !== '').length;
+function facts(instance: Instance, language: string): string {
   const recipe = recipeOf(instance.repo, instance.version);
   const all: [name: string, value: string, title?: string][] = [
-    [texts.instance, instance.id],
-    [texts.repository, instance.repo],
-    [texts.version, instance.version],
-    ['R', instance.baseCommit.slice(0, 10), texts.baseCommit(instance.baseCommit)],
-    [texts.created, instance.createdAt.slice(0, 10), instance.createdAt],
-    [texts.length, texts.words(words)],
+    [l10n.t('Instance'), instance.id],
+    [l10n.t('Repository'), instance.repo],
+    [l10n.t('Version'), instance.version],
+    ['R', instance.baseCommit.slice(0, 10), l10n.t('Base commit {0}', instance.baseCommit)],
+    [l10n.t('Created'), instance.createdAt.slice(0, 10), instance.createdAt],
+    [l10n.t('Length'), wordsOf(instance.issue, language)],
     ['Python', recipe.python],
-    [texts.requirements, requirementsInWords(instance, recipe, texts)],
+    [l10n.t('Requirements'), requirementsInWords(instance, recipe)],
   ];
   const shown = all
     .filter(([, value]) => value !== '')
@@ -142,16 +117,21 @@ function facts(instance: Instance, texts: PageTexts): string {
   return `<dl class="facts">${shown.join('')}</dl>`;
 }
 
+function wordsOf(issue: string, language: string): string {
+  const count = issue.split(/\s+/).filter((word) => word !== '').length;
+  return count === 1 ? l10n.t('1 word') : l10n.t('{0} words', count.toLocaleString(language));
+}
+
 /** What the environment of an instance has, and as of which day. */
-function requirementsInWords(instance: Instance, recipe: Recipe, texts: PageTexts): string {
+function requirementsInWords(instance: Instance, recipe: Recipe): string {
   const { requirementFiles, packages, install } = recipe;
   const of = [
-    ...(install === 'editable' ? [texts.ofProject] : []),
+    ...(install === 'editable' ? [l10n.t('those of the project')] : []),
     ...requirementFiles,
     ...packages,
   ];
   const day = dayOf(instance.createdAt, recipe);
-  return day === undefined ? of.join(', ') : texts.asOf(of.join(', '), day);
+  return day === undefined ? of.join(', ') : l10n.t('{0}, as of {1}', of.join(', '), day);
 }
 
 function remarks(instance: Instance): string {
@@ -164,20 +144,20 @@ function remarks(instance: Instance): string {
  * Links to the pull request, whose number ends the id. The link gives the fix away. The bundled
  * project has none.
  */
-function linkToGitHub(instance: Instance, texts: PageTexts): string {
+function linkToGitHub(instance: Instance): string {
   const number = /-(\d+)$/.exec(instance.id)?.[1];
   if (number === undefined || instance.repo === bundledProject) return '';
   if (!/^[\w.-]+\/[\w.-]+$/.test(instance.repo)) return '';
   const address = `https://github.com/${instance.repo}/issues/${number}`;
-  return `<a href="${escapeAttribute(address)}">${escapeHtml(texts.pullRequest(number))}</a>\n`;
+  return `<a href="${escapeAttribute(address)}">${escapeHtml(l10n.t('Pull request #{0} on GitHub', number))}</a>\n`;
 }
 
-const hiddenNote = (texts: PageTexts): string => `<footer class="hidden-part">
-<span>${escapeHtml(texts.isHidden)}</span>
-<button type="button" class="quiet" data-do="reveal">${escapeHtml(texts.reveal)}</button>
+const hiddenNote = (): string => `<footer class="hidden-part">
+<span>${escapeHtml(l10n.t('Golden patch, golden tests and later hints are hidden.'))}</span>
+<button type="button" class="quiet" data-do="reveal">${escapeHtml(l10n.t('Reveal…'))}</button>
 </footer>`;
 
-function revealedSections(instance: Instance, hints: string, texts: PageTexts): string {
+function revealedSections(instance: Instance, hints: string): string {
   const tests = diffHtml(instance.goldenTests);
   const patch = diffHtml(instance.goldenPatch);
   const changed = (diff: { added: number; removed: number }): string =>
@@ -185,36 +165,27 @@ function revealedSections(instance: Instance, hints: string, texts: PageTexts): 
   return [
     section(
       'hints',
-      texts.hints,
-      texts.hintsAreLater,
+      l10n.t('Hints'),
+      l10n.t('written after the issue'),
       instance.hints.trim() === '' ? undefined : `<div class="text">${hints}</div>`,
-      texts,
     ),
     section(
       'tests',
-      texts.goldenTests,
+      l10n.t('Golden tests (T*)'),
       changed(tests),
       instance.goldenTests === '' ? undefined : tests.html,
-      texts,
     ),
     section(
       'patch',
-      texts.goldenPatch,
+      l10n.t('Golden patch (X*)'),
       changed(patch),
       instance.goldenPatch === '' ? undefined : patch.html,
-      texts,
     ),
   ].join('\n');
 }
 
-function section(
-  id: string,
-  title: string,
-  aside: string,
-  content: string | undefined,
-  texts: PageTexts,
-): string {
-  if (content === undefined) return `<p class="note">${escapeHtml(texts.none(title))}</p>`;
+function section(id: string, title: string, aside: string, content: string | undefined): string {
+  if (content === undefined) return `<p class="note">${escapeHtml(l10n.t('{0}: none', title))}</p>`;
   return `<details class="revealed" id="${id}"><summary><h2>${escapeHtml(title)}</h2> <span class="aside">${escapeHtml(aside)}</span></summary>
 ${content}
 </details>`;

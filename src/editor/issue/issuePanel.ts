@@ -3,14 +3,11 @@ import * as vscode from 'vscode';
 import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
 import type { ReferenceTarget, ResolveReference } from '../../python/references';
-import { settingKeys } from '../shell/names';
+import { issueViewType, settingKeys } from '../shell/names';
 import { problemText } from '../shell/problems';
 import { issueDocument, messageDocument, splitIssue, type PageResources } from './issuePage';
-import { literalDunders } from './literalDunders';
-import { pageTexts } from './pageTexts';
-import { renderIssue } from './renderIssue';
+import { literalDunders, renderIssue } from './renderIssue';
 import { escapeHtml } from './sanitise';
-import { issueViewType } from './viewType';
 
 /** What the panel needs of an instance, open or only listed. */
 export interface IssueSource {
@@ -203,7 +200,7 @@ export class IssuePanel implements vscode.Disposable {
       style: address('issue.css'),
       cspSource: webview.cspSource,
       nonce: randomBytes(16).toString('base64url'),
-      texts: pageTexts(),
+      language: vscode.env.language,
     };
   }
 

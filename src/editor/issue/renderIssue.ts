@@ -74,10 +74,9 @@ interface Link {
 }
 
 /** Tags that do not end a run. */
-const inline = new Set([
-  ...['span', 'code', 'kbd', 'samp', 'var', 'tt', 'sub', 'sup', 'em', 'strong', 'b', 'i', 'u'],
-  ...['s', 'del', 'ins', 'mark', 'small', 'q', 'cite', 'abbr'],
-]);
+const inline = new Set(
+  'span code kbd samp var tt sub sup em strong b i u s del ins mark small q cite abbr'.split(' '),
+);
 
 /** Cuts the output of `sanitise` into tags and text. */
 function split(html: string): (Tag | Text)[] {
@@ -157,3 +156,89 @@ function unescape(text: string): string {
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&');
 }
+
+/** Most lines of a diff that are drawn. Longer pages are slow and nobody reads them. */
+const maxLines = 5000;
+
+type LineKind = 'file' | 'hunk' | 'added' | 'removed' | 'context';
+
+interface DiffHtml {
+  readonly html: string;
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** A unified diff as escaped HTML, with a class for each kind of line. */
+export function diffHtml(diff: string): DiffHtml {
+  const lines = diff.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n');
+  let [old, next, added, removed] = [0, 0, 0, 0];
+  const drawn: string[] = [];
+  for (const line of lines) {
+    // Inside a hunk, `--- x` is a removed line.
+    const kind: LineKind = old > 0 || next > 0 ? inHunk(line) : outside(line);
+    if (kind === 'hunk') {
+      const counts = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
+      old = counts === null ? 0 : Number(counts[1] ?? 1);
+      next = counts === null ? 0 : Number(counts[2] ?? 1);
+    } else if (kind !== 'file' && !line.startsWith('\\')) {
+      if (kind !== 'added') old--;
+      if (kind !== 'removed') next--;
+      if (kind === 'added') added++;
+      if (kind === 'removed') removed++;
+    }
+    if (drawn.length < maxLines) drawn.push(`<span class="${kind}">${escapeHtml(line)}\n</span>`);
+  }
+  const rest = lines.length - drawn.length;
+  if (rest > 0) drawn.push(`<span class="file">… ${rest} more lines</span>`);
+  return { html: `<pre class="diff"><code>${drawn.join('')}</code></pre>`, added, removed };
+}
+
+function inHunk(line: string): LineKind {
+  return line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : 'context';
+}
+
+function outside(line: string): LineKind {
+  return line.startsWith('@@') ? 'hunk' : 'file';
+}
+
+/*
+ * Each part can begin at few places only, so that no text makes the search take quadratic time.
+ */
+
+/** Fences of code, up to the closing one or the end of the text, as CommonMark has them. */
+const fenced = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))[^\n]*\n(?:[^]*?^ {0,3}\1[`~]*[ \t]*$|[^]*)/;
+/** A line of indented code. */
+const indented = /^(?: {4}|\t)[^\n]*/;
+/** Code between equal runs of backticks, within a paragraph. */
+const code = /(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n)[^])*?(?<!`)\1(?!`)/;
+/** Tags and addresses, whose text must stay as it is. */
+const markup = /<\/?[A-Za-z][^<>\n]*>|(?<!\S)\S*:\/\/\S*/;
+/** What a backslash escapes is literal already. */
+const escaped = /\\./;
+const dunder = /(?<!\w)__(?<name>[A-Za-z]\w*?)__(?!\w)/;
+
+const parts = new RegExp(
+  [fenced, indented, code, markup, escaped, dunder]
+    .map(({ source }, index) => renumbered(source, index))
+    .join('|'),
+  'gm',
+);
+
+/** Names the only group that a part refers to, since numbers change when parts are joined. */
+function renumbered(source: string, index: number): string {
+  return source.replace(/\((?=`|~)/, `(?<mark${index}>`).replaceAll('\\1', `\\k<mark${index}>`);
+}
+
+/**
+ * Keeps `__init__` and other dunder names of Python as they are written. Markdown would make them
+ * bold. Code is left alone, as are `__two words__`, which are meant to be bold.
+ *
+ * @returns Markdown in which the underscores are entities, which text and HTML both show as such
+ */
+export const literalDunders = (markdown: string): string =>
+  markdown.replace(parts, (whole: string, ...rest: unknown[]) => {
+    const { name } = rest.at(-1) as { readonly name?: string };
+    return name === undefined ? whole : `${line}${name}${line}`;
+  });
+
+const line = '&#95;&#95;';

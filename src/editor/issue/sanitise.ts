@@ -1,25 +1,27 @@
 import sanitizeHtml from 'sanitize-html';
 
+const wordsIn = (text: string): string[] => text.trim().split(/\s+/);
+
 /** The HTML that issues use: what their Markdown becomes, and what GitHub allows. */
-const allowedTags = [
-  ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'div', 'blockquote', 'pre', 'hr', 'br'],
-  ...['ul', 'ol', 'li', 'dl', 'dt', 'dd', 'details', 'summary'],
-  ...['table', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td', 'caption'],
-  ...['a', 'img', 'span', 'code', 'kbd', 'samp', 'var', 'tt', 'sub', 'sup'],
-  ...['em', 'strong', 'b', 'i', 'u', 's', 'del', 'ins', 'mark', 'small', 'q', 'cite', 'abbr'],
-];
+const allowedTags = wordsIn(`
+  h1 h2 h3 h4 h5 h6 p div blockquote pre hr br ul ol li dl dt dd details summary table thead
+  tbody tfoot tr th td caption a img span code kbd samp var tt sub sup em strong b i u s del ins
+  mark small q cite abbr
+`);
 
 /** Wrappers that are dropped while their content stays. */
-const droppedTags = [
-  ...['html', 'body', 'article', 'section', 'header', 'footer', 'main', 'figure', 'figcaption'],
-  ...['picture', 'source', 'center', 'font', 'big', 'strike', 'colgroup', 'col', 'wbr'],
-  // The MathML of formulas that VS Code renders.
-  ...['math', 'semantics', 'annotation', 'mrow', 'mi', 'mo', 'mn', 'ms', 'mtext', 'mspace', 'msup'],
-  ...['msub', 'msubsup', 'mfrac', 'msqrt', 'mroot', 'mtable', 'mtr', 'mtd', 'munder', 'mover'],
-  ...['munderover', 'mstyle', 'mpadded', 'mphantom', 'menclose'],
-];
+const droppedTags = wordsIn(`
+  html body article section header footer main figure figcaption picture source center font big
+  strike colgroup col wbr
+`);
 
-const knownTags = new Set([...allowedTags, ...droppedTags]);
+/** The MathML of formulas that VS Code renders; its tags are dropped, too. */
+const mathTags = wordsIn(`
+  math semantics annotation mrow mi mo mn ms mtext mspace msup msub msubsup mfrac msqrt mroot
+  mtable mtr mtd munder mover munderover mstyle mpadded mphantom menclose
+`);
+
+const knownTags = new Set([...allowedTags, ...droppedTags, ...mathTags]);
 
 const options: sanitizeHtml.IOptions = {
   allowedTags,
@@ -40,10 +42,9 @@ const options: sanitizeHtml.IOptions = {
   allowedStyles: {},
   disallowedTagsMode: 'discard',
   // The text of these tags is dropped: MathML, and tags that would hold active content.
-  nonTextTags: [
-    ...['mi', 'mo', 'mn', 'ms', 'mtext'],
-    ...['script', 'style', 'noscript', 'template', 'textarea', 'option', 'svg', 'object'],
-  ],
+  nonTextTags: wordsIn(`
+    mi mo mn ms mtext script style noscript template textarea option svg object
+  `),
   nestingLimit: 100,
   transformTags: {
     a: (tagName, attribs) => ({ tagName, attribs: onlyHttps(attribs, 'href') }),

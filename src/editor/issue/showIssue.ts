@@ -7,9 +7,8 @@ import type { OpenInstance } from '../instance/openInstance';
 import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 import type { Revealed } from '../instance/revealed';
 import { commandIds, listCommandIds } from '../shell/names';
-import { isSetToContainers } from '../shell/settingNames/isSetToContainers';
-import { problemText } from '../shell/problems';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { isSetToContainers, problemText } from '../shell/problems';
+import { withoutLinkMarkup } from '../shell/plainText';
 
 /** Where an issue can come from: the open instance, or a row of the list. */
 export interface IssueParts {

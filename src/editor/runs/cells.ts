@@ -1,9 +1,10 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, readFile } from 'node:fs/promises';
+import { join, basename, resolve, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
-import { runFileUri } from './runFiles';
 import { logsOf, logToShow, type FoundCell } from './foundCell';
+import { runFileAuthority, scheme } from '../shell/names';
+import type { RunLibrary } from './library';
 
 /** Opens what the tests of a candidate printed: both sides beside each other, or the only one. */
 export async function showLog(found: FoundCell): Promise<void> {
@@ -47,3 +48,35 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/**
+ * Address of a file of a saved run as a read-only document. A log is a record, and an edit of it
+ * would change what the next reader believes.
+ */
+function runFileUri(path: string, instance: string): vscode.Uri {
+  return vscode.Uri.from({
+    scheme,
+    authority: runFileAuthority,
+    path: `/${instance}/${basename(path)}`,
+    query: path,
+  });
+}
+
+/**
+ * Text of such a document. Any extension may ask for any address, so only files of listed runs are
+ * read.
+ */
+export async function runFileText(library: RunLibrary, { query }: vscode.Uri): Promise<string> {
+  await library.loaded();
+  const folders = library.runs.flatMap(({ folder }) => (folder === undefined ? [] : [folder]));
+  if (!folders.some((folder) => isWithin(query, folder))) {
+    return vscode.l10n.t('The run of this file is no longer listed: open it from the dashboard.');
+  }
+  return readFile(query, 'utf8').catch(() => vscode.l10n.t('{0} does not exist', query));
+}
+
+/** Whether an absolute path lies below a folder, with `..` resolved. */
+function isWithin(path: string, folder: string): boolean {
+  const whole = resolve(folder);
+  return resolve(path).startsWith(whole.endsWith(sep) ? whole : whole + sep);
+}

@@ -12,11 +12,14 @@ import { withoutPaths, type RunData, type RunEntry } from '../../study/entry';
 import { studyVersion } from '../../study/document';
 import { bundledPage } from '../shell/bundledPage';
 import { dashboardViewType } from '../shell/names';
-import { cellNameSchema } from './cellNameSchema';
-import { dashboardProblems } from './dashboardProblems';
-import { entryForPage } from './entryForPage';
+import { cellNameSchema } from '../trajectory/trajectoryOrigin';
+import {
+  dashboardProblems,
+  entryForPage,
+  withoutHidden,
+  withoutHiddenSurvivors,
+} from './dashboardContent';
 import type { Revealed } from '../instance/revealed';
-import { withoutHidden, withoutHiddenSurvivors } from './hiddenSurvivors';
 import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';
 
@@ -183,7 +186,7 @@ export class DashboardPanel implements vscode.Disposable {
       published: [],
       repairs: repairs.results,
       asked: {},
-      problems: dashboardProblems(vscode.l10n, library, this.labels),
+      problems: dashboardProblems(library, this.labels),
     });
     this.made = { runs: library.runs, repairs: repairs.listed, bytes };
     return bytes;
@@ -218,7 +221,11 @@ export class DashboardPanel implements vscode.Disposable {
     const runs = this.runs();
     const now = JSON.stringify([
       runs.map(({ label, place, created, unfinished, instances }) => [
-        ...[label, place, created, unfinished, instances.length],
+        label,
+        place,
+        created,
+        unfinished,
+        instances.length,
       ]),
       this.source.repairs.results,
     ]);

@@ -6,7 +6,7 @@ import { shortDatasetName } from '../../study/shortDatasetName';
 import { readMarker } from '../../repository/workspace';
 import { bundledDataset } from '../instance/bundledDataset';
 import type { Instances } from '../instances/instances';
-import { afterAWhile } from '../shell/afterAWhile';
+import { afterAWhile } from '../shell/progress';
 import { storageFolder } from '../shell/settings';
 import { datasetsInQuestion } from './denominatorChoices';
 

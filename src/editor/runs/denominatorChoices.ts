@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { Denominator, DenominatorKind } from '../../study/denominator';
 
 /**
@@ -35,10 +35,7 @@ export interface DenominatorChoice {
  * Instances with a prediction come first, since a person who names a file of few predictions rarely
  * means the whole dataset.
  */
-export function denominatorChoices(
-  l10n: typeof vscode.l10n,
-  possible: PossibleDenominators,
-): DenominatorChoice[] {
+export function denominatorChoices(possible: PossibleDenominators): DenominatorChoice[] {
   const { all, listed } = possible;
   const hasPrediction = new Set(possible.predicted ?? all);
   const predicted = all.filter((id) => hasPrediction.has(id));
@@ -58,8 +55,8 @@ export function denominatorChoices(
     if (count === 0 && of !== 'dataset') continue;
     // The widest description of equal lists is the plainest one.
     found.set(JSON.stringify([...ids].sort()), {
-      label: labelOf(l10n, of, ids.length),
-      detail: detailOf(l10n, ids.length, count),
+      label: labelOf(of, ids.length),
+      detail: detailOf(ids.length, count),
       ids,
       denominator: { of, dataset: all.length },
     });
@@ -67,7 +64,7 @@ export function denominatorChoices(
   return [...found.values()];
 }
 
-function labelOf(l10n: typeof vscode.l10n, of: DenominatorKind, count: number): string {
+function labelOf(of: DenominatorKind, count: number): string {
   switch (of) {
     case 'predicted':
       return l10n.t('Instances with a prediction: {0}', count);
@@ -80,7 +77,7 @@ function labelOf(l10n: typeof vscode.l10n, of: DenominatorKind, count: number): 
   }
 }
 
-function detailOf(l10n: typeof vscode.l10n, count: number, predicted: number): string {
+function detailOf(count: number, predicted: number): string {
   const without = count - predicted;
   if (without === 0) return l10n.t('Each has a prediction. Rates are shares of {0}.', count);
   return without === 1
@@ -93,10 +90,7 @@ function detailOf(l10n: typeof vscode.l10n, count: number, predicted: number): s
 }
 
 /** The question above the answers. */
-export function denominatorQuestion(
-  l10n: typeof vscode.l10n,
-  { all, predicted }: PossibleDenominators,
-): string {
+export function denominatorQuestion({ all, predicted }: PossibleDenominators): string {
   if (predicted === undefined) return l10n.t('Which instances?');
   const there = new Set(predicted);
   const instances = all.filter((id) => there.has(id)).length;
@@ -108,10 +102,10 @@ export function denominatorQuestion(
 }
 
 /** The chosen denominator after the rates of a run; empty where nobody was asked. */
-export function denominatorInWords(
-  l10n: typeof vscode.l10n,
-  run: { readonly instances: readonly unknown[]; readonly denominator?: Denominator },
-): string {
+export function denominatorInWords(run: {
+  readonly instances: readonly unknown[];
+  readonly denominator?: Denominator;
+}): string {
   const { denominator, instances } = run;
   if (denominator === undefined) return '';
   const { of, dataset } = denominator;

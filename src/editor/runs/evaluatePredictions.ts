@@ -20,11 +20,11 @@ import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { withTrajectoryFindings } from '../../trajectory/withTrajectoryFindings';
 import { distOf } from '../instance/warmSession';
-import { afterAWhile } from '../shell/afterAWhile';
-import { iconBeside } from '../shell/iconBeside';
+import { afterAWhile } from '../shell/progress';
+import { iconBeside } from '../shell/draw';
 import { commandIds } from '../shell/names';
 import type { Catalogue } from '../instances/catalogue';
-import { engineSettingsOfListed } from '../instances/engineSettingsOfListed';
+import { engineSettingsOfListed } from '../instances/validateInstances';
 import { shortDatasetName } from '../../study/shortDatasetName';
 import { storageFolder, timeoutSeconds } from '../shell/settings';
 import {
@@ -156,11 +156,11 @@ async function askForInstances(
       : {}),
     ...(files.some(isMadeUp) ? {} : { predicted: await predicted(files, dataset) }),
   };
-  const choices = denominatorChoices(vscode.l10n, possible);
+  const choices = denominatorChoices(possible);
   if (choices.length < 2) return choices[0];
   return vscode.window.showQuickPick(choices, {
     title,
-    placeHolder: denominatorQuestion(vscode.l10n, possible),
+    placeHolder: denominatorQuestion(possible),
     ignoreFocusOut: true,
   });
 }
@@ -238,7 +238,8 @@ export async function evaluatePredictions(
       },
     );
     await keepingNodeSeconds(engine, nodesOfRun(place), {
-      ...{ reporter, work: () => library.follow(place, batch) },
+      reporter,
+      work: () => library.follow(place, batch),
     });
     return place;
   } catch (error) {

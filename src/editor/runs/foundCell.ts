@@ -1,5 +1,5 @@
+import * as l10n from '@vscode/l10n';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
-import type * as vscode from 'vscode';
 import type { CellName } from '../../dashboard/protocol';
 import type { Side } from '../../domain/outcome';
 import { HumanError } from '../../domain/work';
@@ -29,7 +29,7 @@ export const entryOfCell = (library: ListedRuns, cell: CellName): RunEntry | und
  * @param library the library of the listed runs
  * @throws HumanError when the run is no longer listed or lacks the candidate
  */
-export function findCell(l10n: typeof vscode.l10n, library: ListedRuns, cell: CellName): FoundCell {
+export function findCell(library: ListedRuns, cell: CellName): FoundCell {
   const run = library.run(cell.run);
   const entry = entryOfCell(library, cell);
   if (run?.folder === undefined || entry?.report === undefined) {
@@ -55,11 +55,7 @@ export function findCell(l10n: typeof vscode.l10n, library: ListedRuns, cell: Ce
  *
  * @throws HumanError when the run is no longer listed or does not name one
  */
-export function repositoryOfCell(
-  l10n: typeof vscode.l10n,
-  library: ListedRuns,
-  cell: CellName,
-): string {
+export function repositoryOfCell(library: ListedRuns, cell: CellName): string {
   const instances = library.run(cell.run)?.instances ?? [];
   const repo = instances.find(({ id }) => id === cell.instance)?.repo ?? '';
   // The run is untrusted. In the setting `*` stands for all repositories.

@@ -9,10 +9,9 @@ import { candidateKey, journalPath, parseJournal } from '../../results/journal';
 import { readLive, type LiveState } from '../../results/live';
 import { readRuns } from '../../results/readRuns';
 import { withTrajectoryCosts } from '../../trajectory/withTrajectoryCosts';
-import { withProgressInViews } from '../instances/twinViews';
-import { afterAWhileInView } from '../shell/afterAWhile';
+import { afterAWhileInView } from '../shell/progress';
 import { viewIds } from '../shell/names';
-import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
+import { inTermsOfSettings } from '../shell/inTermsOfSettings';
 import { storageFolder } from '../shell/settings';
 
 /** Milliseconds during which changes on disk are collected. */
@@ -20,9 +19,6 @@ const pause = 700;
 
 const addedKey = 'runs.folders';
 const hiddenKey = 'runs.hidden';
-
-/** The two views of the list of runs. */
-export const runsViews = { alone: viewIds.runs, beside: viewIds.runsBeside } as const;
 
 /** Progress of a run under way. */
 export interface Growth {
@@ -85,7 +81,7 @@ export class RunLibrary implements vscode.Disposable {
   /** Reads the runs again. The person can cancel it, and the list stays then. @throws Cancelled */
   async reload(): Promise<void> {
     await this.begin(
-      afterAWhileInView(runsViews, vscode.l10n.t('Reading the runs'), (signal) =>
+      afterAWhileInView(viewIds.runs, vscode.l10n.t('Reading the runs'), (signal) =>
         this.load(signal),
       ),
     );
@@ -93,12 +89,13 @@ export class RunLibrary implements vscode.Disposable {
 
   /** As `reload`, for changes on disk: only the view shows that they are read. */
   private async follows(): Promise<void> {
-    await this.begin(withProgressInViews(runsViews, () => this.load(undefined)));
+    const location = { viewId: viewIds.runs };
+    await this.begin(vscode.window.withProgress({ location }, () => this.load(undefined)));
   }
 
   /** Makes a reading the one that others wait for. After a failure the next of them reads again. */
-  private async begin(reading: Promise<void>): Promise<void> {
-    this.loading = reading;
+  private async begin(work: Thenable<void>): Promise<void> {
+    const reading = (this.loading = Promise.resolve(work));
     try {
       await reading;
     } catch (error) {

@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import { HumanError, throwIfAborted } from '../../domain/work';
 import type { RepairResults } from '../../study/document';
 import { readRepairResults } from '../../study/repairResults';
-import { messageInEditor } from '../shell/settingNames/inTermsOfSettings';
-import { withDistinctNames, type ListedRepairs } from './listedRepairs';
+import { messageInEditor } from '../shell/inTermsOfSettings';
+import { withDistinctNames, type ListedRepairs } from './runTreeRow';
 
 const filesKey = 'runs.repairs';
 

@@ -14,15 +14,14 @@ import { parseUnified } from '../../patch/parseUnified';
 import type { FilePatch } from '../../patch/parsedPatch';
 import { sourceOf, parseSources } from '../../repository/source';
 import { prepareTrees, type Trees } from '../../repository/trees';
-import { stateIcon } from '../coverage/changeCoverageGutters';
-import { coverageHover, noteAt } from '../coverage/coverageHover';
-import { diffPairs } from '../coverage/diffPairs';
+import { stateIcon, coverageHover, noteAt } from '../coverage/changeCoverageGutters';
+import { diffPairs } from '../coverage/diffOrder';
 import { coveredLineAt, documentMarks } from '../coverage/documentMarks';
 import { resultAuthority, scheme } from '../shell/names';
 import { storageFolder } from '../shell/settings';
 import type { Revealed } from '../instance/revealed';
 import type { FoundCell } from './foundCell';
-import { savedCoverage } from './savedCoverage';
+import { savedCoverage } from '../coverage/shownCoverage';
 
 /** A saved result whose changed lines are shown. */
 interface ShownResult {

@@ -1,5 +1,5 @@
-import { basename } from 'node:path';
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
+import { basename, dirname } from 'node:path';
 import { durationText } from '../../batch/progressText';
 import { percent } from '../../study/numbers';
 import type { Progress } from '../../dashboard/protocol';
@@ -9,7 +9,7 @@ import { summariseMethod } from '../../study/summary';
 import { runCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import { denominatorInWords } from './denominatorChoices';
-import type { ListedRepairs } from './listedRepairs';
+import type { RepairResults } from '../../study/document';
 
 /** What a row of the Runs view is about. */
 export type RunNode =
@@ -58,14 +58,14 @@ export function runNodes(shown: ShownRuns, node?: RunNode): RunNode[] {
 }
 
 /** A row as it is shown. */
-export function runTreeRow(l10n: typeof vscode.l10n, shown: ShownRuns, node: RunNode): TreeRow {
+export function runTreeRow(shown: ShownRuns, node: RunNode): TreeRow {
   switch (node.kind) {
     case 'run':
-      return runRow(l10n, shown, node.label);
+      return runRow(shown, node.label);
     case 'method':
-      return methodRow(l10n, shown, node);
+      return methodRow(shown, node);
     case 'repairs':
-      return repairsRow(l10n, shown, node.path);
+      return repairsRow(shown, node.path);
     case 'problems': {
       const count = shown.problems.length;
       return {
@@ -82,21 +82,21 @@ export function runTreeRow(l10n: typeof vscode.l10n, shown: ShownRuns, node: Run
   }
 }
 
-function runRow(l10n: typeof vscode.l10n, shown: ShownRuns, label: string): TreeRow {
+function runRow(shown: ShownRuns, label: string): TreeRow {
   const id = `run ${label}`;
   const run = runOf(shown, label);
   if (run === undefined) return { label, id };
   const methods = shown.methodsOf(run);
-  const state = stateOf(l10n, run, shown.progressOf(run));
-  const rates = ratesOfAll(l10n, methods);
+  const state = stateOf(run, shown.progressOf(run));
+  const rates = ratesOfAll(methods);
   const description = [state.words, rates].filter((each) => each !== '').join(' · ');
   const facts = [
     label,
     state.words,
-    ...methods.map((method) => `${method.name}: ${ratesInWords(l10n, method)}`),
+    ...methods.map((method) => `${method.name}: ${ratesInWords(method)}`),
     run.denominator === undefined
       ? l10n.t('{0} instances', run.instances.length)
-      : l10n.t('Rates: {0}', denominatorInWords(l10n, run)),
+      : l10n.t('Rates: {0}', denominatorInWords(run)),
     run.dataset ?? '',
     run.created?.slice(0, 16).replace('T', ' ') ?? '',
     run.place ?? run.folder ?? '',
@@ -125,7 +125,7 @@ interface RunState {
   readonly context: string;
 }
 
-function stateOf(l10n: typeof vscode.l10n, run: RunData, progress: Progress | undefined): RunState {
+function stateOf(run: RunData, progress: Progress | undefined): RunState {
   if (progress === undefined) {
     return run.unfinished === true
       ? { icon: 'debug-disconnect', words: l10n.t('not finished'), context: 'run' }
@@ -158,7 +158,6 @@ function stateOf(l10n: typeof vscode.l10n, run: RunData, progress: Progress | un
 }
 
 function methodRow(
-  l10n: typeof vscode.l10n,
   shown: ShownRuns,
   { run: label, id }: Extract<RunNode, { kind: 'method' }>,
 ): TreeRow {
@@ -168,11 +167,11 @@ function methodRow(
     label: method?.name ?? '',
     id: `method ${id}`,
     icon: { id: 'symbol-method' },
-    ...(method === undefined ? {} : { description: ratesInWords(l10n, method) }),
+    ...(method === undefined ? {} : { description: ratesInWords(method) }),
   };
 }
 
-function repairsRow(l10n: typeof vscode.l10n, { repairs }: ShownRuns, path: string): TreeRow {
+function repairsRow({ repairs }: ShownRuns, path: string): TreeRow {
   const listed = repairs.find((each) => each.path === path);
   const results = listed?.results;
   const name = results?.name ?? basename(path);
@@ -195,15 +194,15 @@ function repairsRow(l10n: typeof vscode.l10n, { repairs }: ShownRuns, path: stri
 }
 
 /** The name and rates of the only method of a run, or the number of methods. */
-export function ratesOfAll(l10n: typeof vscode.l10n, methods: readonly EvaluatedMethod[]): string {
+export function ratesOfAll(methods: readonly EvaluatedMethod[]): string {
   const [only] = methods;
   if (only === undefined) return '';
   if (methods.length > 1) return l10n.t('{0} methods', methods.length);
-  return `${only.name} · ${ratesInWords(l10n, only)}`;
+  return `${only.name} · ${ratesInWords(only)}`;
 }
 
 /** Rates of a method: `S 14.1 % (39 of 276) · ΔC 23.8 %`. */
-export function ratesInWords(l10n: typeof vscode.l10n, method: EvaluatedMethod): string {
+export function ratesInWords(method: EvaluatedMethod): string {
   const { success, deltaAll, grading, findings, trajectoryFindings, answerSeen } =
     summariseMethod(method);
   const warned = trajectoryFindings?.any ?? 0;
@@ -221,4 +220,33 @@ export function ratesInWords(l10n: typeof vscode.l10n, method: EvaluatedMethod):
     grading === 'harness' ? l10n.t('harness grading') : '',
   ];
   return told.filter((each) => each !== '').join(' · ');
+}
+
+/** Results of code repair from one file. */
+export interface ListedRepairs {
+  readonly path: string;
+  /** With a name that no other file has; undefined when the file is no longer readable. */
+  readonly results: RepairResults | undefined;
+  /** Why the file is not readable. Untrusted. */
+  readonly problem?: string;
+}
+
+/** The same files with distinct names: files of one name also show their folder. */
+export function withDistinctNames(files: readonly ListedRepairs[]): readonly ListedRepairs[] {
+  const times = new Map<string, number>();
+  for (const { results } of files) {
+    if (results !== undefined) times.set(results.name, (times.get(results.name) ?? 0) + 1);
+  }
+  return files.map((file) =>
+    file.results === undefined || times.get(file.results.name) === 1
+      ? file
+      : {
+          ...file,
+          // The leaderboard stores a file of the same name for each method, each in its own folder.
+          results: {
+            ...file.results,
+            name: `${file.results.name} (${basename(dirname(file.path))})`,
+          },
+        },
+  );
 }

@@ -13,7 +13,7 @@ import {
 } from '../../domain/work';
 import { studyVersion, type AskedFilter } from '../../study/document';
 import type { RunData } from '../../study/entry';
-import { methodsOf } from '../../study/methods';
+import { methodsOf, type EvaluatedMethod } from '../../study/methods';
 import { dashboardHtml } from '../../study/dashboardHtml';
 import { bundledSource } from '../instance/bundledDataset';
 import { distOf } from '../instance/warmSession';
@@ -22,36 +22,37 @@ import {
   chooseRepositoryFolder,
 } from '../instances/chooseRepositoryFolder';
 import type { Instances } from '../instances/instances';
-import { withNotification } from '../shell/withNotification';
-import { afterAWhileInView } from '../shell/afterAWhile';
-import { withProgressInViews, type ListView } from '../instances/twinViews';
-import { commandIds, listCommandIds, runCommandIds, runFileAuthority } from '../shell/names';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { withNotification, afterAWhileInView } from '../shell/progress';
+import {
+  commandIds,
+  listCommandIds,
+  runCommandIds,
+  runFileAuthority,
+  viewIds,
+} from '../shell/names';
+import { withoutLinkMarkup } from '../shell/plainText';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
 import type { OriginOfRuns } from '../trajectory/trajectoryOrigin';
-import { tracesOfRun } from '../trajectory/tracesOfRun';
+import { tracesOfRun, trajectoriesOfRuns } from './trajectoriesOfRuns';
 import type { Revealed } from '../instance/revealed';
 import { SourceUnusable } from '../../repository/git';
 import { withBundledSource } from '../../repository/source';
 import { repositorySources } from '../shell/settings';
-import { showCellCandidate, showLog } from './cells';
+import { showCellCandidate, showLog, runFileText } from './cells';
 import { findCell, repositoryOfCell } from './foundCell';
 import { DashboardPanel, type DashboardSource } from './dashboardPanel';
 import { denominatorInWords } from './denominatorChoices';
 import { possibleDatasets } from './datasetOfPredictions';
 import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
-import { withoutHiddenSurvivors } from './hiddenSurvivors';
-import { RunLibrary, runsViews } from './library';
+import { withoutHiddenSurvivors, exportedText } from './dashboardContent';
+import { RunLibrary } from './library';
 import { RepairList } from './repairList';
 import { ResultGutters } from './resultGutters';
-import { exportedText } from './exportedText';
-import { openPage } from './openPage';
-import { runFileText } from './runFiles';
+import { openPage } from '../shell/bundledPage';
 import { RunsFilter } from './runsFilter';
-import { ratesOfAll, type RunNode } from './runTreeRow';
-import { RunsTree } from './runsTree';
-import { trajectoriesOfRuns } from './trajectoriesOfRuns';
+import { ratesOfAll, type RunNode, runNodes, runTreeRow, type ShownRuns } from './runTreeRow';
+import { treeItemOf } from '../shell/draw';
 
 /** Key of the methods that dashboards hide until the person shows them again. */
 const hiddenKey = 'dashboard.hidden';
@@ -73,7 +74,7 @@ export class Runs implements vscode.Disposable {
   /** @param redraw makes the view ask for its rows again */
   constructor(
     private readonly context: vscode.ExtensionContext,
-    private readonly view: ListView<RunNode>,
+    private readonly view: vscode.TreeView<RunNode>,
     private readonly revealed: Revealed,
     private readonly instances: () => Promise<Instances>,
     private readonly reporter: Reporter,
@@ -145,7 +146,7 @@ export class Runs implements vscode.Disposable {
     const title = vscode.l10n.t('Reading results of code repair');
     await Promise.all([
       this.library.reload(),
-      afterAWhileInView(runsViews, title, () => this.repairs.reload()),
+      afterAWhileInView(viewIds.runs, title, () => this.repairs.reload()),
     ]);
   }
 
@@ -234,11 +235,14 @@ export class Runs implements vscode.Disposable {
           })
         : [vscode.Uri.file(given)];
     if (files === undefined) return;
-    await afterAWhileInView(runsViews, vscode.l10n.t('Reading results of code repair'), (signal) =>
-      this.repairs.add(
-        files.map(({ fsPath }) => fsPath),
-        signal,
-      ),
+    await afterAWhileInView(
+      viewIds.runs,
+      vscode.l10n.t('Reading results of code repair'),
+      (signal) =>
+        this.repairs.add(
+          files.map(({ fsPath }) => fsPath),
+          signal,
+        ),
     );
   }
 
@@ -246,7 +250,7 @@ export class Runs implements vscode.Disposable {
     const path = typeof row === 'string' ? row : repairsPath(row);
     if (path === undefined) return;
     const title = vscode.l10n.t('Reading results of code repair');
-    await afterAWhileInView(runsViews, title, () => this.repairs.remove(path));
+    await afterAWhileInView(viewIds.runs, title, () => this.repairs.remove(path));
   }
 
   private async evaluate(given: BatchChoice | undefined): Promise<void> {
@@ -275,7 +279,7 @@ export class Runs implements vscode.Disposable {
     };
     await this.library.loaded();
     // A person who was asked elsewhere, as by the palette, sees how far it is.
-    if (given === undefined) await this.view.focus();
+    if (given === undefined) await vscode.commands.executeCommand(`${viewIds.runs}.focus`);
     // The batch continues in the background, since a command must not run for hours.
     void this.inBackground(choice, parts);
   }
@@ -285,12 +289,14 @@ export class Runs implements vscode.Disposable {
     parts: Parameters<typeof evaluatePredictions>[1],
   ): Promise<void> {
     try {
-      const place = await withProgressInViews(runsViews, () => evaluatePredictions(choice, parts));
+      const place = await vscode.window.withProgress({ location: { viewId: viewIds.runs } }, () =>
+        evaluatePredictions(choice, parts),
+      );
       const run = this.library.runs.find((each) => each.place === place);
       const methods = run === undefined ? [] : methodsOf([run]);
       if (run === undefined || methods.length === 0) return;
       const open = vscode.l10n.t('Open Dashboard');
-      const words = [ratesOfAll(vscode.l10n, methods), denominatorInWords(vscode.l10n, run)];
+      const words = [ratesOfAll(methods), denominatorInWords(run)];
       const text = vscode.l10n.t(
         'Evaluated {0}: {1}',
         run.label,
@@ -322,7 +328,7 @@ export class Runs implements vscode.Disposable {
   private showTrajectories(origin: OriginOfRuns): Promise<void> {
     const { extensionUri } = this.context;
     const { library, reporter } = this;
-    const asked = trajectoriesOfRuns(vscode.l10n, library, origin);
+    const asked = trajectoriesOfRuns(library, origin);
     return showTrajectories(asked, { extensionUri, reporter });
   }
 
@@ -337,7 +343,7 @@ export class Runs implements vscode.Disposable {
       );
     }
     await this.library.loaded();
-    return trajectoriesOfRuns(vscode.l10n, this.library, origin);
+    return trajectoriesOfRuns(this.library, origin);
   }
 
   /** The trace of a run, chosen by the person where it has several; undefined for none. */
@@ -407,8 +413,8 @@ export class Runs implements vscode.Disposable {
     if (written === undefined) return;
     const { filter } = written;
     // The command ends here. Code that runs it must not wait for an answer.
-    this.offerPage(uri, exportedText(vscode.l10n, { runs, filter, path: uri.fsPath })).catch(
-      (error: unknown) => showProblem(error, this.reporter),
+    this.offerPage(uri, exportedText({ runs, filter, path: uri.fsPath })).catch((error: unknown) =>
+      showProblem(error, this.reporter),
     );
   }
 
@@ -495,9 +501,9 @@ export class Runs implements vscode.Disposable {
       case 'source':
         return this.chooseSource(cell);
       case 'log':
-        return showLog(findCell(vscode.l10n, this.library, cell));
+        return showLog(findCell(this.library, cell));
       case 'diff':
-        return showCellCandidate(findCell(vscode.l10n, this.library, cell));
+        return showCellCandidate(findCell(this.library, cell));
       case 'gutters':
         return this.showGutters(cell);
       case 'survivors':
@@ -511,7 +517,7 @@ export class Runs implements vscode.Disposable {
 
   /** Lets a person choose a folder with the R that a candidate was not evaluated for lack of. */
   private async chooseSource(cell: CellName): Promise<void> {
-    const repo = repositoryOfCell(vscode.l10n, this.library, cell);
+    const repo = repositoryOfCell(this.library, cell);
     const folder = await askForRepositoryFolder(repo);
     if (folder === undefined) return;
     const evaluate = vscode.l10n.t('Evaluate Predictions…');
@@ -526,7 +532,7 @@ export class Runs implements vscode.Disposable {
   }
 
   private async showGutters(cell: CellName): Promise<void> {
-    const found = findCell(vscode.l10n, this.library, cell);
+    const found = findCell(this.library, cell);
     const instances = await this.instances();
     const instance = await instances.instance(cell.instance);
     if (!(await this.revealed.ask(cell.instance, vscode.l10n.t('Show Change Coverage')))) return;
@@ -586,4 +592,42 @@ function isChoice(value: unknown): value is BatchChoice {
     'ids' in value &&
     'runId' in value
   );
+}
+
+/** Saved and running evaluations, with their rates. */
+class RunsTree {
+  /** Rates depend only on a run's entries, so they are cached for each run. */
+  private readonly methods = new WeakMap<RunData, readonly EvaluatedMethod[]>();
+
+  constructor(
+    private readonly library: RunLibrary,
+    private readonly repairs: RepairList,
+  ) {}
+
+  private get shown(): ShownRuns {
+    const { library, repairs } = this;
+    return {
+      runs: library.runs,
+      problems: library.problems,
+      repairs: repairs.listed,
+      methodsOf: (run) => this.methodsOf(run),
+      progressOf: (run) => library.progressOf(run),
+    };
+  }
+
+  getChildren(node?: RunNode): RunNode[] {
+    return runNodes(this.shown, node);
+  }
+
+  getTreeItem(node: RunNode): vscode.TreeItem {
+    return treeItemOf(runTreeRow(this.shown, node));
+  }
+
+  private methodsOf(run: RunData): readonly EvaluatedMethod[] {
+    const known = this.methods.get(run);
+    if (known !== undefined) return known;
+    const made = methodsOf([run]);
+    this.methods.set(run, made);
+    return made;
+  }
 }

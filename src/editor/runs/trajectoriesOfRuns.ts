@@ -1,10 +1,13 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { RunData } from '../../study/entry';
 import { finalVerdict } from '../../trajectory/finalVerdict';
 import type { Trajectory } from '../../trajectory/trajectory';
 import type { AskedTrajectories } from '../trajectory/showTrajectories';
 import type { OriginOfRuns } from '../trajectory/trajectoryOrigin';
 import { entryOfCell } from './foundCell';
+import { access } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import { readManifest } from '../../results/manifest';
 
 interface Library {
   readonly runs: readonly RunData[];
@@ -12,11 +15,7 @@ interface Library {
 }
 
 /** Trajectories with their verdicts in the listed runs: of all, of one run, or of one cell. */
-export function trajectoriesOfRuns(
-  l10n: typeof vscode.l10n,
-  library: Library,
-  origin: OriginOfRuns,
-): AskedTrajectories {
+export function trajectoriesOfRuns(library: Library, origin: OriginOfRuns): AskedTrajectories {
   const { path } = origin;
   const label = origin.view === 'dashboard' ? origin.cell.run : origin.run;
   const ungraded =
@@ -32,10 +31,42 @@ export function trajectoriesOfRuns(
   }
   const runs = library.runs.filter((each) => label === undefined || each.label === label);
   return {
-    ...{ origin, path },
+    origin,
+    path,
     shownOf: async (trajectory) => {
       const verdict = await finalVerdict(trajectory, runs);
       return { trajectory, ...(verdict === undefined ? ungraded : { verdict }) };
     },
   };
 }
+
+/**
+ * The traces beside the predictions that a run graded, as far as they are still there, or the
+ * trajectories of a published run. Paths are those
+ * of the machine that ran it, and relative ones count from the folder of results and from above it.
+ */
+export async function tracesOfRun({
+  place,
+  folder,
+  trajectories,
+}: RunData): Promise<readonly string[]> {
+  if (place === undefined) return trajectories ?? [];
+  const manifest = await readManifest(place).catch(() => undefined);
+  const roots = folder === undefined ? [] : [folder, dirname(folder)];
+  const traces: string[] = [];
+  for (const { from } of manifest?.predictions ?? []) {
+    const paths = isAbsolute(from) ? [from] : roots.map((root) => join(root, from));
+    for (const path of paths.map((each) => `${each}.trace.jsonl`)) {
+      if (!(await isThere(path))) continue;
+      traces.push(path);
+      break;
+    }
+  }
+  return traces;
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

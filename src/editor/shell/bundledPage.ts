@@ -27,7 +27,9 @@ export function bundledPage(
     );
   const nonce = randomBytes(16).toString('base64url');
   const policy = [
-    ...["default-src 'none'", `script-src 'nonce-${nonce}'`, `style-src ${webview.cspSource}`],
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src ${webview.cspSource}`,
     ...(images === undefined ? [] : [`img-src ${images}`]),
   ].join('; ');
   const attributes = Object.entries(data).map(
@@ -47,4 +49,21 @@ export function bundledPage(
 <script nonce="${escapeAttribute(nonce)}" src="${address(`${bundle}.js`)}"></script>
 </body>
 </html>`;
+}
+
+/**
+ * Opens an exported page: in the browser where the window is on the machine of the file, else in a
+ * panel of the window, which no browser of that machine can show.
+ */
+export async function openPage(page: vscode.Uri, title: string): Promise<void> {
+  const isHere = vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined;
+  if (isHere && page.scheme === 'file' && (await vscode.env.openExternal(page))) return;
+  const panel = vscode.window.createWebviewPanel(
+    'swt-bench.exportedPage',
+    title,
+    vscode.ViewColumn.Active,
+    // The page's own policy allows its one script and nothing else.
+    { enableScripts: true, localResourceRoots: [], enableFindWidget: true },
+  );
+  panel.webview.html = Buffer.from(await vscode.workspace.fs.readFile(page)).toString('utf8');
 }

@@ -4,7 +4,7 @@ import type { EngineDescriptor } from '../../engine/descriptor';
 import { engineNamed, settingGroups } from '../../engine/engines';
 import { checkStorage } from '../../files/checkStorage';
 import { distOf } from '../instance/warmSession';
-import { messageInEditor } from './settingNames/inTermsOfSettings';
+import { messageInEditor } from './inTermsOfSettings';
 import { contextKeys, settingKeys } from './names';
 import { onPythonChosen } from './pythonExtension';
 import { engineSettings, storageFolder } from './settings';

@@ -3,19 +3,18 @@ import { type Reporter, RetryingMemo } from '../../domain/work';
 import { noteKeys } from '../../engine/keysInUse';
 import { allKeyVariables } from '../../method/models/providers';
 import { readMarker, type WorkspaceMarker } from '../../repository/workspace';
+import type * as Parts from './parts';
+import { configureTexts } from './configureTexts';
 import type { CustomDiffCommands } from '../customFormat/customDiffCommands';
 import { watchForCustomDiffs } from '../customFormat/watchForCustomDiffs';
 import type { ChangeCoverageViews } from '../coverage/changeCoverageViews';
-import { offerChatParticipant } from '../chat/chatParticipant';
+import { offerToAgents, type ForAgents } from '../tools/forAgents';
 import type { EngineReadiness } from './engineReadiness';
 import type { Inline } from '../testing/inline';
-import { FirstSteps } from './window/firstSteps';
-import type { Fixes } from '../fixes/fixes';
-import type { Candidates } from '../generate/candidates';
+import { FirstSteps } from './firstSteps';
+import type { Generated } from '../generate/generated';
 import type { CandidateTesting } from '../testing/candidateTesting';
-import { offerToAgents, type ForAgents } from './window/forAgents';
 import { InstanceTree } from '../instance/instanceTree';
-import { issueViewType } from '../issue/viewType';
 import type { ListNode } from '../instances/instanceTreeRow';
 import type { Instances } from '../instances/instances';
 import {
@@ -29,6 +28,7 @@ import {
   customDiffCommandIds,
   dashboardViewType,
   inlineCommandIds,
+  issueViewType,
   listCommandIds,
   modelCommandIds,
   outputAuthority,
@@ -42,15 +42,13 @@ import {
   viewIds,
 } from './names';
 import type { OpenInstance } from '../instance/openInstance';
-import { openSetting } from './settingNames/openSetting';
+import { openSetting, showProblem } from './problems';
 import { outputReporter, type OutputReporter } from './outputReporter';
-import { showProblem } from './problems';
-import { ReadOnlyFiles } from './window/readOnlyFiles';
+import { ReadOnlyFiles } from './readOnlyFiles';
 import { Revealed } from '../instance/revealed';
 import type { Runs } from '../runs/runs';
 import type { RunNode } from '../runs/runTreeRow';
-import { WorkspaceTrust } from './window/workspaceTrust';
-import { TwinViews, type ListView } from '../instances/twinViews';
+import { WorkspaceTrust } from './workspaceTrust';
 
 /** Parts that exist while an instance is open in the window. */
 interface OpenedParts {
@@ -59,12 +57,14 @@ interface OpenedParts {
   readonly testing: CandidateTesting;
   readonly inline: Inline;
   readonly coverage: ChangeCoverageViews;
-  readonly candidates: Candidates;
-  readonly fixes: Fixes;
+  readonly generated: Generated;
 }
 
 /** Runs a command with the arguments of VS Code. */
 type CommandHandler = (...args: unknown[]) => Promise<void>;
+
+/** Runs a command about the open instance with the first argument of VS Code. */
+type OpenCommand = (opened: OpenedParts, argument: unknown, parts: typeof Parts) => Promise<void>;
 
 /**
  * The extension in one window: constructs its parts and registers them with VS Code. Heavy parts
@@ -89,20 +89,23 @@ export class ExtensionWindow {
   private opened: OpenedParts | undefined;
 
   constructor(private readonly context: vscode.ExtensionContext) {
+    configureTexts();
     // The keys stay in the environment, since other extensions of this process may need them.
     noteKeys(allKeyVariables);
     this.reporter = outputReporter(context.subscriptions);
     this.revealed = new Revealed(context.globalState);
     this.tree = new InstanceTree(this.reporter);
     this.steps = new FirstSteps(context.extension);
-    const isBeside = (): boolean => this.opened !== undefined || this.trust.isExpecting;
     const openId = async (): Promise<string | undefined> => (await this.openInstance())?.marker.id;
-    this.instances = lazyInstances(context, isBeside, this.reporter, openId);
-    this.runs = lazyRuns(context, isBeside, this.revealed, this.instances.loaded, this.reporter);
+    this.instances = lazyInstances(context, this.reporter, openId);
+    this.runs = lazyRuns(context, this.revealed, this.instances.loaded, this.reporter);
     this.agents = offerToAgents(context, () => this.openInstance(), this.reporter);
     context.subscriptions.push(
-      ...[this.tree, this.trust, this.revealed, this.files, this.agents],
-      offerChatParticipant(() => this.openInstance(), this.reporter),
+      this.tree,
+      this.trust,
+      this.revealed,
+      this.files,
+      this.agents,
       vscode.window.createTreeView(viewIds.instance, { treeDataProvider: this.tree }),
       watchForCustomDiffs(() => void this.shown(() => this.startLanguage())),
       ...this.redrawWhenRevealed(),
@@ -132,37 +135,36 @@ export class ExtensionWindow {
   // ── Commands ──────────────────────────────────────────────────────────────────────────────────────
 
   private registerCommands(): vscode.Disposable[] {
-    const ofParts = [
-      ...handlers(customDiffCommandIds, async (id, [argument]) => {
+    const all = {
+      ...this.listCommands(),
+      ...this.windowCommands(),
+      ...Object.fromEntries(
+        Object.entries(this.openCommands()).map(([id, run]): [string, CommandHandler] => [
+          id,
+          async (argument) => run(await this.requireOpened(), argument, await import('./parts')),
+        ]),
+      ),
+    };
+    return Object.entries(all).map(([id, run]) =>
+      vscode.commands.registerCommand(id, (...args: unknown[]) => this.shown(() => run(...args))),
+    );
+  }
+
+  /** Commands of views and parts that need no open instance. */
+  private listCommands(): Record<string, CommandHandler> {
+    return {
+      ...each(customDiffCommandIds, async (id, argument) => {
         const open = await this.openInstance();
         await (await this.customDiffs.get()).run(id, open, argument);
       }),
-      ...handlers(listCommandIds, async (id, args) =>
-        (await this.instances.loaded()).run(id, args),
-      ),
-      ...handlers(runCommandIds, async (id, args) => (await this.runs.loaded()).run(id, args)),
-      ...handlers(inlineCommandIds, async (id, [about]) =>
-        (await this.requireOpened()).inline.run(id, about),
-      ),
-      ...handlers(coverageCommandIds, async (id, [about]) =>
-        (await this.requireOpened()).coverage.run(id, about),
-      ),
-      ...handlers(candidateCommandIds, async (id, [about]) =>
-        (await this.requireOpened()).candidates.run(id, about),
-      ),
-      ...handlers(fixCommandIds, async (id, [about]) =>
-        (await this.requireOpened()).fixes.run(id, about),
-      ),
-      ...handlers(modelCommandIds, async (id) => {
+      ...each(listCommandIds, async (id, ...args) => (await this.instances.loaded()).run(id, args)),
+      ...each(runCommandIds, async (id, ...args) => (await this.runs.loaded()).run(id, args)),
+      ...each(modelCommandIds, async (id) => {
         const { ModelKeys } = await import('./parts');
         const keys = new ModelKeys(this.context.secrets, this.context.globalState);
         await (id === modelCommandIds.setKey ? keys.set() : keys.forget());
       }),
-    ];
-    const own = [...Object.entries(this.windowCommands()), ...Object.entries(this.openCommands())];
-    return [...ofParts, ...own].map(([id, run]) =>
-      vscode.commands.registerCommand(id, (...args: unknown[]) => this.shown(() => run(...args))),
-    );
+    };
   }
 
   /** Commands that need no open instance, or that are about the instance of a row. */
@@ -202,66 +204,48 @@ export class ExtensionWindow {
   }
 
   /** Commands about the open instance. */
-  private openCommands(): Record<string, CommandHandler> {
+  private openCommands(): Record<string, OpenCommand> {
     const { context, steps, reporter } = this;
     return {
-      [commandIds.applyBundledCandidate]: async (name) => {
-        const { instance } = await this.requireOpened();
-        const { applyBundledCandidate } = await import('./parts');
-        const candidate = typeof name === 'string' ? name : undefined;
-        await applyBundledCandidate(context.extensionPath, instance, candidate);
-      },
-      [commandIds.reproduce]: async () => (await this.requireOpened()).testing.reproduceAll(),
-      [commandIds.cancelRuns]: async () => (await this.requireOpened()).instance.runs.cancelRuns(),
-      [commandIds.showChangeCoverage]: async () => {
-        const { instance } = await this.requireOpened();
-        await (await import('./parts')).showChangeCoverage(instance);
+      ...each(inlineCommandIds, (id, { inline }, about) => inline.run(id, about)),
+      ...each(coverageCommandIds, (id, { coverage }, about) => coverage.run(id, about)),
+      ...each(candidateCommandIds, (id, { generated }, about) =>
+        generated.candidates.run(id, about),
+      ),
+      ...each(fixCommandIds, (id, { generated }, about) => generated.fixes.run(id, about)),
+      [commandIds.applyBundledCandidate]: ({ instance }, name, { applyBundledCandidate }) =>
+        applyBundledCandidate(
+          context.extensionPath,
+          instance,
+          typeof name === 'string' ? name : undefined,
+        ),
+      [commandIds.reproduce]: ({ testing }) => testing.reproduceAll(),
+      [commandIds.cancelRuns]: async ({ instance }) => instance.runs.cancelRuns(),
+      [commandIds.showChangeCoverage]: async ({ instance }, _, { showChangeCoverage }) => {
+        await showChangeCoverage(instance);
         if (instance.revealed) await steps.tell(contextKeys.coverageShown);
       },
-      [commandIds.showVerdict]: async () => {
-        const { instance } = await this.requireOpened();
-        await (await import('./parts')).showVerdict(instance);
-      },
-      [commandIds.checkBeforeSubmitting]: async () => {
-        const { instance } = await this.requireOpened();
-        await (await import('./parts')).checkBeforeSubmitting(instance, reporter);
-      },
-      [commandIds.exportReproduction]: async (folder) => {
-        const { instance } = await this.requireOpened();
-        const { exportReproduction } = await import('./parts');
+      [commandIds.showVerdict]: ({ instance }, _, parts) => parts.showVerdict(instance),
+      [commandIds.checkBeforeSubmitting]: ({ instance }, _, parts) =>
+        parts.checkBeforeSubmitting(instance, reporter),
+      [commandIds.exportReproduction]: async ({ instance }, folder, { exportReproduction }) => {
         // Only code that runs the command passes a folder; otherwise the person chooses one.
         const into = folder instanceof vscode.Uri ? folder : undefined;
         const written = await exportReproduction(instance, reporter, into);
         if (written?.isReproduction === true) await steps.tell(contextKeys.exported);
       },
-      [commandIds.compareWithGolden]: async () => {
-        const { instance } = await this.requireOpened();
-        await (await import('./parts')).compareWithGolden(instance, reporter);
-      },
-      [commandIds.checkWithMutants]: async () => {
-        const { instance } = await this.requireOpened();
-        await (await import('./parts')).checkWithMutants(instance, reporter);
-      },
-      [commandIds.showMutants]: async () => {
-        const { instance } = await this.requireOpened();
-        await (await import('./parts')).showMutants(instance);
-      },
-      [commandIds.checkEngine]: async () => {
-        const { readiness, instance } = await this.requireOpened();
-        await (await import('./parts')).reopenEngine(instance, readiness, reporter);
-      },
-      [commandIds.makeEnvironment]: async () => {
-        const { instance } = await this.requireOpened();
-        await (await import('./parts')).makeEnvironment(instance, reporter);
-      },
-      [commandIds.selectPython]: async () => {
-        const { instance } = await this.requireOpened();
-        await (await import('./parts')).selectPython(instance, reporter);
-      },
-      [commandIds.addDevContainer]: async () => {
-        const { instance } = await this.requireOpened();
-        await (await import('./parts')).addDevContainer(instance, reporter);
-      },
+      [commandIds.compareWithGolden]: ({ instance }, _, parts) =>
+        parts.compareWithGolden(instance, reporter),
+      [commandIds.checkWithMutants]: ({ instance }, _, parts) =>
+        parts.checkWithMutants(instance, reporter),
+      [commandIds.showMutants]: ({ instance }, _, parts) => parts.showMutants(instance),
+      [commandIds.checkEngine]: ({ instance, readiness }, _, parts) =>
+        parts.reopenEngine(instance, readiness, reporter),
+      [commandIds.makeEnvironment]: ({ instance }, _, parts) =>
+        parts.makeEnvironment(instance, reporter),
+      [commandIds.selectPython]: ({ instance }, _, parts) => parts.selectPython(instance, reporter),
+      [commandIds.addDevContainer]: ({ instance }, _, parts) =>
+        parts.addDevContainer(instance, reporter),
     };
   }
 
@@ -327,7 +311,7 @@ export class ExtensionWindow {
             reporter: this.reporter,
             askedFrom: async (origin) =>
               origin.view === 'candidates'
-                ? (await this.requireOpened()).candidates.trajectoriesFrom(origin)
+                ? (await this.requireOpened()).generated.candidates.trajectoriesFrom(origin)
                 : (await this.runs.loaded()).restoredTrajectories(origin),
           });
         },
@@ -353,7 +337,8 @@ export class ExtensionWindow {
     if (authority === statisticsAuthority) return (await import('./parts')).statisticsDocument(uri);
     await this.opening;
     if (this.opened === undefined) return '';
-    const { instance, candidates, fixes } = this.opened;
+    const { instance, generated } = this.opened;
+    const { candidates, fixes } = generated;
     if (authority === candidateAuthority) return (await candidates.contentOf(uri)) ?? '';
     if (authority === fixAuthority) return fixes.contentOf(uri);
     const { documentText, outputText } = await import('./parts');
@@ -398,12 +383,18 @@ export class ExtensionWindow {
       this.files.tellChanged(uri),
     );
     const coverage = new parts.ChangeCoverageViews(instance, context.extensionUri);
-    const candidates = new parts.Candidates(context, instance, reporter);
-    const fixes = new parts.Fixes(context, instance, reporter);
-    this.opened = { instance, readiness, testing, inline, coverage, candidates, fixes };
+    const generated = new parts.Generated(context, instance, reporter);
+    this.opened = { instance, readiness, testing, inline, coverage, generated };
     context.subscriptions.push(
-      ...[readiness, tests, underWay, testing, inline, coverage, candidates, fixes],
-      ...[steps.follow(instance, tests), new parts.StatusBar(instance, readiness)],
+      readiness,
+      tests,
+      underWay,
+      testing,
+      inline,
+      coverage,
+      generated,
+      steps.follow(instance, tests),
+      new parts.StatusBar(instance, readiness),
     );
     this.tree.show(instance, readiness);
     await steps.tell(contextKeys.instanceOpen);
@@ -451,12 +442,11 @@ const isInPassing = (how: unknown): boolean =>
   typeof how === 'object' && how !== null && 'inPassing' in how && how.inPassing === true;
 
 /** One handler for each command of a group; it receives the id of the command. */
-function handlers<Id extends string>(
+const each = <Id extends string, Args extends readonly unknown[]>(
   ids: Readonly<Record<string, Id>>,
-  run: (id: Id, args: readonly unknown[]) => Promise<void>,
-): [Id, CommandHandler][] {
-  return Object.values(ids).map((id) => [id, (...args) => run(id, args)]);
-}
+  run: (id: Id, ...args: Args) => Promise<void>,
+): Record<string, (...args: Args) => Promise<void>> =>
+  Object.fromEntries(Object.values(ids).map((id) => [id, (...args: Args) => run(id, ...args)]));
 
 /** What the names of all settings begin with. */
 const settingsPrefix = 'swt-bench.';
@@ -484,14 +474,13 @@ async function findInstance(): Promise<Found | undefined> {
 }
 
 interface LazyInstances {
-  readonly list: ListView<ListNode>;
+  readonly list: vscode.TreeView<ListNode>;
   readonly loaded: () => Promise<Instances>;
 }
 
 /** The Instances view. Its contents load when the view is visible or a command needs them. */
 function lazyInstances(
   context: vscode.ExtensionContext,
-  isBeside: () => boolean,
   reporter: Reporter,
   openId: () => Promise<string | undefined>,
 ): LazyInstances {
@@ -503,21 +492,17 @@ function lazyInstances(
       context.subscriptions.push(loaded);
       return loaded;
     }));
-  const list = new TwinViews<ListNode>(
-    { alone: viewIds.instances, beside: viewIds.instancesBeside },
-    {
-      treeDataProvider: {
-        onDidChangeTreeData: redraw.event,
-        getChildren: async (node) => (await instances()).getChildren(node),
-        getTreeItem: async (node) => (await instances()).list.getTreeItem(node),
-        resolveTreeItem: async (item, node) => (await instances()).list.resolveTreeItem(item, node),
-        getParent: async (node) => (await instances()).list.getParent(node),
-      },
-      showCollapseAll: true,
-      canSelectMany: true,
+  const list = vscode.window.createTreeView<ListNode>(viewIds.instances, {
+    treeDataProvider: {
+      onDidChangeTreeData: redraw.event,
+      getChildren: async (node) => (await instances()).getChildren(node),
+      getTreeItem: async (node) => (await instances()).list.getTreeItem(node),
+      resolveTreeItem: async (item, node) => (await instances()).list.resolveTreeItem(item, node),
+      getParent: async (node) => (await instances()).list.getParent(node),
     },
-    isBeside,
-  );
+    showCollapseAll: true,
+    canSelectMany: true,
+  });
   context.subscriptions.push(list, redraw);
   return { list, loaded: instances };
 }
@@ -530,7 +515,6 @@ interface LazyRuns {
 /** The Runs view, loaded in the same way. */
 function lazyRuns(
   context: vscode.ExtensionContext,
-  isBeside: () => boolean,
   revealed: Revealed,
   instances: () => Promise<Instances>,
   reporter: Reporter,
@@ -545,18 +529,14 @@ function lazyRuns(
       context.subscriptions.push(loaded);
       return loaded;
     }));
-  const view = new TwinViews<RunNode>(
-    { alone: viewIds.runs, beside: viewIds.runsBeside },
-    {
-      treeDataProvider: {
-        onDidChangeTreeData: redraw.event,
-        getChildren: async (node) => (await runs()).getChildren(node),
-        getTreeItem: async (node) => (await runs()).tree.getTreeItem(node),
-      },
-      canSelectMany: true,
+  const view = vscode.window.createTreeView<RunNode>(viewIds.runs, {
+    treeDataProvider: {
+      onDidChangeTreeData: redraw.event,
+      getChildren: async (node) => (await runs()).getChildren(node),
+      getTreeItem: async (node) => (await runs()).tree.getTreeItem(node),
     },
-    isBeside,
-  );
+    canSelectMany: true,
+  });
   context.subscriptions.push(redraw, view);
   return { loaded: runs, close: async () => (await made)?.close() };
 }

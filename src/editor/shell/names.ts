@@ -210,13 +210,10 @@ export const contextKeys = {
 
 export const viewIds = {
   instance: 'swt-bench.instance',
-  candidates: 'swt-bench.candidates',
-  fixes: 'swt-bench.fixes',
+  generated: 'swt-bench.generated',
   changeCoverage: 'swt-bench.changeCoverage',
   instances: 'swt-bench.instances',
-  instancesBeside: 'swt-bench.instancesBeside',
   runs: 'swt-bench.runs',
-  runsBeside: 'swt-bench.runsBeside',
 } as const;
 
 /** Scheme of documents that are not files of the workspace: golden sides and the issue. */
@@ -244,6 +241,9 @@ export const runFileAuthority = 'run-file';
 
 /** Authority of documents that show what a saved result is about. */
 export const resultAuthority = 'result';
+
+/** Type of the panel of an issue, in package.json as `onWebviewPanel:…`. */
+export const issueViewType = 'swt-bench.issue';
 
 /** Type of the panel of the dashboard, in package.json as `onWebviewPanel:…`. */
 export const dashboardViewType = 'swt-bench.dashboard';

@@ -1,15 +1,13 @@
 import * as vscode from 'vscode';
 import { Cancelled, HumanError, messageOf, type Reporter } from '../../domain/work';
-import { engineNamed } from '../../engine/engines';
+import { engineNamed, runsInContainers } from '../../engine/engines';
 import { redactKeys } from '../../engine/keysInUse';
 import { defaultStorage } from '../../repository/storage';
-import { inTermsOfSettings } from './settingNames/inTermsOfSettings';
+import { inTermsOfSettings, settingNamedIn } from './inTermsOfSettings';
 import { commandIds, settingKeys } from './names';
-import { openSetting } from './settingNames/openSetting';
 import { storageFault } from '../../files/checkStorage';
 import { systemFault } from '../../files/systemFault';
-import { settingNamedIn } from './settingNames/settingNamedIn';
-import { withoutLinkMarkup } from './withoutLinkMarkup';
+import { withoutLinkMarkup } from './plainText';
 
 /**
  * An error as text for a person. One that is not the person's fault is called a fault of the
@@ -34,7 +32,7 @@ function storagePath(): string {
 }
 
 /** A button of a message: its title, and the id of the command that it runs. */
-export interface Offer {
+interface Offer {
   readonly title: string;
   readonly command: string;
 }
@@ -142,4 +140,25 @@ function logged(error: unknown, reporter: Reporter): string {
     error instanceof Error && !(error instanceof HumanError) ? (error.stack ?? text) : text,
   );
   return text;
+}
+
+/**
+ * Opens the settings at those that match a text. In a remote window and in a browser, most settings
+ * belong to the machine where the extension runs. The settings of the person have no effect on them
+ * there, and do not list them.
+ */
+export async function openSetting(query: string): Promise<void> {
+  await (vscode.env.remoteName === undefined
+    ? vscode.commands.executeCommand('workbench.action.openSettings', query)
+    : vscode.commands.executeCommand('workbench.action.openRemoteSettings', { query }));
+}
+
+/**
+ * Whether tests run in containers, as set. An invalid setting counts as the local engine, since it
+ * is reported when tests run. It stands apart from the other settings, whose schemas a window need
+ * not load to start.
+ */
+export function isSetToContainers(scope: vscode.Uri): boolean {
+  const set: unknown = vscode.workspace.getConfiguration(undefined, scope).get(settingKeys.engine);
+  return typeof set === 'string' && runsInContainers(set.trim());
 }

@@ -1,7 +1,7 @@
 /**
  * A row of a tree view as plain data. Functions that run without VS Code compute what a view shows;
- * `treeItemOf` draws it. Such functions take `vscode.l10n` as their first parameter `l10n` and
- * import `vscode` as a type only. `npm run l10n` finds calls of `l10n.t` in no other files.
+ * `treeItemOf` draws it. Such functions take their texts from `@vscode/l10n`, which answers in
+ * English until `configureTexts` has told it the language of the window.
  */
 export interface TreeRow {
   readonly label: string;

@@ -7,7 +7,7 @@ import { DebugTests } from './debugTests';
 import type { OpenInstance } from '../instance/openInstance';
 import { TestItems } from './testItems';
 import { append, TestRuns } from './testRuns';
-import type { TestsUnderWay } from './underWay/testsUnderWay';
+import type { TestsUnderWay } from './testsUnderWay';
 
 /** Milliseconds between a save and its run, since several files are often saved at once. */
 const settling = 150;

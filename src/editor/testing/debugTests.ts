@@ -79,7 +79,7 @@ export class DebugTests {
       const shown = await goldenRedactionOf(this.open);
       for (const each of results) {
         const { test } = each;
-        const told = outcomeInWords(vscode.l10n, side, shown.result(side, each));
+        const told = outcomeInWords(side, shown.result(side, each));
         append(run, `${test}: ${told}\n`);
       }
     });

@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import {
   isFailure,
   sideName,
@@ -42,15 +42,14 @@ type IsInside = (path: string) => boolean;
  * transition at its definition.
  */
 export function failureMessagesOnBoth(
-  l10n: typeof vscode.l10n,
   telling: TestTransition,
   isInside: IsInside,
 ): FailureMessage[] {
   const { transition } = telling;
   const fault = syntaxErrorOf(telling.base) ?? syntaxErrorOf(telling.fixed);
-  if (fault !== undefined) return [messageOfFault(l10n, fault)];
-  const summary = `${transitionLook[transition].symbol} ${transition}: ${transitionInWords(l10n, transition)}`;
-  return sides.flatMap((side) => failureMessagesOn(l10n, side, telling[side], isInside, summary));
+  if (fault !== undefined) return [messageOfFault(fault)];
+  const summary = `${transitionLook[transition].symbol} ${transition}: ${transitionInWords(transition)}`;
+  return sides.flatMap((side) => failureMessagesOn(side, telling[side], isInside, summary));
 }
 
 /**
@@ -58,7 +57,6 @@ export function failureMessagesOnBoth(
  * Empty the test did not fail or its result is unknown.
  */
 export function failureMessagesOn(
-  l10n: typeof vscode.l10n,
   side: Side,
   result: TestResult,
   isInside: IsInside,
@@ -66,15 +64,15 @@ export function failureMessagesOn(
 ): FailureMessage[] {
   if (!isFailure(result)) return [];
   const fault = syntaxErrorOf(result);
-  if (fault !== undefined) return [messageOfFault(l10n, fault)];
+  if (fault !== undefined) return [messageOfFault(fault)];
   const line = failureFrameInTest(result)?.line;
-  const cause = causeOnSide(l10n, side, result);
+  const cause = causeOnSide(side, result);
   const text = result.details ?? result.message?.trim();
   const isTold = text === undefined || cause.endsWith(text);
   const whole = [
     cause,
     ...(summary === undefined ? [] : [summary]),
-    outcomeInWords(l10n, side, result),
+    outcomeInWords(side, result),
     ...(isTold ? [] : ['', text]),
   ].join('\n');
   const stack = stackOf(side, result.frames ?? [], isInside);
@@ -88,10 +86,7 @@ export function failureMessagesOn(
 }
 
 /** An error of the file, at its line: it is the same for each test of the file and on both sides. */
-const messageOfFault = (
-  l10n: typeof vscode.l10n,
-  { line, problem }: SyntaxErrorOfFile,
-): FailureMessage => ({
+const messageOfFault = ({ line, problem }: SyntaxErrorOfFile): FailureMessage => ({
   text: l10n.t('Syntax error: {0}. No test of this file can run.', problem),
   comparison: undefined,
   line,

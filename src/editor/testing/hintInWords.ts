@@ -1,21 +1,21 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { TestHint } from './testHints';
 import type { UnrelatedFailure } from '../../evaluation/unrelatedFailure';
 
 /** Advice for a test that passes on R. */
-const assertTheIssue = (l10n: typeof vscode.l10n): string =>
+const assertTheIssue = (): string =>
   l10n.t('Assert what the issue says should happen, so that the test fails on R.');
 
 /** The advice of a hint, for a place that already shows the result of the test. */
-export function adviceOn(l10n: typeof vscode.l10n, hint: TestHint): string {
-  return hint.kind === 'passes on R' ? assertTheIssue(l10n) : hintInWords(l10n, hint);
+export function adviceOn(hint: TestHint): string {
+  return hint.kind === 'passes on R' ? assertTheIssue() : hintInWords(hint);
 }
 
 /** What is wrong with a test, and what to do about it. */
-export function hintInWords(l10n: typeof vscode.l10n, hint: TestHint): string {
+export function hintInWords(hint: TestHint): string {
   switch (hint.kind) {
     case 'passes on R':
-      return l10n.t('Passes on R: does not reproduce the issue. {0}', assertTheIssue(l10n));
+      return l10n.t('Passes on R: does not reproduce the issue. {0}', assertTheIssue());
     case 'fails on both sides':
       return l10n.t(
         'Fails on both sides: it asks for something that the fix does not do. Compare the outputs of both sides, and assert only what the issue asks for.',
@@ -25,15 +25,12 @@ export function hintInWords(l10n: typeof vscode.l10n, hint: TestHint): string {
         'Fails on R∘X* only: it depends on behaviour that the fix changes. Assert what the issue asks for.',
       );
     case 'unrelated failure':
-      return hint.both ? brokenInWords(l10n, hint.failure) : missingOnRInWords(l10n, hint.failure);
+      return hint.both ? brokenInWords(hint.failure) : missingOnRInWords(hint.failure);
   }
 }
 
 /** Explains a test that fails on both sides and seems to be faulty itself. */
-function brokenInWords(
-  l10n: typeof vscode.l10n,
-  { reason, missing, importedBy }: UnrelatedFailure,
-): string {
+function brokenInWords({ reason, missing, importedBy }: UnrelatedFailure): string {
   const what = missing ?? l10n.t('what it names');
   switch (reason) {
     case 'import error':
@@ -66,10 +63,7 @@ function brokenInWords(
 }
 
 /** Explains a test that fails only on R, apparently because R lacks something that the fix adds. */
-function missingOnRInWords(
-  l10n: typeof vscode.l10n,
-  { reason, missing }: UnrelatedFailure,
-): string {
+function missingOnRInWords({ reason, missing }: UnrelatedFailure): string {
   const what = missing ?? l10n.t('what it names');
   switch (reason) {
     case 'import error':

@@ -9,7 +9,7 @@ import { openOutputs, showOutputs } from './showOutputs';
 import { TestHover } from './testHover';
 import { TestLenses } from './testLenses';
 import { TestProblems } from './testProblems';
-import type { TestsUnderWay } from './underWay/testsUnderWay';
+import type { TestsUnderWay } from './testsUnderWay';
 
 /** Runs one test; the Testing view implements it. */
 export interface RunsTests {

@@ -3,7 +3,7 @@ import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import { inlineLook, type InlineLook } from './inlineLook';
 import { affectsLenses, lensesAreOn } from './testLenses';
 import { colourOfTone, tones, type Tone } from './transitionLook';
-import type { TestsUnderWay } from './underWay/testsUnderWay';
+import type { TestsUnderWay } from './testsUnderWay';
 import type { InstanceSource, LatestVerdict } from '../instance/instanceRoles';
 
 /**
@@ -89,7 +89,7 @@ export class InlineResults implements vscode.Disposable {
     column: number,
   ): InlineLook | undefined {
     const { soFar, last } = this.open;
-    return inlineLook(vscode.l10n, test, {
+    return inlineLook(test, {
       known: this.open.casesOf(test.id),
       strict: soFar === undefined ? last?.result.strict : soFar.first.strict,
       underWay: this.underWay.of(test.id),

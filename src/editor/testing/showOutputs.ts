@@ -97,9 +97,7 @@ function caseOn(side: Side, each: TestTransition): string {
   const result = each[side];
   const { exception, message, details } = result;
   const failure = details ?? [exception, message].filter((part) => part !== undefined).join(': ');
-  return [
-    each.test,
-    outcomeInWords(vscode.l10n, side, result),
-    ...(failure === '' ? [] : ['', failure]),
-  ].join('\n');
+  return [each.test, outcomeInWords(side, result), ...(failure === '' ? [] : ['', failure])].join(
+    '\n',
+  );
 }

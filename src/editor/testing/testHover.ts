@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { StackFrame } from '../../domain/outcome';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
-import { appendPart } from '../shell/hovers/hoverMarkdown';
+import { appendPart } from '../shell/draw';
 import type { CandidateTests, ListedTest } from './candidateTests';
 import { goldenRedactionOf, type GoldenRedaction } from './goldenRedaction';
 import { testHoverParts } from './testHoverParts';
@@ -45,7 +45,7 @@ function hoverOf(
   shown: GoldenRedaction,
 ): vscode.MarkdownString | undefined {
   const { folder } = open;
-  const parts = testHoverParts(vscode.l10n, {
+  const parts = testHoverParts({
     test,
     known: open.casesOf(test.id),
     shown: (each) => shown.both(each),

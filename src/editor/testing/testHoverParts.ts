@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import {
   isFailure,
   sides,
@@ -7,7 +7,7 @@ import {
   type TestTransition,
 } from '../../domain/outcome';
 import { failureFrameInCode, failureFrameInTest, hintOn, tellingCase } from './testHints';
-import type { HoverPart } from '../shell/hovers/hoverPart';
+import type { HoverPart } from '../shell/draw';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';
 import { adviceOn } from './hintInWords';
@@ -36,10 +36,7 @@ export interface HoveredTest {
  * The hover of a test: outcomes, durations, the failure and its place in the code of R. Undefined
  * when the test did not run. Texts of tests appear as code, and all links lead into the workspace.
  */
-export function testHoverParts(
-  l10n: typeof vscode.l10n,
-  about: HoveredTest,
-): TestHoverPart[] | undefined {
+export function testHoverParts(about: HoveredTest): TestHoverPart[] | undefined {
   const { test, known } = about;
   const { cases } = known;
   const isStale = !isFresh(known, test);
@@ -53,36 +50,32 @@ export function testHoverParts(
   const parts: TestHoverPart[] = [];
   if (isStale) parts.push({ plain: stale }, { between: 'paragraphs' });
   parts.push({
-    plain: `${transitionLook[transition].symbol} ${label}  ${transitionInWords(l10n, transition)}`,
+    plain: `${transitionLook[transition].symbol} ${label}  ${transitionInWords(transition)}`,
   });
   for (const each of ordered.slice(0, shownCases)) {
     if (cases.length > 1) {
       parts.push({ code: `${each.transition}  ${each.test.slice(test.id.length)}` });
     }
-    parts.push(...caseParts(l10n, about.shown(each), about.isInside));
+    parts.push(...caseParts(about.shown(each), about.isInside));
   }
   if (ordered.length > shownCases) {
     const more = l10n.t('and {0} more cases', ordered.length - shownCases);
     parts.push({ between: 'paragraphs' }, { plain: more });
   }
-  if (hint !== undefined) parts.push({ between: 'sections' }, { plain: adviceOn(l10n, hint) });
+  if (hint !== undefined) parts.push({ between: 'sections' }, { plain: adviceOn(hint) });
   return parts;
 }
 
-function caseParts(
-  l10n: typeof vscode.l10n,
-  each: TestTransition,
-  isInside: HoveredTest['isInside'],
-): TestHoverPart[] {
+function caseParts(each: TestTransition, isInside: HoveredTest['isInside']): TestHoverPart[] {
   return sides.flatMap((side): TestHoverPart[] => {
     const result = each[side];
     const failure = isFailure(result) ? failureText(result) : undefined;
     return [
       { between: 'paragraphs' },
-      { plain: outcomeInWords(l10n, side, result) },
+      { plain: outcomeInWords(side, result) },
       ...(failure === undefined ? [] : [{ code: failure }]),
       // The workspace has the code under test as in R.
-      ...(side === 'base' && isFailure(result) ? placeParts(l10n, result, isInside) : []),
+      ...(side === 'base' && isFailure(result) ? placeParts(result, isInside) : []),
     ];
   });
 }
@@ -95,11 +88,7 @@ function failureText({ exception, message, details }: TestResult): string | unde
   return whole.length > shownMessage ? `${whole.slice(0, shownMessage)}…` : whole;
 }
 
-function placeParts(
-  l10n: typeof vscode.l10n,
-  result: TestResult,
-  isInside: HoveredTest['isInside'],
-): TestHoverPart[] {
+function placeParts(result: TestResult, isInside: HoveredTest['isInside']): TestHoverPart[] {
   const places = [failureFrameInCode(result), failureFrameInTest(result)]
     .filter((frame) => frame !== undefined)
     .filter(({ path }) => isInside(path));

@@ -1,6 +1,6 @@
-import { classesIn, fileOf } from '../../domain/testId';
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { type TestTransition } from '../../domain/outcome';
+import { classesIn, fileOf } from '../../domain/testId';
 import type { Verdict } from '../../domain/verdict';
 import type { ListedTest } from './candidateTests';
 import { toneOfCase } from './transitionLook';
@@ -11,7 +11,6 @@ import { tellingCase, transitionInWords, transitionLabel } from './transitionTex
  * All is in the label, since a screen reader reads the description of a `TestItem` in its place.
  */
 export function testItemLabel(
-  l10n: typeof vscode.l10n,
   { id, name, status, className }: Pick<ListedTest, 'id' | 'name' | 'status' | 'className'>,
   cases: readonly TestTransition[],
 ): string {
@@ -33,18 +32,17 @@ export function testItemLabel(
  * the description of the row for people who have turned the editor's screen reader mode on.
  */
 export function testItemSpoken(
-  l10n: typeof vscode.l10n,
   test: Pick<ListedTest, 'id' | 'name' | 'status' | 'className'>,
   cases: readonly TestTransition[],
 ): string {
   const telling = tellingCase(cases);
-  const [name = '', ...more] = testItemLabel(l10n, test, []).split(' · ');
-  const result = telling === undefined ? undefined : transitionInWords(l10n, telling.transition);
+  const [name = '', ...more] = testItemLabel(test, []).split(' · ');
+  const result = telling === undefined ? undefined : transitionInWords(telling.transition);
   return [name, result, ...more].filter((part) => part !== undefined).join('. ');
 }
 
 /** The label of a touched file's row, with the tests that R has too below it. */
-export const unchangedTestsLabel = (l10n: typeof vscode.l10n, path: string): string =>
+export const unchangedTestsLabel = (path: string): string =>
   `${path} · ${l10n.t('unchanged tests')}`;
 
 /** Sorts tests by file, in the order of the file, before the rows of files. */

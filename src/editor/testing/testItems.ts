@@ -67,7 +67,7 @@ export class TestItems {
       items.delete(file.path);
       return;
     }
-    const label = unchangedTestsLabel(vscode.l10n, file.path);
+    const label = unchangedTestsLabel(file.path);
     const row = items.get(file.path) ?? this.controller.createTestItem(file.path, label, file.uri);
     row.sortText = sortTextOfUnchangedTests(file.path);
     replace(
@@ -99,8 +99,8 @@ export class TestItems {
       if (item === undefined) continue;
       const known = this.open.casesOf(test.id);
       const { cases } = known;
-      item.label = testItemLabel(vscode.l10n, test, cases);
-      item.description = isRead ? testItemSpoken(vscode.l10n, test, cases) : '';
+      item.label = testItemLabel(test, cases);
+      item.description = isRead ? testItemSpoken(test, cases) : '';
       this.listCases(item, cases);
       const isStale = cases.length > 0 && !isFresh(known, test);
       if (isStale && this.stale.get(test.id) === false) outdated.push(item);

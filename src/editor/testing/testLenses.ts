@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import type { InstanceSource, LatestVerdict } from '../instance/instanceRoles';
 import { settingKeys } from '../shell/names';
 import type { CandidateTests } from './candidateTests';
-import { lensLooks, lostTestsLens, type LensLook } from './lensLooks';
-import type { TestsUnderWay } from './underWay/testsUnderWay';
+import { lensLooks, lostTestsLens, type LensLook } from './inlineLook';
+import type { TestsUnderWay } from './testsUnderWay';
 
 /**
  * The lenses *✓ F→P · Reproduce · R · R∘X\* · Debug* above each test of the candidate, unless a
@@ -49,15 +49,15 @@ export class TestLenses implements vscode.Disposable {
     this.changed.fire();
   }
 
-  private looksOf(tests: Parameters<typeof lensLooks>[1]): LensLook[] {
-    return lensLooks(vscode.l10n, tests, {
+  private looksOf(tests: Parameters<typeof lensLooks>[0]): LensLook[] {
+    return lensLooks(tests, {
       casesOf: (test) => this.open.casesOf(test),
       underWay: (test) => this.underWay.of(test),
     });
   }
 
   private lostIn(path: string): Omit<LensLook, 'test'> | undefined {
-    return lostTestsLens(vscode.l10n, path, this.open.last?.result.findings ?? []);
+    return lostTestsLens(path, this.open.last?.result.findings ?? []);
   }
 
   private lensesOf(uri: vscode.Uri): vscode.CodeLens[] {

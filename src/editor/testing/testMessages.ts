@@ -18,11 +18,9 @@ export interface TestLocation {
 /** The messages of a test that does not reproduce: its failure on each side, at the line of the failure. */
 export function testMessagesOf(test: TestLocation, telling: TestTransition): vscode.TestMessage[] {
   const folder = vscode.workspace.getWorkspaceFolder(test.uri);
-  return failureMessagesOnBoth(
-    vscode.l10n,
-    telling,
-    (path) => placeIn(folder, path) !== undefined,
-  ).map((message) => drawn(test, folder, message));
+  return failureMessagesOnBoth(telling, (path) => placeIn(folder, path) !== undefined).map(
+    (message) => drawn(test, folder, message),
+  );
 }
 
 /** The failure of a test on one side; empty when the test did not fail or its result is unknown. */
@@ -32,12 +30,9 @@ export function testMessageOn(
   result: TestResult,
 ): vscode.TestMessage[] {
   const folder = vscode.workspace.getWorkspaceFolder(test.uri);
-  return failureMessagesOn(
-    vscode.l10n,
-    side,
-    result,
-    (path) => placeIn(folder, path) !== undefined,
-  ).map((message) => drawn(test, folder, message));
+  return failureMessagesOn(side, result, (path) => placeIn(folder, path) !== undefined).map(
+    (message) => drawn(test, folder, message),
+  );
 }
 
 function drawn(

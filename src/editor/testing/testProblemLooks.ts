@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { syntaxErrorOf, type StackFrame } from '../../domain/outcome';
 import { failureFrameInCode, hintOn, tellingCase, type TestHint } from './testHints';
 import { inlineCommandIds } from '../shell/names';
@@ -31,7 +31,6 @@ interface KnownTests {
  * hint.
  */
 export function testProblemLooks(
-  l10n: typeof vscode.l10n,
   tests: readonly ListedTest[],
   { casesOf, isInside }: KnownTests,
 ): TestProblemLook[] {
@@ -47,7 +46,7 @@ export function testProblemLooks(
     return [
       {
         ...placeOfName(test),
-        message: hintInWords(l10n, hint),
+        message: hintInWords(hint),
         code: hint.kind,
         related:
           place === undefined || !isInside(place.path)
@@ -70,9 +69,7 @@ function placeOfName({
 }
 
 /** The quick fixes of a hint: commands about its test. */
-export const testProblemFixes = (
-  l10n: typeof vscode.l10n,
-): { readonly title: string; readonly command: string }[] => [
+export const testProblemFixes = (): { readonly title: string; readonly command: string }[] => [
   { title: l10n.t('Show Outputs of Both Sides'), command: inlineCommandIds.showOutputs },
   { title: l10n.t('Debug Test on R'), command: inlineCommandIds.debugOnR },
 ];

@@ -41,7 +41,7 @@ export class TestProblems implements vscode.Disposable {
   private draw(): void {
     const gone = new Set(this.shown.keys());
     for (const file of this.tests.list()) {
-      const looks = testProblemLooks(vscode.l10n, file.tests, {
+      const looks = testProblemLooks(file.tests, {
         casesOf: (test) => this.open.casesOf(test),
         isInside: (path) => uriInside(this.open.folder, path) !== undefined,
       });
@@ -83,7 +83,7 @@ export class TestProblems implements vscode.Disposable {
   private actions(diagnostics: readonly vscode.Diagnostic[]): vscode.CodeAction[] {
     const mine = diagnostics.filter((each) => each.source === source);
     if (mine.length === 0) return [];
-    return testProblemFixes(vscode.l10n).map(({ title, command }) => {
+    return testProblemFixes().map(({ title, command }) => {
       const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
       action.diagnostics = mine;
       action.command = { title, command, arguments: [this.testOf(mine)] };

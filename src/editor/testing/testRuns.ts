@@ -5,7 +5,9 @@ import {
   syntaxErrorOf,
   type Side,
   type TestResult,
+  type Outcome,
   type TestTransition,
+  transition,
 } from '../../domain/outcome';
 import { fileOf, functionOf } from '../../domain/testId';
 import { Cancelled, type Reporter } from '../../domain/work';
@@ -14,7 +16,7 @@ import type { FirstResult } from '../../evaluation/firstResult';
 import { findingsToShow, notesToShow } from '../../evaluation/candidateResult';
 import { resultsOf } from '../../evaluation/results';
 import type { SessionRun } from '../../evaluation/session';
-import type { CandidateTests } from './candidateTests';
+import type { CandidateTests, ListedTest } from './candidateTests';
 import { casesOf, tellingCase } from './transitionTexts';
 import type {
   InstanceSource,
@@ -28,12 +30,12 @@ import { saveEdits } from '../instance/saveEdits';
 import { testItemState } from './testItemLook';
 import type { TestItems } from './testItems';
 import { testMessageOn, testMessagesOf } from './testMessages';
-import { LiveStates } from './underWay/liveStates';
-import type { RunUnderWay, TestsUnderWay } from './underWay/testsUnderWay';
+import type { RunUnderWay, TestsUnderWay } from './testsUnderWay';
 import { goldenRedactionOf, type GoldenRedaction } from './goldenRedaction';
+import { lettersSoFar } from './inlineLook';
 
 /** Options of a run, apart from what it runs. */
-export interface RunHow {
+interface RunHow {
   /**
    * Set for a run after a save: it runs the saved files, and only the tests that the save can
    * affect.
@@ -441,4 +443,42 @@ function abortSignalOf(...tokens: readonly vscode.CancellationToken[]): AbortSig
     else token.onCancellationRequested(() => controller.abort());
   }
   return controller.signal;
+}
+
+/**
+ * States of tests while they run on both sides. A parametrised test has no state before all its
+ * cases are known. The final result of the run replaces these states.
+ */
+class LiveStates {
+  private readonly seen: Record<Side, Map<string, Outcome>> = { base: new Map(), fixed: new Map() };
+  private readonly rows: ReadonlyMap<string, vscode.TestItem>;
+
+  constructor(
+    private readonly run: vscode.TestRun,
+    items: readonly vscode.TestItem[],
+    private readonly listed: (item: vscode.TestItem) => ListedTest | undefined,
+  ) {
+    this.rows = new Map(items.map((item) => [item.id, item]));
+  }
+
+  saw(side: Side, test: string, outcome: Outcome): void {
+    const item = this.rows.get(test);
+    const known = item === undefined ? undefined : this.listed(item);
+    if (item === undefined || known === undefined) return;
+    // A second run of the test, as when a whole file follows its own tests. The other side's
+    // outcome belongs to the first run.
+    if (this.seen[side].has(test)) this.seen[side === 'base' ? 'fixed' : 'base'].delete(test);
+    this.seen[side].set(test, outcome);
+    const base = this.seen.base.get(test);
+    const fixed = this.seen.fixed.get(test);
+    const seen = {
+      ...(base !== undefined && { base }),
+      ...(fixed !== undefined && { fixed }),
+    };
+    item.label = `${lettersSoFar({ seen }) ?? ''}  ${known.name}`;
+    if (base === undefined || fixed === undefined) return;
+    const state = testItemState(known.status, { test, transition: transition(base, fixed) });
+    // Reports no failure yet, since VS Code would not replace it by a better state.
+    if (state === 'passed') this.run.passed(item);
+  }
 }

@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { LineState } from '../../domain/changeCoverage';
 import {
   sideName,
@@ -64,14 +64,13 @@ export function markText(cases: readonly TestTransition[]): string | undefined {
  * @param room in characters; a longer text is cut
  */
 export function inlineText(
-  l10n: typeof vscode.l10n,
   cases: readonly TestTransition[],
   about: HintContext = {},
   room = Infinity,
 ): string | undefined {
   const mark = markText(cases);
   if (mark === undefined) return undefined;
-  return `${mark}  ${causeText(l10n, cases, about, room - mark.length - 2)}`;
+  return `${mark}  ${causeText(cases, about, room - mark.length - 2)}`;
 }
 
 /** Fewer characters of a cause say nothing. */
@@ -83,7 +82,6 @@ const between = ' · ';
  * cause is cut where room is short. Words that the letters say too are left out then.
  */
 export function causeText(
-  l10n: typeof vscode.l10n,
   cases: readonly TestTransition[],
   about: HintContext = {},
   room = Infinity,
@@ -94,23 +92,19 @@ export function causeText(
   // A test that reproduces the issue fails for a reason that is related to it.
   const isUnrelated = transition !== 'F→P' && hintOn(cases, about)?.kind === 'unrelated failure';
   const doubt = isUnrelated ? `${l10n.t('looks unrelated')}${between}` : '';
-  const words = inFewWords(l10n, transition);
-  const cause = causeOf(l10n, telling, Math.max(leastCause, room - doubt.length));
+  const words = inFewWords(transition);
+  const cause = causeOf(telling, Math.max(leastCause, room - doubt.length));
   if (cause === undefined) return `${doubt}${words}`;
   const said = `${doubt}${cause}`;
   const whole = `${said}${between}${words}`;
   return whole.length <= room ? whole : said;
 }
 
-function causeOf(
-  l10n: typeof vscode.l10n,
-  telling: TestTransition,
-  room: number,
-): string | undefined {
+function causeOf(telling: TestTransition, room: number): string | undefined {
   for (const side of sides) {
-    const space = room - sidePrefixed(l10n, side, '').length;
-    const failure = failureText(l10n, telling[side], Math.min(mostOfFailure, space));
-    if (failure !== undefined) return sidePrefixed(l10n, side, failure);
+    const space = room - sidePrefixed(side, '').length;
+    const failure = failureText(telling[side], Math.min(mostOfFailure, space));
+    if (failure !== undefined) return sidePrefixed(side, failure);
   }
   return undefined;
 }
@@ -119,24 +113,24 @@ function causeOf(
  * The text after a test whose text has changed since. The note comes first, where a long line still
  * shows it.
  */
-export function staleText(l10n: typeof vscode.l10n, text: string): string {
+export function staleText(text: string): string {
   return `${l10n.t('edited since, run again')} · ${l10n.t('was {0}', text)}`;
 }
 
-const sidePrefixed = (l10n: typeof vscode.l10n, side: Side, text: string): string =>
+const sidePrefixed = (side: Side, text: string): string =>
   side === 'base' ? l10n.t('on R: {0}', text) : l10n.t('on R∘X*: {0}', text);
 
 /** Side and cause of a failure, in this order: `on R: AssertionError: 1 != 2`. */
-export function causeOnSide(l10n: typeof vscode.l10n, side: Side, result: TestResult): string {
+export function causeOnSide(side: Side, result: TestResult): string {
   const cause =
-    failureText(l10n, result) ??
+    failureText(result) ??
     result.exception ??
     (result.outcome === 'error' ? l10n.t('error') : l10n.t('failed'));
-  return sidePrefixed(l10n, side, cause);
+  return sidePrefixed(side, cause);
 }
 
 /** Short, since it follows a line of code. */
-function inFewWords(l10n: typeof vscode.l10n, of: Transition): string {
+function inFewWords(of: Transition): string {
   switch (of) {
     case 'F→P':
       return l10n.t('reproduces the issue');
@@ -151,12 +145,12 @@ function inFewWords(l10n: typeof vscode.l10n, of: Transition): string {
     case '-→P':
     case '-→F':
     case '-→-':
-      return transitionInWords(l10n, of);
+      return transitionInWords(of);
   }
 }
 
 /** A transition in words, for people who do not know the letters. */
-export function transitionInWords(l10n: typeof vscode.l10n, of: Transition): string {
+export function transitionInWords(of: Transition): string {
   switch (of) {
     case 'F→P':
       return l10n.t('reproduces the issue: fails on R, passes on R∘X*');
@@ -180,8 +174,7 @@ export function transitionInWords(l10n: typeof vscode.l10n, of: Transition): str
 }
 
 /** The transition of a success, for a verdict in one line. */
-export const successInWords = (l10n: typeof vscode.l10n): string =>
-  l10n.t('reproduces the issue (F→P)');
+export const successInWords = (): string => l10n.t('reproduces the issue (F→P)');
 
 /** Most characters of a failure in a line of text. */
 const mostOfFailure = 120;
@@ -193,11 +186,10 @@ const mostOfFailure = 120;
  * @param room in characters
  */
 export function failureText(
-  l10n: typeof vscode.l10n,
   { message, exception, comparison }: TestResult,
   room = mostOfFailure,
 ): string | undefined {
-  if (comparison !== undefined) return comparisonText(l10n, comparison, room);
+  if (comparison !== undefined) return comparisonText(comparison, room);
   const lines = message?.split('\n').map((line) => line.replace(/^E\s+/, '').trim()) ?? [];
   // Python names the file of a syntax error first, and says what is wrong last.
   const text =
@@ -218,11 +210,7 @@ const contextOfDifference = 6;
  *
  * @param room in characters
  */
-function comparisonText(
-  l10n: typeof vscode.l10n,
-  comparison: FailedComparison,
-  room: number,
-): string {
+function comparisonText(comparison: FailedComparison, room: number): string {
   const expected = inOneLine(comparison.expected);
   const actual = inOneLine(comparison.actual);
   const said = (one: string, other: string): string => l10n.t('expected {0}, got {1}', one, other);
@@ -258,8 +246,8 @@ function cutText(text: string, most: number): string {
 }
 
 /** An outcome in words: `failed on R in 0.01 s`. */
-export function outcomeInWords(l10n: typeof vscode.l10n, side: Side, result: TestResult): string {
-  const said = onSide(l10n, side, result);
+export function outcomeInWords(side: Side, result: TestResult): string {
+  const said = onSide(side, result);
   const { seconds } = result;
   if (seconds === undefined) return said;
   return seconds < 0.005
@@ -267,7 +255,7 @@ export function outcomeInWords(l10n: typeof vscode.l10n, side: Side, result: Tes
     : l10n.t('{0} in {1} s', said, seconds.toFixed(2));
 }
 
-function onSide(l10n: typeof vscode.l10n, side: Side, { outcome }: TestResult): string {
+function onSide(side: Side, { outcome }: TestResult): string {
   const where = sideName[side];
   switch (outcome) {
     case 'passed':

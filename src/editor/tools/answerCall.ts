@@ -1,6 +1,6 @@
 import { HumanError, type Reporter } from '../../domain/work';
 import type { ModelView } from '../../method/modelView';
-import { callTool, type CandidateSlot, type ToolAnswer } from '../../method/tools/tool';
+import { callTool, type CandidateSlot, type ToolAnswer, bounded } from '../../method/tools/tool';
 import { tools } from '../../method/tools/tools';
 import type { InstanceForModels } from './instanceForModels';
 import type { ModelToolName } from '../shell/names';
@@ -55,3 +55,30 @@ const noInstance =
   'No instance is open in this window, and the tools are about the open one. Tell the person whom you work for to open one from the Instances view of SWT-Bench.';
 const noRepository =
   'The repository of this instance is unavailable, and no tool works without it. The log (command "SWT-Bench: Show Log") says why. Tell the person whom you work for.';
+
+/** How many tokens an agent takes, and how it counts them (LanguageModelToolTokenizationOptions). */
+interface TokenBudget {
+  readonly tokenBudget: number;
+  countTokens(text: string): PromiseLike<number>;
+}
+
+/**
+ * Shortens a text to an agent's budget: cuts out its middle and says so.
+ *
+ * @param budget undefined when the agent sets none
+ */
+export async function withinBudget(text: string, budget: TokenBudget | undefined): Promise<string> {
+  if (budget === undefined) return text;
+  const { tokenBudget } = budget;
+  let shown = text;
+  let characters = text.length;
+  for (let tokens = await budget.countTokens(shown); tokens > tokenBudget;) {
+    // Tokens differ in length, so this takes a little less than the proportional share.
+    const next = Math.floor(characters * Math.min(0.9, (tokenBudget / tokens) * 0.95));
+    if (next < 1) return '';
+    characters = next;
+    shown = bounded(text, characters);
+    tokens = await budget.countTokens(shown);
+  }
+  return shown;
+}

@@ -22,10 +22,17 @@ export function mcpArguments(request: McpRequest): string[] {
   const descriptor = engineNamed(engine.name);
   return [
     'mcp',
-    ...['--dataset', dataset, '--id', id],
+    '--dataset',
+    dataset,
+    '--id',
+    id,
     ...sources.flatMap((source) => ['--source', source]),
-    ...['--storage', storage, '--timeout', String(timeoutSeconds)],
-    ...['--engine', engine.name],
+    '--storage',
+    storage,
+    '--timeout',
+    String(timeoutSeconds),
+    '--engine',
+    engine.name,
     ...(descriptor?.settings ?? []).flatMap((group) => argumentsOf(group, engine.values)),
     ...(descriptor?.inContainers !== true && runTestsLocally ? ['--run-tests-locally'] : []),
   ];

@@ -5,7 +5,7 @@ import { HumanError } from '../../domain/work';
 import { variablesOf } from '../../engine/engines';
 import type { WorkspaceMarker } from '../../repository/workspace';
 import { distOf } from '../instance/warmSession';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { withoutLinkMarkup } from '../shell/plainText';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { allowsLocally } from './testsOfModels';
 import { mcpArguments } from './mcpArguments';

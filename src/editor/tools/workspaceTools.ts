@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import { Cancelled, type Reporter } from '../../domain/work';
 import { CallOrder } from '../../method/tools/callOrder';
-import type { ToolAnswer } from '../../method/tools/tool';
+import type { ToolAnswer, CandidateSlot } from '../../method/tools/tool';
 import { tools } from '../../method/tools/tools';
 import type { InstanceForModels } from './instanceForModels';
 import { applyToWorkspace } from '../generate/applyToWorkspace';
@@ -9,12 +10,11 @@ import type { ModelToolName } from '../shell/names';
 import { appendPlainText } from '../shell/plainText';
 import { engineSettings, timeoutSeconds } from '../shell/settings';
 import { askForTestsOfModels } from './testsOfModels';
-import { answerCall } from './answerCall';
-import { withinBudget } from './budget';
-import { candidateSlot } from './candidateSlot';
-import { doingText, effectText, confirmationTitle } from './texts';
+import { answerCall, withinBudget } from './answerCall';
+import { patchOfEditors } from '../instance/patchOfEditors';
+import { runsInContainers } from '../../engine/engines';
 
-export interface WorkspaceToolsParts {
+interface WorkspaceToolsParts {
   /** Resolves when it is known whether an instance is open. */
   readonly opened: () => Promise<InstanceForModels | undefined>;
   readonly reporter: Reporter;
@@ -98,4 +98,72 @@ export class WorkspaceTools {
       reporter: this.parts.reporter,
     });
   }
+}
+
+/**
+ * The candidate of an agent that works in the workspace: the edits of R that the editors show. An
+ * applied candidate replaces it as one edit, which one Undo reverts.
+ *
+ * @param apply makes the workspace R with a patch applied
+ */
+function candidateSlot(
+  open: InstanceForModels,
+  apply: (patch: string) => Promise<unknown>,
+): CandidateSlot {
+  return {
+    read: () => patchOfEditors(open),
+    apply: async (patch) => {
+      await apply(patch);
+    },
+  };
+}
+
+/** What a call does while it runs, for the person who watches. */
+function doingText(name: ModelToolName): string {
+  switch (name) {
+    case 'read_issue':
+      return l10n.t('Reading the issue');
+    case 'list_files':
+      return l10n.t('Listing files of R');
+    case 'search_code':
+      return l10n.t('Searching R');
+    case 'outline_file':
+      return l10n.t('Outlining a file of R');
+    case 'read_file':
+      return l10n.t('Reading a file of R');
+    case 'apply_candidate':
+      return l10n.t('Putting tests into the workspace');
+    case 'list_candidate_tests':
+      return l10n.t('Listing the tests of the candidate');
+    case 'run_tests':
+      return l10n.t('Running tests on R');
+    case 'check_candidate':
+      return l10n.t('Checking the candidate on R');
+  }
+}
+
+/** The title of the confirmation that a tool call asks for. */
+const confirmationTitle = (name: ModelToolName): string =>
+  runsTests(name) ? l10n.t('Run tests on R?') : l10n.t('Replace the candidate?');
+
+const runsTests = (name: ModelToolName): boolean =>
+  name === 'run_tests' || name === 'check_candidate';
+
+/** The side effects of a call, by which the person decides about it. */
+function effectText(name: ModelToolName, id: string, engine: string): string {
+  if (!runsTests(name)) {
+    return l10n.t(
+      'Replaces your edits in the workspace of {0} with the tests that the model has written, as one edit. Undo restores yours.',
+      id,
+    );
+  }
+  return runsInContainers(engine)
+    ? l10n.t(
+        'Runs tests of {0} on R in a container, including code that the model has written.',
+        id,
+      )
+    : l10n.t(
+        'Runs tests of {0} on R, including code that the model has written. They run on this machine without a container, with your permissions.',
+        id,
+      );
 }

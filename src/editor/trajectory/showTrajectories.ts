@@ -11,7 +11,7 @@ import {
   type TrajectoryRow,
 } from '../../trajectory/trajectoryPages';
 import { showProblem } from '../shell/problems';
-import { withNotification } from '../shell/withNotification';
+import { withNotification } from '../shell/progress';
 import { savedOrigin, type TrajectoryOrigin } from './trajectoryOrigin';
 import { TrajectoryPanel, type LoadedTrajectories } from './trajectoryPanel';
 
@@ -80,7 +80,8 @@ export function restoreTrajectories(
 ): void {
   const origin = savedOrigin(saved);
   TrajectoryPanel.restore(panel, {
-    ...{ extensionUri, origin },
+    extensionUri,
+    origin,
     failed: (error) => showProblem(error, reporter),
     read: async (signal) => {
       if (origin === undefined) {

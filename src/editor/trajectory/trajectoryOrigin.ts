@@ -1,6 +1,15 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { cellNameSchema } from '../runs/cellNameSchema';
+import type { CellName } from '../../dashboard/protocol';
+import type { Trajectory } from '../../trajectory/trajectory';
+
+/** A cell of the dashboard as its page, which is untrusted, names it. */
+export const cellNameSchema = z.object({
+  run: z.string(),
+  model: z.string(),
+  sample: z.number().int().positive(),
+  instance: z.string(),
+}) satisfies z.ZodType<CellName>;
 
 const path = z
   .string()
@@ -42,3 +51,24 @@ const state = z.object({ origin });
  */
 export const savedOrigin = (saved: unknown): TrajectoryOrigin | undefined =>
   state.safeParse(saved).data?.origin;
+
+/**
+ * A trajectory without what an oracle says of R∘X*: its verdicts, and why a choice fell on them. The
+ * numbers of steps do not change.
+ *
+ * @param hidden the text that stands in the place of what is left out
+ */
+export function withoutOracle(trajectory: Trajectory, hidden: string): Trajectory {
+  if (!trajectory.steps.some(({ kind }) => kind === 'verdict')) return trajectory;
+  const { ending, ...rest } = trajectory;
+  return {
+    ...rest,
+    ...(ending !== undefined && { ending: hidden }),
+    steps: trajectory.steps.map((step) => {
+      if (step.kind === 'choice') return { ...step, text: hidden };
+      if (step.kind !== 'verdict') return step;
+      const { label: _, ...others } = step;
+      return { ...others, text: hidden };
+    }),
+  };
+}

@@ -8,7 +8,7 @@ import { HumanError, whatOf } from '../../domain/work';
 import type { ShownTrajectory, TrajectoryRow } from '../../trajectory/trajectoryPages';
 import { bundledPage } from '../shell/bundledPage';
 import { trajectoryViewType } from '../shell/names';
-import { inTermsOfSettings } from '../shell/settingNames/inTermsOfSettings';
+import { inTermsOfSettings } from '../shell/inTermsOfSettings';
 import type { TrajectoryOrigin } from './trajectoryOrigin';
 
 /** Messages that the page may send. */

@@ -1,18 +1,26 @@
 import * as vscode from 'vscode';
 import { HumanError, type Reporter } from '../../domain/work';
-import { afterAWhile } from '../shell/afterAWhile';
-import { withNotification } from '../shell/withNotification';
+import { afterAWhile, withNotification } from '../shell/progress';
 import type {
   FilesOfR,
   InstanceSource,
   LatestVerdict,
   TestsOfInstance,
+  Revealing,
 } from '../instance/instanceRoles';
 import type { Evaluated } from './evaluated';
 import { hasUnsaved, saveEdits } from '../instance/saveEdits';
+import { isSetToContainers } from '../shell/problems';
+import type { ShownVerdict } from './verdictSentences';
+import { checkSubmission } from '../../method/submission/submissionCheck';
+import type { OpenInstance } from '../instance/openInstance';
+import { patchOfEditors } from '../instance/patchOfEditors';
+import { iconBeside } from '../shell/draw';
+import { timeoutSeconds } from '../shell/settings';
+import { submissionPick } from './submissionPick';
 
 /** Why a verdict is needed, and how fresh it must be. */
-export interface VerdictRequest {
+interface VerdictRequest {
   /** Title of the notification while it runs. */
   readonly title: string;
   /**
@@ -78,4 +86,44 @@ export async function isStill(
     open.last.digest === evaluated.digest &&
     open.last.result.strict.success === evaluated.result.strict.success;
   return !hasUnsaved(open) && agrees() && (await open.isCurrent()) && !hasUnsaved(open) && agrees();
+}
+
+/** The last verdict of an instance; undefined before the first. */
+export function shownVerdict(
+  open: Pick<InstanceSource, 'folder'> & Revealing & LatestVerdict,
+  current: boolean,
+): ShownVerdict | undefined {
+  const { last: evaluated, environment, revealed, wasRevealed } = open;
+  if (evaluated === undefined) return undefined;
+  const { language } = vscode.env;
+  const inContainers = isSetToContainers(open.folder.uri);
+  return { evaluated, current, environment, inContainers, revealed, wasRevealed, language };
+}
+
+/**
+ * Checks the candidate as the editors show it, on R alone, and shows the answers.
+ *
+ * @throws HumanError when R is unavailable
+ */
+export async function checkBeforeSubmitting(open: OpenInstance, reporter: Reporter): Promise<void> {
+  const check = await withNotification(
+    vscode.l10n.t('Checking the candidate on R'),
+    reporter,
+    async (shown, signal) => {
+      const view = await open.viewOfPerson();
+      try {
+        return await checkSubmission(view, await patchOfEditors(open, signal), {
+          format: 'unified',
+          timeoutSeconds: timeoutSeconds(open.folder.uri),
+          signal,
+          reporter: shown,
+        });
+      } finally {
+        await view.dispose();
+      }
+    },
+  );
+  if (check === undefined) return;
+  const { entries, ...about } = submissionPick(check);
+  await vscode.window.showQuickPick(entries.map(iconBeside), { ...about, ignoreFocusOut: true });
 }

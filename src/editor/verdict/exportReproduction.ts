@@ -9,11 +9,11 @@ import type { Reproduction } from '../../results/reproduction/reproductionNote';
 import { pathsOutsideTests } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/parseUnified';
 import { currentVerdict, isStill } from './currentVerdict';
-import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { withoutLinkMarkup } from '../shell/plainText';
 import type { OpenInstance } from '../instance/openInstance';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import type { Evaluated } from './evaluated';
-import { afterAWhile } from '../shell/afterAWhile';
+import { afterAWhile } from '../shell/progress';
 import { showProblem } from '../shell/problems';
 import { storageFolder } from '../shell/settings';
 
@@ -86,8 +86,14 @@ export async function describe(
   const { result, evaluatedAt, milliseconds } = evaluated;
   const { environment, revealed, wasRevealed } = open;
   return {
-    ...{ result, repo, baseCommit, evaluatedAt, milliseconds },
-    ...{ environment, revealed, wasRevealed },
+    result,
+    repo,
+    baseCommit,
+    evaluatedAt,
+    milliseconds,
+    environment,
+    revealed,
+    wasRevealed,
     folders: [
       { path: open.folder.uri.fsPath, name: '' },
       { path: await realpath(open.folder.uri.fsPath).catch(() => ''), name: '' },

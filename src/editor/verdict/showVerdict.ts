@@ -1,13 +1,17 @@
 import * as vscode from 'vscode';
 import { hasUnsaved } from '../instance/saveEdits';
-import { afterAWhile } from '../shell/afterAWhile';
-import { iconBeside } from '../shell/iconBeside';
-import { commandIds } from '../shell/names';
+import { afterAWhile } from '../shell/progress';
+import { iconBeside } from '../shell/draw';
+import { commandIds, scheme, verdictAuthority } from '../shell/names';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
-import { goToTest } from './goToTest';
-import { showVerdictDocument } from './verdictDocument';
-import { shownVerdict } from './shownVerdict';
+import { shownVerdict } from './currentVerdict';
 import { runPick, verdictPick } from './verdictPick';
+import { fileOf, functionOf } from '../../domain/testId';
+import { HumanError } from '../../domain/work';
+import { findTests } from '../../python/tests';
+import { uriInside } from '../testing/testMessages';
+import { reproductionNote } from '../../results/reproduction/reproductionNote';
+import { describe } from './exportReproduction';
 
 /**
  * Shows the verdict in sentences, with next steps, as a quick pick that works with the keyboard and
@@ -22,7 +26,7 @@ export async function showVerdict(open: InstanceSource & Revealing & LatestVerdi
     await vscode.commands.executeCommand(commandIds.reproduce);
     return;
   }
-  const { title, placeHolder, entries } = verdictPick(vscode.l10n, verdict);
+  const { title, placeHolder, entries } = verdictPick(verdict);
   const chosen = await vscode.window.showQuickPick(entries.map(itemOf), { title, placeHolder });
   if (chosen === undefined || !('does' in chosen)) return;
   const { does } = chosen;
@@ -37,7 +41,7 @@ async function endsWhileShown(open: LatestVerdict): Promise<boolean> {
   const subscription = open.onDidChange(() => {
     if (!open.isRunning) ended.cancel();
   });
-  const { title, placeHolder, entries } = runPick(vscode.l10n, open.soFar?.first);
+  const { title, placeHolder, entries } = runPick(open.soFar?.first);
   try {
     const chosen = await vscode.window.showQuickPick(
       entries.map(itemOf),
@@ -67,3 +71,58 @@ const itemOf = <Choice extends { readonly label: string }>(
   'heading' in entry
     ? { label: entry.heading, kind: vscode.QuickPickItemKind.Separator }
     : iconBeside(entry);
+
+/**
+ * Opens a test of the workspace at its definition. An id that stands for a file or a class opens the
+ * file.
+ *
+ * @throws HumanError when the file is gone
+ */
+async function goToTest(open: InstanceSource, test: string): Promise<void> {
+  const path = fileOf(test);
+  const uri = uriInside(open.folder, path);
+  const document =
+    uri === undefined
+      ? undefined
+      : await vscode.workspace.openTextDocument(uri).then(
+          (found) => found,
+          () => undefined,
+        );
+  if (document === undefined) {
+    throw new HumanError(
+      vscode.l10n.t('{0} cannot be opened', path),
+      vscode.l10n.t('Run "SWT-Bench: Reproduce on R and R∘X*" again: the file is gone since'),
+    );
+  }
+  const name = functionOf(test);
+  const found = findTests(await open.python(), document.getText(), { path });
+  const line = (found.find(({ id }) => id === name)?.defLine ?? 1) - 1;
+  await vscode.window.showTextDocument(document, {
+    selection: new vscode.Range(line, 0, line, 0),
+  });
+}
+
+/**
+ * Shows the note of an export as a read-only document. The document follows the verdict, and shows
+ * of the golden patch only what is revealed at that time.
+ */
+async function showVerdictDocument(open: InstanceSource & LatestVerdict): Promise<void> {
+  if (open.last === undefined) return;
+  const uri = vscode.Uri.from({
+    scheme,
+    authority: verdictAuthority,
+    path: `/${vscode.l10n.t('Verdict on {0}', open.marker.id)}.md`,
+  });
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.window.showTextDocument(document, { preview: false });
+}
+
+/** Content of that document. */
+export async function verdictText(
+  open: Revealing & LatestVerdict & InstanceSource,
+): Promise<string> {
+  const { last } = open;
+  return last === undefined
+    ? `${vscode.l10n.t('There is no verdict yet. Run "SWT-Bench: Reproduce on R and R∘X*".')}\n`
+    : reproductionNote(await describe(open, last));
+}

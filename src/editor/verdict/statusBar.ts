@@ -4,7 +4,7 @@ import { hasUnsaved } from '../instance/saveEdits';
 import type { EngineReadiness } from '../shell/engineReadiness';
 import { lookOfVerdict, lookWithoutVerdict, lookWithProblem, type StatusLook } from './statusLook';
 import type { Evaluated } from './evaluated';
-import { shownVerdict } from './shownVerdict';
+import { shownVerdict } from './currentVerdict';
 
 /** How long the item of a finished run is an alert, in milliseconds. */
 const announcedFor = 5000;
@@ -44,7 +44,7 @@ export class StatusBar implements vscode.Disposable {
     const { last, isRunning, step } = this.open;
     if (step !== undefined || isRunning || last === undefined) {
       if (isRunning) this.before ??= { last };
-      const look = lookWithoutVerdict(vscode.l10n, this.open);
+      const look = lookWithoutVerdict(this.open);
       this.show(step === undefined && !isRunning ? this.withProblem(look) : look);
       return;
     }
@@ -52,7 +52,7 @@ export class StatusBar implements vscode.Disposable {
     if (turn !== this.drawing) return; // A later change has already drawn the item.
     const verdict = shownVerdict(this.open, current);
     if (verdict === undefined) return;
-    const look = this.withProblem(lookOfVerdict(vscode.l10n, verdict));
+    const look = this.withProblem(lookOfVerdict(verdict));
     const { before } = this;
     this.before = undefined;
     // A run that was cancelled leaves the verdict that was there before.
@@ -62,7 +62,7 @@ export class StatusBar implements vscode.Disposable {
 
   private withProblem(look: StatusLook): StatusLook {
     const { problem } = this.readiness;
-    return problem === undefined ? look : lookWithProblem(vscode.l10n, look, problem);
+    return problem === undefined ? look : lookWithProblem(look, problem);
   }
 
   /**

@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { FirstResult } from '../../evaluation/firstResult';
 import { markdownProse } from '../../domain/text';
 import { coverageCell } from '../../results/resultTable';
@@ -50,11 +50,10 @@ export interface WithoutVerdict {
  * click looks for it again, and offers the setting.
  */
 export function lookWithProblem(
-  l10n: typeof vscode.l10n,
   { text, tooltip, label }: StatusLook,
   problem: EngineProblem,
 ): StatusLook {
-  const missing = whatIsMissing(l10n, problem.missing);
+  const missing = whatIsMissing(problem.missing);
   const before = withoutIcons(text);
   const known = typeof tooltip === 'object' ? tooltip.markdown : markdownProse(tooltip ?? '');
   return {
@@ -66,16 +65,21 @@ export function lookWithProblem(
 }
 
 /** The item before the first verdict and while tests run. */
-export function lookWithoutVerdict(l10n: typeof vscode.l10n, state: WithoutVerdict): StatusLook {
-  const look = unspokenLook(l10n, state);
+export function lookWithoutVerdict(state: WithoutVerdict): StatusLook {
+  const look = unspokenLook(state);
   const about = look.tooltip.replace(/\n+/g, '. ');
   return { ...look, label: `${withoutIcons(look.text)}. ${about}` };
 }
 
-function unspokenLook(
-  l10n: typeof vscode.l10n,
-  { step, isRunning, isCancelling, soFar, environment, hasCandidate, revealed }: WithoutVerdict,
-): Omit<StatusLook, 'label' | 'tooltip'> & { readonly tooltip: string } {
+function unspokenLook({
+  step,
+  isRunning,
+  isCancelling,
+  soFar,
+  environment,
+  hasCandidate,
+  revealed,
+}: WithoutVerdict): Omit<StatusLook, 'label' | 'tooltip'> & { readonly tooltip: string } {
   if (isCancelling) {
     return {
       text: `$(sync~spin) ${l10n.t('SWT-Bench: cancelling the run')}`,
@@ -101,7 +105,7 @@ function unspokenLook(
     const known = soFar?.first.strict?.explanation;
     const about = known ?? environment;
     return {
-      text: `$(sync~spin) ${runningText(l10n, soFar?.first)}`,
+      text: `$(sync~spin) ${runningText(soFar?.first)}`,
       tooltip: [
         ...(about === undefined ? [] : [about]),
         known === undefined
@@ -115,7 +119,7 @@ function unspokenLook(
   const runsIn = environment === undefined ? [] : [environment];
   if (!hasCandidate) {
     return {
-      text: `$(beaker) ${l10n.t('SWT-Bench: no candidate yet')}${seen(l10n, revealed)}`,
+      text: `$(beaker) ${l10n.t('SWT-Bench: no candidate yet')}${seen(revealed)}`,
       tooltip: [
         l10n.t('Add a test that reproduces the issue. Click for the issue'),
         ...runsIn,
@@ -124,14 +128,14 @@ function unspokenLook(
     };
   }
   return {
-    text: `$(beaker) ${l10n.t('SWT-Bench: no verdict yet')}${seen(l10n, revealed)}`,
+    text: `$(beaker) ${l10n.t('SWT-Bench: no verdict yet')}${seen(revealed)}`,
     tooltip: [l10n.t('Click to run the candidate tests on R and R∘X*'), ...runsIn].join('\n\n'),
     command: commandIds.reproduce,
   };
 }
 
 /** The item with a verdict: success or its reason, ΔC, and what calls for care. */
-export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): StatusLook {
+export function lookOfVerdict(verdict: ShownVerdict): StatusLook {
   const { result } = verdict.evaluated;
   const { strict, changeCoverage, difference, findings } = result;
   const coverage = coverageCell(changeCoverage)
@@ -141,34 +145,33 @@ export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): 
     [
       verdictInWords(result),
       `ΔC ${coverage}`,
-      ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings)]),
+      ...(findings.length === 0 ? [] : [findingsInWords(findings)]),
       ...(difference === undefined ? [] : [l10n.t('gradings differ')]),
-      ...(verdict.current ? asBefore(l10n, verdict) : [l10n.t('edited since')]),
+      ...(verdict.current ? asBefore(verdict) : [l10n.t('edited since')]),
       ...(mayRunNow(verdict) ? [l10n.t('run it again')] : []),
-    ].join(' · ') + seen(l10n, verdict.revealed);
+    ].join(' · ') + seen(verdict.revealed);
   // A verdict on an older state of the workspace does not count as passed.
   const isOld = !verdict.current || mayRunNow(verdict);
   const icon = isOld ? '$(history)' : strict.success ? '$(pass)' : '$(error)';
   return {
     text: `${icon} ${text}`,
-    tooltip: { markdown: verdictMarkdown(l10n, verdict) },
+    tooltip: { markdown: verdictMarkdown(verdict) },
     command: commandIds.showVerdict,
-    label: [withoutIcons(text), ...verdictSentences(l10n, verdict)].join(' '),
+    label: [withoutIcons(text), ...verdictSentences(verdict)].join(' '),
   };
 }
 
 /** Whoever runs an unchanged test again sees that it ran. */
-function asBefore(l10n: typeof vscode.l10n, { evaluated, language }: ShownVerdict): string[] {
+function asBefore({ evaluated, language }: ShownVerdict): string[] {
   return evaluated.asBefore === true
     ? [l10n.t('as before, {0}', timeOfDay(evaluated.evaluatedAt, language))]
     : [];
 }
 
-const seen = (l10n: typeof vscode.l10n, revealed: boolean): string =>
-  revealed ? ` · $(eye) ${l10n.t('revealed')}` : '';
+const seen = (revealed: boolean): string => (revealed ? ` · $(eye) ${l10n.t('revealed')}` : '');
 
 /** Text while tests run: what the candidate's own tests did, once that is known. */
-function runningText(l10n: typeof vscode.l10n, first: FirstResult | undefined): string {
+function runningText(first: FirstResult | undefined): string {
   if (first?.strict === undefined) return l10n.t('SWT-Bench: running on R and R∘X*');
   const verdict = verdictInWords({ ...first, strict: first.strict });
   return first.whole

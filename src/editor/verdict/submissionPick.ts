@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type {
   CheckedQuestion,
   SubmissionAnswer,
@@ -19,24 +19,18 @@ const icons: Readonly<Record<SubmissionAnswer, string>> = {
   unknown: '$(circle-slash)',
 };
 
-export const submissionPick = (
-  l10n: typeof vscode.l10n,
-  { conclusion, questions }: SubmissionCheck,
-): SubmissionPick => ({
-  title: submissionConclusion(l10n, conclusion),
+export const submissionPick = ({ conclusion, questions }: SubmissionCheck): SubmissionPick => ({
+  title: submissionConclusion(conclusion),
   placeHolder: l10n.t('What R alone tells. Only Reproduce shows whether the tests pass on R∘X*.'),
   entries: questions.map(({ question, answer, text }) => ({
-    label: `${icons[answer]} ${titleOf(l10n, question)}: ${answerText(l10n, answer)}`,
+    label: `${icons[answer]} ${titleOf(question)}: ${answerText(answer)}`,
     // Names of tests must not become icons.
     detail: text.replaceAll('$(', '\\$('),
   })),
 });
 
 /** What follows from a check, in a few words. */
-export function submissionConclusion(
-  l10n: typeof vscode.l10n,
-  conclusion: SubmissionCheck['conclusion'],
-): string {
+export function submissionConclusion(conclusion: SubmissionCheck['conclusion']): string {
   switch (conclusion) {
     case 'ready':
       return l10n.t('Ready to Submit');
@@ -49,7 +43,7 @@ export function submissionConclusion(
   }
 }
 
-function titleOf(l10n: typeof vscode.l10n, question: CheckedQuestion['question']): string {
+function titleOf(question: CheckedQuestion['question']): string {
   switch (question) {
     case 'applies':
       return l10n.t('Applies to R');
@@ -68,7 +62,7 @@ function titleOf(l10n: typeof vscode.l10n, question: CheckedQuestion['question']
   }
 }
 
-function answerText(l10n: typeof vscode.l10n, answer: SubmissionAnswer): string {
+function answerText(answer: SubmissionAnswer): string {
   switch (answer) {
     case 'yes':
       return l10n.t('yes');

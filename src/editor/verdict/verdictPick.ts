@@ -1,5 +1,5 @@
-import { namesInWords, fileOf } from '../../domain/testId';
-import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
+import { fileOf, namesInWords } from '../../domain/testId';
 import type { FirstResult } from '../../evaluation/firstResult';
 import { commandIds } from '../shell/names';
 import { mayRunNow, verdictInWords, verdictSentences, type ShownVerdict } from './verdictSentences';
@@ -36,7 +36,7 @@ interface RunChoice {
 }
 
 /** The list while tests run, with what the candidate's own tests did, once that is known. */
-export function runPick(l10n: typeof vscode.l10n, first: FirstResult | undefined): RunPick {
+export function runPick(first: FirstResult | undefined): RunPick {
   const { strict } = first ?? {};
   return {
     title:
@@ -70,10 +70,10 @@ export function runPick(l10n: typeof vscode.l10n, first: FirstResult | undefined
 }
 
 /** The list for a verdict. */
-export function verdictPick(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictPick {
+export function verdictPick(verdict: ShownVerdict): VerdictPick {
   const { result } = verdict.evaluated;
-  const next = [{ heading: l10n.t('Next') }, ...steps(l10n, verdict)];
-  const failing = culprits(l10n, verdict);
+  const next = [{ heading: l10n.t('Next') }, ...steps(verdict)];
+  const failing = culprits(verdict);
   // To run an unchanged test again shows nothing new, so its failure is the next thing to read.
   const failureFirst = verdict.current && result.strict.anyToFail.length <= mostOnTop;
   return {
@@ -84,7 +84,7 @@ export function verdictPick(l10n: typeof vscode.l10n, verdict: ShownVerdict): Ve
     entries: [
       ...(failureFirst ? [...failing, ...next] : [...next, ...failing]),
       { heading: l10n.t('Verdict') },
-      ...verdictSentences(l10n, verdict).map((sentence): VerdictEntry => ({
+      ...verdictSentences(verdict).map((sentence): VerdictEntry => ({
         // Names of candidates and tests must not become icons.
         label: sentence.replaceAll('$(', '\\$('),
         does: 'open the document',
@@ -100,7 +100,7 @@ const mostOnTop = 3;
 const withoutFiles = (sentence: string): string => sentence.replaceAll(/[^\s,:]+\.py::(?=\w)/g, '');
 
 /** Each test that keeps the candidate from success, with its transition; a choice goes to it. */
-function culprits(l10n: typeof vscode.l10n, { evaluated }: ShownVerdict): VerdictEntry[] {
+function culprits({ evaluated }: ShownVerdict): VerdictEntry[] {
   const { strict, tests } = evaluated.result;
   if (strict.success || strict.anyToFail.length === 0) return [];
   const transitionOf = new Map(tests.map((each) => [each.test, each.transition]));
@@ -117,7 +117,7 @@ function culprits(l10n: typeof vscode.l10n, { evaluated }: ShownVerdict): Verdic
 }
 
 /** Possible next steps, the likeliest first. */
-function steps(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictChoice[] {
+function steps(verdict: ShownVerdict): VerdictChoice[] {
   const { current, evaluated, revealed, inContainers } = verdict;
   const couldNotRun = evaluated.result.strict.reason === 'could not run';
   const isExportable = current && evaluated.result.strict.success;

@@ -1,12 +1,12 @@
+import * as l10n from '@vscode/l10n';
 import { harnessGrade, findingsToShow, notesToShow } from '../../evaluation/candidateResult';
-import type * as vscode from 'vscode';
 import { type TestTransition } from '../../domain/outcome';
 import { functionOf } from '../../domain/testId';
 import type { Finding } from '../../domain/finding';
 import type { VerdictReason, Verdict } from '../../domain/verdict';
 import { coverageInWords } from '../../evaluation/compareCoverage';
 import { markdownProse } from '../../domain/text';
-import { mutantSentences } from '../mutants/mutantTexts';
+import { mutantSentences } from '../coverage/mutantTexts';
 import type { Evaluated } from './evaluated';
 
 /** A verdict with what the window adds to it. */
@@ -34,7 +34,7 @@ export const mayRunNow = ({ current, evaluated, environment }: ShownVerdict): bo
  * Explains a verdict, one sentence an entry, the most important first. The order is: success or what is
  * missing, both gradings, W, transitions, ΔC beside that of the golden tests, mutants killed, and what ran when.
  */
-export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict): string[] {
+export function verdictSentences(verdict: ShownVerdict): string[] {
   const { evaluated, current, environment, revealed, wasRevealed, language } = verdict;
   const { result } = evaluated;
   return [
@@ -44,22 +44,22 @@ export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict
     ...(mayRunNow(verdict)
       ? [l10n.t('Nothing has run with the environment that is chosen now. Run it again.')]
       : []),
-    ...outcome(l10n, evaluated),
-    ...findings(l10n, evaluated),
-    harness(l10n, evaluated),
+    ...outcome(evaluated),
+    ...findings(evaluated),
+    harness(evaluated),
     result.strict.wellFormed
       ? l10n.t('W: the candidate applies to R.')
       : l10n.t('Not W: the candidate does not apply to R.'),
-    transitions(l10n, evaluated),
+    transitions(evaluated),
     l10n.t(
       'ΔC {0}; golden tests {1}.',
       coverageInWords(result.changeCoverage),
       coverageInWords(result.goldenCoverage),
     ),
     ...(revealed && evaluated.mutants !== undefined
-      ? mutantSentences(l10n, evaluated.mutants, result.strict.failToPass)
+      ? mutantSentences(evaluated.mutants, result.strict.failToPass)
       : []),
-    ...time(l10n, evaluated, language),
+    ...time(evaluated, language),
     ...notesToShow(result, revealed),
     ...(environment === undefined ? [] : [environment]),
     ...(wasRevealed
@@ -69,8 +69,8 @@ export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict
 }
 
 /** The same as the Markdown of a hover. Names of tests and files are escaped. */
-export const verdictMarkdown = (l10n: typeof vscode.l10n, verdict: ShownVerdict): string =>
-  [...verdictSentences(l10n, verdict), l10n.t('Click for the next steps.')]
+export const verdictMarkdown = (verdict: ShownVerdict): string =>
+  [...verdictSentences(verdict), l10n.t('Click for the next steps.')]
     .map(markdownProse)
     .join('\n\n');
 
@@ -106,10 +106,7 @@ export const timeOfDay = (date: Date, language: string): string =>
   date.toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' });
 
 /** The findings of a verdict in a few words: one by its kind, several by their number. */
-export const findingsInWords = (
-  l10n: typeof vscode.l10n,
-  [first, ...more]: readonly Finding[],
-): string =>
+export const findingsInWords = ([first, ...more]: readonly Finding[]): string =>
   first === undefined || more.length > 0
     ? l10n.t('⚠ {0} findings', more.length + 1)
     : `⚠ ${first.kind}`;
@@ -117,7 +114,7 @@ export const findingsInWords = (
 /** Most sentences of evidence for each finding in a hover. The verdict document has all of them. */
 const mostEvidence = 3;
 
-function findings(l10n: typeof vscode.l10n, { result }: Evaluated): string[] {
+function findings({ result }: Evaluated): string[] {
   return findingsToShow(result).flatMap(({ says, evidence }) => {
     const more = evidence.length - mostEvidence;
     return [
@@ -128,10 +125,10 @@ function findings(l10n: typeof vscode.l10n, { result }: Evaluated): string[] {
   });
 }
 
-function outcome(l10n: typeof vscode.l10n, { result }: Evaluated): string[] {
+function outcome({ result }: Evaluated): string[] {
   const { strict } = result;
   if (strict.success) return [l10n.t('✓ Success: {0}.', strict.explanation)];
-  const missing = whatIsMissing(l10n, strict.reason);
+  const missing = whatIsMissing(strict.reason);
   return [
     l10n.t('✗ No success: {0}.', strict.explanation),
     ...(missing === undefined ? [] : [l10n.t('Missing: {0}.', missing)]),
@@ -139,7 +136,7 @@ function outcome(l10n: typeof vscode.l10n, { result }: Evaluated): string[] {
 }
 
 /** What a candidate lacks when it fails for a reason; undefined when there is nothing to add. */
-function whatIsMissing(l10n: typeof vscode.l10n, reason: VerdictReason): string | undefined {
+function whatIsMissing(reason: VerdictReason): string | undefined {
   switch (reason) {
     case 'success':
       return undefined;
@@ -176,7 +173,7 @@ function whatIsMissing(l10n: typeof vscode.l10n, reason: VerdictReason): string 
 }
 
 /** Both gradings with the reason when they differ, else that they agree. */
-function harness(l10n: typeof vscode.l10n, { result }: Evaluated): string {
+function harness({ result }: Evaluated): string {
   if (result.affected !== undefined) {
     return l10n.t('Harness grading: not known, since it looks at a run of all tests.');
   }
@@ -191,7 +188,7 @@ function harness(l10n: typeof vscode.l10n, { result }: Evaluated): string {
     : l10n.t('Harness grading agrees: not resolved.');
 }
 
-function transitions(l10n: typeof vscode.l10n, { result }: Evaluated): string {
+function transitions({ result }: Evaluated): string {
   const own = new Set(result.ownTests);
   const mine = result.tests.filter((each: TestTransition) => own.has(functionOf(each.test)));
   const counts = new Map<string, number>([['F→P', 0]]);
@@ -201,7 +198,6 @@ function transitions(l10n: typeof vscode.l10n, { result }: Evaluated): string {
 }
 
 function time(
-  l10n: typeof vscode.l10n,
   { result, evaluatedAt, milliseconds, keptFrom, restored, asBefore }: Evaluated,
   language: string,
 ): string[] {

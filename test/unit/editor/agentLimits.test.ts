@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
-import { limitProfileOf, recordedLimits } from '../../../src/editor/generate/limitProfileOf';
-import { recordId, type GenerationRecord } from '../../../src/editor/generate/records';
+import {
+  limitProfileOf,
+  recordedLimits,
+  recordId,
+  type GenerationRecord,
+} from '../../../src/editor/generate/records';
 import { limitProfiles } from '../../../src/method/agents/agent';
 import { methodNamed, methods } from '../../../src/method/methods';
 import packageJson from '../../../package.json';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { Cancelled, HumanError } from '../../../src/domain/work';
 import type { InstanceForModels } from '../../../src/editor/tools/instanceForModels';
-import { answerCall, type EditorCall } from '../../../src/editor/tools/answerCall';
-import { withinBudget } from '../../../src/editor/tools/budget';
+import { answerCall, type EditorCall, withinBudget } from '../../../src/editor/tools/answerCall';
 import { candidateInMemory } from '../../../src/method/tools/tool';
 import { viewForTests } from '../method/sampleView';
 

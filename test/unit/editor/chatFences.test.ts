@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { fenceClosing, fenced } from '../../../src/editor/chat/fences';
+import { fenceClosing, fenced } from '../../../src/editor/shell/plainText';
 
 describe('blocks of code in an answer', () => {
   it('are closed where a model has left one open', () => {

@@ -8,7 +8,6 @@ import { agentlessSettings } from '../../../src/method/agentless/agentlessSettin
 import { repairMethods } from '../../../src/method/agentless/repairMethods';
 import { methodNamed, methods } from '../../../src/method/methods';
 import { loadParser } from '../python/loadParser';
-import { english } from './views/english';
 
 /** An issue of so many tokens. */
 const issueOf = (tokens: number): string => 'a '.repeat(tokens).trimEnd();
@@ -18,7 +17,7 @@ const parts: EstimateParts = {
 };
 const costOf = (name: string) => estimatedCost(methodNamed(name), parts);
 const wordsOf = async (name: string, of = parts): Promise<string> =>
-  costInWords(english, await estimatedCost(methodNamed(name), of), undefined);
+  costInWords(await estimatedCost(methodNamed(name), of), undefined);
 /** Whether a number is another one, and the frame of so many prompts. */
 const isAbout = (actual: number | undefined, expected: number, prompts: number): void =>
   assert.ok(
@@ -86,7 +85,7 @@ describe('the estimated cost of a method', () => {
       embedding: { ...embedding, price: undefined },
     });
     assert.match(
-      costInWords(english, unpriced, { name: 'm', price: { input: 1, output: 1 } }),
+      costInWords(unpriced, { name: 'm', price: { input: 1, output: 1 } }),
       /with m · vectors of up to 2000k tokens with openai\/e$/,
     );
   });
@@ -118,10 +117,10 @@ describe('the estimated cost of a method', () => {
     const price = { input: 2.5, output: 10 };
     const tools = await costOf('tools');
     assert.equal(
-      costInWords(english, tools, { name: 'openai/gpt-4o', price }),
+      costInWords(tools, { name: 'openai/gpt-4o', price }),
       '20 requests, about 351k tokens, $0.92 with openai/gpt-4o',
     );
-    const dear = costInWords(english, tools, { name: 'm', price: { input: 50, output: 50 } });
+    const dear = costInWords(tools, { name: 'm', price: { input: 50, output: 50 } });
     assert.match(dear, /\$3\.00 with m$/);
   });
 

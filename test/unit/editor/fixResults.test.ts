@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { FixResults, testsOnFix } from '../../../src/editor/fixes/fixResults';
-import { english } from './views/english';
+import { FixResults, testsOnFix } from '../../../src/editor/generate/fixTreeRow';
 
 describe('the tests of the author on a fix', () => {
   it('are all that ran with it or without it', () => {
     assert.deepEqual(
-      testsOnFix(english, {
+      testsOnFix({
         base: { a: 'fails', b: 'passes' },
         standings: { a: 'passes', c: 'neither' },
       }),
@@ -20,10 +19,10 @@ describe('the tests of the author on a fix', () => {
   });
 
   it('did not run where there is a reason, or no test', () => {
-    assert.deepEqual(testsOnFix(english, { base: {}, failure: 'it hangs' }), {
+    assert.deepEqual(testsOnFix({ base: {}, failure: 'it hangs' }), {
       problem: 'it hangs',
     });
-    assert.deepEqual(testsOnFix(english, { base: {}, standings: {} }), { problem: 'no test ran' });
+    assert.deepEqual(testsOnFix({ base: {}, standings: {} }), { problem: 'no test ran' });
   });
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withoutStepsOf } from '../../../src/editor/generate/forgottenSteps';
+import { withoutStepsOf } from '../../../src/editor/generate/records';
 
 type Written = Parameters<typeof withoutStepsOf>[1];
 

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inTermsOfSettings } from '../../../src/editor/shell/settingNames/inTermsOfSettings';
-import {
-  optionsAndSettings,
-  settingOfOption,
-} from '../../../src/editor/shell/settingNames/settingOfOption';
+import { inTermsOfSettings } from '../../../src/editor/shell/inTermsOfSettings';
+import { optionsAndSettings, settingOfOption } from '../../../src/editor/shell/inTermsOfSettings';
 import { GitError, cannotBeHad } from '../../../src/repository/git';
 import { parseSources } from '../../../src/repository/source';
 import { optionsOfCommandLine, textsOfEditor } from './textsOfEditor';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { lineMap } from '../../../src/editor/coverage/lineMap';
+import { lineMap } from '../../../src/editor/coverage/workspaceLines';
 
 const lines = fc.array(fc.constantFrom('a', 'b', 'c', '', 'd'), { maxLength: 40 });
 

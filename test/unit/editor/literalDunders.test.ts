@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { literalDunders } from '../../../src/editor/issue/literalDunders';
+import { literalDunders } from '../../../src/editor/issue/renderIssue';
 
 const literal = (name: string): string => `&#95;&#95;${name}&#95;&#95;`;
 const shown = (markdown: string): string => markdown.replaceAll('&#95;', '_');

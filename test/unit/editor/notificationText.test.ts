@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withoutLinkMarkup } from '../../../src/editor/shell/withoutLinkMarkup';
+import { withoutLinkMarkup } from '../../../src/editor/shell/plainText';
 
 /** VS Code's pattern of a link in a notification (linkedText.ts of its base). */
 const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;

@@ -1,8 +1,8 @@
+import * as l10n from '@vscode/l10n';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { diffHtml } from '../../../src/editor/issue/diffHtml';
+import { diffHtml, renderIssue } from '../../../src/editor/issue/renderIssue';
 import { issueDocument, splitIssue } from '../../../src/editor/issue/issuePage';
-import { renderIssue } from '../../../src/editor/issue/renderIssue';
 import type { Instance } from '../../../src/domain/instance';
 import type { ReferenceTarget, ResolveReference } from '../../../src/python/references';
 import { everydayRuns } from '../../everyday';
@@ -219,33 +219,20 @@ describe('the page of an issue', () => {
     failToPass: ['SECRET_TEST'],
     passToPass: undefined,
   };
-  const texts = {
-    plainText: 'Plain text',
-    instance: 'Instance',
-    repository: 'Repository',
-    version: 'Version',
-    created: 'Created',
-    length: 'Length <b>',
-    requirements: 'Requirements',
-    asOf: (requirements: string, day: string) => `${requirements}, as of ${day}`,
-    ofProject: 'its own',
-    makeEnvironment: 'Make Environment',
-    openInstance: 'Open <it>',
-    baseCommit: (commit: string) => `Base commit ${commit}`,
-    words: (count: number) => `${count} words`,
-    pullRequest: (number: string) => `Pull request #${number} on GitHub`,
-    isHidden: 'Golden patch, golden tests and later hints are hidden.',
-    reveal: 'Reveal…',
-    hints: 'Hints',
-    hintsAreLater: 'written after the issue',
-    goldenTests: 'Golden tests (T*)',
-    goldenPatch: 'Golden patch (X*)',
-    none: (title: string) => `${title}: none`,
-  };
   const resources = {
     ...{ script: 's.js', style: 's.css', cspSource: 'https://w.v', nonce: 'n0nce' },
-    texts,
+    language: 'en',
   };
+  before(() =>
+    l10n.config({
+      contents: {
+        Length: 'Length <b>',
+        'Open Instance': 'Open <it>',
+        'those of the project': 'its own',
+      },
+    }),
+  );
+  after(() => l10n.config({ contents: {} }));
   const page = (hints?: string, canMakeEnvironment = false, canOpen = false): string =>
     issueDocument(
       {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { settingNamedIn } from '../../../src/editor/shell/settingNames/settingNamedIn';
+import { settingNamedIn } from '../../../src/editor/shell/inTermsOfSettings';
 
 describe('the setting that a message is about', () => {
   it('is the first that it names', () => {

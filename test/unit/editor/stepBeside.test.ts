@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { stepBeside } from '../../../src/editor/shell/stepBeside';
+import { stepBeside } from '../../../src/editor/shell/plainText';
 
 describe('a step beside the title of a notification', () => {
   it('does not repeat the name in the title', () => {

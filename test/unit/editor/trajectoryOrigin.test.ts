@@ -3,7 +3,6 @@ import { type RunData, type RunEntry, nothingKnown } from '../../../src/study/en
 import { trajectoriesOfRuns } from '../../../src/editor/runs/trajectoriesOfRuns';
 import { savedOrigin, type OriginOfRuns } from '../../../src/editor/trajectory/trajectoryOrigin';
 import type { Trajectory } from '../../../src/trajectory/trajectory';
-import { english } from './views/english';
 
 const path = __filename;
 const cell = { run: 'r', model: 'm', sample: 1, instance: 'octo__cat-1' };
@@ -52,14 +51,13 @@ describe('trajectories with the verdicts of listed runs', () => {
   const trajectory: Trajectory = {
     ...{ instance: cell.instance, format: 'swt-bench', model: 'm', steps: [] },
   };
-  const shown = (origin: OriginOfRuns) =>
-    trajectoriesOfRuns(english, library, origin).shownOf(trajectory);
+  const shown = (origin: OriginOfRuns) => trajectoriesOfRuns(library, origin).shownOf(trajectory);
   const verdict = { run: 'r', entry };
   const gone = 'The run gone is no longer in the list.';
 
   it('have that of the cell, of the run, or of any run', async () => {
     assert.equal(
-      trajectoriesOfRuns(english, library, { view: 'dashboard', path, cell }).instance,
+      trajectoriesOfRuns(library, { view: 'dashboard', path, cell }).instance,
       cell.instance,
     );
     assert.deepEqual(await shown({ view: 'dashboard', path, cell }), { trajectory, verdict });

@@ -10,7 +10,6 @@ import {
 import { submissionCheckText } from '../../../src/method/submission/submissionCheckText';
 import { TestsCannotRun } from '../../../src/method/testsOfModels';
 import { submissionPick } from '../../../src/editor/verdict/submissionPick';
-import { english } from '../editor/views/english';
 import { addedFile, viewForTests } from './sampleView';
 
 const options = { timeoutSeconds: 60, reporter: silent } as const;
@@ -145,7 +144,7 @@ describe('the check before submitting', () => {
 
   it('is shown as a list in which names of tests are no icons', async () => {
     const made = await check(test(failing));
-    const { title, entries } = submissionPick(english, {
+    const { title, entries } = submissionPick({
       ...made,
       questions: made.questions.map((each) => ({ ...each, text: 'a $(bug) b' })),
     });

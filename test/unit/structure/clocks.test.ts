@@ -18,7 +18,7 @@ describe('durations and limits of time', () => {
   it('are measured by `performance.now()`, where nothing outside has a time of its own', () => {
     assert.deepEqual(holding(/\bDate\.now\b/), [
       // Times of files.
-      'editor/shell/window/readOnlyFiles.ts',
+      'editor/shell/readOnlyFiles.ts',
       // Times of containers and volumes, which engines keep.
       'engine/docker/sandbox/abandonedContainers.ts',
       'engine/docker/sandbox/programVolume.ts',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { tracesOfRun } from '../../../src/editor/trajectory/tracesOfRun';
+import { tracesOfRun } from '../../../src/editor/runs/trajectoriesOfRuns';
 import { nothingKnown, type RunData, type RunEntry } from '../../../src/study/entry';
 import { readManifest, writeManifest } from '../../../src/results/manifest';
 import type { Trajectory } from '../../../src/trajectory/trajectory';

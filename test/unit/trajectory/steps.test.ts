@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { entryOfGrade } from '../../../src/editor/generate/entryOfGrade';
-import { withoutOracle } from '../../../src/editor/trajectory/withoutOracle';
+import { entryOfGrade } from '../../../src/editor/generate/candidateTreeRow';
+import { withoutOracle } from '../../../src/editor/trajectory/trajectoryOrigin';
 import { costOverTime } from '../../../src/trajectory/costOverTime';
 import { OwnTrace } from '../../../src/trajectory/formats/ownTrace';
 import {

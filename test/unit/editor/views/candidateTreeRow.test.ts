@@ -13,7 +13,6 @@ import type { TreeRow } from '../../../../src/editor/shell/treeRow';
 import type { MethodCandidate } from '../../../../src/method/method';
 import { methodNamed } from '../../../../src/method/methods';
 import type { RunStep } from '../../../../src/method/trace';
-import { english } from './english';
 
 const step = { key: 'k', at: '2026-01-02T10:00:00.000Z', instance: 'octo__cat-1' };
 
@@ -111,9 +110,9 @@ const knowledge = (isShown: boolean, grade?: Grade): ShownCandidates['knowledge'
 const hidden = knowledge(false, graded);
 
 const rowOf = (node: CandidateNode, more: Partial<ShownCandidates> = {}): TreeRow =>
-  candidateTreeRow(english, { generations: [], knowledge: hidden, ...more }, node);
+  candidateTreeRow({ generations: [], knowledge: hidden, ...more }, node);
 const below = (node: CandidateNode, more: Partial<ShownCandidates> = {}): CandidateNode[] =>
-  candidateNodes(english, { generations: [], knowledge: hidden, ...more }, node);
+  candidateNodes({ generations: [], knowledge: hidden, ...more }, node);
 
 /** The row of a candidate of a run. */
 const shows = (
@@ -122,15 +121,13 @@ const shows = (
   known: ShownCandidates['knowledge'] = hidden,
 ): TreeRow => rowOf({ kind: 'candidate', generation: within, candidate: of }, { knowledge: known });
 
-describe('rows of runs in the Candidates view', () => {
+describe('rows of runs of tests in the Generated view', () => {
   it('are in the order of the runs, the last one unfolded', () => {
     const generations = [generation({ id: 'b' }), generation({ id: 'a' })];
     const shown = { generations, knowledge: hidden };
-    const nodes = candidateNodes(english, shown);
+    const nodes = candidateNodes(shown);
     assert.deepEqual(
-      nodes
-        .map((node) => candidateTreeRow(english, shown, node))
-        .map(({ id, children }) => [id, children]),
+      nodes.map((node) => candidateTreeRow(shown, node)).map(({ id, children }) => [id, children]),
       [
         ['b', 'unfolded'],
         ['a', 'folded'],

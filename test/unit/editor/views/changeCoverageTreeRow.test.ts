@@ -19,7 +19,6 @@ import {
 import { coverageHoverParts } from '../../../../src/editor/coverage/coverageText';
 import { contextKeys, coverageCommandIds } from '../../../../src/editor/shell/names';
 import { parseUnified } from '../../../../src/patch/parseUnified';
-import { english } from './english';
 import { shown } from './shownVerdicts';
 
 const { files } = parseUnified(`diff --git a/zoo.py b/zoo.py
@@ -129,7 +128,7 @@ describe('the rows of the Change Coverage view', () => {
 describe('a row of the Change Coverage view', () => {
   it('counts the covered lines of a file', () => {
     const covered = line('added', 'zoo.py', 4, 'newly covered');
-    assert.deepEqual(changeCoverageTreeRow(english, file([gone, gate, covered, two]), false), {
+    assert.deepEqual(changeCoverageTreeRow(file([gone, gate, covered, two]), false), {
       label: 'zoo.py',
       id: 'zoo.py',
       description: '1/3',
@@ -141,7 +140,7 @@ describe('a row of the Change Coverage view', () => {
   });
 
   it('counts the missed lines of a file where only these are listed', () => {
-    const { description, tooltip, spoken } = changeCoverageTreeRow(english, file([two]), true);
+    const { description, tooltip, spoken } = changeCoverageTreeRow(file([two]), true);
     assert.equal(description, '1');
     assert.equal(tooltip, 'zoo.py\n1 line missed');
     assert.equal(spoken, 'zoo.py, 1 line missed');
@@ -150,7 +149,7 @@ describe('a row of the Change Coverage view', () => {
   it('names a state beside its mark, and folds what cannot be covered', () => {
     const [missed, idle] = changeCoverageNodesBelow(file([two, gate]));
     assert.ok(missed !== undefined && idle !== undefined);
-    assert.deepEqual(changeCoverageTreeRow(english, missed, false), {
+    assert.deepEqual(changeCoverageTreeRow(missed, false), {
       label: 'missed',
       id: 'zoo.py\nmissed',
       description: '1',
@@ -158,17 +157,17 @@ describe('a row of the Change Coverage view', () => {
       children: 'unfolded',
       spoken: 'missed: 1 line',
     });
-    const { state, children } = changeCoverageTreeRow(english, idle, false);
+    const { state, children } = changeCoverageTreeRow(idle, false);
     assert.deepEqual([state, children], ['not executable', 'folded']);
   });
 
   it('names a line by its side, shows its code, and opens it', () => {
     const node: ChangeCoverageNode = { kind: 'line', line: two };
-    assert.deepEqual(changeCoverageTreeRow(english, node, false), {
+    assert.deepEqual(changeCoverageTreeRow(node, false), {
       label: 'R∘X* 3',
       id: 'added 3 zoo.py',
       description: 'line 3',
-      hover: coverageHoverParts(english, two),
+      hover: coverageHoverParts(two),
       state: 'missed',
       contextValue: 'missedLine',
       command: {
@@ -179,7 +178,7 @@ describe('a row of the Change Coverage view', () => {
       spoken: 'R∘X* 3, ✗ missed: the golden tests run it, the candidate does not, line 3',
     });
     assert.equal(
-      changeCoverageTreeRow(english, { kind: 'line', line: gone }, false).contextValue,
+      changeCoverageTreeRow({ kind: 'line', line: gone }, false).contextValue,
       'changedLine',
     );
   });
@@ -193,7 +192,7 @@ describe('a row of the Change Coverage view', () => {
       }
     };
     walk(top());
-    const ids = all.map((node) => changeCoverageTreeRow(english, node, false).id);
+    const ids = all.map((node) => changeCoverageTreeRow(node, false).id);
     assert.equal(ids.length, 2 + 5 + 5);
     assert.equal(new Set(ids).size, ids.length);
   });
@@ -222,7 +221,7 @@ describe('a row of the Change Coverage view', () => {
 describe('the header of the Change Coverage view', () => {
   it('is ΔC alone while lines are missed and the verdict is current', () => {
     const covered = changeCoverageOf([purred, two]);
-    assert.deepEqual(changeCoverageHeader(english, covered, true), {
+    assert.deepEqual(changeCoverageHeader(covered, true), {
       description: 'ΔC 50 % 1/2',
       message: '',
     });
@@ -230,16 +229,16 @@ describe('the header of the Change Coverage view', () => {
 
   it('says that no line is missed, and that the candidate was edited since', () => {
     const all = changeCoverageOf([purred, gate]);
-    assert.deepEqual(changeCoverageHeader(english, all, true), {
+    assert.deepEqual(changeCoverageHeader(all, true), {
       description: 'ΔC 100 % 1/1',
       message: 'No line is missed.',
     });
     assert.equal(
-      changeCoverageHeader(english, all, false).message,
+      changeCoverageHeader(all, false).message,
       'No line is missed. The candidate was edited since: run it again.',
     );
     assert.equal(
-      changeCoverageHeader(english, coverage, false).message,
+      changeCoverageHeader(coverage, false).message,
       'The candidate was edited since: run it again.',
     );
   });

@@ -12,7 +12,6 @@ import {
   stateInWords,
   stateName,
 } from '../../../../src/editor/coverage/coverageText';
-import { english } from './english';
 
 const line = (number: number, state: LineState, more: Partial<CoveredLine> = {}): CoveredLine => ({
   path: 'cat.py',
@@ -37,14 +36,14 @@ describe('the state of a changed line in words', () => {
   };
   for (const state of lineStates) {
     it(`is ${state}, with its reason`, () => {
-      assert.equal(stateInWords(english, line(1, state)), words[state]);
-      assert.equal(stateName(english, state), state);
+      assert.equal(stateInWords(line(1, state)), words[state]);
+      assert.equal(stateName(state), state);
     });
   }
 
   it('says where tests that the candidate removes keep it from counting', () => {
     assert.equal(
-      stateInWords(english, line(1, 'already covered', { lost: true })),
+      stateInWords(line(1, 'already covered', { lost: true })),
       '= already covered: tests of R that the candidate removes or disables ran it at least as often',
     );
   });
@@ -57,14 +56,14 @@ describe('the state of a changed line in words', () => {
 
 describe('the hover of a changed line', () => {
   it('has its state and its counts', () => {
-    assert.deepEqual(coverageHoverParts(english, line(3, 'missed')), [
+    assert.deepEqual(coverageHoverParts(line(3, 'missed')), [
       {
         plain:
           '✗ missed: the golden tests run it, the candidate does not\n' +
           'Executions on R∘X*: base tests 0, candidate 1, golden tests 2\n',
       },
     ]);
-    const [said] = coverageHoverParts(english, line(3, 'missed', removed));
+    const [said] = coverageHoverParts(line(3, 'missed', removed));
     assert.ok(said !== undefined && 'plain' in said);
     assert.match(said.plain, /^Executions on R: base tests 0/m);
   });
@@ -74,7 +73,7 @@ describe('the hover of a changed line', () => {
       coveredBy: ['a.py::t', 'a.py::u'],
       executions: { 'a.py::t': 4 },
     });
-    assert.deepEqual(coverageHoverParts(english, covered).slice(1), [
+    assert.deepEqual(coverageHoverParts(covered).slice(1), [
       { plain: 'Tests of the candidate that run it, and how often:' },
       { code: '4× a.py::t\na.py::u' },
     ]);
@@ -83,7 +82,7 @@ describe('the hover of a changed line', () => {
   it('names ten tests, and counts the rest', () => {
     const code = (count: number): string[] => {
       const coveredBy = Array.from({ length: count }, (_, index) => `t${index}`);
-      const part = coverageHoverParts(english, line(3, 'newly covered', { coveredBy })).at(-1);
+      const part = coverageHoverParts(line(3, 'newly covered', { coveredBy })).at(-1);
       assert.ok(part !== undefined && 'code' in part);
       return part.code.split('\n');
     };
@@ -99,31 +98,31 @@ describe('the note on lines of the other side', () => {
   const short = '+ R∘X*: ✗ 53 · ✓ 50–52';
 
   it('has what matters most in front', () => {
-    assert.equal(noteFor(english, added, 10), told);
+    assert.equal(noteFor(added, 10), told);
   });
 
   it('has the sign of what is removed', () => {
     const lines = [line(4, 'already covered', removed), line(6, 'already covered', removed)];
-    assert.equal(noteFor(english, lines, 0), '− R: = already covered 4, 6');
+    assert.equal(noteFor(lines, 0), '− R: = already covered 4, 6');
   });
 
   it('leaves out what is not executable', () => {
     const lines = [line(1, 'not executable'), line(2, 'missed')];
-    assert.equal(noteFor(english, lines, 0), '+ R∘X*: ✗ missed 2');
+    assert.equal(noteFor(lines, 0), '+ R∘X*: ✗ missed 2');
   });
 
   it('has symbols for words where there is no room', () => {
     const room = 100;
-    assert.equal(noteFor(english, added, room - told.length - 1), told);
-    assert.equal(noteFor(english, added, room - told.length), short);
-    assert.equal(noteFor(english, added, 2 * room), short);
+    assert.equal(noteFor(added, room - told.length - 1), told);
+    assert.equal(noteFor(added, room - told.length), short);
+    assert.equal(noteFor(added, 2 * room), short);
   });
 
   it('has less room for removed lines, which stand in a diff', () => {
     const lines = [line(4, 'missed', removed)];
     const text = '− R: ✗ missed 4';
-    assert.equal(noteFor(english, lines, 54 - text.length - 1), text);
-    assert.equal(noteFor(english, lines, 54 - text.length), '− R: ✗ 4');
+    assert.equal(noteFor(lines, 54 - text.length - 1), text);
+    assert.equal(noteFor(lines, 54 - text.length), '− R: ✗ 4');
   });
 
   it('has a hover with the texts of the lines, as little indented as they can be', () => {
@@ -135,7 +134,7 @@ describe('the note on lines of the other side', () => {
         counts: { base: 10, candidate: 20, golden: 30 },
       }),
     ];
-    assert.deepEqual(noteHover(english, lines), [
+    assert.deepEqual(noteHover(lines), [
       { plain: 'Lines of R∘X* that the golden patch has here, with their executions:' },
       {
         code: [
@@ -146,9 +145,9 @@ describe('the note on lines of the other side', () => {
       },
       { plain: 'Executions by base tests / candidate / golden tests' },
     ]);
-    assert.deepEqual(noteHover(english, [line(9, 'missed', removed)])[0], {
+    assert.deepEqual(noteHover([line(9, 'missed', removed)])[0], {
       plain: 'Lines of R that the golden patch removes here, with their executions:',
     });
-    assert.deepEqual(noteHover(english, []), []);
+    assert.deepEqual(noteHover([]), []);
   });
 });

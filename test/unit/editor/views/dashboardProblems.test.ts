@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RunData } from '../../../../src/study/entry';
-import { dashboardProblems } from '../../../../src/editor/runs/dashboardProblems';
-import { english } from './english';
+import { dashboardProblems } from '../../../../src/editor/runs/dashboardContent';
 
 describe('what a dashboard says beside its runs', () => {
   const listed: RunData = { label: 'listed', instances: [], entries: [] };
@@ -11,12 +10,12 @@ describe('what a dashboard says beside its runs', () => {
   };
 
   it('is what could not be read, of all runs', () => {
-    assert.deepEqual(dashboardProblems(english, library, []), library.problems);
+    assert.deepEqual(dashboardProblems(library, []), library.problems);
   });
 
   it('is which of the chosen runs are no longer listed', () => {
-    assert.deepEqual(dashboardProblems(english, library, ['listed']), []);
-    assert.deepEqual(dashboardProblems(english, library, ['listed', 'gone']), [
+    assert.deepEqual(dashboardProblems(library, ['listed']), []);
+    assert.deepEqual(dashboardProblems(library, ['listed', 'gone']), [
       'The run gone is no longer in the list. "SWT-Bench: Add Run Folder…" lists its folder again',
     ]);
   });

@@ -5,7 +5,6 @@ import {
   denominatorInWords,
   denominatorQuestion,
 } from '../../../../src/editor/runs/denominatorChoices';
-import { english } from './english';
 
 const all = Array.from({ length: 100 }, (_, index) => `a__a-${index}`);
 const [first = '', second = '', third = ''] = all;
@@ -13,7 +12,7 @@ const six = [first, first, first, second, second, second];
 
 describe('the question which instances rates are shares of', () => {
   it('offers the instances of few predictions before the whole dataset, and says what follows', () => {
-    const choices = denominatorChoices(english, { all, predicted: six });
+    const choices = denominatorChoices({ all, predicted: six });
     assert.deepEqual(
       choices.map(({ label, detail }) => [label, detail]),
       [
@@ -27,14 +26,14 @@ describe('the question which instances rates are shares of', () => {
     assert.deepEqual(choices[0]?.ids, [first, second]);
     assert.deepEqual(choices[0]?.denominator, { of: 'predicted', dataset: 100 });
     assert.equal(
-      denominatorQuestion(english, { all, predicted: six }),
+      denominatorQuestion({ all, predicted: six }),
       '6 predictions of 2 instances: rates are shares of which instances?',
     );
   });
 
   it('asks nothing where only one answer is possible', () => {
     for (const possible of [{ all }, { all, predicted: all }, { all, predicted: [] }]) {
-      const choices = denominatorChoices(english, possible);
+      const choices = denominatorChoices(possible);
       assert.deepEqual(
         choices.map(({ denominator }) => denominator.of),
         ['dataset'],
@@ -43,7 +42,7 @@ describe('the question which instances rates are shares of', () => {
   });
 
   it('tells the filter, the predictions in it, all predictions and the dataset apart', () => {
-    const choices = denominatorChoices(english, {
+    const choices = denominatorChoices({
       all,
       listed: [second, third],
       predicted: six,
@@ -60,7 +59,7 @@ describe('the question which instances rates are shares of', () => {
   });
 
   it('leaves out a filter in which nothing has a prediction', () => {
-    const choices = denominatorChoices(english, { all, listed: [third], predicted: six });
+    const choices = denominatorChoices({ all, listed: [third], predicted: six });
     assert.deepEqual(
       choices.map(({ denominator }) => denominator.of),
       ['predicted', 'dataset'],
@@ -70,10 +69,10 @@ describe('the question which instances rates are shares of', () => {
   it('is told again after the rates', () => {
     const run = { instances: [1, 2], denominator: { of: 'predicted', dataset: 100 } } as const;
     assert.equal(
-      denominatorInWords(english, run),
+      denominatorInWords(run),
       'of instances with a prediction (2 of 100 in the dataset)',
     );
-    assert.equal(denominatorInWords(english, { instances: [1] }), '');
+    assert.equal(denominatorInWords({ instances: [1] }), '');
   });
 });
 

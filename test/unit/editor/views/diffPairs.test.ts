@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { diffPairs } from '../../../../src/editor/coverage/diffPairs';
+import { diffPairs } from '../../../../src/editor/coverage/diffOrder';
 import { parseUnified } from '../../../../src/patch/parseUnified';
 
 const pairsOf = (patch: string) => diffPairs(parseUnified(patch).files);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RunEntry } from '../../../../src/study/entry';
-import { entryForPage } from '../../../../src/editor/runs/entryForPage';
+import { entryForPage } from '../../../../src/editor/runs/dashboardContent';
 import { simulatedRuns } from '../../dashboard/simulated';
 
 describe('an entry for the dashboard in the editor', () => {

@@ -4,7 +4,6 @@ import {
   failureMessagesOn,
   failureMessagesOnBoth,
 } from '../../../../src/editor/testing/failureMessages';
-import { english } from './english';
 import { failed, testCase, unread } from './testCases';
 
 const inside = (): boolean => true;
@@ -14,7 +13,6 @@ const code: StackFrame = { path: 'cat.py', line: 7, function: 'purr' };
 describe('messages of the Testing view', () => {
   it('tell the transition and the failure of each side', () => {
     const told = failureMessagesOnBoth(
-      english,
       testCase({ ...failed, details: 'E  1 != 2' }, { ...failed, seconds: 0.5 }),
       inside,
     );
@@ -29,7 +27,7 @@ describe('messages of the Testing view', () => {
 
   it('are of the sides that failed only', () => {
     const texts = (...of: Parameters<typeof testCase>): string[] =>
-      failureMessagesOnBoth(english, testCase(...of), inside).map(({ text }) => text);
+      failureMessagesOnBoth(testCase(...of), inside).map(({ text }) => text);
     assert.deepEqual(texts({}, {}), []);
     assert.deepEqual(texts({}, { outcome: 'error' }), [
       'on R∘X*: error\n✗ P→F: passes on R, fails on R∘X*\nerror on R∘X*',
@@ -40,8 +38,8 @@ describe('messages of the Testing view', () => {
   it('are one for a syntax error, at its line', () => {
     const told = [{ text: 'Syntax error: invalid syntax. No test of this file can run.', line: 9 }];
     for (const found of [
-      failureMessagesOnBoth(english, testCase(unread, unread), inside),
-      failureMessagesOn(english, 'base', testCase(unread, unread).base, inside),
+      failureMessagesOnBoth(testCase(unread, unread), inside),
+      failureMessagesOn('base', testCase(unread, unread).base, inside),
     ]) {
       assert.deepEqual(
         found.map(({ text, line }) => ({ text, line })),
@@ -53,10 +51,10 @@ describe('messages of the Testing view', () => {
   it('of one side say nothing of the other', () => {
     const { base, fixed } = testCase(failed, {});
     assert.deepEqual(
-      failureMessagesOn(english, 'base', base, inside).map(({ text }) => text),
+      failureMessagesOn('base', base, inside).map(({ text }) => text),
       ['on R: AssertionError: 1 != 2\nfailed on R'],
     );
-    assert.deepEqual(failureMessagesOn(english, 'fixed', fixed, inside), []);
+    assert.deepEqual(failureMessagesOn('fixed', fixed, inside), []);
   });
 
   it('say the side and the cause first, also before values', () => {
@@ -64,7 +62,6 @@ describe('messages of the Testing view', () => {
     const other = { expected: '3', actual: '2' };
     const elsewhere = { ...test, line: 9 };
     const told = failureMessagesOnBoth(
-      english,
       testCase(
         { ...failed, comparison, frames: [test, code] },
         { ...failed, message: '2 != 3', comparison: other, frames: [elsewhere] },
@@ -85,9 +82,9 @@ describe('messages of the Testing view', () => {
 
   it('stand at the line of the test that failed', () => {
     const { base } = testCase({ ...failed, frames: [test, code] }, {});
-    const [told] = failureMessagesOn(english, 'base', base, inside);
+    const [told] = failureMessagesOn('base', base, inside);
     assert.equal(told?.line, 3);
-    const [bare] = failureMessagesOn(english, 'base', testCase(failed, {}).base, inside);
+    const [bare] = failureMessagesOn('base', testCase(failed, {}).base, inside);
     assert.equal(bare?.line, undefined);
     assert.equal(bare?.comparison, undefined);
     assert.deepEqual(bare?.stack, []);
@@ -101,14 +98,14 @@ describe('messages of the Testing view', () => {
     const inTest = { label: 'test_purr', place: { path: 'tests/test_cat.py', line: 3 } };
     const inCode = { label: 'purr', place: { path: 'cat.py', line: 7 } };
     const nowhere = { label: 'purr (cat.py:7)', place: undefined };
-    assert.deepEqual(failureMessagesOn(english, 'base', base, inside)[0]?.stack, [inCode, inTest]);
+    assert.deepEqual(failureMessagesOn('base', base, inside)[0]?.stack, [inCode, inTest]);
     assert.deepEqual(
-      failureMessagesOn(english, 'fixed', fixed, inside)[0]?.stack,
+      failureMessagesOn('fixed', fixed, inside)[0]?.stack,
       [nowhere, inTest],
       'the workspace is R, and the code of R∘X* need not be there',
     );
     assert.deepEqual(
-      failureMessagesOn(english, 'base', base, (path) => path !== 'cat.py')[0]?.stack,
+      failureMessagesOn('base', base, (path) => path !== 'cat.py')[0]?.stack,
       [nowhere, inTest],
       'what leads out of the workspace has no link',
     );

@@ -5,12 +5,11 @@ import {
   fixTreeRow,
   type FixNode,
   type ShownFixes,
-} from '../../../../src/editor/fixes/fixTreeRow';
-import { placesOfStage } from '../../../../src/editor/fixes/placesOfStage';
+  placesOfStage,
+} from '../../../../src/editor/generate/fixTreeRow';
 import type { Generation } from '../../../../src/editor/generate/generations';
 import type { RepairRanking } from '../../../../src/method/agentless/repairRanking';
 import type { MethodCandidate } from '../../../../src/method/method';
-import { english } from './english';
 
 const step = { key: 'k', at: '2026-11-23T00:00:00Z', instance: 'octo__cat-1' };
 
@@ -51,9 +50,9 @@ const shown = (
   generations: readonly Generation[],
   testsOn: ShownFixes['testsOn'] = () => undefined,
 ): ShownFixes => ({ generations, testsOn });
-const rowOf = (of: ShownFixes, node: FixNode) => fixTreeRow(english, of, node);
+const rowOf = (of: ShownFixes, node: FixNode) => fixTreeRow(of, node);
 
-describe('the Fixes view', () => {
+describe('rows of fixes in the Generated view', () => {
   it('lists each different fix once, best first, and none that does not apply', () => {
     const alike = { votes: 2, regressions: [] };
     const fixes = [
@@ -132,7 +131,7 @@ describe('the Fixes view', () => {
     });
     const described = (...ran: readonly (readonly [string, 'passes' | 'fails'])[]) => {
       const known = new Map(ran.map(([patch, fixed]) => [patch, tests(fixed)]));
-      const node: FixNode = { kind: 'generation', generation: run };
+      const node: FixNode = { kind: 'fixes', generation: run };
       return rowOf(
         shown([run], (patch) => known.get(patch)),
         node,
@@ -154,7 +153,7 @@ describe('the Fixes view', () => {
       },
     });
     const tooltipOf = (of: Generation): string =>
-      rowOf(shown([of]), { kind: 'generation', generation: of }).tooltip ?? '';
+      rowOf(shown([of]), { kind: 'fixes', generation: of }).tooltip ?? '';
     assert.match(tooltipOf(run), /\n3 requests, 1000 tokens, \$0\.5000$/);
     const record = { ...run.record, method: 'agentless', embedding: { name: 'openai/e' } };
     assert.match(
@@ -236,7 +235,7 @@ describe('the Fixes view', () => {
     };
     const run = generation({ stages: [stage], state: 'running' });
     const view = shown([run]);
-    const [stages] = fixNodes(view, { kind: 'generation', generation: run });
+    const [stages] = fixNodes(view, { kind: 'fixes', generation: run });
     assert.ok(stages?.kind === 'stages');
     assert.equal(rowOf(view, stages).children, 'unfolded', 'while it runs');
     const [node] = fixNodes(view, stages);

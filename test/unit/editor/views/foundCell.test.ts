@@ -11,7 +11,6 @@ import {
   type FoundCell,
 } from '../../../../src/editor/runs/foundCell';
 import { entry, facts, run } from '../../study/examples';
-import { english } from './english';
 
 const folder = join('/out', 'run_instance_swt_logs', 'run', 'm', 'octo__cat-1');
 const report = 'run_instance_swt_logs/run/m/octo__cat-1/report.json';
@@ -25,7 +24,6 @@ const find = (more: Partial<CellName> = {}, of: Partial<RunData> = {}): FoundCel
   ];
   const listed = run(['octo__cat-1', 'octo__cat-2'], entries, { folder: '/out', ...of });
   return findCell(
-    english,
     { run: (label) => (label === listed.label ? listed : undefined) },
     { ...cell, ...more },
   );
@@ -72,7 +70,7 @@ describe('the repository of a candidate without R', () => {
   const repository = (repo: string, of: Partial<CellName> = {}): string => {
     const listed = run([], [], { instances: [facts('octo__cat-1', { repo })] });
     const library = { run: (label: string) => (label === listed.label ? listed : undefined) };
-    return repositoryOfCell(english, library, { ...cell, ...of });
+    return repositoryOfCell(library, { ...cell, ...of });
   };
 
   it('is the one that the run names', () => {

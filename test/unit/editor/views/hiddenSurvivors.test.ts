@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withoutHiddenSurvivors } from '../../../../src/editor/runs/hiddenSurvivors';
+import { withoutHiddenSurvivors } from '../../../../src/editor/runs/dashboardContent';
 import { simulatedStudy } from '../../dashboard/simulated';
 
 describe('surviving mutants in the editor', () => {

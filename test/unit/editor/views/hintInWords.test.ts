@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import type { UnrelatedReason } from '../../../../src/domain/outcome';
 import type { TestHint } from '../../../../src/editor/testing/testHints';
 import { adviceOn, hintInWords } from '../../../../src/editor/testing/hintInWords';
-import { english } from './english';
 
 const unrelated = (reason: UnrelatedReason, both: boolean, missing?: string): string =>
-  hintInWords(english, {
+  hintInWords({
     kind: 'unrelated failure',
     both,
     failure: { reason, missing },
@@ -15,14 +14,14 @@ describe('hints on tests', () => {
   it('name the environment where another file of R cannot import something', () => {
     const failure = { reason: 'import error', missing: 'werkzeug', importedBy: 'src/flask/app.py' };
     assert.match(
-      hintInWords(english, { kind: 'unrelated failure', both: true, failure } as TestHint),
+      hintInWords({ kind: 'unrelated failure', both: true, failure } as TestHint),
       /^Fails on both sides because werkzeug cannot be imported, which src\/flask\/app\.py needs\. The test is not to blame/,
     );
   });
 
   it('say what is wrong and what to do', () => {
     const say = (kind: 'passes on R' | 'fails on both sides' | 'fails on R∘X* only'): string =>
-      hintInWords(english, { kind });
+      hintInWords({ kind });
     assert.equal(
       say('passes on R'),
       'Passes on R: does not reproduce the issue. Assert what the issue says should happen, so that the test fails on R.',
@@ -73,10 +72,10 @@ describe('hints on tests', () => {
 
   it('do not repeat what the words above them say', () => {
     assert.equal(
-      adviceOn(english, { kind: 'passes on R' }),
+      adviceOn({ kind: 'passes on R' }),
       'Assert what the issue says should happen, so that the test fails on R.',
     );
     const both: TestHint = { kind: 'fails on both sides' };
-    assert.equal(adviceOn(english, both), hintInWords(english, both));
+    assert.equal(adviceOn(both), hintInWords(both));
   });
 });

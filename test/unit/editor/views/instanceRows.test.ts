@@ -4,7 +4,6 @@ import { instanceRows, type InstanceAtAGlance } from '../../../../src/editor/ins
 import { commandIds } from '../../../../src/editor/shell/names';
 import type { TreeRow } from '../../../../src/editor/shell/treeRow';
 import { candidateResult } from '../../evaluation/examples';
-import { english } from './english';
 import { strictGrade } from './shownVerdicts';
 
 const fresh: InstanceAtAGlance = {
@@ -21,7 +20,7 @@ const fresh: InstanceAtAGlance = {
 };
 
 const rows = (more: Partial<InstanceAtAGlance> = {}): TreeRow[] =>
-  instanceRows(english, { ...fresh, ...more });
+  instanceRows({ ...fresh, ...more });
 
 function row(label: string, more: Partial<InstanceAtAGlance> = {}): TreeRow {
   const found = rows(more).find((each) => each.label === label);

@@ -18,7 +18,6 @@ import {
 } from '../../../../src/editor/instances/instanceTreeRow';
 import { commandIds, listCommandIds } from '../../../../src/editor/shell/names';
 import type { TreeRow } from '../../../../src/editor/shell/treeRow';
-import { english } from './english';
 
 const entry = (id: string, more: Partial<InstanceEntry> = {}): InstanceEntry => ({
   id,
@@ -75,8 +74,8 @@ function shown(
   };
 }
 
-const nodes = (of: ShownInstances, node?: ListNode): ListNode[] => instanceNodes(english, of, node);
-const row = (node: ListNode, of = shown()): TreeRow => instanceTreeRow(english, of, node);
+const nodes = (of: ShownInstances, node?: ListNode): ListNode[] => instanceNodes(of, node);
+const row = (node: ListNode, of = shown()): TreeRow => instanceTreeRow(of, node);
 const catNode: ListNode = {
   kind: 'repository',
   repo: 'octo/cat',
@@ -134,7 +133,7 @@ const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['i
 ];
 
 describe('the head of the Instances view', () => {
-  const head = (of: ShownInstances) => headOfInstances(english, of);
+  const head = (of: ShownInstances) => headOfInstances(of);
 
   it('names the dataset, and counts its instances', () => {
     assert.deepEqual(head(shown()), { description: '3 · lite.jsonl', message: '' });
@@ -311,8 +310,8 @@ describe('the row of an instance', () => {
       );
       assert.deepEqual(of.icon, icon);
       assert.equal(of.spoken, `octo__cat-1, ${long}, Issue of octo__cat-1`);
-      assert.equal(statusInWords(english, status), short);
-      assert.equal(statusInWords(english, status, true), long);
+      assert.equal(statusInWords(status), short);
+      assert.equal(statusInWords(status, true), long);
     });
   }
 
@@ -336,7 +335,7 @@ describe('the row of an instance', () => {
 describe('the hover of an instance', () => {
   const cat = cats[1] ?? assert.fail();
   const paragraphs = (more: Parameters<typeof shown>[0] = {}, of = cat): string[] =>
-    paragraphsOn(english, shown(more).catalogue, of);
+    paragraphsOn(shown(more).catalogue, of);
 
   it('tells the facts of its row', () => {
     assert.deepEqual(paragraphs(), [

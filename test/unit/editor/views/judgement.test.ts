@@ -11,7 +11,6 @@ import {
   typedAfterTicking,
   typedTags,
 } from '../../../../src/editor/instances/judgement';
-import { english } from './english';
 
 const numbered = ['sound', 'unsound', 'flaky', 'needs network', 'slow'];
 const read = (text: string) => readJudgement(text, numbered);
@@ -80,8 +79,7 @@ describe('judging an instance in one line', () => {
     });
   });
 
-  const firstRow = (text: string, before = '') =>
-    judgementRows(english, { text, before, numbered })[0];
+  const firstRow = (text: string, before = '') => judgementRows({ text, before, numbered })[0];
 
   it('says beforehand what Enter does', () => {
     assert.deepEqual(firstRow('2 offline'), {
@@ -116,7 +114,7 @@ describe('judging an instance in one line', () => {
   });
 
   it('numbers the tags', () => {
-    const rows = judgementRows(english, { text: 'why', before: '', numbered }).slice(1);
+    const rows = judgementRows({ text: 'why', before: '', numbered }).slice(1);
     assert.deepEqual(
       rows.map(({ label, says }) => [label, says?.tags]),
       numbered.map((tag, index) => [`${index + 1}  ${tag}`, [tag]]),

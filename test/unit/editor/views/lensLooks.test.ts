@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { commandIds, inlineCommandIds } from '../../../../src/editor/shell/names';
-import { inlineLook } from '../../../../src/editor/testing/inlineLook';
-import { lensLooks, lostTestsLens } from '../../../../src/editor/testing/lensLooks';
-import type { TestUnderWay } from '../../../../src/editor/testing/underWay/testUnderWay';
-import { english } from './english';
+import {
+  inlineLook,
+  lensLooks,
+  lostTestsLens,
+  type TestUnderWay,
+} from '../../../../src/editor/testing/inlineLook';
 import { strictGrade } from './shownVerdicts';
 import { failed, testCase, unread } from './testCases';
 
@@ -27,7 +29,7 @@ const looks = (
   cases: ReturnType<typeof known>,
   underWay?: TestUnderWay,
 ): ReturnType<typeof lensLooks> =>
-  lensLooks(english, [of], { casesOf: () => cases, underWay: () => underWay });
+  lensLooks([of], { casesOf: () => cases, underWay: () => underWay });
 
 describe('lenses above tests', () => {
   const at = { line: 5, test: id };
@@ -49,7 +51,7 @@ describe('lenses above tests', () => {
   ];
 
   it('run a test of the candidate in four ways, in this order', () => {
-    assert.deepEqual(lensLooks(english, [purr], notRun), actions);
+    assert.deepEqual(lensLooks([purr], notRun), actions);
   });
 
   it('say above a file that the candidate removes tests of R there', () => {
@@ -57,14 +59,14 @@ describe('lenses above tests', () => {
       kind: 'removes or disables tests',
       evidence: ['removed from tests/test_cat.py: test_a'],
     } as const;
-    assert.deepEqual(lostTestsLens(english, 'tests/test_cat.py', [lost]), {
+    assert.deepEqual(lostTestsLens('tests/test_cat.py', [lost]), {
       line: 1,
       title: '⚠ Last run: tests of R removed or disabled',
       tooltip: 'removed from tests/test_cat.py: test_a\nClick for the verdict',
       command: commandIds.showVerdict,
     });
-    assert.equal(lostTestsLens(english, 'tests/test_tom.py', [lost]), undefined);
-    assert.equal(lostTestsLens(english, 'tests/test_cat.py', []), undefined);
+    assert.equal(lostTestsLens('tests/test_tom.py', [lost]), undefined);
+    assert.equal(lostTestsLens('tests/test_cat.py', []), undefined);
   });
 
   it('begin with the verdict, which compares the outputs', () => {
@@ -101,10 +103,10 @@ describe('lenses above tests', () => {
   it('stand above changed tests too, and not above those of R', () => {
     const tests = [test('a', 'kept', 1), test('b', 'changed', 9), test('c', 'added', 20)];
     assert.deepEqual(
-      [...new Set(lensLooks(english, tests, notRun).map((each) => `${each.line} ${each.test}`))],
+      [...new Set(lensLooks(tests, notRun).map((each) => `${each.line} ${each.test}`))],
       ['9 b', '20 c'],
     );
-    assert.deepEqual(lensLooks(english, [], notRun), []);
+    assert.deepEqual(lensLooks([], notRun), []);
   });
 });
 
@@ -124,7 +126,7 @@ describe('the text after the definition of a test', () => {
       readonly lensesAreShown?: boolean;
       readonly column?: number;
     } = {},
-  ) => inlineLook(english, of, { known: cases, strict, underWay, lensesAreShown, column });
+  ) => inlineLook(of, { known: cases, strict, underWay, lensesAreShown, column });
   const reproduces = known(purr.text, testCase(failed, {}));
 
   it('says of a syntax error where it is, and only at tests of the candidate', () => {

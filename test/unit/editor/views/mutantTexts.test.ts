@@ -5,9 +5,9 @@ import {
   mutantHoverParts,
   mutantRows,
   mutantSentences,
-} from '../../../../src/editor/mutants/mutantTexts';
-import { mutantsAt, shownMutants } from '../../../../src/editor/mutants/shownMutants';
-import { english } from './english';
+  mutantsAt,
+  shownMutants,
+} from '../../../../src/editor/coverage/mutantTexts';
 
 const mutant = (more: Partial<TestedMutant>): TestedMutant => ({
   ...{ path: 'a.py', line: 5, column: 8, operator: 'number', before: '1', after: '2' },
@@ -22,19 +22,16 @@ const results: MutantResults = { made: 9, tested: [killed, lives, late, missed] 
 
 describe('the texts of mutants', () => {
   it('give in the hover of a line its mutants, with their fate and code', () => {
-    assert.deepEqual(mutantHoverParts(english, [killed, lives]), [
+    assert.deepEqual(mutantHoverParts([killed, lives]), [
       { between: 'sections' },
       { plain: 'Mutants of this line that the candidate kills: 1 of 2' },
       { code: '✓ killed    < → <=\n✗ survived  1 → 2' },
     ]);
-    assert.deepEqual(mutantHoverParts(english, []), []);
+    assert.deepEqual(mutantHoverParts([]), []);
   });
 
   it('name at most a dozen mutants in one hover', () => {
-    const parts = mutantHoverParts(
-      english,
-      Array.from({ length: 15 }, () => lives),
-    );
+    const parts = mutantHoverParts(Array.from({ length: 15 }, () => lives));
     const code = parts.flatMap((part) => ('code' in part ? part.code.split('\n') : []));
     assert.equal(code.length, 13);
     assert.equal(code.at(-1), 'and 3 more');
@@ -42,24 +39,24 @@ describe('the texts of mutants', () => {
 
   it('are on one line each, whatever the code has', () => {
     const odd = mutant({ before: 'f(a,\n      \u001b[31mb)', after: 'x'.repeat(100) });
-    const text = faultInWords(english, odd);
+    const text = faultInWords(odd);
     assert.match(text, /^f\(a, +\[31mb\) → x{59}…$/);
-    assert.equal(faultInWords(english, missed), '1 → (removed)');
+    assert.equal(faultInWords(missed), '1 → (removed)');
   });
 
   it('give the score with its denominators, and say that it is of a sample', () => {
-    assert.deepEqual(mutantSentences(english, results, ['t.py::test_a']), [
+    assert.deepEqual(mutantSentences(results, ['t.py::test_a']), [
       'Mutants killed 50 % (2/4), by F→P tests 1; survived 1, not covered 1.',
       'These are a sample of 4 of 9 mutants.',
     ]);
-    assert.deepEqual(mutantSentences(english, { made: 0, tested: [] }, []), [
+    assert.deepEqual(mutantSentences({ made: 0, tested: [] }, []), [
       'Mutants killed undefined (no mutant can be made), by F→P tests 0; survived 0, not covered 0.',
     ]);
   });
 
   it('list those that live first, and show no icon that code asks for', () => {
     const sly = mutant({ before: '"$(flame)"', after: '""' });
-    const rows = mutantRows(english, { made: 5, tested: [...results.tested, sly] });
+    const rows = mutantRows({ made: 5, tested: [...results.tested, sly] });
     assert.deepEqual(
       rows.map((row) => ('heading' in row ? row.heading : row.label)),
       [

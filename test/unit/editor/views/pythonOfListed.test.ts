@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { pythonOfListed } from '../../../../src/editor/instances/pythonOfListed';
+import { pythonOfListed } from '../../../../src/editor/instance/pythonPick';
 
 describe('the Python of instances of a list', () => {
   const ofWorkspace = {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { pythonPick } from '../../../../src/editor/instance/pythonPick';
-import { english } from './english';
 
 describe('the list of interpreters', () => {
   const known = [
@@ -10,7 +9,7 @@ describe('the list of interpreters', () => {
   ];
 
   it('offers the environment of the instance, the usual one, and those that are known', () => {
-    const choices = pythonPick(english, known, { current: '', needed: '3.7' });
+    const choices = pythonPick(known, { current: '', needed: '3.7' });
     assert.deepEqual(
       choices.map(({ does }) => (does === 'browse' ? does : does.set)),
       ['auto', '', '/envs/a/bin/python', '/usr/bin/python3', '/envs/b/bin/python', 'browse'],
@@ -23,7 +22,7 @@ describe('the list of interpreters', () => {
 
   it('says which is chosen', () => {
     for (const current of ['auto', '', '/usr/bin/python3']) {
-      const chosen = pythonPick(english, known, { current, needed: '3.9' }).filter(
+      const chosen = pythonPick(known, { current, needed: '3.9' }).filter(
         ({ description }) => description === 'chosen',
       );
       assert.deepEqual(

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { Progress } from '../../../../src/dashboard/protocol';
 import type { RunData } from '../../../../src/study/entry';
 import { methodsOf, type EvaluatedMethod } from '../../../../src/study/methods';
-import { withDistinctNames } from '../../../../src/editor/runs/listedRepairs';
 import {
+  withDistinctNames,
   ratesInWords,
   runNodes,
   runTreeRow,
@@ -13,7 +13,6 @@ import {
 import { runCommandIds } from '../../../../src/editor/shell/names';
 import type { TreeRow } from '../../../../src/editor/shell/treeRow';
 import { entry, run, solved } from '../../study/examples';
-import { english } from './english';
 
 const shown = (more: Partial<ShownRuns> = {}): ShownRuns => ({
   runs: [],
@@ -23,8 +22,7 @@ const shown = (more: Partial<ShownRuns> = {}): ShownRuns => ({
   progressOf: () => undefined,
   ...more,
 });
-const row = (node: RunNode, more: Partial<ShownRuns>): TreeRow =>
-  runTreeRow(english, shown(more), node);
+const row = (node: RunNode, more: Partial<ShownRuns>): TreeRow => runTreeRow(shown(more), node);
 /** The row of the only run. */
 const runRow = (of: RunData, progress?: Progress): TreeRow =>
   row({ kind: 'run', label: of.label }, { runs: [of], progressOf: () => progress });
@@ -68,7 +66,7 @@ describe('the rows of the Runs view', () => {
       { kind: 'method', run: 'run-2', id: '["run-2","n"]' },
     ]);
     assert.deepEqual(
-      methods.map((node) => runTreeRow(english, all, node)),
+      methods.map((node) => runTreeRow(all, node)),
       [
         {
           label: 'm',
@@ -230,7 +228,7 @@ describe('the row of a run', () => {
 describe('the rates of a method in words', () => {
   const rates = (of: RunData): string => {
     const [method] = methodsOf([of]);
-    return ratesInWords(english, method ?? assert.fail());
+    return ratesInWords(method ?? assert.fail());
   };
 
   it('are of all selected instances', () => {
@@ -240,7 +238,7 @@ describe('the rates of a method in words', () => {
 
   it('are a dash where nothing is selected', () => {
     const nothing: EvaluatedMethod = { ...(methodsOf([one])[0] ?? assert.fail()), selected: [] };
-    assert.equal(ratesInWords(english, nothing), 'S – (0 of 0)');
+    assert.equal(ratesInWords(nothing), 'S – (0 of 0)');
   });
 
   it('name findings, and a grading that is not the strict one', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { savedCoverage } from '../../../../src/editor/runs/savedCoverage';
+import { savedCoverage } from '../../../../src/editor/coverage/shownCoverage';
 import { toReport } from '../../../../src/results/report';
 import { candidateResult } from '../../evaluation/examples';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { sourceProblemText } from '../../../../src/editor/instances/sourceProblemText';
+import { sourceProblemText } from '../../../../src/editor/instances/validationTexts';
 import { GitError, cannotBeHad } from '../../../../src/repository/git';
-import { english } from './english';
 
 describe('the notification about a source that cannot be had', () => {
   const problem = (stderr: string, from: string) =>
@@ -14,21 +13,18 @@ describe('the notification about a source that cannot be had', () => {
   it('is brief, with the host and the cause, and what the button beside it does', () => {
     const unknown = 'fatal: unable to access: Could not resolve host: git.example';
     assert.equal(
-      sourceProblemText(english, problem(unknown, 'https://me:secret@git.example/octo/cat.git')),
+      sourceProblemText(problem(unknown, 'https://me:secret@git.example/octo/cat.git')),
       'Commit 0123456789 of octo/cat cannot be had from git.example: there is no network, or its host is not known. ' +
         'Choose a folder with a clone that has it, or with a release.',
     );
     assert.match(
-      sourceProblemText(english, problem('fatal: bad object 0123', '/mirrors/cat')) ?? '',
+      sourceProblemText(problem('fatal: bad object 0123', '/mirrors/cat')) ?? '',
       /cannot be had from \/mirrors\/cat: it has no such commit\./,
     );
   });
 
   it('leaves an error as it is that has no known cause, or is another one', () => {
-    assert.equal(
-      sourceProblemText(english, problem('fatal: odd', 'https://x.example/')),
-      undefined,
-    );
-    assert.equal(sourceProblemText(english, new Error('disk full')), undefined);
+    assert.equal(sourceProblemText(problem('fatal: odd', 'https://x.example/')), undefined);
+    assert.equal(sourceProblemText(new Error('disk full')), undefined);
   });
 });

@@ -7,7 +7,6 @@ import {
   type StatusLook,
   type WithoutVerdict,
 } from '../../../../src/editor/verdict/statusLook';
-import { english } from './english';
 import { firstResult, shown, strictGrade } from './shownVerdicts';
 
 const idle: WithoutVerdict = {
@@ -21,17 +20,17 @@ const idle: WithoutVerdict = {
 };
 /** What is seen of the item; what is said of it has a test of its own. */
 function without(more: Partial<WithoutVerdict>): Omit<StatusLook, 'label'> {
-  const { label: _, ...look } = lookWithoutVerdict(english, { ...idle, ...more });
+  const { label: _, ...look } = lookWithoutVerdict({ ...idle, ...more });
   return look;
 }
 const withVerdict = (...about: Parameters<typeof shown>): StatusLook =>
-  lookOfVerdict(english, shown(...about));
+  lookOfVerdict(shown(...about));
 
 describe('the status-bar item while something prevents tests from running', () => {
   const problem = { missing: 'python', text: 'Python not found at /x' } as const;
 
   it('says that first, and keeps what is known', () => {
-    const look = lookWithProblem(english, withVerdict(), problem);
+    const look = lookWithProblem(withVerdict(), problem);
     assert.match(look.text, /^\$\(warning\) No Python · 1 F→P · ΔC /);
     assert.equal(look.command, commandIds.checkEngine);
     assert.match(look.label, /^No Python\. Python not found at \/x\. 1 F→P/);
@@ -40,7 +39,7 @@ describe('the status-bar item while something prevents tests from running', () =
   });
 
   it('says so before the first verdict, too', () => {
-    const look = lookWithProblem(english, lookWithoutVerdict(english, idle), problem);
+    const look = lookWithProblem(lookWithoutVerdict(idle), problem);
     assert.equal(look.text, '$(warning) No Python · SWT-Bench: no verdict yet');
   });
 });
@@ -72,7 +71,7 @@ describe('the status-bar item without a verdict', () => {
   it('is said without the names of its icons, and with its tooltip', () => {
     const state = { ...idle, environment: 'docker, python 3.11', revealed: true };
     assert.equal(
-      lookWithoutVerdict(english, state).label,
+      lookWithoutVerdict(state).label,
       'SWT-Bench: no verdict yet · revealed. ' +
         'Click to run the candidate tests on R and R∘X*. docker, python 3.11',
     );
@@ -159,7 +158,7 @@ describe('the status-bar item with a verdict', () => {
   it('says that a run has shown nothing new, and when', () => {
     const evaluated = { asBefore: true };
     const look = (current: boolean): string =>
-      lookOfVerdict(english, shown({}, { current, evaluated })).text;
+      lookOfVerdict(shown({}, { current, evaluated })).text;
     assert.equal(look(true), '$(pass) 1 F→P · ΔC 50 % 1/2 · as before, 14:30');
     assert.equal(look(false), '$(history) 1 F→P · ΔC 50 % 1/2 · edited since');
   });
@@ -167,7 +166,7 @@ describe('the status-bar item with a verdict', () => {
   it('asks for a run where the environment was chosen after tests could not run', () => {
     const strict = strictGrade({ success: false, reason: 'could not run' });
     const look = (environment: string | undefined): string =>
-      lookOfVerdict(english, shown({ strict, changeCoverage: undefined }, { environment })).text;
+      lookOfVerdict(shown({ strict, changeCoverage: undefined }, { environment })).text;
     assert.equal(look('python 3.11'), '$(error) could not run · ΔC –');
     assert.equal(look(undefined), '$(history) could not run · ΔC – · run it again');
   });

@@ -7,7 +7,6 @@ import {
   type HoveredTest,
   type TestHoverPart,
 } from '../../../../src/editor/testing/testHoverParts';
-import { english } from './english';
 import { failed, testCase } from './testCases';
 
 const id = 'tests/test_cat.py::test_purr';
@@ -18,7 +17,7 @@ const hover = (
   cases: readonly TestTransition[],
   more: Partial<HoveredTest> = {},
 ): TestHoverPart[] | undefined =>
-  testHoverParts(english, {
+  testHoverParts({
     test: { id, status: 'added', ...source },
     known: { cases, source },
     shown: (each) => each,
@@ -59,10 +58,7 @@ describe('the hover of a test', () => {
     const cases = [testCase({}, {})];
     const hint = hintOn(cases);
     assert.ok(hint !== undefined);
-    assert.deepEqual(hover(cases)?.slice(-2), [
-      { between: 'sections' },
-      { plain: adviceOn(english, hint) },
-    ]);
+    assert.deepEqual(hover(cases)?.slice(-2), [{ between: 'sections' }, { plain: adviceOn(hint) }]);
     const kept = { id, status: 'kept', ...source } as const;
     assert.deepEqual(hover(cases, { test: kept })?.at(-1), { plain: 'passed on R∘X*' });
   });

@@ -9,7 +9,6 @@ import {
   testItemState,
   unchangedTestsLabel,
 } from '../../../../src/editor/testing/testItemLook';
-import { english } from './english';
 import { failed, testCase } from './testCases';
 
 const id = 'tests/test_cat.py::test_purr';
@@ -17,13 +16,13 @@ const test = { id, name: 'test_purr', status: 'added' } as const;
 
 describe('the row of a test in the Testing view', () => {
   it('begins with the name before the test ran', () => {
-    assert.equal(testItemLabel(english, test, []), 'test_purr · new · tests/test_cat.py');
+    assert.equal(testItemLabel(test, []), 'test_purr · new · tests/test_cat.py');
   });
 
   it('has the result in front of the name', () => {
-    assert.match(testItemLabel(english, test, [testCase(failed, {})]), /^F→P {2}test_purr · new/);
+    assert.match(testItemLabel(test, [testCase(failed, {})]), /^F→P {2}test_purr · new/);
     const cases = [testCase({}, {}, `${id}[1]`), testCase(failed, {}, `${id}[2]`)];
-    assert.match(testItemLabel(english, test, cases), /^1 P→P, 1 F→P {2}test_purr · new/);
+    assert.match(testItemLabel(test, cases), /^1 P→P, 1 F→P {2}test_purr · new/);
   });
 
   it('says how a test of the candidate differs from R, and in which class and file it is', () => {
@@ -33,28 +32,22 @@ describe('the row of a test in the Testing view', () => {
       className: 'TestCat::TestTom::TestKitten',
     } as const;
     assert.equal(
-      testItemLabel(english, changed, []),
+      testItemLabel(changed, []),
       'test_purr · changed · TestCat › TestTom › TestKitten · tests/test_cat.py',
     );
   });
 
   it('says only the class of a test that R has too, which is below the row of its file', () => {
     const kept = { ...test, status: 'kept' } as const;
-    assert.equal(testItemLabel(english, kept, []), 'test_purr');
-    assert.equal(
-      testItemLabel(english, { ...kept, className: 'TestCat' }, []),
-      'test_purr · TestCat',
-    );
-    assert.equal(
-      unchangedTestsLabel(english, 'tests/test_cat.py'),
-      'tests/test_cat.py · unchanged tests',
-    );
+    assert.equal(testItemLabel(kept, []), 'test_purr');
+    assert.equal(testItemLabel({ ...kept, className: 'TestCat' }, []), 'test_purr · TestCat');
+    assert.equal(unchangedTestsLabel('tests/test_cat.py'), 'tests/test_cat.py · unchanged tests');
   });
 
   it('is read with name, result in words, and file', () => {
-    assert.equal(testItemSpoken(english, test, []), 'test_purr. new. tests/test_cat.py');
+    assert.equal(testItemSpoken(test, []), 'test_purr. new. tests/test_cat.py');
     assert.equal(
-      testItemSpoken(english, test, [testCase(failed, {})]),
+      testItemSpoken(test, [testCase(failed, {})]),
       'test_purr. reproduces the issue: fails on R, passes on R∘X*. new. tests/test_cat.py',
     );
   });

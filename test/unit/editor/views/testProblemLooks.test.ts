@@ -9,7 +9,6 @@ import {
   testProblemLooks,
   type TestProblemLook,
 } from '../../../../src/editor/testing/testProblemLooks';
-import { english } from './english';
 import { failed, testCase } from './testCases';
 
 const source = { text: 'def test_purr():\n    pass', basis: 'b1' };
@@ -30,8 +29,7 @@ const looks = (
   cases: readonly TestTransition[],
   tests: readonly ListedTest[] = [listed()],
   isInside: (path: string) => boolean = () => true,
-): TestProblemLook[] =>
-  testProblemLooks(english, tests, { casesOf: () => ({ cases, source }), isInside });
+): TestProblemLook[] => testProblemLooks(tests, { casesOf: () => ({ cases, source }), isInside });
 
 const passing = [testCase({}, {})];
 
@@ -44,7 +42,7 @@ describe('the hints on tests', () => {
         line: 7,
         from: 'def '.length,
         to: 'def test_purr'.length,
-        message: hintInWords(english, hint),
+        message: hintInWords(hint),
         code: 'passes on R',
         related: undefined,
       },
@@ -71,7 +69,7 @@ describe('the hints on tests', () => {
   ] as const) {
     it(`stand on the name of ${what}`, () => {
       const edited = { text, basis: 'b1' };
-      const [look] = testProblemLooks(english, [listed({ ...edited, column })], {
+      const [look] = testProblemLooks([listed({ ...edited, column })], {
         casesOf: () => ({ cases: passing, source: edited }),
         isInside: () => true,
       });
@@ -90,7 +88,7 @@ describe('the hints on tests', () => {
   });
 
   it('have fixes that run commands about the test', () => {
-    assert.deepEqual(testProblemFixes(english), [
+    assert.deepEqual(testProblemFixes(), [
       { title: 'Show Outputs of Both Sides', command: inlineCommandIds.showOutputs },
       { title: 'Debug Test on R', command: inlineCommandIds.debugOnR },
     ]);

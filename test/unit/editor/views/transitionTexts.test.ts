@@ -21,15 +21,14 @@ import {
   transitionInWords,
   transitionLabel,
 } from '../../../../src/editor/testing/transitionTexts';
-import { english } from './english';
 import { failed, testCase } from './testCases';
 
-const inline = (...cases: TestTransition[]): string | undefined => inlineText(english, cases);
+const inline = (...cases: TestTransition[]): string | undefined => inlineText(cases);
 
 describe('a transition in words', () => {
   it('is in the editor what it is everywhere', () => {
     for (const each of transitions) {
-      assert.equal(transitionInWords(english, each), transitionWords[each]);
+      assert.equal(transitionInWords(each), transitionWords[each]);
     }
   });
 
@@ -73,8 +72,8 @@ describe('the line of text after a test', () => {
   ] as const) {
     it(`tells ${text}`, () => {
       const cases = [testCase(base, fixed)];
-      assert.equal(inlineText(english, cases), text);
-      assert.equal(`${markText(cases)}  ${causeText(english, cases)}`, text);
+      assert.equal(inlineText(cases), text);
+      assert.equal(`${markText(cases)}  ${causeText(cases)}`, text);
     });
   }
 
@@ -88,12 +87,7 @@ describe('the line of text after a test', () => {
       inline(testCase(broken, broken)),
       '✗ F→F  looks unrelated · on R: ImportError: no cat · fails on both sides',
     );
-    const short = inlineText(
-      english,
-      [testCase({ ...broken, message: 'no cat here' }, broken)],
-      {},
-      40,
-    );
+    const short = inlineText([testCase({ ...broken, message: 'no cat here' }, broken)], {}, 40);
     assert.equal(short, '✗ F→F  looks unrelated · on R: ImportError: no c…');
   });
 
@@ -102,7 +96,7 @@ describe('the line of text after a test', () => {
     const broken: Partial<TestResult> = { outcome: 'error', exception: 'ImportError', message };
     const fails = { success: false };
     const line = (fixed: Partial<TestResult>, issue?: string): string =>
-      inlineText(english, [testCase(broken, fixed)], { issue, ...fails }) ?? '';
+      inlineText([testCase(broken, fixed)], { issue, ...fails }) ?? '';
     assert.match(line({}), /^✓ F→P {2}on R: .* · reproduces the issue$/);
     assert.match(line(broken), /looks unrelated/);
     assert.match(line(broken, 'cats cannot miaow'), /looks unrelated/);
@@ -128,11 +122,11 @@ describe('the line of text after a test', () => {
     assert.equal(inline(), undefined);
     assert.equal(transitionLabel([]), undefined);
     assert.equal(markText([]), undefined);
-    assert.equal(causeText(english, []), undefined);
+    assert.equal(causeText([]), undefined);
   });
 
   it('is called stale in front, where a long line still shows it', () => {
-    assert.equal(staleText(english, '✓ F→P'), 'edited since, run again · was ✓ F→P');
+    assert.equal(staleText('✓ F→P'), 'edited since, run again · was ✓ F→P');
   });
 });
 
@@ -148,9 +142,9 @@ describe('an outcome in words', () => {
   };
   for (const outcome of outcomes) {
     it(`is ${words[outcome]}`, () => {
-      assert.equal(outcomeInWords(english, 'base', { test: 't', outcome }), words[outcome]);
+      assert.equal(outcomeInWords('base', { test: 't', outcome }), words[outcome]);
       assert.equal(
-        outcomeInWords(english, 'fixed', { test: 't', outcome }),
+        outcomeInWords('fixed', { test: 't', outcome }),
         words[outcome].replace(/R/, 'R∘X*'),
       );
     });
@@ -158,7 +152,7 @@ describe('an outcome in words', () => {
 
   it('has how long it took', () => {
     const took = (seconds: number): string =>
-      outcomeInWords(english, 'base', { test: 't', outcome: 'passed', seconds });
+      outcomeInWords('base', { test: 't', outcome: 'passed', seconds });
     assert.equal(took(0.004), 'passed on R in less than 0.01 s');
     assert.equal(took(0.005), 'passed on R in 0.01 s');
     assert.equal(took(12.345), 'passed on R in 12.35 s');
@@ -168,7 +162,7 @@ describe('an outcome in words', () => {
 describe('the cause of a failure', () => {
   it('comes after its side', () => {
     const cause = (side: 'base' | 'fixed', more: Partial<TestResult>): string =>
-      causeOnSide(english, side, { test: 't', outcome: 'failed', ...more });
+      causeOnSide(side, { test: 't', outcome: 'failed', ...more });
     assert.equal(cause('base', failed), 'on R: AssertionError: 1 != 2');
     assert.equal(cause('fixed', failed), 'on R∘X*: AssertionError: 1 != 2');
     assert.equal(cause('base', { exception: 'KeyError' }), 'on R: KeyError');
@@ -179,7 +173,7 @@ describe('the cause of a failure', () => {
 
 describe('the first line of a failure', () => {
   const line = (more: Partial<TestResult>): string | undefined =>
-    failureText(english, { test: 't', outcome: 'failed', ...more });
+    failureText({ test: 't', outcome: 'failed', ...more });
 
   it('names the exception once', () => {
     assert.equal(line({ message: '\n  odd \nmore', exception: 'ValueError' }), 'ValueError: odd');
@@ -211,7 +205,7 @@ describe('the first line of a failure', () => {
   it('shows long values where they begin to differ, in the room that there is', () => {
     const same = 'the sum of the parts is the whole, but for ';
     const comparison = { expected: `${same}one cent`, actual: `${same}two cents, and more` };
-    const said = failureText(english, { test: 't', outcome: 'failed', comparison }, 50) ?? '';
+    const said = failureText({ test: 't', outcome: 'failed', comparison }, 50) ?? '';
     assert.equal(said, 'expected …t for one cent, got …t for two cents, a…');
     fc.assert(
       fc.property(
@@ -220,11 +214,7 @@ describe('the first line of a failure', () => {
         fc.integer({ min: 40, max: 90 }),
         (one, other, room) => {
           const values = { expected: one, actual: other };
-          const text = failureText(
-            english,
-            { test: 't', outcome: 'failed', comparison: values },
-            room,
-          );
+          const text = failureText({ test: 't', outcome: 'failed', comparison: values }, room);
           assert.ok((text ?? '').length <= room, text);
         },
       ),

@@ -6,7 +6,6 @@ import {
   validationLine,
   validationSummary,
 } from '../../../../src/editor/instances/validationTexts';
-import { english } from './english';
 
 const validation = (
   id: string,
@@ -41,7 +40,7 @@ describe('a validation in words', () => {
 
   it('is one line of the log, in terms of settings', () => {
     assert.deepEqual(
-      [sound, flaky, gone].map((each) => validationLine(english, each)),
+      [sound, flaky, gone].map((each) => validationLine(each)),
       [
         'Validated octo__cat-1: sound, 5 times in 3.3 s',
         'Validated octo__cat-2: not sound. flaky: now and then',
@@ -52,7 +51,7 @@ describe('a validation in words', () => {
   });
 
   it('counts as unsound only what was judged', () => {
-    const says = (...all: Validation[]) => validationSummary(english, all);
+    const says = (...all: Validation[]) => validationSummary(all);
     assert.equal(says(gone), undefined);
     assert.deepEqual(says(sound, gone), { text: 'Sound: octo__cat-1', isSound: true });
     assert.deepEqual(says(sound, sound), { text: 'Sound: 2 instances', isSound: true });
@@ -66,14 +65,14 @@ describe('a validation in words', () => {
     });
     assert.equal(says(broken), undefined);
     assert.equal(
-      withoutSource(english, 'octo__cat-3', 'octo/cat'),
+      withoutSource('octo__cat-3', 'octo/cat'),
       'octo__cat-3 is not validated: the source of octo/cat could not be had',
     );
   });
 
   it('says nothing of an instance whose tests cannot run in the environment, but what is wrong there', () => {
     assert.equal(soundnessOf(broken), 'not validated');
-    const says = (...all: Validation[]) => environmentSummary(english, all);
+    const says = (...all: Validation[]) => environmentSummary(all);
     assert.equal(says(sound, flaky, gone), undefined);
     assert.equal(
       says(broken),

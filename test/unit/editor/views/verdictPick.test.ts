@@ -7,12 +7,10 @@ import {
   type VerdictPick,
 } from '../../../../src/editor/verdict/verdictPick';
 import { verdictSentences } from '../../../../src/editor/verdict/verdictSentences';
-import { english } from './english';
 import { firstResult, shown, strictGrade } from './shownVerdicts';
 import { failed, testCase } from './testCases';
 
-const pick = (...about: Parameters<typeof shown>): VerdictPick =>
-  verdictPick(english, shown(...about));
+const pick = (...about: Parameters<typeof shown>): VerdictPick => verdictPick(shown(...about));
 const textOf = (entry: VerdictEntry): string => ('heading' in entry ? entry.heading : entry.label);
 /** The entries below a heading. */
 const below = ({ entries }: VerdictPick, heading: string): readonly VerdictEntry[] => {
@@ -151,8 +149,8 @@ describe('the list of a verdict', () => {
   it('has each sentence of the verdict, which opens the whole as a document', () => {
     const verdict = shown(noSuccess);
     assert.deepEqual(
-      below(verdictPick(english, verdict), 'Verdict'),
-      verdictSentences(english, verdict).map((label) => ({ label, does: 'open the document' })),
+      below(verdictPick(verdict), 'Verdict'),
+      verdictSentences(verdict).map((label) => ({ label, does: 'open the document' })),
     );
   });
 
@@ -182,7 +180,7 @@ describe('the list of a verdict', () => {
 
 describe('the list while tests run', () => {
   it('cancels only as a choice of its own, below waiting', () => {
-    const { title, placeHolder, entries } = runPick(english, undefined);
+    const { title, placeHolder, entries } = runPick(undefined);
     assert.equal(title, 'Tests are running on R and R∘X*');
     assert.equal(placeHolder, 'No test has ended yet');
     assert.deepEqual(
@@ -192,15 +190,15 @@ describe('the list while tests run', () => {
   });
 
   it('has what the own tests did in its title', () => {
-    const { title, placeHolder } = runPick(english, firstResult());
+    const { title, placeHolder } = runPick(firstResult());
     assert.equal(title, 'So far: 1 F→P');
     assert.equal(placeHolder, 'The other tests of the same files are running');
     assert.equal(
-      runPick(english, firstResult({ whole: true })).placeHolder,
+      runPick(firstResult({ whole: true })).placeHolder,
       'All tests have ended; the grade follows',
     );
     assert.equal(
-      runPick(english, firstResult({ strict: undefined })).title,
+      runPick(firstResult({ strict: undefined })).title,
       'Tests are running on R and R∘X*',
     );
   });

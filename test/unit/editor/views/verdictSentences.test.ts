@@ -7,11 +7,10 @@ import {
   verdictSentences,
 } from '../../../../src/editor/verdict/verdictSentences';
 import { candidateResult } from '../../evaluation/examples';
-import { english } from './english';
 import { shown, strictGrade } from './shownVerdicts';
 
 const sentences = (...about: Parameters<typeof shown>): string[] =>
-  verdictSentences(english, shown(...about));
+  verdictSentences(shown(...about));
 
 /** What each reason reports as missing; empty where the reason itself says it. */
 const missing: Readonly<Record<Exclude<VerdictReason, 'success'>, string>> = {
@@ -192,7 +191,7 @@ describe('the hover of a verdict', () => {
     const strict = strictGrade({
       explanation: 'a [link](command:x) in tests/a.py::test_*b* and more',
     });
-    const markdown = verdictMarkdown(english, shown({ strict })).split('\n\n');
+    const markdown = verdictMarkdown(shown({ strict })).split('\n\n');
     assert.equal(
       markdown[0],
       '✓ Success: a \\[link\\](command:x) in `tests/a.py::test_*b*` and more.',
@@ -225,7 +224,7 @@ describe('a verdict in few words', () => {
 
   it('names its one finding, and counts several', () => {
     const stray = { kind: 'edits outside tests', evidence: ['cat.py'] } as const;
-    assert.equal(findingsInWords(english, [stray]), '⚠ edits outside tests');
-    assert.equal(findingsInWords(english, [stray, stray, stray]), '⚠ 3 findings');
+    assert.equal(findingsInWords([stray]), '⚠ edits outside tests');
+    assert.equal(findingsInWords([stray, stray, stray]), '⚠ 3 findings');
   });
 });
