@@ -244,7 +244,7 @@ export type QueryCondition =
 type StatusWord = keyof typeof statusWords;
 
 /** Words for the reasons why an instance is not sound, or not validated. */
-export const reasonWords = {
+const reasonWords = {
   'does-not-apply': 'golden patch does not apply',
   'fails-after-fix': 'golden fails after the fix',
   'no-f2p': 'no F→P',
@@ -264,19 +264,19 @@ export const dimensions = {
   function: locationsGiven,
   file: locationsGiven,
 } as const;
-export type Dimension = keyof typeof dimensions;
+type Dimension = keyof typeof dimensions;
 
-export const isWords = {
+const isWords = {
   'lite-s': (triage: TriageEntry) => isLiteS(triage),
   triaged: () => true,
 } as const satisfies Record<string, (triage: TriageEntry) => boolean>;
 type IsWord = keyof typeof isWords;
 
 /** Conditions that look at the status. */
-export const statusKinds: ReadonlySet<QueryCondition['kind']> = new Set(['status', 'reason']);
+const statusKinds: ReadonlySet<QueryCondition['kind']> = new Set(['status', 'reason']);
 
 /** Conditions that look at tags, notes or the classification. */
-export const triageKinds: ReadonlySet<QueryCondition['kind']> = new Set([
+const triageKinds: ReadonlySet<QueryCondition['kind']> = new Set([
   'tag',
   'note',
   'any',
@@ -284,7 +284,7 @@ export const triageKinds: ReadonlySet<QueryCondition['kind']> = new Set([
   'is',
 ]);
 
-export function holds(condition: QueryCondition, item: QueryItem): boolean {
+function holds(condition: QueryCondition, item: QueryItem): boolean {
   const { entry, status, triage } = item;
   switch (condition.kind) {
     case 'text':
@@ -380,7 +380,7 @@ function textOf(entry: InstanceEntry): string {
 }
 
 /** Hints what to write after each key. */
-export const hints: Readonly<Record<string, string>> = {
+const hints: Readonly<Record<string, string>> = {
   repo: 'Write part of owner/name, such as repo:sympy',
   status: `Allowed are ${[...Object.keys(statusWords), ...Object.keys(reasonWords)].join(', ')}`,
   changed:
@@ -404,16 +404,16 @@ export const hints: Readonly<Record<string, string>> = {
 };
 
 /** The hint for a key; for an unknown key, how to search for it as text. */
-export const hintFor = (key: string): string =>
+const hintFor = (key: string): string =>
   (Object.hasOwn(hints, key.toLowerCase()) ? hints[key.toLowerCase()] : undefined) ??
   'To search for the text, write it in quotes';
 
 /** The word as a key of the table; undefined if it is not one. */
-export function wordOf<Table extends object>(table: Table, word: string): keyof Table | undefined {
+function wordOf<Table extends object>(table: Table, word: string): keyof Table | undefined {
   return (Object.keys(table) as (keyof Table)[]).find((each) => each === word);
 }
 
-export function parseStatus(word: string): QueryCondition {
+function parseStatus(word: string): QueryCondition {
   const status = wordOf(statusWords, word);
   if (status !== undefined) return { kind: 'status', word: status };
   const reason = wordOf(reasonWords, word);
@@ -421,7 +421,7 @@ export function parseStatus(word: string): QueryCondition {
   throw new HumanError(`status: does not know "${word}"`, hintFor('status'));
 }
 
-export function parseClassification(
+function parseClassification(
   dimension: Dimension,
   value: string,
   written: string,
@@ -441,7 +441,7 @@ export function parseClassification(
 }
 
 /** Undefined if the value is not a comparison, and so a path. */
-export function parseCount(
+function parseCount(
   of: 'changed' | 'tests' | 'issue',
   value: string,
   written: string,
@@ -484,7 +484,7 @@ export function parseCount(
  * Reads `2021-03`, or a range of dates. A year alone is a search word, since ids are full of such
  * numbers.
  */
-export function bareDate(value: string): QueryCondition | undefined {
+function bareDate(value: string): QueryCondition | undefined {
   const [from = '', to, ...more] = value.split('..');
   const isRange =
     to !== undefined &&
@@ -496,7 +496,7 @@ export function bareDate(value: string): QueryCondition | undefined {
     : undefined;
 }
 
-export function parseCreated(value: string): QueryCondition {
+function parseCreated(value: string): QueryCondition {
   const compared = /^(>=|<=|>|<)(.*)$/su.exec(value);
   if (compared !== null) {
     const span = parseDateSpan(compared[2] ?? '');

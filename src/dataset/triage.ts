@@ -210,7 +210,7 @@ export function triageFilter(file: TriageFile): { keeps(id: string): boolean } {
 }
 
 /** How many of the selected instances have each tag. An instance with two tags counts for both. */
-export interface TagCounts {
+interface TagCounts {
   /** The most frequent first, those of the same number by name. */
   readonly tags: readonly { readonly tag: string; readonly instances: number }[];
   /** Instances without a tag. */

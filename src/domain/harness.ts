@@ -83,7 +83,7 @@ export function harnessResolution(
 }
 
 /** How the transitions of a candidate differ from those without it, as the harness names tests. */
-export interface HarnessFaults {
+interface HarnessFaults {
   /** F→P that only the candidate has. */
   readonly added: readonly string[];
   /** F→P that only the base has. */

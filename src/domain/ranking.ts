@@ -8,7 +8,7 @@ export const reproductionAnswers = [
 export type ReproductionAnswer = (typeof reproductionAnswers)[number];
 
 /** What decides on the place of a code patch among those of its instance. */
-export interface PatchEvidence {
+interface PatchEvidence {
   /** Number of the sample, from 1. */
   readonly sample: number;
   /** Equal for patches that are the same after normalising. */

@@ -8,11 +8,11 @@ export const unsoundKinds = [
   'flaky',
   'timed out',
 ] as const;
-export type UnsoundKind = (typeof unsoundKinds)[number];
+type UnsoundKind = (typeof unsoundKinds)[number];
 
 /** Why an instance could not be validated here. It says nothing about its soundness. */
 export const unvalidatedKinds = ['source not available', 'environment failed'] as const;
-export type UnvalidatedKind = (typeof unvalidatedKinds)[number];
+type UnvalidatedKind = (typeof unvalidatedKinds)[number];
 
 export interface UnsoundReason {
   readonly kind: UnsoundKind | UnvalidatedKind;

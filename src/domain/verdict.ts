@@ -244,7 +244,7 @@ export const notEvaluatedReasons = [
 export type NotEvaluatedReason = (typeof notEvaluatedReasons)[number];
 
 /** A published run says that the candidate is no success, and not why. */
-export const unresolved = 'not resolved';
+const unresolved = 'not resolved';
 
 /**
  * The one reason that every entry has: how it was graded, or why it was not. Tables show them in

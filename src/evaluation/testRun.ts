@@ -47,7 +47,7 @@ export const whyNotToTheEnd = (record: RunRecord): string | undefined =>
   whyNotRunnable(record) ?? whyBrokenOff(record);
 
 /** The output of a run. Where it did not come to its end, the reason is in the last line. */
-export function logWithEnding(record: RunRecord): string {
+function logWithEnding(record: RunRecord): string {
   const why = whyNotToTheEnd(record);
   if (why === undefined) return record.log;
   const start = record.log === '' || record.log.endsWith('\n') ? record.log : `${record.log}\n`;

@@ -28,7 +28,7 @@ import { parseUnified } from '../patch/parseUnified';
 import type { MutantsOfInstance, RunnableMutant } from './mutantsOf';
 import { reachingTests, testsAt } from './reachingTests';
 
-export interface MutantOptions extends Pick<RunOptions, 'signal' | 'reporter' | 'reuse'> {
+interface MutantOptions extends Pick<RunOptions, 'signal' | 'reporter' | 'reuse'> {
   /** Limit for one run, as in the evaluation; runs on mutants get less, see `limitOf`. */
   readonly timeoutSeconds: number;
   /** Mutants that run at once. Each but the first needs a sandbox of its own. */

@@ -30,7 +30,7 @@ const classWide =
   /^(async)?(set[uU]p|tear[dD]own)(Class|_class|_method|TestData)?$|^(__init_subclass__|runTest|run)$/;
 
 /** A helper, fixture, constant or class of a file. */
-export interface Unit {
+interface Unit {
   readonly text: string;
   /** Names that the code mentions. */
   readonly mentions: ReadonlySet<string>;
@@ -269,7 +269,7 @@ function digester(file: ComparableTestFile): (names: string) => string {
  * The text of a test without its indentation, so that moving the test to another depth changes
  * nothing.
  */
-export function dedent(test: Pick<PythonTest, 'text' | 'column'>): string {
+function dedent(test: Pick<PythonTest, 'text' | 'column'>): string {
   const first = test.text.indexOf('\n');
   if (first < 0 || test.column === 0) return test.text;
   return test.text.replace(new RegExp(`^[ \\t]{1,${test.column}}`, 'gm'), '');

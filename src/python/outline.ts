@@ -257,7 +257,7 @@ function withoutBody(own: readonly string[], declaration: Declaration): readonly
 const indentOf = (line = ''): string => /^\s*/.exec(line)?.[0] ?? '';
 
 /** What a source defines, and how often it calls each name. */
-export interface PythonTags {
+interface PythonTags {
   readonly definitions: readonly Definition[];
   readonly calls: ReadonlyMap<string, number>;
 }

@@ -2,7 +2,7 @@ import { moduleOutline, type ModuleOutline } from './outline';
 import type { PythonParser } from './parser';
 
 /** A file that a text names, wherever the file was when the text was written. */
-export interface PathReference {
+interface PathReference {
   readonly kind: 'path';
   /**
    * UTF-16 offsets into the text, `end` excluded. They include a line number that follows the path.

@@ -30,7 +30,7 @@ export interface RepairHooks {
 }
 
 /** A code patch that could not be worked on, for no fault of its own. */
-export interface Hindered {
+interface Hindered {
   readonly hindrance: NotEvaluatedReason;
   /** For a person. */
   readonly failure: string;

@@ -8,7 +8,7 @@ import { workOnRepairs, type RepairHooks, type RepairPoolRequest } from './repai
 import { testsOnR, testsOnRepair, type TestsOnR } from './testRepair';
 
 /** One candidate, and code patches of its instance that its tests run on. */
-export interface TestsOnRepairsRequest extends Omit<RepairPoolRequest, 'instances' | 'repairs'> {
+interface TestsOnRepairsRequest extends Omit<RepairPoolRequest, 'instances' | 'repairs'> {
   readonly instance: Instance;
   readonly trees: Trees;
   readonly python: PythonParser;

@@ -240,7 +240,7 @@ export async function hasEnded(word: string): Promise<boolean> {
 }
 
 /** Whether the process of an {@link ownerWord} runs, or ran, on this machine. */
-export const isOfThisMachine = async (word: string): Promise<boolean> =>
+const isOfThisMachine = async (word: string): Promise<boolean> =>
   word.split('-')[1] === (await thisProcess()).machine;
 
 /** Milliseconds after which a mark from another machine counts as left over. */

@@ -284,7 +284,7 @@ export async function whyNotApply(
 }
 
 /** T* as a patch that applies to both sides, or why there is none. */
-export type GoldenTestsOfTrees =
+type GoldenTestsOfTrees =
   | { readonly patch: string; readonly appliedWith: string }
   | { readonly problem: string };
 

@@ -80,7 +80,7 @@ export const treeTime = Date.UTC(2000, 0, 1) / 1000;
 const patchTime = treeTime + 2;
 
 /** What a working copy has beside the files of its tree. */
-export interface AddedFiles {
+interface AddedFiles {
   readonly compiled?: CompiledFiles | undefined;
   /** Files that installing in place writes into the tree: their origins by path in the tree. */
   readonly installed?: ReadonlyMap<string, string> | undefined;

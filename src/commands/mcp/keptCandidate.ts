@@ -18,7 +18,7 @@ export interface KeptCandidate {
   finish(): Promise<boolean>;
 }
 
-export interface KeptCandidateParts {
+interface KeptCandidateParts {
   readonly instance: Pick<Instance, 'id'>;
   /** The file of predictions; its other rows stay. */
   readonly out: string;

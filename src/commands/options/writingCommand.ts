@@ -14,7 +14,7 @@ import {
 import { shardOption } from './shardOption';
 
 /** What differs in the help of the commands that write with a language model. */
-export interface WritingTexts {
+interface WritingTexts {
   readonly description: string;
   readonly methods: readonly string[];
   /** What `--out` names. */

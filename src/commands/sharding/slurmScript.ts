@@ -3,7 +3,7 @@ import { wordForShell } from '../../engine/quotedForShell';
 import { mergeText, shardLines, type ShardedCommand } from './shardedCommand';
 
 /** What the jobs of an array of Slurm are made of. */
-export interface SlurmRequest {
+interface SlurmRequest {
   /** Number of all shards. */
   readonly count: number;
   /** How many run at the same time; all where it is undefined. */

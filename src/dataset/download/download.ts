@@ -16,7 +16,7 @@ import {
 import { webPage } from '../records';
 
 /** A file to download. */
-export interface Download {
+interface Download {
   readonly url: string;
   /** Target path. Until the file is complete, its content is in `<path>.part`. */
   readonly path: string;

@@ -34,7 +34,7 @@ const environmentCauses = {
     todo: 'take the Python and the packages of the day of the instance',
   },
 } as const satisfies Record<string, { readonly says: string; readonly todo: string }>;
-export type EnvironmentCause = keyof typeof environmentCauses;
+type EnvironmentCause = keyof typeof environmentCauses;
 const environmentCauseKinds = Object.keys(environmentCauses) as readonly EnvironmentCause[];
 
 /** The day on which a version of CPython was released. https://peps.python.org/topic/release/ */

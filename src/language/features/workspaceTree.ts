@@ -4,7 +4,7 @@ import { unsafePath } from '../../patch/unsafePath';
 import type { PatchTree } from '../../patch/patchTree';
 
 /** A folder on disk. It never reads a file outside of itself, and does not follow links. */
-export interface Folder extends PatchTree {
+interface Folder extends PatchTree {
   paths(): Promise<readonly string[]>;
   readonly links: ReadonlySet<string>;
   readonly beyondLinks: ReadonlyMap<string, string>;

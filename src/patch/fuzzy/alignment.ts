@@ -8,7 +8,7 @@ import type { Hunk } from '../unified/hunk';
  * and none becomes another tree. For search/replace it makes no difference
  * (test/bench/thresholds.ts).
  */
-export const contextSimilarity = 0.6;
+const contextSimilarity = 0.6;
 
 /**
  * The least similarity at which a removed line of the diff matches a line of the tree, which is

@@ -6,7 +6,7 @@ import { parseUnified } from '../parseUnified';
 import type { FilePatch } from '../parsedPatch';
 
 /** A part of a text that changes one file: a part of a unified diff, or one block. */
-export interface Part {
+interface Part {
   readonly format: PatchFormat;
   /** 1-based lines, both included. */
   readonly line: number;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 
 /** A file of an index. */
-export interface IndexEntry {
+interface IndexEntry {
   /** Path with `/`, in Latin-1: one character for each byte. */
   readonly path: string;
   /** Octal, such as `100644`. */

@@ -200,7 +200,7 @@ function runPatch(
 }
 
 /** A patch as a diff that `git apply` takes, and the command that applied it as it was. */
-export interface PatchOfCopies {
+interface PatchOfCopies {
   readonly patch: string;
   readonly appliedWith: string;
 }
