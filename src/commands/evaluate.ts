@@ -31,11 +31,9 @@ import {
 } from './evaluating/evaluationInput';
 import { partToEvaluate } from './evaluating/partToEvaluate';
 import { engineRequest, withEngineOptions } from './options/engineOptions';
-import { mutantsOption, usualMutantLimit } from './options/mutantOptions';
-import { positive } from './options/optionValues';
-import { withSelectingOptions } from './options/selectingOptions';
-import { shardOption } from './options/shardOption';
 import {
+  mutantsOption,
+  usualMutantLimit,
   datasetOption,
   formatOption,
   jsonOption,
@@ -45,6 +43,9 @@ import {
   needsStorage,
   storageOption,
 } from './options/sharedOptions';
+import { positive } from './options/optionValues';
+import { withSelectingOptions } from './options/selectingOptions';
+import { shardOption } from './options/shardOption';
 import type { ProgramContext, RegisterCommand } from './registerCommand';
 
 /** Registers the command `evaluate`. */

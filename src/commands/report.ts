@@ -20,8 +20,7 @@ import {
   withSelectingOptions,
   type SelectingOptions,
 } from './options/selectingOptions';
-import { storageOption } from './options/sharedOptions';
-import { writeOut } from './options/writeOut';
+import { storageOption, writeOut } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 
 const reportFormats = ['table', 'json', 'markdown', 'csv', 'html'] as const;

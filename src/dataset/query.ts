@@ -421,11 +421,7 @@ function parseStatus(word: string): QueryCondition {
   throw new HumanError(`status: does not know "${word}"`, hintFor('status'));
 }
 
-function parseClassification(
-  dimension: Dimension,
-  value: string,
-  written: string,
-): QueryCondition {
+function parseClassification(dimension: Dimension, value: string, written: string): QueryCondition {
   const granular = /^(line|function|file)=(.*)$/su.exec(value);
   const granularity = granular === null ? undefined : wordOf(dimensions, granular[1] ?? '');
   if (dimension === 'location' && granularity !== undefined) {

@@ -1,6 +1,6 @@
-import type { BothSides, RunKey, RunStore } from './testRun';
-import { readFile, realpath, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import type { ChangedLine } from '../domain/changeCoverage';
+import type { Instance } from '../domain/instance';
+import { sides as bothSides, type Outcome, type Side } from '../domain/outcome';
 import {
   RetryingMemo,
   Cancelled,
@@ -10,9 +10,6 @@ import {
   turnsOf,
   type Turns,
 } from '../domain/work';
-import type { ChangedLine } from '../domain/changeCoverage';
-import type { Instance } from '../domain/instance';
-import { sides as bothSides, type Outcome, type Side } from '../domain/outcome';
 import {
   EnvironmentChanged,
   SandboxUnusable,
@@ -24,26 +21,28 @@ import {
   type RunRecord,
 } from '../engine/engine';
 import { containerEngine } from '../engine/engines';
-import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
-import { versionTag } from '../environments/projectVersion';
 import { planScriptOfRepository, planTests, type TestFile } from '../engine/planTests';
 import type { TestPlan } from '../engine/testPlan';
+import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
 import type { Workspace } from '../engine/workspace';
+import { versionTag } from '../environments/projectVersion';
 import { applyPatch } from '../patch/applyPatch';
+import { textOf } from '../patch/bytes';
 import { changedLines } from '../patch/changedLines';
-import { unsafePath } from '../patch/unsafePath';
 import { parseUnified } from '../patch/parseUnified';
+import { unsafePath } from '../patch/unsafePath';
 import type { PythonParser } from '../python/parser';
 import { findTests, importsPytest } from '../python/tests';
-import { textOf } from '../patch/bytes';
 import { treeEntries } from '../repository/treeFiles';
 import { holdTrees, type Trees } from '../repository/trees';
 import { candidateLines, type CandidateLines, type FileLine } from './coverage/candidateLines';
-import { linesByFile, ofOwnLines } from './coverage/linesByFile';
-import { environmentFault, type EnvironmentFault } from './runs/environmentFault';
 import { goldenTestsOf, type GoldenTests } from './goldenTests';
-import { QueuedSandboxes } from './runs/queuedSandboxes';
 import { namesOfOtherRuns, withTestNames } from './results';
+import { environmentFault, type EnvironmentFault } from './runs/environmentFault';
+import { QueuedSandboxes } from './runs/queuedSandboxes';
+import type { BothSides, RunKey, RunStore } from './testRun';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
 
 /** A test patch and the files that a run of it covers. */
 export interface TestSet {
@@ -546,4 +545,41 @@ export async function contentsWith(
   if (patch.trim() === '') return new Map();
   const applied = await applyPatch(parseUnified(patch), read, turns);
   return applied.ok ? applied.files : new Map();
+}
+
+/** Python files to the numbers of lines in them, in ascending order. */
+type LinesByFile = ReadonlyMap<string, readonly number[]>;
+
+/**
+ * Lines grouped by file, both sorted. Only Python files are included, since no other lines are
+ * counted.
+ */
+function linesByFile(lines: readonly FileLine[]): LinesByFile {
+  const files = new Map<string, Set<number>>();
+  for (const { path, line } of lines) {
+    if (!path.endsWith('.py')) continue;
+    files.set(path, (files.get(path) ?? new Set()).add(line));
+  }
+  return new Map(
+    [...files]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([path, numbers]) => [path, [...numbers].sort((one, other) => one - other)]),
+  );
+}
+
+/**
+ * A run with the counts of its own side's lines only. Each run counts the lines of both sides:
+ * tests can read which lines are counted, and could otherwise tell their side.
+ */
+function ofOwnLines(record: RunRecord, lines: LinesByFile): RunRecord {
+  const { trace } = record;
+  return {
+    ...record,
+    trace: {
+      ...trace,
+      counts: trace.counts.filter(({ path, line }) => lines.get(path)?.includes(line) === true),
+      files: trace.files.filter(({ path }) => lines.has(path)),
+      elsewhere: trace.elsewhere.filter(({ path }) => lines.has(path)),
+    },
+  };
 }

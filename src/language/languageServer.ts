@@ -1,4 +1,17 @@
+import { Cancelled, HumanError, messageOf } from '../domain/work';
+import { createPythonParser, type PythonParser } from '../python/parser';
+import type { CustomDiff } from './customDiffs';
+import type { CheckedDiff, CheckContext } from './features/check';
+import { codeActions } from './features/codeActions';
+import { completion } from './features/completion';
+import { definition } from './features/definition';
+import { formatting } from './features/formatting';
+import { hover } from './features/hover';
+import { OpenDocuments } from './features/openDocuments';
+import { documentSymbols, foldingRanges } from './features/symbols';
+import { WorkspaceTrees } from './features/workspaceTree';
 import { join } from 'node:path';
+import { TextDocument } from 'vscode-languageserver-textdocument';
 import {
   CodeActionKind,
   createConnection,
@@ -13,21 +26,7 @@ import {
   type InitializeParams,
   type InitializeResult,
 } from 'vscode-languageserver/node';
-import { TextDocument } from 'vscode-languageserver-textdocument';
 import { z } from 'zod';
-import { Cancelled, HumanError, messageOf } from '../domain/work';
-import type { CheckedDiff, CheckContext } from './features/check';
-import { cachedPython } from './features/cachedPython';
-import { codeActions } from './features/codeActions';
-import { completion } from './features/completion';
-import type { CustomDiff } from './customDiffs';
-import { definition } from './features/definition';
-import { formatting } from './features/formatting';
-import { hover } from './features/hover';
-import { OpenDocuments } from './features/openDocuments';
-import { documentSymbols, foldingRanges } from './features/symbols';
-import { WorkspaceTrees } from './features/workspaceTree';
-import { createPythonParser } from '../python/parser';
 
 /** Milliseconds without typing before a document is checked. */
 const rest = 150;
@@ -297,3 +296,51 @@ export class LanguageServer {
 
 const checkedOf = (diff: CustomDiff, { known, document }: Found): Promise<CheckedDiff> =>
   known.checked(document, diff) ?? Promise.resolve({ diff, plans: [], diagnostics: [] });
+
+/** Most characters of all cached sources together: some fifty large files. */
+const mostCharacters = 16_000_000;
+
+/** The results of one function by source, the least recently used first. */
+interface CachedResults {
+  readonly results: Map<string, unknown>;
+  characters: number;
+}
+
+/**
+ * A parser that caches results by source and by function. A function must be the same object at
+ * every call, and callers must not modify its result.
+ */
+function cachedPython(python: PythonParser): PythonParser {
+  const kept = new WeakMap<object, CachedResults>();
+  const keptSound = new WeakMap<object, CachedResults>();
+  return {
+    ...python,
+    parse: (source, use) =>
+      remembered(kept, source, use, (text, found) => python.parse(text, found)),
+    parseSound: (source, use) =>
+      remembered(keptSound, source, use, (text, found) => python.parseSound(text, found)),
+  };
+}
+
+function remembered<T, Use extends object>(
+  kept: WeakMap<object, CachedResults>,
+  source: string,
+  use: Use,
+  parse: (source: string, use: Use) => T,
+): T {
+  let found = kept.get(use);
+  if (found === undefined) kept.set(use, (found = { results: new Map(), characters: 0 }));
+  const { results } = found;
+  const known = results.has(source);
+  const result = known ? (results.get(source) as T) : parse(source, use);
+  // Insert it last, so that the least recently used one is dropped first.
+  if (known) results.delete(source);
+  else found.characters += source.length;
+  results.set(source, result);
+  for (const oldest of results.keys()) {
+    if (found.characters <= mostCharacters) break;
+    results.delete(oldest);
+    found.characters -= oldest.length;
+  }
+  return result;
+}

@@ -1,20 +1,19 @@
 import { turnsOf, type Turns } from '../domain/work';
 import type { PythonParser } from '../python/parser';
-import { failed, type AskedFormat, type Conversion, type PatchFormat } from './reading/conversion';
-import { convertUnified } from './unified/convertUnified';
-import { parseCustom } from './custom/parseCustom';
 import { customEdits } from './custom/customEdits';
-import { cutHunk, recognise } from './reading/recognise';
+import { parseCustom } from './custom/parseCustom';
 import { hasErrors, type Diagnostic } from './diagnostic';
 import { convertFuzzy } from './fuzzy/convertFuzzy';
-import { belowFile, fileAbove, type PatchTree } from './patchTree';
-import { isGarbled, ungarbled } from './reading/ungarbled';
-import { judgeHtmlEntities, withoutEntities } from './reading/htmlEntities';
-import { convertSearchReplace } from './searchReplace/convertSearchReplace';
-import { withoutLinks } from './unsafePath';
-import { keepTests } from './testFiles';
-import { parseUnified } from './parseUnified';
 import { makeUnified } from './makeUnified';
+import { parseUnified } from './parseUnified';
+import { belowFile, fileAbove, type PatchTree } from './patchTree';
+import { failed, type AskedFormat, type Conversion, type PatchFormat } from './reading/conversion';
+import { judgeHtmlEntities, withoutEntities } from './reading/htmlEntities';
+import { cutHunk, recognise } from './reading/recognise';
+import { convertSearchReplace } from './searchReplace/convertSearchReplace';
+import { keepTests } from './testFiles';
+import { convertUnified } from './unified/convertUnified';
+import { withoutLinks } from './unsafePath';
 
 export {
   askedFormats,
@@ -214,4 +213,46 @@ async function convertCustom(text: string, { tree, python, turns }: Work): Promi
   const files = new Map(result.edits.map((edit) => [edit.path, edit.after]));
   await turns.pause();
   return { patch: makeUnified(result.edits), format: 'custom', diagnostics: all, files, left: [] };
+}
+
+/** Blanks other than the plain one, as web pages and chat windows insert them. */
+const oddBlanks = '\u00a0\u2007\u202f';
+const oddIndent = new RegExp(`^([+-]?)([ \\t]*[${oddBlanks}][ \\t${oddBlanks}]*)`);
+
+/**
+ * Whether a line begins with a blank that no format or language uses, so that the text is garbled.
+ */
+function isGarbled(text: string): boolean {
+  return new RegExp(`^[${oddBlanks}]`, 'm').test(text);
+}
+
+/**
+ * Repairs what a web page or a chat window does to a text. Odd blanks before the code become plain
+ * ones. HTML entities become characters, unless the text also has plain `<` or `>`.
+ *
+ * @returns undefined if there is nothing to repair
+ */
+function ungarbled(text: string): { text: string; diagnostics: readonly Diagnostic[] } | undefined {
+  const diagnostics: Diagnostic[] = [];
+  let lines = text.split('\n');
+  const odd = lines.findIndex((line) => oddIndent.test(line));
+  if (odd >= 0) {
+    lines = lines.map((line) =>
+      line.replace(
+        oddIndent,
+        (_, mark: string, blanks: string) => mark + blanks.replace(/[^\t]/g, ' '),
+      ),
+    );
+    diagnostics.push({
+      severity: 'warning',
+      code: 'white-space',
+      line: odd + 1,
+      message: 'Lines begin with no-break spaces; they are read as blanks',
+      hint: 'Copy the text from its source, not from a web page',
+    });
+  }
+  const shown = lines.join('\n');
+  const plain = /[<>]/.test(text) ? undefined : withoutEntities(shown);
+  if (plain !== undefined) diagnostics.push(plain.diagnostic);
+  return diagnostics.length === 0 ? undefined : { text: plain?.text ?? shown, diagnostics };
 }

@@ -24,9 +24,8 @@ import {
   type CommandContext,
 } from '../context';
 import { engineRequest, withEngineOptions, type EngineOptions } from '../options/engineOptions';
-import { mutantLimitOption } from '../options/mutantOptions';
-import { positive } from '../options/optionValues';
 import {
+  mutantLimitOption,
   datasetOption,
   formatOption,
   jsonOption,
@@ -35,6 +34,7 @@ import {
   needsStorage,
   storageOption,
 } from '../options/sharedOptions';
+import { positive } from '../options/optionValues';
 import type { RegisterCommand } from '../registerCommand';
 import { mutantsText } from './mutantsText';
 

@@ -1,10 +1,14 @@
-// Options of several commands. Each call makes a new one, since commander stores state in it.
-import { resolve } from 'node:path';
-import { Option, type Command } from 'commander';
 import { predictionKinds } from '../../dataset/predictions';
+import { HumanError, systemCode } from '../../domain/work';
 import { checkStorage } from '../../files/checkStorage';
+import { writeWholeFile, type FileContent } from '../../files/wholeFile';
 import { askedFormats } from '../../patch/toUnified';
 import { defaultStorage } from '../../repository/storage';
+import { whole } from './optionValues';
+import { Option, type Command } from 'commander';
+import { resolve } from 'node:path';
+
+// Options of several commands. Each call makes a new one, since commander stores state in it.
 
 /** The required option `--dataset`. */
 export const datasetOption = (): Option =>
@@ -62,3 +66,39 @@ export const formatOption = (): Option =>
   new Option('--format <format>', 'format of patches; auto detects it, but never as fuzzy')
     .choices(askedFormats)
     .default('auto');
+
+/**
+ * Writes what `--out` names, whole or not at all.
+ *
+ * @param what the content, as the subject of a message: `The report`
+ * @throws HumanError when the file cannot be written
+ */
+export async function writeOut(what: string, path: string, text: FileContent): Promise<void> {
+  try {
+    await writeWholeFile(path, text);
+  } catch (error) {
+    throw new HumanError(
+      `${what} cannot be written to ${path} (${systemCode(error)})`,
+      'Name a file that can be written with --out',
+    );
+  }
+}
+
+/** Most mutants of an instance where the user sets no limit. */
+export const usualMutantLimit = 100;
+
+/** `--limit` of `mutants`. */
+export const mutantLimitOption = (): Option =>
+  new Option(
+    '--limit <n>',
+    'most mutants; of more, a sample that is the same for every candidate and in every run',
+  )
+    .argParser(whole)
+    .default(usualMutantLimit);
+
+/** `--mutants` of `evaluate`: absent, without a value, or with a limit. */
+export const mutantsOption = (): Option =>
+  new Option(
+    '--mutants [limit]',
+    `also run the candidates on mutants of X*, at most this many of an instance (default: ${usualMutantLimit})`,
+  ).argParser(whole);

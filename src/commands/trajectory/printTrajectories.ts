@@ -16,7 +16,7 @@ import {
 } from '../../trajectory/trajectoryText';
 import { trajectoryRow, type ShownTrajectory } from '../../trajectory/trajectoryPages';
 import { EXIT, type CommandContext } from '../context';
-import { writeOut } from '../options/writeOut';
+import { writeOut } from '../options/sharedOptions';
 
 export interface TrajectoryOptions {
   instance?: string;

@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { makingCostOf } from '../../../src/dataset/rows/makingCost';
-import { loadPredictions } from '../../../src/dataset/predictions';
+import { makingCostOf, loadPredictions } from '../../../src/dataset/predictions';
 import type { Instance } from '../../../src/domain/instance';
 
 const instance = (id: string): Instance => ({

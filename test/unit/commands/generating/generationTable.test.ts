@@ -5,7 +5,7 @@ import {
   generationTable,
   type GenerationState,
 } from '../../../../src/commands/generating/generationTable';
-import { LiveLines } from '../../../../src/commands/generating/liveLines';
+import { LiveLines } from '../../../../src/commands/generating/generationProgress';
 
 const state: GenerationState = {
   ...{ done: 12, failed: 2, total: 400, perHour: 85, secondsLeft: 16_000, perMinute: 61 },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Executions, LineCounts } from '../../../src/domain/changeCoverage';
-import { reachingTests, testsAt } from '../../../src/mutation/reachingTests';
+import { reachingTests, testsAt } from '../../../src/mutation/testMutants';
 
 const tests = ['t.py::A::test_a', 't.py::B::test_b', 'u.py::test_c'];
 const runs = (byTest: Record<string, number>, shared = 0): Executions => ({
