@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import type { Prediction } from '../domain/instance';
 import { HumanError } from '../domain/work';
 import type { RunEntry } from '../study/entry';
-import { candidateKey, journalPath, readJournal, type JournalLine } from '../results/journal';
-import { readManifest, writeManifest, type RunManifest } from '../results/manifest';
+import { type JournalLine, candidateKey, journalPath, readJournal } from '../results/journal';
+import { type RunManifest, readManifest, writeManifest } from '../results/manifest';
 import { reportPath, reportsFolder, runFolder } from '../results/runFolder';
 import { readReport, writeReport } from '../results/report';
 import type { Report } from '../results/reportSchema';
 import type { BatchEntry } from '../results/entry';
 import {
+  type FolderRequest,
+  type Sameness,
   digestOfSame,
   firstRunId,
   isSameRun,
   otherRun,
   unwritableResults,
   withLockedRunFolder,
-  type FolderRequest,
-  type Sameness,
 } from '../results/lockedRunFolder';
 
 /** A finished candidate. */
@@ -122,7 +122,7 @@ async function begin(folder: string, request: ResultsRequest): Promise<readonly 
     }
     if (await hasReports(out, runId)) {
       throw new HumanError(
-        `The folder ${out} holds reports of a run ${runId} that another program began, or an older version of this one`,
+        `The folder ${out} holds reports of a run ${runId} that another program began`,
         'Name another run with --run-id, another folder with --out, or write over them with --fresh',
       );
     }
@@ -146,7 +146,7 @@ async function begin(folder: string, request: ResultsRequest): Promise<readonly 
  * @param out absent where no results are written
  * @throws HumanError when a manifest in the folder cannot be read
  */
-export async function usualRunId(out: string | undefined, same: Sameness): Promise<string> {
+export async function defaultRunId(out: string | undefined, same: Sameness): Promise<string> {
   return firstRunId(async (runId) => {
     if (out === undefined) return true;
     const known = await readManifest(runFolder(out, runId));

@@ -13,7 +13,7 @@ import { withEngine } from '../engine/openEngine';
 import type { BatchRequest, ShardOfRun } from '../batch/batchRequest';
 import { runBatch, type BatchOutcome } from '../batch/runBatch';
 import { sameness } from '../batch/entryKeys';
-import { usualRunId } from '../batch/runResults';
+import { defaultRunId } from '../batch/runResults';
 import { workersFor } from '../batch/workersFor';
 import { environmentReport, ratesByModel, readReport, reasonsOf } from '../results/report';
 import type { Report } from '../results/reportSchema';
@@ -122,7 +122,7 @@ export async function evaluateCommand(
       reporter: hooks.reporter,
     });
     const { out, dataset } = options;
-    const runId = options.runId ?? (await usualRunId(out, sameness(request)));
+    const runId = options.runId ?? (await defaultRunId(out, sameness(request)));
     const place = { runId, dataset, predictions: input.predictionFiles };
     const { done } = runBatch(
       { ...request, ...(out === undefined ? {} : { results: { out, ...place } }) },

@@ -1,9 +1,8 @@
-import { Option } from 'commander';
+import type { StudyReport } from '../study/studyReportSchema';
 import { HumanError } from '../domain/work';
-import type { Grading } from '../study/document';
-import type { InstanceFacts, RunData } from '../study/entry';
+import type { Grading, InstanceFacts, RunData } from '../study/entry';
 import { publishedRows } from '../study/published';
-import { studyReport, type StudyReport } from '../study/report';
+import { studyReport } from '../study/report';
 import type { RepairRun } from '../study/resolution/judgedRepair';
 import { repairResultsOf } from '../study/resolution/repairRates';
 import { readJudgedRuns } from '../results/judged/readJudgedRuns';
@@ -13,15 +12,16 @@ import { dashboardHtml } from '../study/dashboardHtml';
 import { studyDocument, studyRequest } from '../study/studyDocument';
 import { readRepairResults } from '../study/repairResults';
 import { reportCsv, reportJson, reportMarkdown, reportText } from '../study/reportText';
-import { EXIT, openDatasetOption, type CommandContext } from './context';
+import { type CommandContext, EXIT, openDatasetOption } from './context';
 import { list } from './options/optionValues';
 import {
+  type SelectingOptions,
   selectedInstances,
   withSelectingOptions,
-  type SelectingOptions,
 } from './options/selectingOptions';
 import { storageOption, writeOut } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
+import { Option } from 'commander';
 
 const reportFormats = ['table', 'json', 'markdown', 'csv', 'html'] as const;
 type ReportFormat = (typeof reportFormats)[number];

@@ -1,17 +1,19 @@
+import type { Summary } from '../study/studyReportSchema';
 import { compareWith } from '../study/compare';
 import type { StudyDocument } from '../study/document';
-import type { Grading } from '../study/grading';
+import type { Grading } from '../study/entry';
 import { denominatorText } from '../study/denominator';
 import { number } from '../study/numbers';
 import { methodsOf } from '../study/methods';
 import { publishedRows } from '../study/published';
-import { summariseMethod, type Summary } from '../study/summary';
-import { choice, element, show, type ChoiceField } from './elements';
-import { PlotCard, type DrawnPlot } from './plotCard';
-import { plots, type PlotHost, type PlotInput, type PlottedMethod } from './plots';
-import { drawSummaryTable, type SummaryRows } from './summaryTable';
+import { summariseMethod } from '../study/summary';
+import { type ChoiceField, choice, element, show } from './elements';
+import { type DrawnPlot, PlotCard } from './plotCard';
+import { type PlotHost, type PlotInput, type PlottedMethod, plots } from './plots';
+import type { SummaryRows } from './summaryRows';
+import { drawSummaryTable } from './summaryTable';
 
-const noMethod: DrawnPlot = { note: 'Every method is hidden.', head: [], rows: [] };
+const noMethod: DrawnPlot = { note: 'Every method is hidden.' };
 
 /** The tables and plots of the selection. Slow parts are drawn after fast ones. */
 export class Figures {

@@ -1,29 +1,28 @@
 import { findingKinds, kindsOfSeverity, trajectoryFindingKinds } from '../domain/finding';
 import type { StudyDocument } from '../study/document';
-import type { Grading } from '../study/grading';
+import type { Grading, InstanceFacts, RunEntry } from '../study/entry';
 import { entryReasons } from '../domain/verdict';
-import type { InstanceFacts, RunEntry } from '../study/entry';
 import { methodId } from '../study/methods';
-import { findingSymbol, kindWords, symbols, type CellKind } from './cellState';
+import { type CellKind, findingSymbol, kindWords, symbols } from './cellState';
 import {
+  type Column,
+  type Order,
+  type MatrixFilter,
   columnsOf,
   instancesOfRuns,
   isShown,
   ordered,
   orders,
-  type Column,
-  type Order,
-  type MatrixFilter,
 } from './columns';
 import { Details } from './details';
-import { choice, element, show, type ChoiceField } from './elements';
+import { type ChoiceField, choice, element, show } from './elements';
 import { Figures } from './figures';
 import { localFilter } from './localFilter';
 import { Matrix } from './matrix';
 import { number } from '../study/numbers';
 import { studyOrigin } from '../study/studyTitle';
 import { ProgressBars } from './progressBar';
-import { fromBytes, type ToHost, type ToPage } from './protocol';
+import { type ToHost, type ToPage, fromBytes } from './protocol';
 
 /** Milliseconds between two drawings of a growing run. */
 const gatherMilliseconds = 1000;

@@ -1,3 +1,4 @@
+import type { TextTable } from '../study/tables/tableColumn';
 import { button, element, show, wideBox, captionOf } from './elements';
 import { pngOf, svgText } from './exportPlot';
 
@@ -8,8 +9,7 @@ export interface DrawnPlot {
    */
   readonly svg?: SVGSVGElement;
   readonly note?: string;
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
+  readonly table?: TextTable;
 }
 
 /**
@@ -85,13 +85,13 @@ export class PlotCard {
   drawIfStale(): void {
     if (!this.isStale) return;
     this.isStale = false;
-    const { svg, note, head, rows } = this.draw(Math.max(320, this.place.clientWidth));
+    const { svg, note, table: figures } = this.draw(Math.max(320, this.place.clientWidth));
     const text = note !== undefined && element('p', { class: 'quiet-text' }, note);
-    const table = tableOf(this.title, head, rows);
+    const table = figures !== undefined && tableOf(this.title, figures);
     this.svg = svg;
     this.actions.hidden = svg === undefined;
     if (svg === undefined) {
-      show(this.place, text, rows.length > 0 && table);
+      show(this.place, text, table);
       return;
     }
     // The page's style sheet has these rules, since the policy forbids inline styles here.
@@ -114,11 +114,7 @@ export class PlotCard {
 
 const svgBlob = (svg: SVGSVGElement): Blob => new Blob([svgText(svg)], { type: 'image/svg+xml' });
 
-function tableOf(
-  caption: string,
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-): HTMLElement {
+function tableOf(caption: string, { rows: [head = [], ...rows] }: TextTable): HTMLElement {
   return wideBox(
     element(
       'table',

@@ -1,44 +1,18 @@
-import {
-  findingKinds,
-  findingSentences,
-  trajectoryFindingKinds,
-  trajectoryFindingSentences,
-} from '../domain/finding';
-import type { PublishedRow } from '../study/document';
-import type { AdjustedComparison } from '../study/compare';
 import { markedAsOracle } from '../domain/answerSeen';
+import { inPercent, number } from '../study/numbers';
 import type { Interval } from '../study/resampling';
-import {
-  deltaKeys,
-  deltaTitles,
-  shareKeys,
-  shareTitles,
-  type DeltaMean,
-  type Share,
-  type Summary,
-} from '../study/summary';
+import type { PublishedRow, Summary } from '../study/studyReportSchema';
+import { type MethodRow, nameColumn } from '../study/tables/methodColumns';
+import type { StudyTable } from '../study/tables/tableColumn';
+import { findingsTable, trajectoryFindingsTable } from '../study/tables/tables';
 import { element, show, wideBox, captionOf } from './elements';
-import { inPercent, number, pValue } from '../study/numbers';
 import {
-  comparisonSigns,
-  deltaWords,
-  shareWords,
+  type MethodColumn,
+  type SummaryRows,
+  signsOf,
   summaryCaption,
-  summarySigns,
-} from './summarySigns';
-
-export interface SummaryRows {
-  /** All methods, including hidden ones, in the order of the table. */
-  readonly methods: readonly { readonly id: string; readonly name: string }[];
-  /** Summaries of the methods that are not hidden. */
-  readonly summaries: readonly Summary[];
-  /** Id of the method with which the others are compared. */
-  readonly baseline: string | undefined;
-  readonly comparisons: readonly AdjustedComparison[];
-  readonly published: readonly PublishedRow[];
-  /** How many instances the filter keeps; undefined without a filter. */
-  readonly kept: number | undefined;
-}
+  summaryOf,
+} from './summaryRows';
 
 /**
  * Draws the paper's Tables 2 and 3 side by side, with one row for each method.
@@ -47,199 +21,125 @@ export interface SummaryRows {
  */
 export function drawSummaryTable(
   place: HTMLElement,
-  rows: SummaryRows,
+  given: SummaryRows,
   hide: (id: string, isHidden: boolean) => void,
 ): void {
-  const { methods, summaries, baseline, published } = rows;
-  const shown = new Map(summaries.map((summary) => [summary.method, summary]));
+  const { methods, summaries, published } = given;
   // Keep the focus of a person who moves through the boxes with the keyboard.
   const { activeElement } = document;
   const focused = place.contains(activeElement) ? activeElement?.getAttribute(idAttribute) : null;
-  const byId = new Map(rows.comparisons.map((each) => [each.first, each]));
-  const mutated = summaries.some(({ mutants }) => mutants !== undefined);
-  const compares = baseline !== undefined && summaries.length > 1;
-  const heads = headsOf(compares ? (shown.get(baseline)?.name ?? '') : undefined, mutated);
+  const { columns, rows } = summaryOf(given);
   show(
     place,
     wideBox(
       element(
         'table',
         { class: 'summary' },
-        captionOf(summaryCaption(rows.kept)),
-        headOfMethods(heads),
+        captionOf(summaryCaption(given.kept)),
+        headOfMethods(columns),
         element(
           'tbody',
           {},
           ...methods.map(({ id, name }) => {
-            const summary = shown.get(id);
-            const box = boxOf(id, name, summary !== undefined, hide);
-            return summary === undefined
-              ? hiddenRow(box, heads.length)
-              : rowOf(
-                  summary,
-                  box,
-                  id === baseline ? 'baseline' : (byId.get(id) ?? 'not known yet'),
-                  { compares, mutated },
-                );
+            const row = rows.get(id);
+            const box = boxOf(id, name, row !== undefined, hide);
+            return row === undefined
+              ? hiddenRow(box, columns.length)
+              : element('tr', {}, nameCell(row, box), ...columns.map((each) => cellOf(each, row)));
           }),
         ),
-        published.length > 0 && publishedRows(published, heads.length),
+        published.length > 0 && publishedRows(published, columns),
       ),
     ),
-    signs(compares),
-    findingsTable(summaries),
-    trajectoryFindingsTable(summaries),
+    signs(columns),
+    findings(summaries),
+    countsTable(trajectoryFindingsTable(summaries)),
   );
   const boxes = [...place.querySelectorAll<HTMLElement>(`[${idAttribute}]`)];
   if (focused !== null) boxes.find((box) => box.getAttribute(idAttribute) === focused)?.focus();
 }
 
-/**
- * The heads of the columns after the method.
- *
- * @param comparedWith name of the baseline; undefined if the table compares no methods
- * @param mutated whether candidates of any method were tried on mutants
- */
-const headsOf = (comparedWith: string | undefined, mutated: boolean): readonly ColumnHead[] => [
-  ['evaluated', 'instances that could be evaluated, of all selected ones'],
-  ...shareKeys.map((key) => [shareTitles[key], shareWords[key]] as const),
-  ...deltaKeys.map((key) => [deltaTitles[key], deltaWords[key]] as const),
-  ...(mutated ? [mutantsHead] : []),
-  ['resolved', 'harness grading, as published numbers are'],
-  ...(comparedWith === undefined
-    ? []
-    : ([
-        ['S differs', `from ${comparedWith}: exact McNemar test, Holm-corrected`],
-        ['ΔC differs', 'paired permutation test, Holm-corrected'],
-      ] as const)),
-];
-
-const mutantsHead: ColumnHead = [
-  'mutants killed',
-  'of all faults made in lines that X* adds, over the candidates that were tried on them',
-];
-
-type ColumnHead = readonly [text: string, title: string];
-
-/** What the signs of the table stand for, below it. */
-const signs = (compares: boolean): HTMLElement =>
+const signs = (columns: readonly MethodColumn[]): HTMLElement =>
   element(
     'ul',
     { class: 'signs quiet-text', 'aria-label': 'Signs of the summary' },
-    ...[...summarySigns, ...(compares ? comparisonSigns : [])].map(([sign, meaning]) =>
+    ...signsOf(columns).map(([sign, meaning]) =>
       element('li', {}, element('b', {}, sign), ` ${meaning}`),
     ),
   );
 
 /** The head of a table with a row for each method. */
-const headOfMethods = (heads: readonly ColumnHead[]): HTMLElement =>
+const headOfMethods = (columns: readonly MethodColumn[]): HTMLElement =>
   element(
     'thead',
     {},
     element(
       'tr',
       {},
-      element('th', { scope: 'col' }, 'Method'),
-      ...heads.map(([text, title]) => element('th', { scope: 'col', title }, text)),
+      ...[nameColumn, ...columns].map(({ head, help }) =>
+        element('th', { scope: 'col', title: help }, head),
+      ),
     ),
   );
 
-/**
- * How many candidates of each method have findings, with the kinds that occur; false where no run
- * looked for any.
- */
-function findingsTable(summaries: readonly Summary[]): HTMLElement | false {
+/** A figure; below it what is small, and the interval in a line of its own. */
+function cellOf(column: MethodColumn, row: MethodRow): HTMLElement {
+  const cell = column.page(row);
+  const { text, small, hover } = cell;
+  return element(
+    'td',
+    { class: column.id.replace(/\W+/g, '-'), title: hover },
+    text,
+    'interval' in cell && intervalOf(cell.interval),
+    small !== undefined && element('span', { class: 'interval' }, small),
+  );
+}
+
+/** How many candidates of each method have findings; false where no run looked for any. */
+function findings(summaries: readonly Summary[]): HTMLElement | false {
+  const table = findingsTable(summaries);
   const looked = summaries.filter(({ findings: { of, others } }) => of + others > 0);
-  if (looked.length === 0) return false;
-  const found = looked.filter(({ findings: { any, others } }) => any + others > 0);
-  if (found.length === 0) {
-    const of = looked.reduce((sum, { findings }) => sum + findings.of, 0);
-    return element(
+  if (looked.some(({ findings: { any, others } }) => any + others > 0)) return countsTable(table);
+  const of = looked.reduce((sum, { findings: counts }) => sum + counts.of, 0);
+  return (
+    looked.length > 0 &&
+    element(
       'p',
       { class: 'quiet-text' },
       of === 1
         ? 'No findings in the one candidate with an F→P test.'
         : `No findings in the ${number(of)} candidates with at least one F→P test.`,
-    );
-  }
-  const kinds = findingKinds.filter((kind) => found.some(({ findings }) => findings.kinds[kind]));
-  const heads: readonly ColumnHead[] = [
-    ['with F→P', 'candidates with at least one F→P test: the denominator of the other numbers'],
-    ...kinds.map((kind) => [kind, findingSentences[kind]] as const),
-    ['any finding', 'candidates with at least one finding'],
-    ['S with a finding', 'successes that have a finding'],
-  ];
-  return countsTable(
-    'Findings: what looks wrong about verdicts, candidates with at least one F→P test',
-    heads,
-    looked.map(({ name, findings }) => [
-      name,
-      [findings.of, findings.others === 0 ? '' : `${findings.others} others have findings too`],
-      ...kinds.map((kind) => [findings.kinds[kind], `of ${findings.of}`] as const),
-      [findings.any, `of ${findings.of}`],
-      [findings.successesWith, `of ${findings.successes} successes`],
-    ]),
+    )
   );
 }
 
-/** How many trajectories of each method look like cheating; false where none does. */
-function trajectoryFindingsTable(summaries: readonly Summary[]): HTMLElement | false {
-  const searched = summaries.flatMap(({ name, trajectoryFindings: found }) =>
-    found === undefined ? [] : [{ name, found }],
-  );
-  if (!searched.some(({ found }) => found.any + found.notesOnly > 0)) return false;
-  const kinds = trajectoryFindingKinds.filter((kind) =>
-    searched.some(({ found }) => found.kinds[kind]),
-  );
-  return countsTable(
-    'Findings in trajectories: what looks like cheating, candidates',
-    [
-      ['with a trajectory', 'candidates whose trajectory was searched'],
-      ...kinds.map((kind) => [kind, trajectoryFindingSentences[kind]] as const),
-      ['any warning', 'candidates with at least one warning'],
-      ['S with a warning', 'successes whose trajectory has a warning'],
-      ['notes only', 'candidates with notes and no warning'],
-    ],
-    searched.map(({ name, found }) => [
-      name,
-      [found.of, ''],
-      ...kinds.map((kind) => [found.kinds[kind], `of ${found.of}`] as const),
-      [found.any, `of ${found.of}`],
-      [found.successesWith, `of ${found.successes} successes`],
-      [found.notesOnly, `of ${found.of}`],
-    ]),
-  );
-}
-
-/** A method, and its counts, each with what the pointer shows. */
-type CountsRow = readonly [name: string, ...counts: (readonly [count: number, title: string])[]];
-
-/** A table of counts with a row for each method. */
-const countsTable = (
-  caption: string,
-  heads: readonly ColumnHead[],
-  rows: readonly CountsRow[],
-): HTMLElement =>
-  wideBox(
-    element(
-      'table',
-      { class: 'summary findings' },
-      captionOf(caption),
-      headOfMethods(heads),
+/** A table of counts with a row for each method; false where it has no row. */
+function countsTable({ title, columns, rows }: StudyTable<MethodRow>): HTMLElement | false {
+  const [name = nameColumn, ...counts] = columns.filter(({ isShown }) => isShown(rows));
+  return (
+    rows.length > 0 &&
+    wideBox(
       element(
-        'tbody',
-        {},
-        ...rows.map(([name, ...counts]) =>
-          element(
-            'tr',
-            {},
-            element('th', { scope: 'row' }, name),
-            ...counts.map(([count, title]) => element('td', { title }, String(count))),
+        'table',
+        { class: 'summary findings' },
+        captionOf(title),
+        headOfMethods(counts),
+        element(
+          'tbody',
+          {},
+          ...rows.map((row) =>
+            element(
+              'tr',
+              {},
+              element('th', { scope: 'row' }, name.text(row)),
+              ...counts.map((each) => cellOf(each, row)),
+            ),
           ),
         ),
       ),
-    ),
+    )
   );
+}
 
 const idAttribute = 'data-method';
 
@@ -270,81 +170,21 @@ const hiddenRow = (box: HTMLElement, width: number): HTMLElement =>
     element('td', { colspan: String(width) }, 'hidden'),
   );
 
-/** A cell of a difference to the baseline, with its p-value. */
-type DifferenceCell = readonly [difference: string, p?: string];
-
-/** The differences of S and ΔC; they are computed after the table is drawn. */
-function differencesOf(
-  comparison: AdjustedComparison | 'baseline' | 'not known yet',
-  instances: number,
-): readonly DifferenceCell[] {
-  if (comparison === 'baseline') return [['baseline'], ['']];
-  if (instances === 0) return [['–'], ['–']];
-  if (comparison === 'not known yet') return [['…'], ['…']];
-  const { shares, delta, adjusted } = comparison;
-  return [
-    [signed(shares.success.difference), pValue(adjusted.success)],
-    adjusted.delta === undefined || delta.difference === undefined
-      ? ['–']
-      : [signed(delta.difference), pValue(adjusted.delta)],
-  ];
-}
-
-function rowOf(
-  summary: Summary,
-  box: HTMLElement,
-  comparison: AdjustedComparison | 'baseline' | 'not known yet',
-  { compares, mutated }: { readonly compares: boolean; readonly mutated: boolean },
-): HTMLElement {
-  const differences = compares ? differencesOf(comparison, summary.selected) : [];
+/** The name of a measured method, with what is special about it. */
+function nameCell(row: MethodRow, box: HTMLElement): HTMLElement {
+  const { grading, answerSeen } = 'summary' in row ? row.summary : {};
   return element(
-    'tr',
-    {},
-    element(
-      'th',
-      { scope: 'row' },
-      box,
-      summary.grading === 'harness' && element('span', { class: 'tag' }, 'harness grading'),
-      summary.answerSeen !== undefined && answerSeenTag(summary.answerSeen),
-    ),
-    element(
-      'td',
-      { class: 'words', title: summary.notEvaluated.map(reasonWords).join('\n') },
-      `${summary.evaluated} of ${summary.selected}`,
-    ),
-    ...shareKeys.map((key) => shareCell(summary[key])),
-    ...deltaKeys.map((key) => meanCell(summary[key])),
-    ...(mutated ? [mutantsCell(summary)] : []),
-    element(
-      'td',
-      {},
-      summary.resolved === undefined
-        ? '–'
-        : inPercent(summary.resolved.count / summary.resolved.of),
-      summary.differing > 0 &&
-        element('span', { class: 'interval' }, `${summary.differing} differ`),
-    ),
-    ...differences.map(([difference, p]) =>
-      element(
-        'td',
-        { class: 'difference' },
-        difference,
-        p !== undefined && element('span', { class: 'interval' }, p),
-      ),
-    ),
+    'th',
+    { scope: 'row' },
+    box,
+    grading === 'harness' && element('span', { class: 'tag' }, 'harness grading'),
+    answerSeen !== undefined && answerSeenTag(answerSeen),
   );
 }
 
 /** Beside the name of a method that is known to look at the answer: what it sees. */
 const answerSeenTag = (why: string): HTMLElement =>
   element('span', { class: 'tag' }, `known to look at the answer: ${why}`);
-
-const reasonWords = ({ reason, instances }: Summary['notEvaluated'][number]): string =>
-  `${instances.length} ${reason}`;
-
-function shareCell({ count, of, interval: range }: Share): HTMLElement {
-  return figureCell(of === 0 ? undefined : count / of, range, `${count} of ${of}`);
-}
 
 /** An interval in one line: without brackets, and in whole percent where the window is narrow. */
 function intervalOf(range: Interval | undefined): HTMLElement {
@@ -358,35 +198,10 @@ function intervalOf(range: Interval | undefined): HTMLElement {
   );
 }
 
-function meanCell({ mean, of, interval: range }: DeltaMean): HTMLElement {
-  return figureCell(mean, range, `over ${of} instances`);
-}
-
-function figureCell(
-  value: number | undefined,
-  range: Interval | undefined,
-  title: string,
+function publishedRows(
+  published: readonly PublishedRow[],
+  columns: readonly MethodColumn[],
 ): HTMLElement {
-  return element('td', { title }, inPercent(value), intervalOf(range));
-}
-
-/** The share of the mutants that are killed, and how many candidates were tried on them. */
-function mutantsCell({ mutants, selected }: Summary): HTMLElement {
-  if (mutants === undefined || mutants.all === 0) return element('td', {}, '–');
-  const { killed, all, of } = mutants;
-  return element(
-    'td',
-    { title: `over ${of} of ${selected} instances` },
-    inPercent(killed / all),
-    element('span', { class: 'interval' }, `${killed} of ${all}`),
-  );
-}
-
-const signed = (difference: number): string =>
-  `${difference > 0 ? '+' : difference < 0 ? '−' : '±'}${inPercent(Math.abs(difference))}`;
-
-function publishedRows(published: readonly PublishedRow[], width: number): HTMLElement {
-  const value = (share: number | undefined): HTMLElement => element('td', {}, inPercent(share));
   return element(
     'tbody',
     { class: 'published' },
@@ -395,7 +210,7 @@ function publishedRows(published: readonly PublishedRow[], width: number): HTMLE
       {},
       element(
         'th',
-        { colspan: String(width + 1), scope: 'colgroup' },
+        { colspan: String(columns.length + 1), scope: 'colgroup' },
         'Published, for comparison: not computed here, and on other instances',
       ),
     ),
@@ -414,12 +229,7 @@ function publishedRows(published: readonly PublishedRow[], width: number): HTMLE
           ),
           row.answerSeen !== undefined && answerSeenTag(row.answerSeen),
         ),
-        element('td', {}, `– of ${row.selected}`),
-        ...shareKeys.map((key) => value(row[key])),
-        ...deltaKeys.map((key) => value(row[key])),
-        ...Array.from({ length: width - 1 - shareKeys.length - deltaKeys.length }, () =>
-          element('td', {}, '–'),
-        ),
+        ...columns.map((each) => cellOf(each, { published: row })),
       ),
     ),
   );

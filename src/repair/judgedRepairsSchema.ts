@@ -2,8 +2,9 @@ import { z } from 'zod';
 import packageJson from '../../package.json';
 import { repairRates } from '../study/resolution/repairRates';
 import type { InstanceFacts } from '../study/entry';
-import { repairRatesSchema } from '../study/repairRatesSchema';
-import { judgedRepairSchema, judgedVersion } from '../results/judged/judgedRepairSchema';
+import { judgedRepairSchema } from '../study/resolution/judgedRepairSchema';
+import { repairRatesSchema } from '../study/studyReportSchema';
+import { judgedVersion } from '../results/judged/judgedRepairSchema';
 import type { JudgedBatch } from './judgeRequest';
 
 const count = z.number().int().nonnegative();

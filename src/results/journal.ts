@@ -2,85 +2,21 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { parseForeignJson } from '../files/json';
 import { HumanError, messageOf, systemCode } from '../domain/work';
-import { entryReasons } from '../domain/verdict';
-import type { RunEntry } from '../study/entry';
-import { survivingStatuses } from '../mutation/mutant';
-import { findingReportSchema, trajectoryFindingSchema } from './reportSchema';
+import type { Immutable } from '../study/immutable';
+import { entrySchema } from '../study/entrySchema';
+import type { RunEntry } from '../study/entrySchema';
 import { openLineJournal, wholeLines } from '../files/lineJournal';
 import { readPlainText } from '../files/plainFile';
 
-const fraction = z.object({ covered: z.number(), executable: z.number() });
-const count = z.number().int().nonnegative();
-
-/** The shape of a line of `entries.jsonl` of a run over tests. */
-export const journalLine = z.object({
-  instance: z.string(),
-  model: z.string(),
-  sample: z.number().int().positive(),
-  reason: z.enum(entryReasons),
-  explanation: z.string(),
-  evaluated: z.boolean(),
-  wellFormed: z.boolean(),
-  success: z.boolean(),
-  failToPass: count,
-  failToFail: count,
-  passToPass: count,
-  passToFail: count,
-  failToAny: count,
-  anyToFail: count,
-  delta: fraction.exactOptional(),
-  goldenDelta: fraction.exactOptional(),
-  mutants: z.object({ killed: count, all: count }).exactOptional(),
-  survivors: z
-    .array(
-      z.object({
-        path: z.string(),
-        line: z.number().int(),
-        operator: z.string(),
-        before: z.string(),
-        after: z.string(),
-        status: z.enum(survivingStatuses),
-      }),
-    )
-    .exactOptional(),
-  harness: z
-    .object({
-      resolved: z.boolean(),
-      addedFailToPass: count,
-      coverage: z.number().nullable().exactOptional(),
-      coverageDelta: z.number().nullable(),
-    })
-    .exactOptional(),
-  difference: z.string().exactOptional(),
-  findings: z.array(findingReportSchema).exactOptional(),
-  trajectoryFindings: z.array(trajectoryFindingSchema).exactOptional(),
-  seconds: z.number().nonnegative(),
-  cost: z
-    .object({
-      dollars: z.number().exactOptional(),
-      inputTokens: z.number().exactOptional(),
-      outputTokens: z.number().exactOptional(),
-      seconds: z.number().exactOptional(),
-    })
-    .exactOptional(),
-  oracle: z.literal(true).exactOptional(),
-  /** Digest of all that the entry depends on. */
+/** A finished candidate, as a line of `entries.jsonl` of a run over tests keeps it. */
+export const journalLine = entrySchema.extend({
+  /** Digest of all that the entry depends on: entries with equal keys are equal. */
   key: z.string(),
   /** ISO 8601. */
   finished: z.string(),
-  /** Path of its report below the results folder, with slashes. */
   report: z.string(),
 });
-
-/** A finished candidate, as a line of `entries.jsonl` keeps it. */
-export interface JournalLine extends RunEntry {
-  /** Digest of all that the entry depends on: entries with equal keys are equal. */
-  readonly key: string;
-  /** ISO 8601. */
-  readonly finished: string;
-  /** Path of its report below the results folder, with slashes. */
-  readonly report: string;
-}
+export type JournalLine = Immutable<z.infer<typeof journalLine>>;
 
 interface Journal<Line = JournalLine> {
   /** The last line of each candidate, in the order in which candidates first finished. */

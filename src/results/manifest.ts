@@ -4,19 +4,13 @@ import { parseForeignJson } from '../files/json';
 import type { Instance } from '../domain/instance';
 import { HumanError, messageOf, systemCode } from '../domain/work';
 import { denominatorKinds } from '../study/denominator';
-import type { InstanceFacts } from '../study/entry';
+import { instanceFactsSchema } from '../study/entrySchema';
+import type { InstanceFacts } from '../study/entrySchema';
 import { writeResult } from './writeResult';
 import { readPlainText } from '../files/plainFile';
 
 /** Raised when a key of `run.json` or of a line of the journal changes its meaning. */
 export const manifestVersion = 1;
-
-const instanceFacts = z.object({
-  id: z.string(),
-  repo: z.string(),
-  created: z.string(),
-  issueLength: z.number().int().nonnegative(),
-});
 
 const runManifest = z.object({
   version: z.literal(manifestVersion),
@@ -34,7 +28,7 @@ const runManifest = z.object({
   /** A description such as `local engine, CPython 3.11.7, pytest 8.3.5`. */
   engine: z.string(),
   /** All selected instances: the denominator of rates. */
-  instances: z.array(instanceFacts).readonly(),
+  instances: z.array(instanceFactsSchema).readonly(),
   /** How a person chose them; absent where options or code named them. */
   denominator: z
     .object({ of: z.enum(denominatorKinds), dataset: z.number().int().nonnegative() })
@@ -54,7 +48,7 @@ const runManifest = z.object({
       number: z.number().int().positive(),
       count: z.number().int().positive(),
       run: z.object({
-        instances: z.array(instanceFacts).readonly(),
+        instances: z.array(instanceFactsSchema).readonly(),
         models: z.array(z.string()).readonly(),
         candidates: z.number().int().nonnegative(),
       }),

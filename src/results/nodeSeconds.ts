@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { openLineJournal, wholeLines, type LineJournal } from '../files/lineJournal';
+import { type LineJournal, openLineJournal, wholeLines } from '../files/lineJournal';
 import { writeWholeFile } from '../files/wholeFile';
 import { systemCode } from '../domain/work';
-import type { MadeOnNodes, NodeSeconds } from '../study/nodeUse';
+import type { MadeOnNodes, NodeSeconds } from '../study/entry';
 import { readPlainText } from '../files/plainFile';
 
 /** What one command used so far. */
 const usedLine = z.object({
   /** ISO 8601. */
   ended: z.string(),
-  /** Says which lines are of one command, of which the last one counts. Older lines have none. */
-  command: z.string().optional(),
+  /** Says which lines are of one command, of which the last one counts. */
+  command: z.string(),
   nodes: z.record(z.string(), z.number().nonnegative()),
 });
 
@@ -23,7 +23,7 @@ export const nodesOfPredictions = (file: string): string => `${file}.nodes.jsonl
 export const nodesOfRun = (folder: string): string => join(folder, 'nodes.jsonl');
 
 /** Milliseconds between two records; a killed command loses what its sandboxes used since. */
-const usualInterval = 10_000;
+const defaultInterval = 10_000;
 
 /**
  * Records what the sandboxes of one command use, until `end`.
@@ -42,7 +42,7 @@ export class NodeSecondsJournal {
   constructor(
     private readonly path: string,
     private readonly nodeSeconds: () => NodeSeconds,
-    interval = usualInterval,
+    interval = defaultInterval,
   ) {
     // A disk that is full now may have room later, and the end says what is wrong.
     this.timer = setInterval(() => {
@@ -90,9 +90,9 @@ export class NodeSecondsJournal {
  */
 export async function readNodeSeconds(path: string): Promise<NodeSeconds | undefined> {
   const commands = new Map<string, NodeSeconds>();
-  for (const [at, line] of (await linesIn(path)).entries()) {
-    const { command, nodes } = usedOf(line);
-    commands.set(command ?? `line ${at}`, nodes);
+  for (const line of await linesIn(path)) {
+    const used = usedOf(line);
+    if (used !== undefined) commands.set(used.command, used.nodes);
   }
   const all: Record<string, number> = {};
   for (const nodes of commands.values()) {
@@ -140,10 +140,11 @@ async function linesIn(path: string): Promise<string[]> {
   }
 }
 
-function usedOf(line: string): Pick<z.infer<typeof usedLine>, 'command' | 'nodes'> {
+/** Undefined for a damaged line. */
+function usedOf(line: string): z.infer<typeof usedLine> | undefined {
   try {
     return usedLine.parse(JSON.parse(line));
   } catch {
-    return { nodes: {} };
+    return undefined;
   }
 }

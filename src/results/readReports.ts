@@ -5,10 +5,9 @@ import { parseForeignJson } from '../files/json';
 import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
 import { messageOf, throwIfAborted, systemCode } from '../domain/work';
 import type { EntryReason } from '../domain/verdict';
-import { nothingKnown, type RunEntry } from '../study/entry';
+import { type RunEntry, nothingKnown } from '../study/entry';
 import { mutantFigures } from './entry';
-import { withoutAnswerNumbers } from './withoutAnswerNumbers';
-import { readableReportSchema, type ReadableReport } from './reportSchema';
+import { type ReadableReport, readableReportSchema } from './reportSchema';
 import { readPlainText } from '../files/plainFile';
 
 /** Entries of a folder of reports, and the problems of unreadable files. */
@@ -66,7 +65,8 @@ export async function readModelReports(
 ): Promise<ReportEntries> {
   const problems: string[] = [];
   const places = (await folders(folder, problems)).map((instance): ReportPlace => ({
-    ...{ model, instance },
+    model,
+    instance,
     path: `${instance}/report.json`,
   }));
   const read = await readPlaces(places, { folder, prefix, signal });
@@ -116,9 +116,7 @@ async function readPlaces(
       });
     }
   }
-  const all = own.length;
-  const entries = [...withoutAnswerNumbers(own, { most: all, candidates: all }), ...foreign];
-  return { entries, strict, problems };
+  return { entries: [...own, ...foreign], strict, problems };
 }
 
 async function folders(path: string, problems: string[]): Promise<string[]> {
@@ -213,18 +211,11 @@ function entryOfReport(instance: string, folder: string, of: ReadableReport): Ru
     anyToFail: strict.any_to_fail.length,
     ...(strict.change_coverage ? { delta: strict.change_coverage } : {}),
     ...(strict.golden_change_coverage ? { goldenDelta: strict.golden_change_coverage } : {}),
-    ...mutantsOfReport(of.mutants),
+    ...(of.mutants && mutantFigures(of.mutants.list)),
     ...(harness === undefined ? {} : { harness }),
     ...(of.gradings_differ ? { difference: of.gradings_differ } : {}),
-    ...(strict.findings === undefined ? {} : { findings: shortFindings(strict.findings) }),
+    findings: shortFindings(strict.findings),
   };
-}
-
-/** Earlier versions list no mutants. */
-function mutantsOfReport(mutants: ReadableReport['mutants']): ReturnType<typeof mutantFigures> {
-  if (!mutants) return {};
-  const { killed, all, list } = mutants;
-  return list === undefined ? { mutants: { killed, all } } : mutantFigures(list);
 }
 
 /** Undefined where harness grading is not available, since its keys cannot express that. */

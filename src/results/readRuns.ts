@@ -2,11 +2,10 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, throwIfAborted, systemCode, shardText } from '../domain/work';
 import type { InstanceFacts, RunData, RunEntry } from '../study/entry';
-import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readJournal } from './journal';
 import { judgedFolderName } from './judged/judgedRepairSchema';
 import { isJudgedFolder } from './judged/readJudgedRuns';
-import { readManifest, type RunManifest } from './manifest';
+import { type RunManifest, readManifest } from './manifest';
 import { nodesOfRun, readMadeOnNodes, readNodeSeconds } from './nodeSeconds';
 import { listReadable } from './published/listedFolder';
 import { publishedFolder } from './published/publishedFolder';
@@ -183,7 +182,6 @@ async function ourRun({ folder, results }: Place): Promise<RunsRead> {
     const selected = new Set(manifest.instances.map((instance) => instance.id));
     const { candidates, models } = manifest;
     const nodeSeconds = await readNodeSeconds(nodesOfRun(folder));
-    const most = models.length * selected.size;
     const entries = lines.map(({ key: _key, finished: _finished, ...entry }): RunEntry => entry);
     const foreign = lines.filter((line) => !selected.has(line.instance)).length;
     const run: RunData = {
@@ -191,7 +189,7 @@ async function ourRun({ folder, results }: Place): Promise<RunsRead> {
       place: folder,
       instances: manifest.instances,
       ...(manifest.denominator === undefined ? {} : { denominator: manifest.denominator }),
-      entries: withoutAnswerNumbers(entries, { most, candidates }),
+      entries,
       models,
       ...(lines.length < candidates ? { unfinished: true } : {}),
       folder: results,

@@ -1,23 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import packageJson from '../../package.json';
-import { lineStates, type ChangeCoverage } from '../domain/changeCoverage';
+import { type ChangeCoverage, lineStates } from '../domain/changeCoverage';
 import { harnessUnapplied } from '../domain/harness';
 import {
+  type MutantResults,
   killedByReproducing,
   killedOf,
   mutantStatuses,
-  type MutantResults,
 } from '../mutation/mutant';
 import type { TestResult } from '../domain/outcome';
-import { rates, type Rates } from '../study/rates';
-import { entryReasons, type EntryReason } from '../domain/verdict';
-import { sampleName, nothingKnown, type RunEntry } from '../study/entry';
+import { type Rates, rates } from '../study/rates';
+import { type EntryReason, entryReasons } from '../domain/verdict';
+import { type RunEntry, sampleName, nothingKnown } from '../study/entry';
 import type { Environment } from '../engine/engine';
-import { entryOf, type BatchEntry } from './entry';
+import { type BatchEntry, entryOf } from './entry';
 import type { CandidateResult } from '../evaluation/candidateResult';
 import type { TestRun } from '../evaluation/testRun';
-import { reportFileSchema, reportVersion, type Report } from './reportSchema';
+import { type Report, reportFileSchema, reportVersion } from './reportSchema';
 import { modelFolderName, modelFolder, reportPath } from './runFolder';
 import { writeLogs } from './writeLogs';
 import { writeResult } from './writeResult';
@@ -176,12 +176,11 @@ function runBlock(run: TestRun | undefined): RunBlock {
 
 /**
  * The report at a path, if it belongs to the candidate; undefined where none exists, or where it is
- * damaged. The report may have been written under another sample number; the entry's number is
- * valid.
+ * damaged.
  */
 export async function readReport(
   path: string,
-  of: Pick<RunEntry, 'instance' | 'model' | 'sample' | 'reason'>,
+  of: Pick<RunEntry, 'instance' | 'model' | 'reason'>,
 ): Promise<Report | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -192,9 +191,9 @@ export async function readReport(
     return undefined;
   }
   const report = reportFileSchema.safeParse(value).data?.[of.instance];
-  if (report?.model_name_or_path !== of.model || report.reason !== of.reason) return undefined;
-  const { sample: _sample, ...rest } = report;
-  return of.sample === 1 ? rest : { ...rest, sample: of.sample };
+  return report?.model_name_or_path === of.model && report.reason === of.reason
+    ? report
+    : undefined;
 }
 
 /**

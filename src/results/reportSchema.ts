@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { changeKinds, lineStates } from '../domain/changeCoverage';
-import { findingKinds, findingSeverities, trajectoryFindingKinds } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
+import { findingSchema, trajectoryFindingSchema } from '../study/entrySchema';
 import { mutantStatuses } from '../mutation/mutant';
 import { outcomes } from '../domain/outcome';
 import { entryReasons } from '../domain/verdict';
@@ -38,21 +38,6 @@ export const harnessReportSchema = z.object({
   tests_pred: transitionLists.exactOptional(),
   tests_gold: transitionLists.exactOptional(),
 }) satisfies z.ZodType<HarnessReport>;
-
-export const findingReportSchema = z.object({
-  kind: z.enum(findingKinds),
-  evidence: z.array(z.string()).describe('What was seen, and where, a sentence each'),
-});
-
-export const trajectoryFindingSchema = z.object({
-  kind: z.enum(trajectoryFindingKinds),
-  severity: z
-    .enum(findingSeverities)
-    .describe('`warning`: could have given the answer away; `note`: usual work'),
-  step: count.describe('Number of the step from 1 on; 0 for the submission'),
-  text: z.string().describe('What was found, on one line'),
-  why: z.string().exactOptional(),
-});
 
 const outcome = z.object({
   outcome: z.enum(outcomes),
@@ -109,11 +94,8 @@ const strict = z
       .describe('ΔC; null where golden or base tests could not be run to their end'),
     golden_change_coverage: z.object(fraction).nullable().describe('ΔC of T* itself'),
     findings: z
-      .array(findingReportSchema)
-      .exactOptional()
-      .describe(
-        'Reasons to doubt how the verdict was reached, for a person to judge; absent in older reports',
-      ),
+      .array(findingSchema)
+      .describe('Reasons to doubt how the verdict was reached, for a person to judge'),
   })
   .describe('The definitions of the SWT-Bench paper, section 3');
 
@@ -230,7 +212,7 @@ const readTransitions = transitionLists.omit({ UNMATCHED: true }).nullish();
 const readFraction = z.object(fraction).pick({ covered: true, executable: true }).nullish();
 
 /**
- * What a study reads of a `report.json` of this program or of the reference harness, in any version. The
+ * What a study reads of a `report.json` of this program or of the reference harness. The
  * keys are those of {@link reportSchema}; most may be absent or null. Other keys pass.
  */
 export const readableReportSchema = z
@@ -253,10 +235,7 @@ export const readableReportSchema = z
     seconds: shape.seconds,
     gradings_differ: shape.gradings_differ,
     trajectory_findings: shape.trajectory_findings,
-    mutants: mutants
-      .pick({ killed: true, all: true, list: true })
-      .partial({ list: true })
-      .nullish(),
+    mutants: mutants.pick({ list: true }).nullish(),
     strict: z
       .looseObject({
         success: ofStrict.success,

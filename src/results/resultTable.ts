@@ -12,55 +12,84 @@ export interface ResultLine {
   readonly instance: string;
   /** The model, with its sample where there are several. */
   readonly name: string;
+  /** One for each of the columns. */
   readonly cells: readonly string[];
-  /** Mutants that it kills; absent where it was tried on none. */
-  readonly mutants?: string;
   /** Why its tests could not run, and what to do; absent where they ran. */
   readonly unrunnable?: string;
 }
 
+/** A column of the table of results, written once. */
+interface ResultColumn {
+  readonly head: string;
+  /** Empty for a candidate without a grade, unless `ungraded` is there. */
+  readonly cell: (report: Report, strict: NonNullable<Report['strict']>) => string;
+  readonly ungraded?: (report: Report) => string;
+  /** Whether the table has the column, by its cells. */
+  readonly isShown?: (cells: readonly string[]) => boolean;
+}
+
+const nameOf = ({ model_name_or_path: model, sample = 1, oracle }: Report): string =>
+  sampleName({ model, sample, ...(oracle === true && { oracle }) });
+
+/** The outcomes of the candidate's own tests on a side. */
+const outcomesOn =
+  (side: Side): ResultColumn['cell'] =>
+  (_, { candidate_tests, tests }) => {
+    const own = new Set(candidate_tests);
+    const mine = tests.filter((each) => own.has(functionOf(each.test)));
+    return mine.length === 0 ? '–' : countOutcomes(mine.map((each) => each[side].outcome));
+  };
+
+const columns: readonly ResultColumn[] = [
+  {
+    head: 'Instance',
+    cell: ({ instance_id: id }) => id,
+    ungraded: ({ instance_id: id }) => id,
+    isShown: (cells) => new Set(cells).size > 1,
+  },
+  { head: 'Candidate', cell: nameOf, ungraded: nameOf },
+  {
+    head: 'Applies',
+    cell: (_, strict) => (strict.well_formed ? 'yes' : 'no'),
+    ungraded: () => '?',
+  },
+  { head: 'On R', cell: outcomesOn('base') },
+  { head: 'On R∘X*', cell: outcomesOn('fixed') },
+  {
+    head: 'Verdict',
+    cell: ({ reason }, { success, findings }) => verdictCell(success, reason, findings),
+    ungraded: ({ error, explanation }) => shortened(`not evaluated: ${error ?? explanation}`),
+  },
+  { head: 'ΔC', cell: (_, { change_coverage: coverage }) => coverageCell(coverage ?? undefined) },
+  {
+    head: 'Mutants killed',
+    cell: ({ mutants }) => (mutants === undefined ? '–' : killedInWords(mutants)),
+    ungraded: () => '–',
+    isShown: (cells) => cells.some((cell) => cell !== '–'),
+  },
+];
+
 export function resultLine(report: Report): ResultLine {
-  const instance = report.instance_id;
-  const { model_name_or_path: model, sample = 1, oracle } = report;
-  const name = sampleName({ model, sample, ...(oracle === true && { oracle }) });
   const { strict } = report;
-  if (strict === null) {
-    const why = shortened(`not evaluated: ${report.error ?? report.explanation}`);
-    return { instance, name, cells: ['?', '', '', why, ''] };
-  }
-  const own = new Set(strict.candidate_tests);
-  const mine = strict.tests.filter((each) => own.has(functionOf(each.test)));
-  const outcomes = (side: Side): string =>
-    mine.length === 0 ? '–' : countOutcomes(mine.map((each) => each[side].outcome));
   return {
-    instance,
-    name,
-    cells: [
-      strict.well_formed ? 'yes' : 'no',
-      outcomes('base'),
-      outcomes('fixed'),
-      verdictCell(strict.success, report.reason, strict.findings ?? []),
-      coverageCell(strict.change_coverage ?? undefined),
-    ],
-    ...(report.mutants === undefined ? {} : { mutants: killedInWords(report.mutants) }),
-    ...(report.reason === 'could not run' && { unrunnable: strict.explanation }),
+    instance: report.instance_id,
+    name: nameOf(report),
+    cells: columns.map(({ cell, ungraded }) =>
+      strict === null ? (ungraded?.(report) ?? '') : cell(report, strict),
+    ),
+    ...(strict !== null && report.reason === 'could not run' && { unrunnable: strict.explanation }),
   };
 }
 
 /** Results for a terminal, one line for each candidate. */
 export function resultTable(lines: readonly ResultLine[]): string {
-  const several = new Set(lines.map((line) => line.instance)).size > 1;
-  const hasMutants = lines.some(({ mutants }) => mutants !== undefined);
-  const head = [
-    ...['Candidate', 'Applies', 'On R', 'On R∘X*', 'Verdict', 'ΔC'],
-    ...(hasMutants ? ['Mutants killed'] : []),
-  ];
-  const rows = lines.map(({ instance, name, cells, mutants = '–' }) => [
-    ...(several ? [instance] : []),
-    ...[name, ...cells],
-    ...(hasMutants ? [mutants] : []),
+  const shown = columns.flatMap(({ head, isShown }, at) =>
+    isShown?.(lines.map(({ cells }) => cells[at] ?? '')) === false ? [] : [{ head, at }],
+  );
+  const table = layOut([
+    shown.map(({ head }) => head),
+    ...lines.map(({ cells }) => shown.map(({ at }) => cells[at] ?? '')),
   ]);
-  const table = layOut([several ? ['Instance', ...head] : head, ...rows]);
   return [table, ...unrunnableNotes(lines)].join('\n');
 }
 

@@ -1,48 +1,20 @@
 import {
+  type Interval,
+  type Resampling,
   meanOf,
   percentileInterval,
   resample,
   sumAt,
-  type Interval,
-  type Resampling,
 } from './resampling';
-import type { Grading } from './grading';
-import { figuresOf, gradingOf, type CandidateFigures, type EvaluatedMethod } from './methods';
+import type { Grading } from './entry';
+import { type CandidateFigures, type EvaluatedMethod, figuresOf, gradingOf } from './methods';
 import { holm, mcNemar, signFlips } from './significance';
-import { saysShare, shareKeys, type ShareKey } from './summary';
-
-/** For how many instances a property holds under both methods, under one, or under neither. */
-interface PairedShare {
-  readonly both: number;
-  readonly onlyFirst: number;
-  readonly onlySecond: number;
-  readonly neither: number;
-  /** Share of the first minus that of the second; 0 if there is no instance. */
-  readonly difference: number;
-  /** Interval of the difference, by the paired bootstrap. */
-  readonly interval?: Interval;
-  /** Exact McNemar test, two-sided. */
-  readonly p: number;
-}
+import type { AdjustedComparison } from './studyReportSchema';
+import { type ShareKey, saysShare, shareKeys } from './summary';
 
 /** Two methods on the instances that both selected. */
-interface MethodComparison {
-  /** `EvaluatedMethod.id`. */
-  readonly first: string;
-  readonly second: string;
-  /** Instances selected for both, evaluated or not. */
-  readonly instances: number;
-  readonly shares: Readonly<Record<ShareKey, PairedShare>>;
-  readonly delta: {
-    /** Instances on which ΔC of both methods is known and defined. */
-    readonly of: number;
-    /** Mean of the differences; undefined if there is no instance. */
-    readonly difference: number | undefined;
-    readonly interval?: Interval;
-    /** p of the paired permutation test, two-sided; undefined if there is no instance. */
-    readonly p: number | undefined;
-  };
-}
+type MethodComparison = Omit<AdjustedComparison, 'adjusted'>;
+type PairedShare = AdjustedComparison['shares'][ShareKey];
 
 interface ComparisonOptions {
   readonly grading?: Grading;
@@ -171,12 +143,6 @@ function bootstrap(
       return interval === undefined ? [] : [[key, interval]];
     }),
   );
-}
-
-/** A comparison with p-values that hold for all comparisons of one table together. */
-export interface AdjustedComparison extends MethodComparison {
-  /** Holm's correction over the comparisons, for S and for ΔC by itself. */
-  readonly adjusted: { readonly success: number; readonly delta: number | undefined };
 }
 
 /** Each other method against a baseline. */

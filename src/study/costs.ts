@@ -1,36 +1,7 @@
-import type { Grading } from './grading';
-import type { RunEntry } from './entry';
 import type { MakingCost } from '../domain/instance';
-import { figuresOf, gradingOf, type EvaluatedMethod } from './methods';
-
-/** The sum of a figure over the candidates that state it. */
-export interface Total {
-  readonly sum: number;
-  /** Number of candidates that state it. */
-  readonly known: number;
-  readonly mean: number;
-}
-
-/** Costs of the candidates of a method (tables 9 to 11). */
-export interface Costs {
-  /** `EvaluatedMethod.id`. */
-  readonly method: string;
-  readonly name: string;
-  /** Number of candidates counted; for the row of an oracle all samples. */
-  readonly candidates: number;
-  /** Costs of making candidates, as their predictions state them; absent if none does. */
-  readonly dollars?: Total;
-  readonly inputTokens?: Total;
-  readonly outputTokens?: Total;
-  readonly makingSeconds?: Total;
-  /** Seconds of evaluation; nearly 0 for candidates whose runs were reused. */
-  readonly evaluationSeconds?: Total;
-  /**
-   * Dollars for each success, over the instances whose candidates all state their costs. Absent if
-   * there is no such instance, or no success on one.
-   */
-  readonly dollarsPerSuccess?: number;
-}
+import type { Grading, RunEntry } from './entry';
+import type { Costs, Total } from './studyReportSchema';
+import { type EvaluatedMethod, figuresOf, gradingOf } from './methods';
 
 /** Costs of one method over the selected instances. */
 export function costsOf(method: EvaluatedMethod, grading?: Grading): Costs {

@@ -1,10 +1,6 @@
 import type { RunData } from './entry';
+import type { PublishedRow, studyVersion } from './studyReportSchema';
 import type { RepairRun } from './resolution/judgedRepair';
-
-export type { Grading } from './grading';
-
-/** Increases when a key of the document changes its meaning. */
-export const studyVersion = 1;
 
 /**
  * Everything that a report or the dashboard shows, as data: runs with their entries, and what to
@@ -55,33 +51,4 @@ export interface RepairResults {
   readonly resolved: readonly string[];
   /** Ids of all instances that the method was tried on; absent if the file does not say. */
   readonly attempted?: readonly string[];
-}
-
-/** A row of a published table or leaderboard. Shares and ΔC are from 0 to 1; absent where not published. */
-export interface PublishedRow {
-  readonly method: string;
-  /** `Lite`, `Verified` or `Full`. */
-  readonly split: string;
-  /** Instances of that split. */
-  readonly selected: number;
-  /** Name of the language model, where published. */
-  readonly model?: string;
-  /** The source: a table of the paper, or the leaderboard with its year. */
-  readonly source: string;
-  /** Set where candidates were made or chosen with the answer. */
-  readonly oracle?: true;
-  /** What the method is known to see of the answer. */
-  readonly answerSeen?: string;
-  readonly wellFormed?: number;
-  readonly success: number;
-  readonly failToAny?: number;
-  readonly failToPass?: number;
-  readonly passToPass?: number;
-  readonly deltaAll?: number;
-  readonly deltaSuccess?: number;
-  readonly deltaFailure?: number;
-  /** US dollars for all instances (Table 10). */
-  readonly dollars?: number;
-  /** Seconds per instance (Table 11). */
-  readonly seconds?: number;
 }

@@ -1,90 +1,21 @@
-import type { MakingCost } from '../domain/instance';
-import type { MadeOnNodes, NodeSeconds } from './nodeUse';
-import type { Finding, TrajectoryFinding } from '../domain/finding';
-import type { EntryReason } from '../domain/verdict';
-import type { MutantFraction, Survivor } from '../mutation/mutant';
+import type { DeltaFraction, InstanceFacts, RunEntry } from './entrySchema';
 import type { Denominator } from './denominator';
-import type { Grading } from './grading';
 import { markedAsOracle } from '../domain/answerSeen';
-import { shortDatasetName } from './shortDatasetName';
 
-/** What studies keep of an instance: the row without its patches. */
-export interface InstanceFacts {
-  readonly id: string;
-  /** `owner/name`. */
-  readonly repo: string;
-  /** ISO 8601, or empty. */
-  readonly created: string;
-  /** Characters of the issue text. */
-  readonly issueLength: number;
-}
+/** The grading behind a figure; see `domain/verdict.ts` and `domain/harness.ts`. */
+export const gradings = ['strict', 'harness'] as const;
+export type Grading = (typeof gradings)[number];
 
-/**
- * Counts of changed lines, executable by the golden patch: ΔC is `covered / executable`, undefined
- * if nothing is executable.
- */
-export interface DeltaFraction {
-  readonly covered: number;
-  readonly executable: number;
-}
+export type { DeltaFraction, InstanceFacts, RunEntry } from './entrySchema';
 
-/**
- * One candidate on one instance as runs keep it. Every table, plot and list of many instances is
- * computed from these entries. Numbers of tests are those of the strict verdict.
- */
-export interface RunEntry {
-  readonly instance: string;
-  readonly model: string;
-  /** The number of this candidate among several of one model for this instance, from 1 on. */
-  readonly sample: number;
-  readonly reason: EntryReason;
-  /** One or two sentences for a person, at most 500 characters. Untrusted: may quote tests. */
-  readonly explanation: string;
-  /** False if the candidate was not evaluated; every figure below is zero or absent then. */
-  readonly evaluated: boolean;
-  /** W. */
-  readonly wellFormed: boolean;
-  /** S, strict grading. */
-  readonly success: boolean;
-  readonly failToPass: number;
-  readonly failToFail: number;
-  readonly passToPass: number;
-  readonly passToFail: number;
-  /** F→×. */
-  readonly failToAny: number;
-  /** ×→F. */
-  readonly anyToFail: number;
-  /** ΔC of the candidate; absent if unknown. */
-  readonly delta?: DeltaFraction;
-  /** ΔC of T* itself. */
-  readonly goldenDelta?: DeltaFraction;
-  /** Mutants of X* that it kills; absent if it was not tried on any. */
-  readonly mutants?: MutantFraction;
-  /** Some of the mutants that it does not kill, with code of X*; absent if it kills all. */
-  readonly survivors?: readonly Survivor[];
-  /** Result of harness grading; absent if not available. */
-  readonly harness?: {
-    readonly resolved: boolean;
-    readonly addedFailToPass: number;
-    /** Coverage of the candidate's runs, without subtracting the base. */
-    readonly coverage?: number | null;
-    readonly coverageDelta: number | null;
-  };
-  /** The rule that makes the two gradings differ; absent if they agree. */
-  readonly difference?: string;
-  /**
-   * Findings with the first sentences of their evidence; absent if the candidate was not examined.
-   */
-  readonly findings?: readonly Finding[];
-  /** The first findings of each kind in its trajectory; absent if none is known. */
-  readonly trajectoryFindings?: readonly TrajectoryFinding[];
-  /** Wall clock of its evaluation; nearly 0 if all of its runs were reused. */
-  readonly seconds: number;
-  readonly cost?: MakingCost;
-  /** Set where making the candidate used the answer; its prediction says so. */
-  readonly oracle?: true;
-  /** Path of its `report.json`, relative to `RunData.folder`; absent if there is none. */
-  readonly report?: string;
+/** Seconds that sandboxes ran, by node of a cluster. */
+export type NodeSeconds = Readonly<Record<string, number>>;
+
+/** What the making of a predictions file used of the nodes of a cluster. */
+export interface MadeOnNodes {
+  /** The file, as it was named for the run. */
+  readonly from: string;
+  readonly seconds: NodeSeconds;
 }
 
 /** The figures of a candidate that was not evaluated. */
@@ -154,6 +85,12 @@ export interface RunData {
   readonly nodeSeconds?: NodeSeconds;
   /** What making its predictions used of nodes; absent where that is unknown. */
   readonly made?: readonly MadeOnNodes[];
+}
+
+/** The last part of a path or address, as people call a dataset. */
+export function shortDatasetName(dataset: string): string {
+  const parts = dataset.split(/[\\/]/).filter((part) => part !== '');
+  return /^(https?:\/\/|~?[\\/]|[A-Za-z]:)/.test(dataset) ? (parts.at(-1) ?? dataset) : dataset;
 }
 
 /** The run without paths of this machine, for a page. A dataset keeps its last part. */

@@ -2,19 +2,14 @@ import { quantileSorted } from 'simple-statistics';
 import type { InstanceFacts } from './entry';
 import type { EvaluatedMethod } from './methods';
 import { fisherExact, proportionsDiffer } from './significance';
-import { summariseMethod, type Summary, type SummaryOptions } from './summary';
+import type { GroupReport, StudyReport, Summary } from './studyReportSchema';
+import { type SummaryOptions, summariseMethod } from './summary';
 
-/** Instances with a common property, with a row for each method. */
-export interface Group {
-  /** Name for people. */
-  readonly label: string;
-  /** Number of instances of the group that at least one method selected. */
-  readonly instances: number;
-  /**
-   * One for each method in their order, over the instances of the group that the method selected.
-   */
-  readonly summaries: readonly Summary[];
-}
+/**
+ * Instances with a common property, with a row for each method in their order, over the instances of
+ * the group that the method selected.
+ */
+export type Group = Omit<GroupReport, 'summaries'> & { readonly summaries: readonly Summary[] };
 
 /** All instances that any of the methods selected, once each. */
 function instancesOfMethods(methods: readonly EvaluatedMethod[]): InstanceFacts[] {
@@ -74,13 +69,6 @@ export function groupsByRepository(
 /** Groups by length of the issue, unless lengths are equal. */
 export const lengthGroups = 5;
 
-/** Instances whose issue texts have about the same length. */
-interface LengthGroup extends Group {
-  /** Characters of the shortest and of the longest issue text in the group. */
-  readonly shortest: number;
-  readonly longest: number;
-}
-
 /**
  * Groups by length of the issue text (figure 5, which counts tokens). Bounds are quantiles of the
  * lengths, so groups have about equal numbers of instances. Many equal lengths lead to fewer
@@ -89,7 +77,7 @@ interface LengthGroup extends Group {
 export function groupsByIssueLength(
   methods: readonly EvaluatedMethod[],
   { groups = lengthGroups, ...options }: SummaryOptions & { readonly groups?: number } = {},
-): LengthGroup[] {
+): (Group & Pick<StudyReport['byIssueLength'][number], 'shortest' | 'longest'>)[] {
   const instances = instancesOfMethods(methods)
     .filter(({ issueLength }) => issueLength > 0)
     .sort((left, right) => left.issueLength - right.issueLength);
@@ -117,26 +105,7 @@ export function groupsByIssueLength(
   }));
 }
 
-/** Instances created before a day, and on or after it (Table 7). */
-interface DateSplit {
-  /** `YYYY-MM-DD`. */
-  readonly date: string;
-  readonly before: Group;
-  readonly after: Group;
-  /** Number of instances of unknown date, which are in neither group. */
-  readonly undated: number;
-  /** Tests, for each method, whether S differs after the date. */
-  readonly tests: readonly DateTest[];
-}
-
-export interface DateTest {
-  /** `EvaluatedMethod.id`. */
-  readonly method: string;
-  /** p of Fisher's exact test of S, two-sided. */
-  readonly exact: number;
-  /** p of the paper's test for Table 7, one-sided; undefined if the test is not defined. */
-  readonly oneSided: number | undefined;
-}
+type Split = NonNullable<StudyReport['split']>;
 
 /**
  * Compares the instances before and after a day, such as the knowledge cutoff of a model (Table 7).
@@ -149,7 +118,7 @@ export function beforeAndAfter(
   methods: readonly EvaluatedMethod[],
   date: string,
   options: SummaryOptions = {},
-): DateSplit {
+): Omit<Split, 'before' | 'after'> & { readonly before: Group; readonly after: Group } {
   const instances = instancesOfMethods(methods);
   const dated = instances.filter(({ created }) => dayOf(created) !== undefined);
   const ids = (keep: (day: string) => boolean): ReadonlySet<string> =>
@@ -162,7 +131,7 @@ export function beforeAndAfter(
     methods,
     options,
   ) as [Group, Group];
-  const tests = methods.map((method, index): DateTest => {
+  const tests = methods.map((method, index): Split['tests'][number] => {
     const early = before.summaries[index]?.success ?? { count: 0, of: 0 };
     const late = after.summaries[index]?.success ?? { count: 0, of: 0 };
     return {

@@ -1,5 +1,4 @@
-import type { Grading } from './grading';
-import { deltaOf, type InstanceFacts, type RunData, type RunEntry } from './entry';
+import { type Grading, type InstanceFacts, type RunData, type RunEntry, deltaOf } from './entry';
 import { markedAsOracle, whyAnswerSeen } from '../domain/answerSeen';
 
 /**

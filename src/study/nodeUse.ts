@@ -1,23 +1,5 @@
-/** Seconds that sandboxes ran, by node of a cluster. */
-export type NodeSeconds = Readonly<Record<string, number>>;
-
-/** What nodes of a cluster were used for. */
-export const nodePurposes = ['tests', 'code patches', 'predictions'] as const;
-
-/** What one piece of work used of the nodes of a cluster. */
-export interface NodeUse {
-  readonly purpose: (typeof nodePurposes)[number];
-  /** The label of the run, or the predictions file as it was named. */
-  readonly name: string;
-  readonly seconds: NodeSeconds;
-}
-
-/** What the making of a predictions file used of the nodes of a cluster. */
-export interface MadeOnNodes {
-  /** The file, as it was named for the run. */
-  readonly from: string;
-  readonly seconds: NodeSeconds;
-}
+import type { MadeOnNodes, NodeSeconds } from './entry';
+import type { StudyReport } from './studyReportSchema';
 
 /** A run as far as nodes are concerned. */
 interface RunOnNodes {
@@ -33,7 +15,7 @@ export function nodeUses({
 }: {
   readonly runs: readonly RunOnNodes[];
   readonly repairRuns?: readonly RunOnNodes[];
-}): NodeUse[] {
+}): NonNullable<StudyReport['nodes']>[number][] {
   const graded = [
     ...runs.map((run) => ({ ...run, purpose: 'tests' as const })),
     ...repairRuns.map((run) => ({ ...run, purpose: 'code patches' as const })),

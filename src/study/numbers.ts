@@ -11,10 +11,6 @@ export const percent = (share: number | undefined): string =>
 export const inPercent = (share: number | undefined): string =>
   share === undefined || Number.isNaN(share) ? '–' : (share * 100).toFixed(1);
 
-/** `[3.1, 9.0]` in percent. */
-export const interval = (of: readonly [number, number] | undefined): string =>
-  of === undefined ? '' : `[${inPercent(of[0])}, ${inPercent(of[1])}]`;
-
 /** An integer with narrow spaces between thousands. */
 export const number = (of: number): string =>
   String(Math.round(of)).replace(/\B(?=(?:\d{3})+$)/g, '\u202f');
@@ -28,5 +24,8 @@ export function seconds(of: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** `p < 0.001` or `p = 0.034`. */
-export const pValue = (p: number): string => (p < 0.001 ? 'p < 0.001' : `p = ${p.toFixed(3)}`);
+/** `< 0.001`, `0.012`, `0.80`. */
+export function pValue(p: number): string {
+  if (p < 0.001) return '< 0.001';
+  return p < 0.1 ? p.toFixed(3) : p.toFixed(2);
+}

@@ -1,6 +1,7 @@
-import { figuresOf, gradingOf, type EvaluatedMethod } from './methods';
+import { type EvaluatedMethod, figuresOf, gradingOf } from './methods';
 import type { RepairResults } from './document';
-import type { Grading } from './grading';
+import type { Grading } from './entry';
+import type { Overlap, RepairOverlap } from './studyReportSchema';
 import { overlapAtLeast } from './significance';
 
 /**
@@ -8,27 +9,6 @@ import { overlapAtLeast } from './significance';
  * take all memory.
  */
 export const mostCells = 100_000;
-
-/** Instances that exactly these methods solve. */
-interface OverlapRegion {
-  /** Indices into the methods, ascending. */
-  readonly methods: readonly number[];
-  readonly instances: readonly string[];
-}
-
-/** Which methods solve the same instances (figure 6). */
-export interface Overlap {
-  /** Names of the methods, in their order. */
-  readonly names: readonly string[];
-  /** Number of instances that each solves. */
-  readonly solved: readonly number[];
-  /** Number of instances that at least one solves, as an ideal ensemble would. */
-  readonly union: number;
-  /** Regions with at least one instance, largest first. Every solved instance is in exactly one. */
-  readonly regions: readonly OverlapRegion[];
-  /** Number of instances that each pair solves together, by index; absent above {@link mostCells}. */
-  readonly pairs?: readonly (readonly number[])[];
-}
 
 /** Ids of the instances on which a method succeeds. */
 export function solvedBy(method: EvaluatedMethod, grading?: Grading): Set<string> {
@@ -76,30 +56,6 @@ const pairsOf = (sets: readonly ReadonlySet<string>[]): number[][] =>
   sets.map((left) =>
     sets.map((right) => [...left].reduce((sum, id) => sum + (right.has(id) ? 1 : 0), 0)),
   );
-
-/** Tests and fixes of the same instances (Table 6). */
-export interface RepairOverlap {
-  /** Name of the method that writes tests. */
-  readonly method: string;
-  /** Name of the repair results. */
-  readonly repairs: string;
-  /** Number of instances that both were tried on. */
-  readonly instances: number;
-  /**
-   * Among these: instances with successful tests, instances with a resolving fix, and instances
-   * with both.
-   */
-  readonly tests: number;
-  readonly fixes: number;
-  readonly overlap: readonly string[];
-  /** Expected number of common instances if the two were independent. */
-  readonly expected: number;
-  /**
-   * Chance of at least so many common instances if the two were independent and all instances
-   * equally hard.
-   */
-  readonly p: number;
-}
 
 /**
  * Table 6 with its p-value: tests whether instances with a reproduced issue are also those with a

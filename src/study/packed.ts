@@ -1,9 +1,9 @@
 import type { Finding, TrajectoryFinding } from '../domain/finding';
 import type { StudyDocument } from './document';
 import { entryReasons } from '../domain/verdict';
-import type { MutantFraction, Survivor } from '../mutation/mutant';
-import type { DeltaFraction, InstanceFacts, RunData, RunEntry } from './entry';
+import type { Survivor } from '../mutation/mutant';
 import type { MakingCost } from '../domain/instance';
+import type { DeltaFraction, InstanceFacts, RunData, RunEntry } from './entry';
 
 /** One number for each entry; null if the entry has none. */
 type Numbers = readonly (number | null)[];
@@ -30,15 +30,14 @@ interface PackedEntries {
   readonly coverageDelta: Numbers;
   /** By index of the entry. */
   readonly difference: Readonly<Record<string, string>>;
-  /** By index of the entry, for those that have some; absent in pages of earlier versions. */
-  readonly findings?: Readonly<Record<string, readonly Finding[]>>;
+  /** By index of the entry, for those that have some. */
+  readonly findings: Readonly<Record<string, readonly Finding[]>>;
   /** As `findings`. */
-  readonly trajectoryFindings?: Readonly<Record<string, readonly TrajectoryFinding[]>>;
-  /** Absent in pages of earlier versions, as the next two. */
-  readonly mutantsKilled?: Numbers;
-  readonly mutants?: Numbers;
+  readonly trajectoryFindings: Readonly<Record<string, readonly TrajectoryFinding[]>>;
+  readonly mutantsKilled: Numbers;
+  readonly mutants: Numbers;
   /** As `findings`. */
-  readonly survivors?: Readonly<Record<string, readonly Survivor[]>>;
+  readonly survivors: Readonly<Record<string, readonly Survivor[]>>;
   readonly seconds: readonly number[];
   readonly cost: Readonly<Record<CostKey, Numbers>>;
 }
@@ -213,10 +212,10 @@ function entryAt(
 ): RunEntry {
   const has = (flag: number): boolean => ((packed.flags[index] ?? 0) & flag) !== 0;
   const count = (key: CountKey): number => packed.counts[key][index] ?? 0;
-  const delta = fraction(packed.covered[index], packed.executable[index]);
-  const goldenDelta = fraction(packed.goldenCovered[index], packed.goldenExecutable[index]);
-  const mutants = mutantsAt(packed, index);
-  const survivors = packed.survivors?.[index];
+  const delta = fraction(both(packed.covered[index], packed.executable[index]));
+  const goldenDelta = fraction(both(packed.goldenCovered[index], packed.goldenExecutable[index]));
+  const mutants = both(packed.mutantsKilled[index], packed.mutants[index]);
+  const survivors = packed.survivors[index];
   const difference = packed.difference[index];
   const coverage = packed.coverage[index];
   const cost: Partial<Record<CostKey, number>> = {};
@@ -239,7 +238,7 @@ function entryAt(
     anyToFail: count('anyToFail'),
     ...(delta === undefined ? {} : { delta }),
     ...(goldenDelta === undefined ? {} : { goldenDelta }),
-    ...(mutants !== undefined && { mutants }),
+    ...(mutants && { mutants: { killed: mutants[0], all: mutants[1] } }),
     ...(survivors !== undefined && { survivors }),
     ...(has(flags.harness)
       ? {
@@ -252,9 +251,9 @@ function entryAt(
         }
       : {}),
     ...(difference === undefined ? {} : { difference }),
-    ...(has(flags.findings) ? { findings: packed.findings?.[index] ?? [] } : {}),
+    ...(has(flags.findings) ? { findings: packed.findings[index] ?? [] } : {}),
     ...(has(flags.trajectory)
-      ? { trajectoryFindings: packed.trajectoryFindings?.[index] ?? [] }
+      ? { trajectoryFindings: packed.trajectoryFindings[index] ?? [] }
       : {}),
     seconds: packed.seconds[index] ?? 0,
     ...(has(flags.cost) ? { cost } : {}),
@@ -262,16 +261,14 @@ function entryAt(
   };
 }
 
-function mutantsAt(packed: PackedEntries, index: number): MutantFraction | undefined {
-  const killed = packed.mutantsKilled?.[index] ?? undefined;
-  const all = packed.mutants?.[index] ?? undefined;
-  return killed === undefined || all === undefined ? undefined : { killed, all };
-}
-
-const fraction = (
-  covered: number | null | undefined,
-  executable: number | null | undefined,
-): DeltaFraction | undefined =>
-  covered === null || covered === undefined || executable === null || executable === undefined
+/** Both numbers; undefined where one is not known. */
+const both = (
+  one: number | null | undefined,
+  other: number | null | undefined,
+): readonly [number, number] | undefined =>
+  one === null || one === undefined || other === null || other === undefined
     ? undefined
-    : { covered, executable };
+    : [one, other];
+
+const fraction = (of: readonly [number, number] | undefined): DeltaFraction | undefined =>
+  of && { covered: of[0], executable: of[1] };

@@ -1,16 +1,6 @@
-import type { Grading } from './grading';
-import { figuresOf, gradingOf, type EvaluatedMethod } from './methods';
-
-/** Pass@k of one method. */
-export interface PassAtK {
-  readonly k: number;
-  /** Mean over the selected instances, from 0 to 1. */
-  readonly mean: number;
-  /** Selected instances. */
-  readonly of: number;
-  /** Samples it was estimated from. */
-  readonly samples: number;
-}
+import type { Grading } from './entry';
+import type { StudyReport } from './studyReportSchema';
+import { type EvaluatedMethod, figuresOf, gradingOf } from './methods';
 
 /**
  * Chance, for k from 1 to n, that at least one of k candidates succeeds, drawn without replacement
@@ -29,7 +19,10 @@ export function chancesOf(n: number, c: number): number[] {
  * Pass@k for every k up to the number of samples. A sample that an instance lacks, because the
  * method produced none, counts as a failure.
  */
-export function passAtK(method: EvaluatedMethod, grading?: Grading): PassAtK[] {
+export function passAtK(
+  method: EvaluatedMethod,
+  grading?: Grading,
+): StudyReport['passAtK'][number]['values'][number][] {
   const n = method.sampleCount;
   const of = method.selected.length;
   if (of === 0) return [];

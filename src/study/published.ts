@@ -1,5 +1,5 @@
 import { whyAnswerSeen } from '../domain/answerSeen';
-import type { PublishedRow } from './document';
+import type { PublishedRow } from './studyReportSchema';
 
 const lite = { split: 'Lite', selected: 276, model: 'GPT-4' } as const;
 

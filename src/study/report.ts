@@ -1,123 +1,23 @@
-import type { Denominator } from './denominator';
-import { usualResampling } from './resampling';
-import { compareWith, type AdjustedComparison } from './compare';
-import { costsOf, type Costs } from './costs';
+import { compareWith } from './compare';
+import { costsOf } from './costs';
+import type { StudyDocument, StudyRequest } from './document';
+import type { Grading } from './entry';
 import {
-  studyVersion,
-  type Grading,
-  type PublishedRow,
-  type StudyDocument,
-  type StudyRequest,
-} from './document';
-import {
+  type Group,
   beforeAndAfter,
   groupsByIssueLength,
   groupsByRepository,
   lengthGroups,
-  type DateTest,
-  type Group,
 } from './groups';
-import { methodsOf, type EvaluatedMethod } from './methods';
-import { nodeUses, type NodeSeconds, type NodeUse } from './nodeUse';
-import {
-  mostCells,
-  overlapOf,
-  overlapWithRepairs,
-  type Overlap,
-  type RepairOverlap,
-} from './overlap';
-import { passAtK, type PassAtK } from './passAtK';
-import { agentlessAblations, type AgentlessAblation } from './resolution/agentlessAblation';
-import { repairRates, type RepairRates } from './resolution/repairRates';
-import { summariseMethod, type Summary } from './summary';
-
-/** A summary over part of the instances, without the lists of single instances. */
-type GroupSummary = Omit<
-  Summary,
-  | ('notEvaluated' | 'reasons' | 'differing' | 'findings' | 'trajectoryFindings' | 'mutants')
-  | 'answerSeen'
->;
-
-/** Instances with a common property. */
-export interface GroupReport {
-  readonly label: string;
-  readonly instances: number;
-  /** In the order of the methods. */
-  readonly summaries: readonly GroupSummary[];
-}
-
-/** All tables of a study, as figures: what `report --format json` prints. */
-export interface StudyReport {
-  readonly version: typeof studyVersion;
-  /** ISO 8601. */
-  readonly created: string;
-  /** Version of the product. */
-  readonly product: string;
-  /** Settings of intervals and resampled p-values; fewer resamples where there is much to resample. */
-  readonly resampling: {
-    readonly resamples: number;
-    readonly seed: number;
-    readonly level: number;
-  };
-  readonly runs: readonly {
-    readonly label: string;
-    readonly dataset?: string;
-    readonly created?: string;
-    readonly selected: number;
-    /** How a person chose the selected instances; absent where nobody was asked. */
-    readonly denominator?: Denominator;
-    readonly entries: number;
-    /** The run was interrupted or is still going. */
-    readonly unfinished: boolean;
-    /** `harness` if strict figures were not saved. */
-    readonly grading: Grading;
-    /** Seconds that sandboxes ran, by node of a cluster. */
-    readonly nodeSeconds?: NodeSeconds;
-  }[];
-  /** What the runs used of the nodes of a cluster; absent where none did. */
-  readonly nodes?: readonly NodeUse[];
-  /** Tables 2 and 3, with intervals and counts of reasons. */
-  readonly methods: readonly Summary[];
-  /**
-   * Every other method (`first`) against the baseline (`second`), by their `method`. Contains rows
-   * of oracles only on request.
-   */
-  readonly comparisons: readonly AdjustedComparison[];
-  /** Figure 9; empty where it would have more than `mostCells`. */
-  readonly byRepository: readonly GroupReport[];
-  /** Figure 5; lengths in characters; empty as `byRepository`. */
-  readonly byIssueLength: readonly (GroupReport & {
-    readonly shortest: number;
-    readonly longest: number;
-  })[];
-  /** Table 7; absent unless requested. */
-  readonly split?: {
-    readonly date: string;
-    readonly before: GroupReport;
-    readonly after: GroupReport;
-    readonly undated: number;
-    readonly tests: readonly DateTest[];
-  };
-  /** Figure 6; absent with fewer than two methods. */
-  readonly overlap?: Overlap;
-  /** Table 6. */
-  readonly repairs: readonly RepairOverlap[];
-  /** Table 1 of the Agentless paper; absent without judged code patches. */
-  readonly repairRates?: readonly RepairRates[];
-  /** Tables 2 and 4 and figure 6 of the Agentless paper; absent where no patch was ranked. */
-  readonly agentless?: readonly AgentlessAblation[];
-  /** Tables 9 to 11. */
-  readonly costs: readonly Costs[];
-  /** Of methods with several samples. */
-  readonly passAtK: readonly {
-    readonly method: string;
-    readonly name: string;
-    readonly values: readonly PassAtK[];
-  }[];
-  /** Published rows, for comparison. */
-  readonly published: readonly PublishedRow[];
-  readonly problems: readonly string[];
-}
+import { type EvaluatedMethod, methodsOf } from './methods';
+import { nodeUses } from './nodeUse';
+import { mostCells, overlapOf, overlapWithRepairs } from './overlap';
+import { passAtK } from './passAtK';
+import { defaultResampling } from './resampling';
+import { agentlessAblations } from './resolution/agentlessAblation';
+import { repairRates } from './resolution/repairRates';
+import { type GroupReport, type StudyReport, studyVersion } from './studyReportSchema';
+import { summariseMethod } from './summary';
 
 /** The methods that a document compares, baseline first, or all in their order if it names none. */
 function askedMethods(
@@ -148,7 +48,7 @@ export function studyReport(
   const several = methods.filter(
     (method) => method.sampleCount > 1 && method.oracleOf === undefined,
   );
-  const resampling = { ...usualResampling, resamples: resamplesFor(methods) };
+  const resampling = { ...defaultResampling, resamples: resamplesFor(methods) };
   const intervals = resampling.resamples > 0;
   return {
     version: studyVersion,
@@ -206,7 +106,7 @@ const fewestResamples = 100;
 export function resamplesFor(methods: readonly Pick<EvaluatedMethod, 'selected'>[]): number {
   // Each method is also compared with the baseline.
   const each = methods.reduce((sum, { selected }) => sum + 2 * (selected.length + drawsBeside), 0);
-  const most = Math.min(usualResampling.resamples, Math.floor(mostDraws / each));
+  const most = Math.min(defaultResampling.resamples, Math.floor(mostDraws / each));
   return most < fewestResamples ? 0 : most;
 }
 

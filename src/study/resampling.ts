@@ -12,7 +12,7 @@ export interface Resampling {
 /** Lower and upper end. */
 export type Interval = readonly [low: number, high: number];
 
-export const usualResampling = { resamples: 1000, seed: 20240618, level: 0.95 } as const;
+export const defaultResampling = { resamples: 1000, seed: 20240618, level: 0.95 } as const;
 
 /**
  * Returns a function that fills arrays with random whole numbers from 0 to 2³² − 1, the same for
@@ -77,7 +77,7 @@ export function resample(
   begin: (where: PlacesWhere) => (drawn: ResampleTotals) => void,
   settings: Resampling = {},
 ): void {
-  const { resamples, seed } = { ...usualResampling, ...settings };
+  const { resamples, seed } = { ...defaultResampling, ...settings };
   const fill = randomFill(seed);
   const of = patterns.length;
   const scale = of / 2 ** 32;
@@ -113,7 +113,7 @@ export function resample(
  */
 export function percentileInterval(
   values: readonly number[],
-  level: number = usualResampling.level,
+  level: number = defaultResampling.level,
 ): Interval | undefined {
   const known = values.filter((value) => !Number.isNaN(value));
   if (known.length === 0) return undefined;

@@ -1,5 +1,5 @@
 import { errorFunction, gammaln } from 'simple-statistics';
-import { randomNumbers, usualResampling, type Resampling } from './resampling';
+import { type Resampling, randomNumbers, defaultResampling } from './resampling';
 
 /** ln of n choose k; −∞ if k is out of range. */
 const logChoose = (n: number, k: number): number =>
@@ -104,7 +104,7 @@ export function signFlips(
   differences: readonly number[],
   settings: Resampling = {},
 ): number | undefined {
-  const { resamples, seed } = { ...usualResampling, ...settings };
+  const { resamples, seed } = { ...defaultResampling, ...settings };
   if (differences.length === 0 || resamples === 0) return undefined;
   // A difference of 0 has no sign to change.
   const moving = differences.filter((difference) => difference !== 0);

@@ -1,15 +1,10 @@
-import packageJson from '../../package.json';
-import {
-  studyVersion,
-  type PublishedRow,
-  type RepairResults,
-  type StudyDocument,
-  type StudyRequest,
-} from './document';
+import { type PublishedRow, studyVersion } from './studyReportSchema';
+import type { RepairResults, StudyDocument, StudyRequest } from './document';
 import type { RunData } from './entry';
 import { methodsOf } from './methods';
 import type { RepairRun } from './resolution/judgedRepair';
 import { HumanError } from '../domain/work';
+import packageJson from '../../package.json';
 
 /** The parts of a study. */
 interface StudyParts {

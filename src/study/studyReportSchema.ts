@@ -1,12 +1,14 @@
-import { nodePurposes } from './nodeUse';
 import { z } from 'zod';
 import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
+import type { Immutable } from './immutable';
 import { entryReasons } from '../domain/verdict';
 import { denominatorKinds } from './denominator';
-import { studyVersion } from './document';
-import { gradings } from './grading';
-import { agentlessSchema } from './agentlessSchema';
-import { repairRatesSchema } from './repairRatesSchema';
+import { gradings } from './entry';
+import { granularities, type Granularity } from './resolution/correctLocation';
+import { localisationSteps } from '../domain/instance';
+
+/** Increases when a key of the document, or of that of a page, changes its meaning. */
+export const studyVersion = 1;
 
 const count = z.number().int().nonnegative();
 const p = z.number().min(0).max(1);
@@ -20,11 +22,12 @@ const reason = z.enum([...entryReasons, 'not run yet']);
 
 const share = z.object({ count, of: count, interval }).describe('A share of the instances');
 const mean = z
-  .object({ mean: z.number().exactOptional(), of: count, interval })
+  .object({ mean: z.number().optional(), of: count, interval })
   .describe('Mean ΔC from 0 to 1; without `mean` where it is known of no instance');
 
 const groupSummary = z.object({
   method,
+  /** For people; marked where the row uses the answer. */
   name: z.string(),
   oracle: z
     .boolean()
@@ -112,12 +115,12 @@ const comparison = z.object({
   }),
   delta: z.object({
     of: count,
-    difference: z.number().exactOptional(),
+    difference: z.number().optional(),
     interval,
-    p: p.exactOptional().describe('Paired permutation test, two-sided'),
+    p: p.optional().describe('Paired permutation test, two-sided'),
   }),
   adjusted: z
-    .object({ success: p, delta: p.exactOptional() })
+    .object({ success: p, delta: p.optional() })
     .describe('p for all comparisons together (Holm)'),
 });
 
@@ -128,6 +131,100 @@ const group = z.object({
 });
 
 const total = z.object({ sum: z.number(), known: count, mean: z.number() });
+
+const counts = z.object(
+  Object.fromEntries(granularities.map((each) => [each, count])) as Record<
+    Granularity,
+    typeof count
+  >,
+);
+
+const statedTotal = z
+  .object({ sum: z.number(), known: count, mean: z.number() })
+  .describe('Over the `known` instances whose predictions state it')
+  .exactOptional();
+
+/** A row of table 1 of the Agentless paper. */
+export const repairRatesSchema = z.object({
+  name: z.string(),
+  model: z.string(),
+  madeBy: z.object({ method: z.string(), model: z.string() }).exactOptional(),
+  oracle: z
+    .boolean()
+    .describe('Made with the answer, or the best of several samples; `name` is marked then'),
+  samples: count.describe('1, or the number of samples of which the row is the best'),
+  selected: count.describe('Selected instances, the denominator of every rate'),
+  tried: z.array(z.string()).readonly().describe('Instances with a patch that could be judged'),
+  resolved: z.array(z.string()).readonly().describe('Instances resolved by SWE-bench’s rules'),
+  strictlyResolved: z.array(z.string()).readonly().describe('By the recorded outcomes'),
+  differing: count.describe('Instances on which the two judgements differ'),
+  emptyPatches: count,
+  errors: count,
+  correctLocation: counts.describe('Instances whose patch edits a superset of the places of X*'),
+  dollars: statedTotal,
+  inputTokens: statedTotal,
+  outputTokens: statedTotal,
+});
+
+const stageDollars = z
+  .object({ sum: z.number(), known: count, mean: z.number() })
+  .describe('Of the requests, over the `known` instances')
+  .exactOptional();
+const resolvedBy = {
+  resolved: count.describe('Instances resolved by SWE-bench’s rules'),
+  strictlyResolved: count.describe('By the recorded outcomes'),
+};
+
+/** The ablations of a run of Agentless. */
+const agentless = z.object({
+  name: z.string(),
+  model: z.string(),
+  madeBy: z.object({ method: z.string(), model: z.string() }).exactOptional(),
+  selected: count.describe('Selected instances, the denominator of every rate'),
+  unfinished: z.boolean().describe('Whether patches are not judged yet'),
+  localisation: z
+    .array(
+      z.object({
+        step: z.enum(localisationSteps),
+        set: z
+          .number()
+          .int()
+          .positive()
+          .exactOptional()
+          .describe('Number of the set of edit locations; absent for all of them together'),
+        known: count.describe('Instances whose output of the step is known'),
+        contains: counts.describe('Instances of which the step keeps all places that X* edits'),
+        lines: z.number().describe('Mean lines of code that the step keeps'),
+        dollars: stageDollars,
+      }),
+    )
+    .readonly()
+    .describe('Table 2 of the Agentless paper'),
+  samples: z
+    .array(
+      z.object({
+        samples: z
+          .number()
+          .int()
+          .positive()
+          .describe('First samples of each instance that take part'),
+        ...resolvedBy,
+        any: count.describe('Instances that any of the samples resolves: an oracle’s choice'),
+      }),
+    )
+    .readonly()
+    .describe('Figure 6'),
+  selection: z
+    .array(
+      z.object({
+        by: z.enum(['votes', 'regression', 'reproduction', 'both']),
+        ...resolvedBy,
+        dollars: stageDollars,
+      }),
+    )
+    .readonly()
+    .describe('Table 4: what decides between the patches'),
+});
 
 /** The document that `report --format json` prints. */
 export const studyReportSchema = z.object({
@@ -157,7 +254,7 @@ export const studyReportSchema = z.object({
   nodes: z
     .array(
       z.object({
-        purpose: z.enum(nodePurposes),
+        purpose: z.enum(['tests', 'code patches', 'predictions']),
         name: z.string().describe('Label of the run, or the predictions file as it was named'),
         seconds: z.record(z.string(), z.number()),
       }),
@@ -180,7 +277,7 @@ export const studyReportSchema = z.object({
         z.object({
           method,
           exact: p.describe("Fisher's exact test of S, two-sided"),
-          oneSided: p.exactOptional().describe('z-test of S, one-sided'),
+          oneSided: p.optional().describe('z-test of S, one-sided'),
         }),
       ),
     })
@@ -218,7 +315,7 @@ export const studyReportSchema = z.object({
     .exactOptional()
     .describe('Table 1 of the Agentless paper, for judged code patches'),
   agentless: z
-    .array(agentlessSchema)
+    .array(agentless)
     .exactOptional()
     .describe('Ablations of Agentless, for judged code patches that were ranked'),
   costs: z
@@ -266,6 +363,33 @@ export const studyReportSchema = z.object({
   ),
   problems: z.array(z.string()).describe('What could not be read'),
 });
+
+/** All tables of a study, as figures: what `report --format json` prints. */
+export type StudyReport = Immutable<z.infer<typeof studyReportSchema>>;
+
+/** One row of the paper's Tables 2 and 3. */
+export type Summary = StudyReport['methods'][number];
+export type Share = Summary['success'];
+/** A mean ΔC; without a mean if there is no instance. */
+export type DeltaMean = Summary['deltaAll'];
+/** A comparison with p-values that hold for all comparisons of one table together. */
+export type AdjustedComparison = StudyReport['comparisons'][number];
+/** Instances with a common property; summaries are in the order of the methods. */
+export type GroupReport = StudyReport['byRepository'][number];
+/** Costs of the candidates of a method. */
+export type Costs = StudyReport['costs'][number];
+/** The sum of a figure over the candidates that state it. */
+export type Total = NonNullable<Costs['dollars']>;
+/** Which methods solve the same instances. */
+export type Overlap = NonNullable<StudyReport['overlap']>;
+/** Tests and fixes of the same instances. */
+export type RepairOverlap = StudyReport['repairs'][number];
+/** A row of a published table or leaderboard. */
+export type PublishedRow = StudyReport['published'][number];
+/** A row of table 1 of the Agentless paper. */
+export type RepairRates = NonNullable<StudyReport['repairRates']>[number];
+/** The ablations of one model's run of Agentless. */
+export type AgentlessAblation = NonNullable<StudyReport['agentless']>[number];
 
 /** The published JSON schema, for `media/schema/study.schema.json`. */
 export const studyJsonSchema = (): unknown => ({

@@ -1,5 +1,5 @@
 import type { StudyDocument } from './document';
-import { shortDatasetName } from './shortDatasetName';
+import { shortDatasetName } from './entry';
 
 /** What a page is about and of when, such as `night · lite.jsonl · 2026-11-25`. */
 export function studyTitle(document: Pick<StudyDocument, 'runs' | 'created'>): string {

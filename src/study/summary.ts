@@ -1,50 +1,19 @@
-import { percentileInterval, resample, sumAt, type Interval, type Resampling } from './resampling';
+import { type Interval, type Resampling, percentileInterval, resample, sumAt } from './resampling';
 import {
+  type FindingKind,
+  type TrajectoryFindingKind,
   findingKinds,
   kindsOfSeverity,
   trajectoryFindingKinds,
-  type FindingKind,
-  type TrajectoryFindingKind,
 } from '../domain/finding';
 import type { MutantFraction } from '../mutation/mutant';
-import type { Grading } from './grading';
-import { entryReasons, type EntryReason } from '../domain/verdict';
-import type { RunEntry } from './entry';
-import { figuresOf, gradingOf, type CandidateFigures, type EvaluatedMethod } from './methods';
+import type { Grading, RunEntry } from './entry';
+import { entryReasons } from '../domain/verdict';
+import { type CandidateFigures, type EvaluatedMethod, figuresOf, gradingOf } from './methods';
+import type { DeltaMean, Share, Summary } from './studyReportSchema';
 
-/** A share of the selected instances. */
-export interface Share {
-  readonly count: number;
-  readonly of: number;
-  /** Interval of the share, in [0, 1]; absent unless requested. */
-  readonly interval?: Interval;
-}
-
-/** A mean ΔC, in [0, 1]. */
-export interface DeltaMean {
-  /** Undefined if there is no instance. */
-  readonly mean: number | undefined;
-  /** Instances whose ΔC is known and defined. */
-  readonly of: number;
-  readonly interval?: Interval;
-}
-
-/**
- * Why an instance is, or is not, a success, also without an entry: `no prediction` or `not run
- * yet`.
- */
-type SummaryReason = EntryReason | 'not run yet';
-
-/** Why instances have no grade. */
-interface NotEvaluated {
-  readonly reason: SummaryReason;
-  readonly instances: readonly string[];
-}
-
-interface ReasonCount {
-  readonly reason: SummaryReason;
-  readonly count: number;
-}
+/** Also `no prediction` or `not run yet`, of an instance without an entry. */
+type Reason = Summary['reasons'][number]['reason'];
 
 /** Names of the shares of the paper's Table 2, in its order. */
 export const shareKeys = [
@@ -56,63 +25,12 @@ export const shareKeys = [
 ] as const satisfies readonly (keyof CandidateFigures)[];
 export type ShareKey = (typeof shareKeys)[number];
 
-/** The columns of Table 2 as the paper heads them. */
-export const shareTitles: Readonly<Record<ShareKey, string>> = {
-  wellFormed: 'W',
-  success: 'S',
-  failToAny: 'F→×',
-  failToPass: 'F→P',
-  passToPass: 'P→P',
-};
-
 /** Names of the means of the paper's Table 3, in its order. */
 export const deltaKeys = ['deltaAll', 'deltaSuccess', 'deltaFailure'] as const;
-type DeltaKey = (typeof deltaKeys)[number];
-
-export const deltaTitles: Readonly<Record<DeltaKey, string>> = {
-  deltaAll: 'ΔC all',
-  deltaSuccess: 'ΔC S',
-  deltaFailure: 'ΔC ¬S',
-};
-
-/** One row of the paper's Tables 2 and 3. */
-export interface Summary
-  extends Readonly<Record<ShareKey, Share>>, Readonly<Record<DeltaKey, DeltaMean>> {
-  /** `EvaluatedMethod.id`. */
-  readonly method: string;
-  readonly name: string;
-  /** `EvaluatedMethod.oracle`. */
-  readonly oracle: boolean;
-  /** `EvaluatedMethod.answerSeen`. */
-  readonly answerSeen?: string;
-  /** The grading of S, F→P and ΔC. */
-  readonly grading: Grading;
-  /** All selected instances: the denominator. */
-  readonly selected: number;
-  readonly evaluated: number;
-  readonly notEvaluated: readonly NotEvaluated[];
-  /** Share resolved under harness grading, whichever grading the rest has; absent if unknown. */
-  readonly resolved?: Share;
-  /** Mutants of X*; absent where no candidate was tried on any. */
-  readonly mutants?: MutantCounts;
-  /** Number of entries on which the two gradings disagree. */
-  readonly differing: number;
-  /** Counts of suspicious candidates. */
-  readonly findings: FindingCounts;
-  /** Counts of candidates whose trajectories look like cheating; absent if no trajectory is known. */
-  readonly trajectoryFindings?: TrajectoryFindingCounts;
-  /** Counts over all selected instances; the reasons that occur, in the order of `entryReasons`. */
-  readonly reasons: readonly ReasonCount[];
-}
-
-/** Mutants over all candidates that were tried on them. */
-export interface MutantCounts extends MutantFraction {
-  /** Instances whose candidate was tried. */
-  readonly of: number;
-}
+export type DeltaKey = (typeof deltaKeys)[number];
 
 /** Sums the mutants of all candidates; undefined where none was tried on any. */
-function countMutants(entries: readonly RunEntry[]): MutantCounts | undefined {
+function countMutants(entries: readonly RunEntry[]): Summary['mutants'] {
   const tried = entries.flatMap(({ mutants }) => mutants ?? []);
   if (tried.length === 0) return undefined;
   const sum = (of: (each: MutantFraction) => number): number =>
@@ -124,33 +42,8 @@ function countMutants(entries: readonly RunEntry[]): MutantCounts | undefined {
   };
 }
 
-/** How many candidates have findings. */
-interface FindingCounts {
-  /**
-   * Examined candidates with at least one F→P test (strict grading): the denominator of `kinds` and
-   * `any`.
-   */
-  readonly of: number;
-  /**
-   * Number of these by kind, in the order of `findingKinds`. A candidate may have several kinds.
-   */
-  readonly kinds: Readonly<Record<FindingKind, number>>;
-  /** Number of these with any finding. */
-  readonly any: number;
-  /** Successes among these (strict grading), and the number of such successes with any finding. */
-  readonly successes: number;
-  readonly successesWith: number;
-  /** Candidates without F→P test that have a finding. */
-  readonly others: number;
-  /**
-   * Candidates with F→P tests that were not examined, since an earlier version or the harness saved
-   * them.
-   */
-  readonly unknown: number;
-}
-
 /** Counts the findings of candidates. */
-function countFindings(entries: readonly RunEntry[]): FindingCounts {
+function countFindings(entries: readonly RunEntry[]): Summary['findings'] {
   const all = entries.filter((entry) => entry.failToPass > 0);
   const telling = all.filter((entry) => entry.findings !== undefined);
   const has = ({ findings = [] }: RunEntry, kind?: FindingKind): boolean =>
@@ -169,25 +62,8 @@ function countFindings(entries: readonly RunEntry[]): FindingCounts {
   };
 }
 
-/** How many candidates have findings in their trajectories. */
-export interface TrajectoryFindingCounts {
-  /** Candidates whose trajectory was searched. */
-  readonly of: number;
-  /** Number of these with a warning, by kind. A candidate may have several kinds. */
-  readonly kinds: Readonly<Record<TrajectoryFindingKind, number>>;
-  /** Number of these with any warning. */
-  readonly any: number;
-  /** Successes among these (strict grading), and the number of such successes with any warning. */
-  readonly successes: number;
-  readonly successesWith: number;
-  /** Number of these with notes and no warning. */
-  readonly notesOnly: number;
-}
-
 /** Counts the findings in trajectories; undefined where no trajectory was searched. */
-function countTrajectoryFindings(
-  entries: readonly RunEntry[],
-): TrajectoryFindingCounts | undefined {
+function countTrajectoryFindings(entries: readonly RunEntry[]): Summary['trajectoryFindings'] {
   const searched = entries.flatMap(({ success, trajectoryFindings: found }) =>
     found === undefined
       ? []
@@ -298,12 +174,12 @@ const withInterval = (interval: Interval | undefined): { interval?: Interval } =
   interval === undefined ? {} : { interval };
 
 /** The one reason of an instance, whether it has an entry or not. */
-const reasonOf = (method: EvaluatedMethod, id: string): SummaryReason =>
+const reasonOf = (method: EvaluatedMethod, id: string): Reason =>
   method.chosen.get(id)?.reason ?? (method.unfinished ? 'not run yet' : 'no prediction');
 
 /** How often each reason occurs among the selected instances of a method. */
-export function reasonCounts(method: EvaluatedMethod): ReasonCount[] {
-  const counts = new Map<SummaryReason, number>();
+export function reasonCounts(method: EvaluatedMethod): Summary['reasons'][number][] {
+  const counts = new Map<Reason, number>();
   for (const { id } of method.selected) {
     const reason = reasonOf(method, id);
     counts.set(reason, (counts.get(reason) ?? 0) + 1);
@@ -314,8 +190,8 @@ export function reasonCounts(method: EvaluatedMethod): ReasonCount[] {
   });
 }
 
-function notEvaluatedOf(method: EvaluatedMethod): NotEvaluated[] {
-  const groups = new Map<SummaryReason, string[]>();
+function notEvaluatedOf(method: EvaluatedMethod): Summary['notEvaluated'][number][] {
+  const groups = new Map<Reason, string[]>();
   for (const { id } of method.selected) {
     if (method.chosen.get(id)?.evaluated === true) continue;
     const reason = reasonOf(method, id);

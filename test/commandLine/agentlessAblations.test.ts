@@ -1,11 +1,11 @@
-import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { studyReportSchema } from '../../src/study/studyReportSchema';
 import { agentlessAnswer, stageOf } from './agentlessScript';
 import { cli, root, scratch } from './cli';
-import { fakeModels, type Asked, type FakeModels } from './fakeModels';
+import { type Asked, type FakeModels, fakeModels } from './fakeModels';
 import { codeBlocks, paste } from './pastedCommands';
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 /** A right solution: no cent is lost, and those left over go to the greatest remainders. */
 const solution = [

@@ -1,11 +1,11 @@
-import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { judgedRepairsSchema } from '../../src/repair/judgedRepairsSchema';
 import { studyReportSchema } from '../../src/study/studyReportSchema';
+import { judgedRepairsSchema } from '../../src/repair/judgedRepairsSchema';
 import { sharedStorage } from '../sharedStorage';
 import { cli, sample, scratch } from './cli';
 import { strayPatch } from './strayPatch';
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 interface Row {
   readonly instance_id: string;

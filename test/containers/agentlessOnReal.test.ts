@@ -1,10 +1,7 @@
-import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { agentlessStages, type AgentlessStage } from '../../src/method/agentless/agentlessSettings';
-import { judgedRepairsSchema } from '../../src/repair/judgedRepairsSchema';
 import { studyReportSchema } from '../../src/study/studyReportSchema';
-import { cli, start, type Answer, type Evaluation } from '../commandLine/cli';
+import { type AgentlessStage, agentlessStages } from '../../src/method/agentless/agentlessSettings';
+import { judgedRepairsSchema } from '../../src/repair/judgedRepairsSchema';
+import { type Answer, type Evaluation, cli, start } from '../commandLine/cli';
 import { jsonLinesOf } from '../commandLine/jsonLinesOf';
 import { stageOutputsOf } from '../commandLine/stageOutputsOf';
 import { sourceRelease } from '../environments';
@@ -18,10 +15,13 @@ import {
   sympyRelease,
   vectorsOnSympy,
 } from '../real/agentlessOnSympy';
-import { modelByStage, type ModelByStage } from '../real/modelByStage';
+import { type ModelByStage, modelByStage } from '../real/modelByStage';
 import { hasOutputs, killedWhen, processesOn, volumeNames } from './afterKill';
 import { containersOf } from './dockerForTests';
 import { data, onRelease, storageOfSuite } from './realData';
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 describe(`Agentless on ${sympyId}, in containers @full`, () => {
   const storage = storageOfSuite([sympyId]);

@@ -6,7 +6,7 @@ import { withEngine } from '../../engine/openEngine';
 import { runStore } from '../../evaluation/testRun';
 import { runBatch } from '../../batch/runBatch';
 import { sameness } from '../../batch/entryKeys';
-import { usualRunId } from '../../batch/runResults';
+import { defaultRunId } from '../../batch/runResults';
 import { workersFor } from '../../batch/workersFor';
 import type { BatchRequest } from '../../batch/batchRequest';
 import type { AskedFormat } from '../../patch/toUnified';
@@ -117,7 +117,7 @@ async function mutantsCommand(
       mutants: { limit, workers },
       signal: context.signal,
     };
-    const runId = options.runId ?? (await usualRunId(out, sameness(request)));
+    const runId = options.runId ?? (await defaultRunId(out, sameness(request)));
     const from = options.predictions.map((name) => ({ from: name }));
     const results =
       out === undefined ? {} : { results: { out, runId, dataset, predictions: from } };

@@ -1,9 +1,11 @@
 import * as Plot from '@observablehq/plot';
-import { costsOf, type Total } from '../../study/costs';
+import { costsOf } from '../../study/costs';
 import { passAtK } from '../../study/passAtK';
-import { solvedBy } from '../../study/overlap';
-import { number, seconds } from '../../study/numbers';
+import { summariseMethod } from '../../study/summary';
+import { asTexts } from '../../study/tables/tableColumn';
+import { costsTable, passTable } from '../../study/tables/tables';
 import {
+  type PlotKind,
   colourScale,
   draw,
   hollow,
@@ -11,7 +13,6 @@ import {
   noPlot,
   signScale,
   stacked,
-  type PlotKind,
 } from './input';
 
 /** The paper's tables 9 to 11. */
@@ -21,19 +22,15 @@ export const costs: PlotKind = {
     'Cost and time of making and evaluating the candidates, where predictions and runs record them.',
   name: 'costs',
   draw({ methods, grading }, width) {
-    const rows = methods.map((method) => ({
-      of: costsOf(method, grading),
-      share:
-        method.selected.length === 0
-          ? 0
-          : (100 * solvedBy(method, grading).size) / method.selected.length,
-    }));
-    if (rows.every(({ of }) => of.candidates === 0)) return noPlot('There is no candidate yet.');
-    const mean = (total: Total | undefined, say: (of: number) => string): string =>
-      total === undefined ? '–' : say(total.mean);
-    const points = rows.flatMap(({ of, share }) =>
-      of.dollars === undefined ? [] : [{ name: of.name, dollars: of.dollars.sum, share }],
-    );
+    const summaries = methods.map((method) => summariseMethod(method, { grading }));
+    const costs = methods.map((method) => costsOf(method, grading));
+    const table = asTexts(costsTable({ methods: summaries, costs, published: [] }));
+    if (table.rows.length < 2) return noPlot('Neither predictions nor runs say what they cost.');
+    const points = costs.flatMap(({ name, dollars }, index) => {
+      const { count = 0, of = 0 } = summaries[index]?.success ?? {};
+      const share = of === 0 ? 0 : (100 * count) / of;
+      return dollars === undefined ? [] : [{ name, dollars: dollars.sum, share }];
+    });
     return {
       ...(points.length > 0 && {
         svg: stacked(width, [
@@ -52,21 +49,7 @@ export const costs: PlotKind = {
           }),
         ]),
       }),
-      head: [
-        ...['Method', '$ in all', '$ per candidate', '$ per success', 'tokens in', 'tokens out'],
-        ...['making, each', 'evaluating, each', 'evaluating, in all'],
-      ],
-      rows: rows.map(({ of }) => [
-        of.name,
-        of.dollars === undefined ? '–' : of.dollars.sum.toFixed(2),
-        mean(of.dollars, (value) => value.toFixed(3)),
-        of.dollarsPerSuccess === undefined ? '–' : of.dollarsPerSuccess.toFixed(2),
-        mean(of.inputTokens, number),
-        mean(of.outputTokens, number),
-        mean(of.makingSeconds, seconds),
-        mean(of.evaluationSeconds, seconds),
-        of.evaluationSeconds === undefined ? '–' : seconds(of.evaluationSeconds.sum),
-      ]),
+      table,
     };
   },
 };
@@ -81,9 +64,13 @@ export const samples: PlotKind = {
       ({ oracleOf, sampleCount }) => oracleOf === undefined && sampleCount > 1,
     );
     if (methods.length === 0) return noPlot('No method has several samples for an instance.');
-    const rows = methods.map((method) => ({ name: method.name, at: passAtK(method, grading) }));
-    const points = rows.flatMap(({ name, at }) =>
-      at.map(({ k, mean }) => ({ name, k, share: 100 * mean })),
+    const rows = methods.map((method) => ({
+      method: method.id,
+      name: method.name,
+      values: passAtK(method, grading),
+    }));
+    const points = rows.flatMap(({ name, values }) =>
+      values.map(({ k, mean }) => ({ name, k, share: 100 * mean })),
     );
     const most = Math.max(...points.map(({ k }) => k));
     return {
@@ -102,8 +89,7 @@ export const samples: PlotKind = {
           ],
         }),
       ]),
-      head: ['Method', ...Array.from({ length: most }, (_, index) => `Pass@${index + 1}`)],
-      rows: rows.map(({ name, at }) => [name, ...at.map(({ mean }) => (100 * mean).toFixed(1))]),
+      table: passTable(rows),
     };
   },
 };

@@ -1,15 +1,16 @@
-import * as Plot from '@observablehq/plot';
+import type { Share } from '../../study/studyReportSchema';
 import { plural } from '../../domain/text';
 import {
+  type Group,
   beforeAndAfter,
   groupsByIssueLength,
   groupsByRepository,
-  type Group,
 } from '../../study/groups';
-import type { Share } from '../../study/summary';
+import { groupTable, splitTable } from '../../study/tables/tables';
 import { element } from '../elements';
-import { inPercent, pValue } from '../../study/numbers';
 import {
+  type PlotInput,
+  type PlotKind,
   hollow,
   colourScale,
   draw,
@@ -19,9 +20,8 @@ import {
   shortened,
   signScale,
   stacked,
-  type PlotInput,
-  type PlotKind,
 } from './input';
+import * as Plot from '@observablehq/plot';
 
 const shareOf = ({ count, of }: Share): number => (of === 0 ? 0 : (100 * count) / of);
 
@@ -32,18 +32,7 @@ const sharesOf = (groups: readonly Group[]): { label: string; name: string; shar
       .map(({ name, success }) => ({ label, name, share: shareOf(success) })),
   );
 
-const rowsOf = (groups: readonly Group[]): string[][] =>
-  groups.map(({ label, instances, summaries }) => [
-    label,
-    String(instances),
-    ...summaries.map(({ success }) => inPercent(success.count / success.of)),
-  ]);
-
-const headOf = (first: string, { methods }: PlotInput): string[] => [
-  first,
-  'instances',
-  ...methods.map(({ name }) => name),
-];
+const namesOf = ({ methods }: PlotInput): string[] => methods.map(({ name }) => name);
 
 /** The paper's figure 9. */
 export const repositoryGroups: PlotKind = {
@@ -73,8 +62,7 @@ export const repositoryGroups: PlotKind = {
     });
     return {
       svg: stacked(width, [legend(methods, width), plot]),
-      head: headOf('Repository', input),
-      rows: rowsOf(groups),
+      table: groupTable('By repository', 'Repository', groups, namesOf(input)),
     };
   },
 };
@@ -107,14 +95,13 @@ export const issueLengthGroups: PlotKind = {
     });
     return {
       svg: stacked(width, [legend(methods, width), plot]),
-      head: headOf('Characters', input),
-      rows: rowsOf(groups),
+      table: groupTable('By length', 'Characters', groups, namesOf(input)),
     };
   },
 };
 
 /** The median of all dates, so that both sides have instances. */
-function usualDate({ document, methods }: PlotInput): string | undefined {
+function defaultDate({ document, methods }: PlotInput): string | undefined {
   if (document.asked.splitDate !== undefined) return document.asked.splitDate;
   const dates = methods
     .flatMap(({ selected }) => selected)
@@ -139,7 +126,7 @@ export const dateGroups: PlotKind = (() => {
     },
     draw(input, width) {
       const { methods, grading } = input;
-      if (field.value === '') field.value = usualDate(input) ?? '';
+      if (field.value === '') field.value = defaultDate(input) ?? '';
       if (field.value === '') return noPlot('Dates of the issues are not known.');
       const split = beforeAndAfter(methods, field.value, { grading });
       const { before, after, undated } = split;
@@ -149,8 +136,7 @@ export const dateGroups: PlotKind = (() => {
       const rows = methods.map(({ name }, index) => {
         const early = before.summaries[index]?.success ?? { count: 0, of: 0 };
         const late = after.summaries[index]?.success ?? { count: 0, of: 0 };
-        const p = split.tests[index]?.exact ?? 1;
-        return { name, early, late, x1: shareOf(early), x2: shareOf(late), p };
+        return { name, x1: shareOf(early), x2: shareOf(late) };
       });
       return {
         svg: draw({
@@ -170,18 +156,7 @@ export const dateGroups: PlotKind = (() => {
         ...(undated > 0 && {
           note: `Without a date and on neither side: ${plural(undated, 'instance')}.`,
         }),
-        head: [
-          'Method',
-          `before (${before.instances})`,
-          `after (${after.instances})`,
-          'p (Fisher)',
-        ],
-        rows: rows.map(({ name, early, late, p }) => [
-          name,
-          `${shareOf(early).toFixed(1)} (${early.count} of ${early.of})`,
-          `${shareOf(late).toFixed(1)} (${late.count} of ${late.of})`,
-          pValue(p),
-        ]),
+        table: splitTable(methods, split),
       };
     },
   };

@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import type { StudyDocument } from '../../study/document';
-import type { Grading } from '../../study/grading';
+import type { Grading } from '../../study/entry';
 import type { EvaluatedMethod } from '../../study/methods';
 import type { DrawnPlot } from '../plotCard';
 
@@ -154,4 +154,4 @@ export const shortened = (name: string): string =>
   name.length <= 32 ? name : `${name.slice(0, 15)}…${name.slice(-16)}`;
 
 /** A note in place of a plot, with the reason why there is none. */
-export const noPlot = (note: string): DrawnPlot => ({ note, head: [], rows: [] });
+export const noPlot = (note: string): DrawnPlot => ({ note });

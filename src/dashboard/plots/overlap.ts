@@ -1,8 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import { overlapOf, overlapWithRepairs } from '../../study/overlap';
 import { button, element } from '../elements';
-import { pValue } from '../../study/numbers';
-import { colourScale, draw, noPlot, roomFor, shortened, stacked, type PlotKind } from './input';
+import { regionsTable, repairsTable } from '../../study/tables/tables';
+import { type PlotKind, colourScale, draw, noPlot, roomFor, shortened, stacked } from './input';
 
 /** Most regions that are shown; further ones would be too thin to read. */
 const shownRegions = 20;
@@ -67,11 +67,7 @@ export const overlap: PlotKind = {
       note:
         `Together they solve ${found.union}.` +
         (left > 0 ? ` ${left} smaller combinations are not drawn.` : ''),
-      head: ['Solved by exactly', 'instances'],
-      rows: found.regions.map((region) => [
-        region.methods.map((index) => names[index] ?? '').join(', '),
-        String(region.instances.length),
-      ]),
+      table: regionsTable(found, Infinity),
     };
   },
 };
@@ -94,20 +90,10 @@ export const repairs: PlotKind = {
     }
     return {
       note: 'p: chance of at least so many in common if the two were independent (hypergeometric).',
-      head: ['Tests of', 'Repairs of', 'instances', 'tests', 'fixes', 'both', 'expected', 'p'],
-      rows: document.repairs.flatMap((each) =>
-        methods
-          .map((method) => overlapWithRepairs(method, each, grading))
-          .map((found) => [
-            found.method,
-            found.repairs,
-            String(found.instances),
-            String(found.tests),
-            String(found.fixes),
-            String(found.overlap.length),
-            found.expected.toFixed(1),
-            pValue(found.p),
-          ]),
+      table: repairsTable(
+        document.repairs.flatMap((each) =>
+          methods.map((method) => overlapWithRepairs(method, each, grading)),
+        ),
       ),
     };
   },

@@ -1,7 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import { summariseMethod } from '../../study/summary';
-import { inPercent, interval } from '../../study/numbers';
-import { colourScale, draw, noPlot, roomFor, shortened, type PlotKind } from './input';
+import { nameColumn, rateColumns } from '../../study/tables/methodColumns';
+import { asTexts } from '../../study/tables/tableColumn';
+import { type PlotKind, colourScale, draw, noPlot, roomFor, shortened } from './input';
 
 /** S of every method with its interval. */
 export const successRates: PlotKind = {
@@ -11,14 +12,15 @@ export const successRates: PlotKind = {
   draw({ methods, grading }, width) {
     if (methods.length === 0) return noPlot('There is no run.');
     const rows = methods.map((method) => {
-      const { success } = summariseMethod(method, { grading, intervals: { resamples: 400 } });
+      const summary = summariseMethod(method, { grading, intervals: { resamples: 400 } });
+      const { success } = summary;
       const share = success.of === 0 ? 0 : success.count / success.of;
       return {
         name: method.name,
         share: share * 100,
         low: (success.interval?.[0] ?? share) * 100,
         high: (success.interval?.[1] ?? share) * 100,
-        success,
+        summary,
       };
     });
     return {
@@ -47,13 +49,15 @@ export const successRates: PlotKind = {
           Plot.ruleX([0]),
         ],
       }),
-      head: ['Method', 'S (%)', 'interval', 'instances'],
-      rows: rows.map(({ name, share, success }) => [
-        name,
-        share.toFixed(1),
-        interval(success.interval),
-        `${success.count} of ${success.of} (${inPercent(success.count / success.of)} %)`,
-      ]),
+      table: asTexts({
+        title: 'Success rate',
+        columns: [
+          nameColumn,
+          ...rateColumns.filter(({ id }) => id === 'selected' || id === 'success'),
+        ],
+        rows: rows.map(({ summary }) => ({ summary })),
+        notes: [],
+      }),
     };
   },
 };

@@ -1,6 +1,7 @@
 import * as Plot from '@observablehq/plot';
-import { reasonCounts } from '../../study/summary';
-import { draw, noPlot, roomFor, shortened, type PlotKind } from './input';
+import { reasonCounts, summariseMethod } from '../../study/summary';
+import { reasonsTable } from '../../study/tables/tables';
+import { type PlotKind, draw, noPlot, roomFor, shortened } from './input';
 
 /** The reasons of instances without success, by method. */
 export const reasons: PlotKind = {
@@ -8,7 +9,7 @@ export const reasons: PlotKind = {
   about:
     'Every instance that is not a success has one reason; the number and the shade of a cell give the count.',
   name: 'reasons',
-  draw({ methods }, width) {
+  draw({ methods, grading }, width) {
     const rows = methods.flatMap((method) =>
       reasonCounts(method)
         .filter(({ reason }) => reason !== 'success')
@@ -46,8 +47,7 @@ export const reasons: PlotKind = {
           Plot.text(rows, { x: 'name', y: 'reason', text: 'count' }),
         ],
       }),
-      head: ['Method', 'Reason', 'Instances'],
-      rows: rows.map(({ name, reason, count }) => [name, reason, String(count)]),
+      table: reasonsTable(methods.map((method) => summariseMethod(method, { grading }))),
     };
   },
 };

@@ -5,7 +5,7 @@ import { transitions } from '../../domain/outcome';
 import { functionOf } from '../../domain/testId';
 import type { Reporter } from '../../domain/work';
 import type { CandidateResult } from '../../evaluation/candidateResult';
-import { findingReportSchema } from '../../results/reportSchema';
+import { findingSchema } from '../../study/entrySchema';
 import { patchDigest } from '../instance/edits';
 import { withNotification } from '../shell/progress';
 import { rowDigest } from '../verdict/keptEvaluation';
@@ -23,7 +23,7 @@ const gradeSchema = z.object({
    * or unknown.
    */
   coverage: z.object({ covered: z.number(), executable: z.number() }).nullable(),
-  findings: z.array(findingReportSchema),
+  findings: z.array(findingSchema),
 });
 
 export type Grade = z.infer<typeof gradeSchema>;

@@ -4,7 +4,7 @@ import type { Reporter } from '../../domain/work';
 import { gatherStatistics, statisticsText } from '../../validation/statistics';
 import { storageFolder } from '../shell/settings';
 import type { Catalogue } from './catalogue';
-import { shortDatasetName } from '../../study/shortDatasetName';
+import { shortDatasetName } from '../../study/entry';
 import { withNotification } from '../shell/progress';
 import { scheme, statisticsAuthority } from '../shell/names';
 

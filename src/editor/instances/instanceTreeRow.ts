@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { plural, asLabel } from '../../domain/text';
 import { describeProblem } from '../../dataset/dataset';
 import type { InstanceEntry } from '../../domain/instance';
-import { shortDatasetName } from '../../study/shortDatasetName';
+import { shortDatasetName } from '../../study/entry';
 import {
   candidateOf,
   goldenOf,

@@ -9,7 +9,7 @@ import {
   type ToPage,
 } from '../../dashboard/protocol';
 import { withoutPaths, type RunData, type RunEntry } from '../../study/entry';
-import { studyVersion } from '../../study/document';
+import { studyVersion } from '../../study/studyReportSchema';
 import { bundledPage } from '../shell/bundledPage';
 import { dashboardViewType } from '../shell/names';
 import { cellNameSchema } from '../trajectory/trajectoryOrigin';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { openDataset, type Dataset } from '../../dataset/dataset';
 import { idsOfPredictions, isMadeUp } from '../../dataset/predictions';
 import { Cancelled, messageOf, type Reporter } from '../../domain/work';
-import { shortDatasetName } from '../../study/shortDatasetName';
+import { shortDatasetName } from '../../study/entry';
 import { readMarker } from '../../repository/workspace';
 import { bundledDataset } from '../instance/bundledDataset';
 import type { Instances } from '../instances/instances';

@@ -25,7 +25,7 @@ import { iconBeside } from '../shell/draw';
 import { commandIds } from '../shell/names';
 import type { Catalogue } from '../instances/catalogue';
 import { engineSettingsOfListed } from '../instances/validateInstances';
-import { shortDatasetName } from '../../study/shortDatasetName';
+import { shortDatasetName } from '../../study/entry';
 import { storageFolder, timeoutSeconds } from '../shell/settings';
 import {
   denominatorChoices,

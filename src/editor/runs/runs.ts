@@ -11,7 +11,8 @@ import {
   throwIfAborted,
   type Reporter,
 } from '../../domain/work';
-import { studyVersion, type AskedFilter } from '../../study/document';
+import type { AskedFilter } from '../../study/document';
+import { studyVersion } from '../../study/studyReportSchema';
 import type { RunData } from '../../study/entry';
 import { methodsOf, type EvaluatedMethod } from '../../study/methods';
 import { dashboardHtml } from '../../study/dashboardHtml';

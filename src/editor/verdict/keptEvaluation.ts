@@ -13,11 +13,8 @@ import { verdictReasons, type Verdict } from '../../domain/verdict';
 import { mutantStatuses, type MutantResults } from '../../mutation/mutant';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { TestRun } from '../../evaluation/testRun';
-import {
-  findingReportSchema,
-  harnessReportSchema,
-  runReportSchema,
-} from '../../results/reportSchema';
+import { harnessReportSchema, runReportSchema } from '../../results/reportSchema';
+import { findingSchema } from '../../study/entrySchema';
 import { sha256 } from '../../files/digest';
 import { writeWholeFile } from '../../files/wholeFile';
 import type { Evaluated } from './evaluated';
@@ -100,7 +97,7 @@ const result = z.object({
     }),
   ),
   notes: texts,
-  findings: z.array(findingReportSchema),
+  findings: z.array(findingSchema),
   patch: z.string(),
   ownTests: texts,
   tests: z.array(testTransition),

@@ -1,6 +1,6 @@
 import { RetryingMemo } from '../../domain/work';
 import type { EditedPlaces } from '../../study/resolution/correctLocation';
-import type { ListOrigin } from '../../study/resolution/judgedRepair';
+import type { JudgedRepair } from '../../study/resolution/judgedRepair';
 import { sweBenchPassed, type ExpectedTests } from '../../study/resolution/resolutionStatus';
 import { statusesInLog, sweBenchLog } from '../../study/resolution/sweBenchLog';
 import type { StatusMap } from '../../domain/harness';
@@ -23,7 +23,9 @@ import { editedPlaces } from './editedPlaces';
 export interface GoldenRuns {
   /** T*. */
   readonly set: Pick<TestSet, 'patch' | 'files'>;
-  readonly expected: { readonly tests: ExpectedTests; readonly origin: ListOrigin } | string;
+  readonly expected:
+    | { readonly tests: ExpectedTests; readonly origin: NonNullable<JudgedRepair['lists']> }
+    | string;
   /** The outcomes on both sides, or why they do not show what a right patch would do. */
   readonly outcomes: GoldenOutcomes | string;
   /** Test functions of the golden tests' files, with T*. */

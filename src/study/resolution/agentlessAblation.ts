@@ -1,65 +1,19 @@
 import { markedAsOracle } from '../../domain/answerSeen';
-import type { Total } from '../costs';
-import { placeOfDraw, type RankedPatch, rankPatches } from '../../domain/ranking';
-import { granularities, type Granularity } from './correctLocation';
+import type { AgentlessAblation, Total } from '../studyReportSchema';
+import { type RankedPatch, placeOfDraw, rankPatches } from '../../domain/ranking';
+import { granularities } from './correctLocation';
 import type { JudgedRepair, RepairRun } from './judgedRepair';
-import { type StepLocation } from './localisation';
+import type { StepLocation } from './localisation';
 import { localisationSteps } from '../../domain/instance';
 
-/** How much a step of localisation keeps, and of X* (table 2 of the Agentless paper). */
-export interface LocalisationRow extends Pick<StepLocation, 'step' | 'set'> {
-  /** Instances whose output of the step is known. */
-  readonly known: number;
-  /** Instances of which the step keeps all places of X*, by granularity. */
-  readonly contains: Readonly<Record<Granularity, number>>;
-  /** Mean lines of code that the step keeps, over the known instances. */
-  readonly lines: number;
-  /** Dollars of an instance's requests for the step; absent where none are known. */
-  readonly dollars?: Total;
-}
-
-/** Instances that a choice resolves. */
-interface Resolved {
-  /** By SWE-bench's rules. */
-  readonly resolved: number;
-  /** By the recorded outcomes. */
-  readonly strictlyResolved: number;
-}
-
-/** The choice among the first samples (figure 6 of the Agentless paper). */
-export interface SamplesRow extends Resolved {
-  /** Samples of each instance that take part, drawn in turns from its sets of locations. */
-  readonly samples: number;
-  /** Instances that any of these samples resolves, by SWE-bench's rules: an oracle's choice. */
-  readonly any: number;
-}
-
-/** What decides between the patches, in the order of the paper's table. */
-export const selections = ['votes', 'regression', 'reproduction', 'both'] as const;
-export type SelectionKind = (typeof selections)[number];
-
-/** The choice by some of the tests, and votes (table 4 of the Agentless paper). */
-export interface SelectionRow extends Resolved {
-  readonly by: SelectionKind;
-  /** Dollars of an instance's requests for these tests; absent where none are known. */
-  readonly dollars?: Total;
-}
-
-/** The ablations of one model's run of Agentless. */
-export interface AgentlessAblation {
-  /** The model; with the label of its run where several runs have the model. */
-  readonly name: string;
-  readonly model: string;
-  readonly madeBy?: JudgedRepair['madeBy'];
-  /** All selected instances: the denominator of every share. */
-  readonly selected: number;
-  /** Whether patches are not judged yet, so that the choices are not final. */
-  readonly unfinished: boolean;
-  readonly localisation: readonly LocalisationRow[];
-  /** Empty where the patches that were not chosen are not judged. */
-  readonly samples: readonly SamplesRow[];
-  readonly selection: readonly SelectionRow[];
-}
+/** How much a step of localisation keeps, and of X*. */
+export type LocalisationRow = AgentlessAblation['localisation'][number];
+/** The choice among the first samples. */
+export type SamplesRow = AgentlessAblation['samples'][number];
+/** The choice by some of the tests, and votes. */
+export type SelectionRow = AgentlessAblation['selection'][number];
+export type SelectionKind = SelectionRow['by'];
+type Resolved = Pick<SamplesRow, 'resolved' | 'strictlyResolved'>;
 
 /** Numbers of samples that are compared, as far as a run has them; and all of them. */
 const comparedSamples = [1, 4, 10, 20, 40];
@@ -203,6 +157,9 @@ const testsOf: Readonly<Record<SelectionKind, readonly (keyof typeof evidence)[]
   reproduction: ['reproduction'],
   both: ['regression', 'reproduction'],
 };
+
+/** What decides between the patches, in the order of the paper's table. */
+export const selections = Object.keys(testsOf) as readonly SelectionKind[];
 
 /** Counts the instances whose chosen patch is resolved. */
 function resolvedBy(patches: readonly (readonly JudgedPatch[])[], by: SelectionKind): Resolved {

@@ -1,68 +1,7 @@
-import { sampleName, type InstanceFacts } from '../entry';
-import type { MakingCost, TracedStages } from '../../domain/instance';
-import type { MadeOnNodes, NodeSeconds } from '../nodeUse';
-import type { NotEvaluatedReason } from '../../domain/verdict';
-import type { CorrectLocation } from './correctLocation';
-import type { InfraFailure } from './infraFailure';
-import type { StepLocation } from './localisation';
-import type { RankedPatch } from '../../domain/ranking';
-import type { StrictResolution } from './strictResolution';
-import type { ResolutionStatus } from './resolutionStatus';
+import { type InstanceFacts, sampleName, type MadeOnNodes, type NodeSeconds } from '../entry';
+import type { JudgedRepair } from './judgedRepairSchema';
 
-/** In which of SWE-bench's lists of ids an instance stands. */
-export const repairStatuses = ['resolved', 'unresolved', 'empty patch', 'error'] as const;
-export type RepairStatus = (typeof repairStatuses)[number];
-
-/** Where FAIL_TO_PASS and PASS_TO_PASS come from. */
-export const listOrigins = ['dataset', 'golden runs'] as const;
-export type ListOrigin = (typeof listOrigins)[number];
-
-/** Numbers of tests of a list. */
-export interface GroupCounts {
-  readonly success: number;
-  readonly failure: number;
-}
-
-/** One code patch on one instance, judged as SWE-bench does and by the recorded outcomes. */
-export interface JudgedRepair {
-  readonly instance: string;
-  readonly model: string;
-  /** From 1. */
-  readonly sample: number;
-  /** As SWE-bench counts it. */
-  readonly status: RepairStatus;
-  /** Absent where no tests were graded, like `tests` and `lists`. */
-  readonly resolution?: ResolutionStatus;
-  readonly tests?: { readonly FAIL_TO_PASS: GroupCounts; readonly PASS_TO_PASS: GroupCounts };
-  readonly lists?: ListOrigin;
-  /** Why there is no grade; for a person. */
-  readonly failure?: string;
-  /** Set where the fault is not the patch's. */
-  readonly hindrance?: NotEvaluatedReason;
-  /** The sign of a fault of the environment in the log of a patch that is not resolved. */
-  readonly infra?: InfraFailure;
-  /** Absent where there is a hindrance. */
-  readonly strict?: StrictResolution;
-  /** Why the two judgements differ; absent where they agree. */
-  readonly difference?: string;
-  /** Absent for a patch that does not apply. */
-  readonly location?: CorrectLocation;
-  /** The command that SWE-bench needs to apply it; absent where that is `git apply`. */
-  readonly appliedWith?: string;
-  /** Further facts about the grade, one sentence each. */
-  readonly notes?: readonly string[];
-  readonly cost?: MakingCost;
-  /** What it was ranked by, as its prediction says. */
-  readonly ranked?: RankedPatch;
-  /** The stages of the instance, with its first patch. */
-  readonly stages?: Pick<TracedStages, 'dollars'> & { readonly located: readonly StepLocation[] };
-  /** As its prediction says. */
-  readonly madeBy?: { readonly method: string; readonly model: string };
-  /** Set where making the patch used the answer; its prediction says so. */
-  readonly oracle?: true;
-  /** Wall clock of judging it. */
-  readonly seconds: number;
-}
+export type { JudgedRepair } from './judgedRepairSchema';
 
 /** A saved run of judged code patches. */
 export interface RepairRun {

@@ -1,38 +1,9 @@
 import { markedAsOracle } from '../../domain/answerSeen';
-import type { Total } from '../costs';
+import type { RepairRates, Total } from '../studyReportSchema';
 import type { RepairResults } from '../document';
 import type { MakingCost } from '../../domain/instance';
-import { granularities, type Granularity } from './correctLocation';
+import { type Granularity, granularities } from './correctLocation';
 import type { JudgedRepair, RepairRun } from './judgedRepair';
-
-/** A row of table 1 of the Agentless paper. Rates are shares of all selected instances. */
-export interface RepairRates {
-  /** The model; with the label of its run where several runs have the model. */
-  readonly name: string;
-  readonly model: string;
-  readonly madeBy?: JudgedRepair['madeBy'];
-  /** Patches that were made with the answer, or the best of several, which needs it. */
-  readonly oracle: boolean;
-  /** 1, or the number of samples of which the row is the best. */
-  readonly samples: number;
-  readonly selected: number;
-  /** Instances with a patch that could be judged. */
-  readonly tried: readonly string[];
-  /** Resolved by SWE-bench's rules. */
-  readonly resolved: readonly string[];
-  /** Resolved by the recorded outcomes. */
-  readonly strictlyResolved: readonly string[];
-  /** Instances on which the two judgements differ, or only one exists. */
-  readonly differing: number;
-  readonly emptyPatches: number;
-  readonly errors: number;
-  /** Instances whose patch edits a superset of the places of X*. */
-  readonly correctLocation: Readonly<Record<Granularity, number>>;
-  /** Costs of making the patches of an instance, over the instances that state them. */
-  readonly dollars?: Total;
-  readonly inputTokens?: Total;
-  readonly outputTokens?: Total;
-}
 
 /**
  * The rows of some runs, one for each model. A model with several samples for an instance is its

@@ -187,8 +187,9 @@ describe('the dashboard as a file', function () {
     assert.equal(await details.locator('li').textContent(), attack);
     const table = page.locator('table:has(caption:has-text("Findings:"))');
     const telling = run.entries.filter(({ failToPass }) => failToPass > 0).length;
+    const successes = run.entries.filter(({ success }) => success).length;
     assert.deepEqual(await table.locator('tbody td').allTextContents(), [
-      ...[String(telling), '1', '1', '1'],
+      ...[String(telling), '1', '1', String(successes), '1'],
     ]);
     await page.getByLabel('Show').selectOption('finding: reads instead of runs');
     assert.equal(await count('.matrix-row'), 1);
@@ -242,7 +243,7 @@ describe('the dashboard as a file', function () {
     assert.ok(run);
     await open({ ...study, runs: [{ ...run, known: 'success', grading: 'harness' }, ...others] });
     const cells = page.locator('.summary').first().locator('tbody tr').first().locator('td');
-    const [, wellFormed, success, failToAny] = await cells.allTextContents();
+    const [, , wellFormed, success, failToAny] = await cells.allTextContents();
     assert.deepEqual([wellFormed?.trim(), failToAny?.trim()], ['–', '–']);
     assert.match(success ?? '', /^\d+\.\d/);
     await page.locator('[role=gridcell]').first().click();
@@ -284,9 +285,10 @@ describe('the dashboard as a file', function () {
       await details.locator('li').textContent(),
       `Step 14 of the trajectory: ${attack} (reads git)`,
     );
+    const successes = entries.filter(({ success }) => success).length;
     const table = page.locator('table:has(caption:has-text("Findings in trajectories"))');
     assert.deepEqual(await table.locator('tbody td').allTextContents(), [
-      ...[String(entries.length), '1', '1', '1', '0'],
+      ...[String(entries.length), '1', '1', String(successes), '1', '0'],
     ]);
     await page.getByLabel('Show').selectOption('finding in the trajectory: history');
     assert.equal(await count('.matrix-row'), 1);
@@ -294,7 +296,7 @@ describe('the dashboard as a file', function () {
 
   it('completes the summary with intervals and tests against a chosen method', async () => {
     await open(simulatedStudy({ instances: 150, methods: 3 }));
-    await page.waitForSelector('.summary .difference');
+    await page.waitForSelector('.summary .success_differs');
     const intervals = await page.locator('.summary .interval').allInnerTexts();
     assert.ok(intervals.filter((each) => /^\d+\.\d–\d+\.\d$/.test(each)).length >= 3 * 8);
     const rows = "[...document.querySelectorAll('.summary tbody tr')].map((row) => row.innerText)";
@@ -330,7 +332,7 @@ describe('the dashboard as a file', function () {
       for (const width of [1000, 760]) {
         await page.setViewportSize({ width, height: 900 });
         await open({ ...study, runs });
-        await page.waitForSelector('.summary .difference .interval');
+        await page.waitForSelector('.summary .success_differs .interval');
         const [needed, there] = await page.evaluate<[number, number]>(
           "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.summary').parentElement)",
         );
@@ -475,7 +477,7 @@ describe('the dashboard as a file', function () {
 
   it('hides methods with the keyboard, everywhere and until they are shown again', async () => {
     await open(simulatedStudy({ instances: 60, methods: 3 }));
-    await page.waitForSelector('.summary .difference');
+    await page.waitForSelector('.summary .success_differs');
     const box = page.getByLabel('method-2', { exact: true });
     const labels = (): Promise<string[]> => page.locator('[role=columnheader]').allTextContents();
     const bars = "document.querySelector('.card').querySelectorAll('rect[fill]')";
@@ -486,7 +488,7 @@ describe('the dashboard as a file', function () {
     await box.focus();
     await page.keyboard.press('Space');
     assert.deepEqual(await labels(), ['Instance', 'method-1', 'method-3']);
-    await page.waitForSelector('.summary .difference');
+    await page.waitForSelector('.summary .success_differs');
     assert.equal(await page.locator('.hidden-method').textContent(), 'method-2hidden');
     assert.equal(
       await page.evaluate('document.activeElement.dataset.method'),

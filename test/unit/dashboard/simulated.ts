@@ -1,6 +1,7 @@
-import { entryReasons, type EntryReason } from '../../../src/domain/verdict';
+import { studyVersion } from '../../../src/study/studyReportSchema';
+import { type EntryReason, entryReasons } from '../../../src/domain/verdict';
 import type { RunData, RunEntry } from '../../../src/study/entry';
-import { studyVersion, type StudyDocument } from '../../../src/study/document';
+import type { StudyDocument } from '../../../src/study/document';
 
 /** A generator of numbers in [0, 1) that is the same for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {

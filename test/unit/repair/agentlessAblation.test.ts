@@ -1,15 +1,15 @@
-import assert from 'node:assert/strict';
+import { studyReportSchema } from '../../../src/study/studyReportSchema';
 import type { ReproductionAnswer, RankedPatch } from '../../../src/domain/ranking';
 import { studyReport } from '../../../src/study/report';
 import {
+  type SelectionKind,
   agentlessAblations,
   selections,
-  type SelectionKind,
 } from '../../../src/study/resolution/agentlessAblation';
 import type { JudgedRepair, RepairRun } from '../../../src/study/resolution/judgedRepair';
 import { reportCsv, reportMarkdown, reportText } from '../../../src/study/reportText';
 import { studyDocument } from '../../../src/study/studyDocument';
-import { studyReportSchema } from '../../../src/study/studyReportSchema';
+import assert from 'node:assert/strict';
 
 const facts = (id: string) => ({ id, repo: 'a/b', created: '', issueLength: 1 });
 type Stages = NonNullable<JudgedRepair['stages']>;

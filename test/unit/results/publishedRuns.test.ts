@@ -1,7 +1,4 @@
-import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { studyReportSchema } from '../../../src/study/studyReportSchema';
 import { compareMethods } from '../../../src/study/compare';
 import type { RunData, RunEntry } from '../../../src/study/entry';
 import { methodsOf } from '../../../src/study/methods';
@@ -13,9 +10,12 @@ import { columnsOf } from '../../../src/dashboard/columns';
 import { readRuns } from '../../../src/results/readRuns';
 import { reportCsv, reportText } from '../../../src/study/reportText';
 import { studyDocument } from '../../../src/study/studyDocument';
-import { studyReportSchema } from '../../../src/study/studyReportSchema';
 import { withTrajectoryCosts } from '../../../src/trajectory/withTrajectoryCosts';
 import { miniFile, newOpenHandsRow, sweAgentFile } from '../trajectory/madeUpTrajectories';
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 
 let folder = '';
 beforeEach(async () => {

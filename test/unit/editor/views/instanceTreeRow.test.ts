@@ -3,7 +3,7 @@ import type { Dataset } from '../../../../src/dataset/dataset';
 import type { InstanceEntry } from '../../../../src/domain/instance';
 import type { InstanceStatus, TriageEntry, Validation } from '../../../../src/domain/soundness';
 import type { CatalogueState } from '../../../../src/editor/instances/catalogue';
-import { shortDatasetName } from '../../../../src/study/shortDatasetName';
+import { shortDatasetName } from '../../../../src/study/entry';
 import {
   entriesByRepository,
   headOfInstances,
