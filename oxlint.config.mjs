@@ -144,7 +144,7 @@ const neverTheAnswerInEditor = {
           },
           {
             regex:
-              '/(?:openInstance|documents|documentText|goldenDiff|compareWithGolden|mutants|keptEvaluation)$',
+              '/(?:openInstance|documents|documentText|goldenDiff|compareWithGolden|mutants|storedEvaluation)$',
             message: 'What leads to the answer is for the developer: take an InstanceForModels.',
           },
         ],

@@ -7,8 +7,7 @@ import type * as vscode from 'vscode';
 import { openDataset } from '../../src/dataset/dataset';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
-import { InstanceOrigin } from '../../src/editor/instance/instanceOrigin';
-import { keepInstance } from '../../src/editor/instance/keptInstance';
+import { InstanceOrigin, storeInstance } from '../../src/editor/instance/instanceOrigin';
 import { WorkspaceRepository } from '../../src/repository/workspaceRepository';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
@@ -68,7 +67,7 @@ describe('a workspace whose dataset and sources are elsewhere, as in a container
   it('has its row from where it was kept, and both trees from its own R', async () => {
     const secrets = secretStorage();
     const source = { kind: 'snapshot', from: '/elsewhere/repository' } as const;
-    await keepInstance(secrets, instance, source);
+    await storeInstance(secrets, instance, source);
     const inside = origin(secrets);
     assert.deepEqual(await inside.instance(), instance);
     const trees = await inside.trees();

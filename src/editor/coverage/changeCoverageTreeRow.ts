@@ -155,7 +155,7 @@ function idOfNode(node: ChangeCoverageNode): string {
 }
 
 /** A row of the view. */
-export interface ChangeCoverageTreeRow extends TreeRow {
+interface ChangeCoverageTreeRow extends TreeRow {
   /** The state whose mark in the gutter is the icon of the row. */
   readonly state?: LineState;
   /** Stands in place of the tooltip. */

@@ -96,7 +96,7 @@ function notesOf(
 }
 
 /** Consecutive lines of one state, as first and last line. */
-export interface LinesOfState {
+interface LinesOfState {
   readonly state: LineState;
   readonly runs: readonly (readonly [from: number, to: number])[];
 }

@@ -29,7 +29,7 @@ export const gutterLook: Readonly<
 };
 
 /** How VS Code lays out diffs, as far as settings tell. */
-export interface DiffLayout {
+interface DiffLayout {
   /** `diffEditor.renderSideBySide` */
   readonly isSideBySide: boolean;
   /** `diffEditor.useInlineViewWhenSpaceIsLimited` */

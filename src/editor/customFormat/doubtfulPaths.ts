@@ -36,12 +36,12 @@ function foldersOf(path: string): string[] {
 }
 
 /** Names that many folders have, so that a further one is no slip. */
-const usualNames = new Set(['__init__.py', 'conftest.py', 'tests.py', 'test.py']);
+const commonNames = new Set(['__init__.py', 'conftest.py', 'tests.py', 'test.py']);
 
 function isNear(path: string, other: string): boolean {
   const [name, otherName] = [nameOf(path), nameOf(other)];
   if (folderOf(path) === folderOf(other)) return isSlip(name, otherName);
-  if (name !== otherName || usualNames.has(name)) return false;
+  if (name !== otherName || commonNames.has(name)) return false;
   const isEnd = path.endsWith(`/${other}`) || other.endsWith(`/${path}`);
   return isEnd || isSlip(folderOf(path), folderOf(other));
 }

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { HumanError } from '../../domain/work';
 import { acpPrefix, defaultAcpSeconds } from '../../method/acp/acpMethod';
-import { acpPresets, type AcpDefinition } from '../../method/acp/acpPresets';
+import type { AcpDefinition } from '../../method/acp/acpPresets';
 import { variableName, type Template } from '../../method/acp/agentEnvironment';
 import { wordsOfCommand } from '../../method/acp/wordsOfCommand';
 import { providers } from '../../method/models/providers';
@@ -113,19 +113,3 @@ function readAgent(
     },
   };
 }
-
-/** The default of the setting: the presets, whose programs a person has to name. */
-export const usualAgents = (): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(
-    acpPresets.map(({ name, title, argv, providers: of, authMethod, env, files }) => [
-      name,
-      {
-        title,
-        command: argv.join(' '),
-        providers: of,
-        ...(authMethod !== undefined && { authMethod }),
-        env,
-        ...(files !== undefined && { files }),
-      },
-    ]),
-  );

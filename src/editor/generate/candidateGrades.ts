@@ -8,7 +8,7 @@ import type { CandidateResult } from '../../evaluation/candidateResult';
 import { findingSchema } from '../../study/entrySchema';
 import { patchDigest } from '../instance/edits';
 import { withNotification } from '../shell/progress';
-import { rowDigest } from '../verdict/keptEvaluation';
+import { rowDigest } from '../verdict/storedEvaluation';
 import type { InstanceSource, Revealing, TestsOfInstance } from '../instance/instanceRoles';
 import { refuseUntrusted } from '../shell/workspaceTrust';
 
@@ -28,7 +28,7 @@ const gradeSchema = z.object({
 
 export type Grade = z.infer<typeof gradeSchema>;
 
-const keptSchema = z.object({ grounds: z.string(), grades: z.record(z.string(), gradeSchema) });
+const storedSchema = z.object({ grounds: z.string(), grades: z.record(z.string(), gradeSchema) });
 
 /** Most grades that are stored. */
 const most = 200;
@@ -59,7 +59,7 @@ export class Knowledge implements vscode.Disposable {
 
   private async readBack(): Promise<void> {
     this.grounds = `${this.version} ${rowDigest(await this.open.instance())}`;
-    const kept = keptSchema.safeParse(this.memory.get(key));
+    const kept = storedSchema.safeParse(this.memory.get(key));
     if (kept.success && kept.data.grounds === this.grounds) this.grades = kept.data.grades;
   }
 

@@ -36,7 +36,7 @@ interface FurtherMethods {
 }
 
 /** A method and a model to run it with. */
-export interface ChosenRun {
+interface ChosenRun {
   readonly method: Method;
   readonly model: ChosenModel;
 }

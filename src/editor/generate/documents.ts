@@ -10,7 +10,7 @@ import { filesWith } from './applyToWorkspace';
 type Side = 'before' | 'after';
 
 /** Finds the contents of documents, also after a reload of the window. */
-export interface DocumentSource {
+interface DocumentSource {
   /** A patch by its digest; undefined when there is none. */
   patchOf(digest: string): string | undefined;
   /** An answer by the key of its step. */

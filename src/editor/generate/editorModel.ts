@@ -16,7 +16,7 @@ import { ModelTrouble, retrying, type Retries } from '../../method/models/retryi
 import { argumentsOf } from '../../method/models/toolMessages';
 import { tokenCounter } from '../../method/tokens';
 
-export interface EditorModelOptions {
+interface EditorModelOptions {
   /** Time limit of one attempt, in seconds. */
   readonly timeoutSeconds: number;
   /** No retries by default, since providers of VS Code retry by themselves. */

@@ -6,6 +6,10 @@ import { estimateBlind, type BlindEstimateParts } from '../../method/estimate/es
 import type { CountedRequest } from '../../method/estimate/walk';
 import type { Method } from '../../method/method';
 import { tokenCounter } from '../../method/tokens';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AgentlessSettings } from '../../method/agentless/agentlessSettings';
+import { codeFiles } from '../../method/agentless/localisation/codeFiles';
 
 /** What an estimate is made of. */
 export interface EstimateParts extends Omit<BlindEstimateParts, 'embedding'> {
@@ -110,4 +114,33 @@ function embeddedInWords({ name, tokens, price }: EmbeddedParts): string {
   if (price === undefined) return l10n.t('vectors of up to {0}k tokens with {1}', thousands, name);
   const dollars = ((price * tokens) / 1e6).toFixed(2);
   return l10n.t('vectors of up to {0}k tokens, ${1} with {2}', thousands, dollars, name);
+}
+
+/** Bytes of Python code that make a token, about. */
+const bytesOfToken = 4;
+
+/**
+ * About how many tokens embedding retrieval turns into vectors at most: all code of R, in chunks that
+ * overlap. Files are not read, since a person waits for the estimate.
+ *
+ * @param folder of R
+ * @param paths of its files
+ */
+export async function embeddedTokens(
+  folder: string,
+  paths: readonly string[],
+  { chunkTokens, chunkOverlap }: Pick<AgentlessSettings, 'chunkTokens' | 'chunkOverlap'>,
+): Promise<number> {
+  const files = await codeFiles({ paths: () => Promise.resolve(paths) });
+  const sizes = await Promise.all(
+    files.map((path) =>
+      stat(join(folder, path)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  const tokens = sizes.reduce((sum, size) => sum + size, 0) / bytesOfToken;
+  const overlap = Math.min(chunkOverlap, chunkTokens - 1);
+  return Math.ceil((tokens * chunkTokens) / (chunkTokens - overlap));
 }

@@ -11,7 +11,7 @@ import type { AgentlessNumbers } from './agentlessNumbers';
 import { ChoosableModels } from './choosableModels';
 import { chooseRun, estimateParts, type AskedNames } from './chooseRun';
 import { CandidateDocuments } from './documents';
-import type { EstimateParts } from './estimatedCost';
+import { type EstimateParts, embeddedTokens } from './estimatedCost';
 import { generationOfRow } from './generatedTreeRow';
 import {
   Generations,
@@ -28,7 +28,6 @@ import { contextKeys, fixAuthority, fixCommandIds } from '../shell/names';
 import { showProblem } from '../shell/problems';
 import { afterAWhile, withNotification } from '../shell/progress';
 import { withoutLinkMarkup } from '../shell/plainText';
-import { embeddedTokens } from './embeddedTokens';
 import { distinctFixes, type FixNode, type ShownFixes, type FoundPlace } from './fixTreeRow';
 import { TestsOnFixes, type NamedPatch } from './testsOnFixes';
 

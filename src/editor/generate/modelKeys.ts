@@ -7,7 +7,7 @@ import { keyIdOf, type KeyHolder } from './modelSettings';
 import { configuredKeyHolders } from './settings';
 
 /** Where the key of a model comes from; `none` where it has none. */
-export type KeyOrigin = 'kept' | 'environment' | 'none';
+type KeyOrigin = 'kept' | 'environment' | 'none';
 
 /**
  * Keys of models, in the secret storage of VS Code and nowhere else. Outside it there is only the

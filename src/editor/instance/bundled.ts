@@ -8,9 +8,8 @@ import { toUnified } from '../../patch/toUnified';
 import { parseUnified } from '../../patch/parseUnified';
 import { prepareWorkspace } from '../instances/prepareWorkspace';
 import { withNotification } from '../shell/progress';
-import { bundledDataset, bundledSource } from './bundledDataset';
+import { bundledDataset, bundledSource, storageFolder } from '../shell/settings';
 import type { FilesOfR, InstanceSource } from './instanceRoles';
-import { storageFolder } from '../shell/settings';
 
 const bundledPredictions = (extension: string): string =>
   join(extension, 'media', 'sample', 'predictions.jsonl');

@@ -4,13 +4,16 @@ import { openDataset } from '../../dataset/dataset';
 import type { Instance } from '../../domain/instance';
 import type { EngineWork } from '../../engine/engine';
 import type { WorkspaceMarker } from '../../repository/workspace';
-import { sourceOf, parseSources, withBundledSource } from '../../repository/source';
+import {
+  sourceOf,
+  parseSources,
+  withBundledSource,
+  type TreeSource,
+} from '../../repository/source';
 import { prepareTrees, type Trees } from '../../repository/trees';
 import type { WorkspaceRepository } from '../../repository/workspaceRepository';
-import { bundledDataset, bundledSource } from './bundledDataset';
+import { bundledDataset, bundledSource, storageFolder } from '../shell/settings';
 import { afterAWhile } from '../shell/progress';
-import { isRemote, keptInstance, type KeptInstance } from './keptInstance';
-import { storageFolder } from '../shell/settings';
 import { stepBeside } from '../shell/plainText';
 
 /** The origin of an open instance: its row, and the trees made from it. Loads each once. */
@@ -45,7 +48,7 @@ export class InstanceOrigin {
     const { id, dataset: name } = this.marker;
     const { extensionPath, secrets } = this.context;
     const isBundled = name === 'bundled';
-    const kept = isBundled ? undefined : await keptInstance(secrets, id);
+    const kept = isBundled ? undefined : await storedInstance(secrets, id);
     if (kept !== undefined && isRemote()) return { instance: kept.instance, kept };
     const path = isBundled ? bundledDataset(extensionPath) : name;
     try {
@@ -114,5 +117,41 @@ export class InstanceOrigin {
 interface Origin {
   readonly instance: Instance;
   /** Set when the row is the stored one, since its dataset is unavailable. */
-  readonly kept: KeptInstance | undefined;
+  readonly kept: StoredInstance | undefined;
 }
+
+/** An instance, and how its R was made. */
+interface StoredInstance {
+  readonly instance: Instance;
+  readonly source: TreeSource;
+}
+
+/**
+ * Stores an instance whose workspace gets a dev container, in the secret storage of VS Code. A
+ * window in the container has neither the dataset of the outer machine nor its mirrors. Golden
+ * patch and tests must not lie in the workspace, which the container mounts. The secret storage is
+ * encrypted, private to the extension, and reachable from both windows.
+ */
+export async function storeInstance(
+  secrets: vscode.SecretStorage,
+  instance: Instance,
+  source: TreeSource,
+): Promise<void> {
+  const kept: StoredInstance = { instance, source };
+  await secrets.store(keyOf(instance.id), JSON.stringify(kept));
+}
+
+/** The stored instance; undefined when there is none. */
+async function storedInstance(
+  secrets: vscode.SecretStorage,
+  id: string,
+): Promise<StoredInstance | undefined> {
+  const text = await secrets.get(keyOf(id));
+  // Only this extension writes it, so it needs no validation.
+  return text === undefined ? undefined : (JSON.parse(text) as StoredInstance);
+}
+
+/** Whether the window runs on another machine than the one that shows it, such as a container. */
+const isRemote = (): boolean => vscode.env.remoteName !== undefined;
+
+const keyOf = (id: string): string => `instance.${id}`;

@@ -140,7 +140,7 @@ export class InstanceRuns {
           texts,
           evaluatedAt: new Date(),
           milliseconds: performance.now() - askedAt,
-          keptFrom: isWhole ? undefined : endedAt,
+          reusedFrom: isWhole ? undefined : endedAt,
           environment: this.parts.session.environmentDigest,
         };
         await known.keep(evaluated);

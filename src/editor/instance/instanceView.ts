@@ -9,7 +9,7 @@ import { engineSettings, storageFolder } from '../shell/settings';
 import { requireTestsOfModels } from '../tools/testsOfModels';
 
 /** What a view of the open instance is made from. */
-export interface InstanceViewParts {
+interface InstanceViewParts {
   readonly folder: vscode.WorkspaceFolder;
   instance(): Promise<Instance>;
   trees(): Promise<Trees>;

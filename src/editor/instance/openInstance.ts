@@ -21,7 +21,7 @@ import { patchDigest, Edits } from './edits';
 import { hasUnsaved } from './saveEdits';
 import type { Evaluated, KnownCases, Preliminary } from '../verdict/evaluated';
 import { EnvironmentNotes } from './environmentNotes';
-import { InstanceOrigin } from './instanceOrigin';
+import { InstanceOrigin, storeInstance } from './instanceOrigin';
 import type {
   FilesOfR,
   InstanceSource,
@@ -31,7 +31,6 @@ import type {
 } from './instanceRoles';
 import { InstanceRuns } from './instanceRuns';
 import { InstanceView } from './instanceView';
-import { keepInstance } from './keptInstance';
 import { KnownResults } from '../verdict/knownResults';
 import type { Revealed } from './revealed';
 import { storageFolder } from '../shell/settings';
@@ -235,7 +234,7 @@ export class OpenInstance
   async keepForContainer(): Promise<void> {
     const { secrets } = this.context;
     if (!this.isBundled)
-      await keepInstance(secrets, await this.instance(), (await this.trees()).source);
+      await storeInstance(secrets, await this.instance(), (await this.trees()).source);
   }
 
   async engine(): Promise<Engine> {

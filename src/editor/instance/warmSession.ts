@@ -10,7 +10,7 @@ import { engineSettings, storageFolder, type EngineSettings } from '../shell/set
 import { withShellPython } from '../shell/shellPython';
 
 /** What a window's session is made from. */
-export interface WarmSessionParts {
+interface WarmSessionParts {
   /** Id of the instance. */
   readonly instance: string;
   /** The workspace folder, whose settings apply. */

@@ -14,14 +14,19 @@ import {
   type Validation,
 } from '../../domain/soundness';
 import { readStates, statusOf, type InstanceState } from '../../repository/instanceState';
-import { bundledDataset } from '../instance/bundledDataset';
-import { keptListing, takeListing, withListing, type Listing } from './keptListing';
+import {
+  bundledDataset,
+  datasetName,
+  filterLists,
+  storageFolder,
+  triageFile,
+} from '../shell/settings';
+import { storedListing, takeListing, withListing, type Listing } from './storedListing';
 import { afterAWhile, afterAWhileInView } from '../shell/progress';
 import { checkStorage } from '../../files/checkStorage';
 import { contextKeys, settingKeys, viewIds } from '../shell/names';
 import { ofSetting, problemText, showProblem } from '../shell/problems';
 import { messageInEditor } from '../shell/inTermsOfSettings';
-import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';
 
 /** Key of the filter of this workspace's list. */
 const listingKey = 'instances.listing';
@@ -103,7 +108,7 @@ export class Catalogue implements vscode.Disposable {
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     const { mine, others } = takeListing(globalState.get<unknown>(waitingKey), folders);
     if (mine !== undefined) await globalState.update(waitingKey, others);
-    const kept = keptListing(mine ?? workspaceState.get<unknown>(listingKey), this.datasetName);
+    const kept = storedListing(mine ?? workspaceState.get<unknown>(listingKey), this.datasetName);
     if (kept === undefined) return;
     if (kept.order !== undefined) await this.setSortOrder(kept.order);
     try {

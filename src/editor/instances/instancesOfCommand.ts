@@ -7,7 +7,7 @@ export interface PossibleInstances {
 }
 
 /** The instances that a command may be about. */
-export interface InstancesOfCommand {
+interface InstancesOfCommand {
   /** Whether a person has to choose one of several lists. */
   readonly asks: boolean;
   /** The likeliest first; none where nothing is open, clicked or selected. */

@@ -7,12 +7,12 @@ import { sourceOf, parseSources } from '../../repository/source';
 import { prepareTrees, remarkOn } from '../../repository/trees';
 import { makeWorkspace, writeDevContainer, writeWindowTitle } from '../../repository/workspace';
 import { devContainerText } from '../instance/addDevContainer';
-import { keepInstance } from '../instance/keptInstance';
+import { storeInstance } from '../instance/instanceOrigin';
 import { messageInEditor } from '../shell/inTermsOfSettings';
 import { storageFolder, writesDevContainer } from '../shell/settings';
 import { withoutLinkMarkup } from '../shell/plainText';
 
-export interface OpenRequest {
+interface OpenRequest {
   readonly instance: Instance;
   /** The dataset for the marker of the workspace: a path, an address, or `bundled`. */
   readonly dataset: string;
@@ -55,7 +55,7 @@ export async function prepareWorkspace(
     try {
       const text = await devContainerText(instance, trees, { reporter, signal });
       await writeDevContainer(folder, trees.base, text);
-      if (dataset !== 'bundled') await keepInstance(request.secrets, instance, trees.source);
+      if (dataset !== 'bundled') await storeInstance(request.secrets, instance, trees.source);
     } catch (error) {
       // Without an image there is no dev container, but the instance can still open.
       if (!(error instanceof HumanError)) throw error;

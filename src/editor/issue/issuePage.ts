@@ -19,7 +19,7 @@ export function splitIssue(issue: string): { readonly title: string; readonly bo
   return { title: heading ?? first, body: end < 0 ? '' : text.slice(end + 1) };
 }
 
-export interface IssuePage {
+interface IssuePage {
   readonly instance: Instance;
   /** The body, made by `renderIssue`. */
   readonly body: string;

@@ -11,7 +11,7 @@ import { isSetToContainers, problemText } from '../shell/problems';
 import { withoutLinkMarkup } from '../shell/plainText';
 
 /** Where an issue can come from: the open instance, or a row of the list. */
-export interface IssueParts {
+interface IssueParts {
   readonly context: vscode.ExtensionContext;
   readonly revealed: Revealed;
   readonly listed: Instances;

@@ -4,10 +4,9 @@ import { idsOfPredictions, isMadeUp } from '../../dataset/predictions';
 import { Cancelled, messageOf, type Reporter } from '../../domain/work';
 import { shortDatasetName } from '../../study/entry';
 import { readMarker } from '../../repository/workspace';
-import { bundledDataset } from '../instance/bundledDataset';
+import { bundledDataset, storageFolder } from '../shell/settings';
 import type { Instances } from '../instances/instances';
 import { afterAWhile } from '../shell/progress';
-import { storageFolder } from '../shell/settings';
 import { datasetsInQuestion } from './denominatorChoices';
 
 /** A dataset that predictions may be about. */

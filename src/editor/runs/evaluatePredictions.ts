@@ -47,7 +47,7 @@ export interface BatchChoice {
 }
 
 /** What batches need of the window. */
-export interface BatchParts {
+interface BatchParts {
   readonly extensionPath: string;
   /** What the predictions are about. The catalogue may be reading another by now. */
   readonly of: Pick<PossibleDataset, 'name' | 'dataset'>;

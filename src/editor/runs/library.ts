@@ -21,7 +21,7 @@ const addedKey = 'runs.folders';
 const hiddenKey = 'runs.hidden';
 
 /** Progress of a run under way. */
-export interface Growth {
+interface Growth {
   /** Label of the run. */
   readonly run: string;
   readonly entries: readonly RunEntry[];

@@ -16,7 +16,7 @@ import { studyVersion } from '../../study/studyReportSchema';
 import type { RunData } from '../../study/entry';
 import { methodsOf, type EvaluatedMethod } from '../../study/methods';
 import { dashboardHtml } from '../../study/dashboardHtml';
-import { bundledSource } from '../instance/bundledDataset';
+import { bundledSource, repositorySources } from '../shell/settings';
 import { distOf } from '../instance/warmSession';
 import {
   askForRepositoryFolder,
@@ -39,7 +39,6 @@ import { tracesOfRun, trajectoriesOfRuns } from './trajectoriesOfRuns';
 import type { Revealed } from '../instance/revealed';
 import { SourceUnusable } from '../../repository/git';
 import { withBundledSource } from '../../repository/source';
-import { repositorySources } from '../shell/settings';
 import { showCellCandidate, showLog, runFileText } from './cells';
 import { findCell, repositoryOfCell } from './foundCell';
 import { DashboardPanel, type DashboardSource } from './dashboardPanel';

@@ -129,3 +129,9 @@ function absolute(path: string, key: string): string {
   }
   return full;
 }
+
+export const bundledDataset = (extension: string): string =>
+  join(extension, 'media', 'sample', 'instance.jsonl');
+
+export const bundledSource = (extension: string): string =>
+  join(extension, 'media', 'sample', 'repository');

@@ -13,7 +13,7 @@ import type { TestsUnderWay } from './testsUnderWay';
 const settling = 150;
 
 /** How a lens or a command runs one test. */
-export type HowToRun = 'reproduce' | 'base' | 'fixed' | 'debug';
+type HowToRun = 'reproduce' | 'base' | 'fixed' | 'debug';
 
 /**
  * The candidate in VS Code's Testing view: its tests by file, and the profiles that run them on R,

@@ -18,7 +18,7 @@ export interface DebuggedSide {
 }
 
 /** Copies of the files that a debugger runs. Folders are relative to the tree and to `root`. */
-export interface ShownCopies {
+interface ShownCopies {
   readonly root: string;
   /** Folders whose own files are copied. */
   readonly folders: readonly string[];

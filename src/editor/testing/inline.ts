@@ -12,12 +12,12 @@ import { TestProblems } from './testProblems';
 import type { TestsUnderWay } from './testsUnderWay';
 
 /** Runs one test; the Testing view implements it. */
-export interface RunsTests {
+interface RunsTests {
   /** Runs one test with the profile of that name; resolves when the run has ended. */
   runTest(how: 'reproduce' | 'base' | 'fixed' | 'debug', test: string): Promise<void>;
 }
 
-export type InlineCommand = (typeof inlineCommandIds)[keyof typeof inlineCommandIds];
+type InlineCommand = (typeof inlineCommandIds)[keyof typeof inlineCommandIds];
 
 /** Everything that is shown beside the tests in an editor, and the commands about one test. */
 export class Inline implements vscode.Disposable {

@@ -6,11 +6,10 @@ import {
   type TestResult,
   type TestTransition,
 } from '../../domain/outcome';
-import { failureFrameInCode, failureFrameInTest, hintOn, tellingCase } from './testHints';
+import { failureFrameInCode, failureFrameInTest, hintOn, tellingCase, adviceOn } from './testHints';
 import type { HoverPart } from '../shell/draw';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';
-import { adviceOn } from './hintInWords';
 import { transitionLook } from './transitionLook';
 import { outcomeInWords, transitionInWords, transitionLabel } from './transitionTexts';
 

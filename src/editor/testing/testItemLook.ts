@@ -53,7 +53,7 @@ export const sortTextOfTest = (path: string, { defLine }: Pick<ListedTest, 'defL
 export const sortTextOfUnchangedTests = (path: string): string => `1 ${path}`;
 
 /** A row of one case below its test. */
-export interface CaseItemLook {
+interface CaseItemLook {
   readonly id: string;
   readonly label: string;
   readonly sortText: string;

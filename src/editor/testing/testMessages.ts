@@ -9,7 +9,7 @@ import {
 } from './failureMessages';
 
 /** The id, file and range of a test, which place its messages. */
-export interface TestLocation {
+interface TestLocation {
   readonly id: string;
   readonly uri: vscode.Uri;
   readonly range: vscode.Range;

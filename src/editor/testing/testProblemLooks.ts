@@ -1,10 +1,9 @@
 import * as l10n from '@vscode/l10n';
 import { syntaxErrorOf, type StackFrame } from '../../domain/outcome';
-import { failureFrameInCode, hintOn, tellingCase, type TestHint } from './testHints';
+import { failureFrameInCode, hintOn, tellingCase, type TestHint, hintInWords } from './testHints';
 import { inlineCommandIds } from '../shell/names';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';
-import { hintInWords } from './hintInWords';
 
 /** A hint on the name of a test. */
 export interface TestProblemLook {

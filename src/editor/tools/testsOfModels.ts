@@ -10,7 +10,7 @@ import { engineSettings } from '../shell/settings';
  * Who wants to run tests of a model: a person, who is asked each time, or an agent that works by
  * itself.
  */
-export type Asker = 'person' | 'agent';
+type Asker = 'person' | 'agent';
 
 /**
  * Whether tests that models write may run in a workspace. With the local engine the person must

@@ -26,7 +26,7 @@ export interface Evaluated {
    */
   readonly milliseconds: number;
   /** End of the complete run whose outcomes were reused; set when `result.affected` is set. */
-  readonly keptFrom?: Date | undefined;
+  readonly reusedFrom?: Date | undefined;
   /**
    * Digest of the environment that the tests ran in; absent for a verdict that an earlier version
    * of the extension kept.

@@ -17,7 +17,7 @@ import {
   type KnownCases,
   type Preliminary,
 } from './evaluated';
-import { KeptEvaluation, rowDigest, type Restored } from './keptEvaluation';
+import { StoredEvaluation, rowDigest, type Restored } from './storedEvaluation';
 import { storageFolder } from '../shell/settings';
 
 /**
@@ -25,7 +25,7 @@ import { storageFolder } from '../shell/settings';
  * shown.
  */
 export class KnownResults {
-  private readonly kept: KeptEvaluation;
+  private readonly kept: StoredEvaluation;
   private evaluated: Evaluated | undefined;
   /** The texts in `evaluated`, by test. */
   private texts: ReadonlyMap<string, string> | undefined;
@@ -56,7 +56,7 @@ export class KnownResults {
       'evaluations',
       `${sha256(folder.toString()).slice(0, 16)}.json`,
     );
-    this.kept = new KeptEvaluation(path, instance, version);
+    this.kept = new StoredEvaluation(path, instance, version);
   }
 
   /**

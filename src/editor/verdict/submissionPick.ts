@@ -6,7 +6,7 @@ import type {
 } from '../../method/submission/submissionCheck';
 
 /** A check before submitting as a list to read. A label begins with the id of an icon. */
-export interface SubmissionPick {
+interface SubmissionPick {
   readonly title: string;
   readonly placeHolder: string;
   readonly entries: readonly { readonly label: string; readonly detail: string }[];
@@ -30,7 +30,7 @@ export const submissionPick = ({ conclusion, questions }: SubmissionCheck): Subm
 });
 
 /** What follows from a check, in a few words. */
-export function submissionConclusion(conclusion: SubmissionCheck['conclusion']): string {
+function submissionConclusion(conclusion: SubmissionCheck['conclusion']): string {
   switch (conclusion) {
     case 'ready':
       return l10n.t('Ready to Submit');

@@ -23,7 +23,7 @@ interface VerdictChoice {
 }
 
 /** What can be done while tests run: wait, or run a command by its id. */
-export interface RunPick {
+interface RunPick {
   readonly title: string;
   readonly placeHolder: string;
   readonly entries: readonly RunChoice[];

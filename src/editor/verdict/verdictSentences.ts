@@ -198,7 +198,7 @@ function transitions({ result }: Evaluated): string {
 }
 
 function time(
-  { result, evaluatedAt, milliseconds, keptFrom, restored, asBefore }: Evaluated,
+  { result, evaluatedAt, milliseconds, reusedFrom, restored, asBefore }: Evaluated,
   language: string,
 ): string[] {
   const clock = (date: Date): string => timeOfDay(date, language);
@@ -215,8 +215,8 @@ function time(
   return [
     took,
     ...same,
-    keptFrom === undefined
+    reusedFrom === undefined
       ? l10n.t('Tests run now: {0}; kept from the run before: {1}.', ran, kept)
-      : l10n.t('Tests run now: {0}; kept from the run at {1}: {2}.', ran, clock(keptFrom), kept),
+      : l10n.t('Tests run now: {0}; kept from the run at {1}: {2}.', ran, clock(reusedFrom), kept),
   ];
 }

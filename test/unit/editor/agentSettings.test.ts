@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import packageJson from '../../../package.json';
 import texts from '../../../package.nls.json';
-import { readAgentSettings, usualAgents } from '../../../src/editor/generate/agentSettings';
+import { readAgentSettings } from '../../../src/editor/generate/agentSettings';
 import {
   methodOfRecord,
   readGenerationRecords,
@@ -26,9 +26,25 @@ const withProgram = (name: string, more: object = {}): unknown => ({
 });
 const use = { program: undefined, advice: '' };
 
+/** The default of the setting: the presets, whose programs a person has to name. */
+const presetSettings = (): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    acpPresets.map(({ name, title, argv, providers: of, authMethod, env, files }) => [
+      name,
+      {
+        title,
+        command: argv.join(' '),
+        providers: of,
+        ...(authMethod !== undefined && { authMethod }),
+        env,
+        ...(files !== undefined && { files }),
+      },
+    ]),
+  );
+
 describe('agents of the Agent Client Protocol in the editor', () => {
   it('are the presets, which a workspace cannot change', () => {
-    assert.deepEqual(setting.default, usualAgents());
+    assert.deepEqual(setting.default, presetSettings());
     assert.equal(setting.scope, 'machine');
     assert.deepEqual(setting.additionalProperties.properties.providers.items.enum, [...providers]);
     const { 'setting.generate.agents.env': env } = texts;

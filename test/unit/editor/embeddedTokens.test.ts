@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { embeddedTokens } from '../../../src/editor/generate/embeddedTokens';
+import { embeddedTokens } from '../../../src/editor/generate/estimatedCost';
 
 describe('the estimate of what becomes vectors', () => {
   let folder: string;

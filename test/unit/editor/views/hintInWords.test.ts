@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { UnrelatedReason } from '../../../../src/domain/outcome';
-import type { TestHint } from '../../../../src/editor/testing/testHints';
-import { adviceOn, hintInWords } from '../../../../src/editor/testing/hintInWords';
+import { type TestHint, adviceOn, hintInWords } from '../../../../src/editor/testing/testHints';
 
 const unrelated = (reason: UnrelatedReason, both: boolean, missing?: string): string =>
   hintInWords({

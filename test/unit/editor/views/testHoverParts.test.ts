@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { StackFrame, TestResult, TestTransition } from '../../../../src/domain/outcome';
-import { hintOn } from '../../../../src/editor/testing/testHints';
-import { adviceOn } from '../../../../src/editor/testing/hintInWords';
+import { hintOn, adviceOn } from '../../../../src/editor/testing/testHints';
 import {
   testHoverParts,
   type HoveredTest,

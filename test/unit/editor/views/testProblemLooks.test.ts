@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import type { StackFrame, TestTransition } from '../../../../src/domain/outcome';
-import { hintOn } from '../../../../src/editor/testing/testHints';
+import { hintOn, hintInWords } from '../../../../src/editor/testing/testHints';
 import { inlineCommandIds } from '../../../../src/editor/shell/names';
 import type { ListedTest } from '../../../../src/editor/testing/candidateTests';
-import { hintInWords } from '../../../../src/editor/testing/hintInWords';
 import {
   testProblemFixes,
   testProblemLooks,

@@ -164,7 +164,7 @@ describe('the sentences of a verdict', () => {
   it('say when and how long it ran, in the language of the window', () => {
     const last = (...about: Parameters<typeof shown>): string[] => sentences(...about).slice(5);
     const affected = { ran: 1, kept: 4 };
-    const keptFrom = new Date(2026, 0, 2, 14, 5);
+    const reusedFrom = new Date(2026, 0, 2, 14, 5);
     assert.match(last({}, { language: 'en-US' })[0] ?? '', /^Took 2\.3 s, at 02:30\sPM\.$/);
     assert.deepEqual(last({}, { evaluated: { restored: 'before the reload' } }), [
       'Took 2.3 s, before the reload, at 14:30.',
@@ -173,7 +173,7 @@ describe('the sentences of a verdict', () => {
       'Took 2.3 s, at 14:30.',
       'Tests run now: 1; kept from the run before: 4.',
     ]);
-    assert.deepEqual(last({ affected }, { evaluated: { keptFrom } }), [
+    assert.deepEqual(last({ affected }, { evaluated: { reusedFrom } }), [
       'Took 2.3 s, at 14:30.',
       'Tests run now: 1; kept from the run at 14:05: 4.',
     ]);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import {
-  keptListing,
+  storedListing,
   takeListing,
   withListing,
-} from '../../../../src/editor/instances/keptListing';
+} from '../../../../src/editor/instances/storedListing';
 
 const given = { dataset: '/data/lite.jsonl', filter: 'status:valid', list: 'Lite' };
 
@@ -25,10 +25,10 @@ describe('the filter of the Instances view', () => {
   });
 
   it('is taken for the same dataset only, and only where it is one', () => {
-    assert.deepEqual(keptListing(given, '/data/lite.jsonl'), given);
-    assert.equal(keptListing(given, 'bundled'), undefined);
+    assert.deepEqual(storedListing(given, '/data/lite.jsonl'), given);
+    assert.equal(storedListing(given, 'bundled'), undefined);
     for (const broken of [undefined, 'x', { dataset: 'd' }, { dataset: 'd', filter: 3 }]) {
-      assert.equal(keptListing(broken, 'd'), undefined);
+      assert.equal(storedListing(broken, 'd'), undefined);
     }
     assert.deepEqual(takeListing('broken', ['/a']), { mine: undefined, others: {} });
   });

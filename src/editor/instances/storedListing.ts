@@ -25,7 +25,7 @@ const listing = z.object({
 });
 
 /** A stored listing, if it is one and is about the dataset that the view shows. */
-export function keptListing(stored: unknown, dataset: string): Listing | undefined {
+export function storedListing(stored: unknown, dataset: string): Listing | undefined {
   const { data } = listing.safeParse(stored);
   return data?.dataset === dataset && dataset !== '' ? data : undefined;
 }

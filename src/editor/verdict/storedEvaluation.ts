@@ -135,14 +135,14 @@ const kept = z.object({
   texts: z.array(z.tuple([z.string(), z.string(), z.string().nullable()])),
   evaluatedAt: z.iso.datetime(),
   milliseconds: z.number(),
-  keptFrom: z.iso.datetime().optional(),
+  reusedFrom: z.iso.datetime().optional(),
   result,
   environment: z.string().optional(),
   mutants: mutantResults.exactOptional(),
 });
 
 /** What a verdict depends on besides the candidate. */
-export interface Grounds {
+interface Grounds {
   /** Version of the extension, whose rules graded the candidate. */
   readonly version: string;
   /** `rowDigest` of the instance that the candidate was graded against. */
@@ -169,7 +169,7 @@ export function rowDigest({
  * The last verdict on a workspace, which outlives the window. It contains text of X*, so it lies in
  * the storage of the extension and not in the workspace.
  */
-export class KeptEvaluation {
+export class StoredEvaluation {
   private writing: Promise<void> = Promise.resolve();
   private next: { readonly evaluated: Evaluated; readonly row: string } | undefined;
 
@@ -219,7 +219,7 @@ export class KeptEvaluation {
 
 /** A verdict as JSON. */
 export function printEvaluated(evaluated: Evaluated, { version, row }: Grounds): string {
-  const { digest, texts, evaluatedAt, milliseconds, keptFrom, environment, mutants } = evaluated;
+  const { digest, texts, evaluatedAt, milliseconds, reusedFrom, environment, mutants } = evaluated;
   return JSON.stringify({
     format,
     version,
@@ -228,7 +228,7 @@ export function printEvaluated(evaluated: Evaluated, { version, row }: Grounds):
     texts: [...texts].map(([id, { text, basis }]) => [id, text, basis ?? null]),
     evaluatedAt: evaluatedAt.toISOString(),
     milliseconds,
-    ...(keptFrom === undefined ? {} : { keptFrom: keptFrom.toISOString() }),
+    ...(reusedFrom === undefined ? {} : { reusedFrom: reusedFrom.toISOString() }),
     result: evaluated.result,
     ...(environment !== undefined && { environment }),
     ...(mutants !== undefined && { mutants }),
@@ -267,7 +267,7 @@ export function parseEvaluated(
     ),
     evaluatedAt: new Date(about.evaluatedAt),
     milliseconds: about.milliseconds,
-    keptFrom: about.keptFrom === undefined ? undefined : new Date(about.keptFrom),
+    reusedFrom: about.reusedFrom === undefined ? undefined : new Date(about.reusedFrom),
     restored: 'before the reload',
     ...(about.environment !== undefined && { environment: about.environment }),
     ...(about.mutants !== undefined && { mutants: about.mutants }),

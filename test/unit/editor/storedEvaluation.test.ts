@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Evaluated } from '../../../src/editor/verdict/evaluated';
 import {
-  KeptEvaluation,
+  StoredEvaluation,
   parseEvaluated as parse,
   printEvaluated as print,
   rowDigest,
   type Restored,
-} from '../../../src/editor/verdict/keptEvaluation';
+} from '../../../src/editor/verdict/storedEvaluation';
 import { candidateResult } from '../evaluation/examples';
 
 const { instance } = candidateResult();
@@ -31,17 +31,17 @@ function evaluated(more: Partial<Evaluated> = {}): Evaluated {
     ]),
     evaluatedAt: new Date('2026-03-04T05:06:07.008Z'),
     milliseconds: 812.5,
-    keptFrom: undefined,
+    reusedFrom: undefined,
     ...more,
   };
 }
 
-describe('keptEvaluation', () => {
+describe('storedEvaluation', () => {
   it('gives back what was kept, and says that it was', () => {
     for (const each of [
       evaluated(),
       evaluated({
-        keptFrom: new Date('2026-03-04T05:00:00.000Z'),
+        reusedFrom: new Date('2026-03-04T05:00:00.000Z'),
         result: candidateResult({ affected: { ran: 1, kept: 3 }, difference: 'they differ' }),
       }),
       evaluated({ result: candidateResult({ changeCoverage: undefined, runs: {}, tests: [] }) }),
@@ -127,7 +127,7 @@ describe('keptEvaluation', () => {
 
     it('keeps the last of several asked for at once, and leaves nothing beside it', async () => {
       const path = join(folder, 'inner', 'evaluation.json');
-      const kept = new KeptEvaluation(path, instance, grounds.version);
+      const kept = new StoredEvaluation(path, instance, grounds.version);
       assert.equal(await kept.read(), undefined);
       void kept.write(evaluated({ digest: 'first' }), 'r1');
       void kept.write(evaluated({ digest: 'second' }), 'r1');
@@ -139,10 +139,10 @@ describe('keptEvaluation', () => {
 
     it('says that it could not be kept, leaves what was there, and goes on', async () => {
       const path = join(folder, 'evaluation.json');
-      const kept = new KeptEvaluation(path, instance, grounds.version);
+      const kept = new StoredEvaluation(path, instance, grounds.version);
       await kept.write(evaluated({ digest: 'before' }), 'r1');
       const text = await readFile(path, 'utf8');
-      const broken = new KeptEvaluation(join(path, 'below a file'), instance, grounds.version);
+      const broken = new StoredEvaluation(join(path, 'below a file'), instance, grounds.version);
       await assert.rejects(broken.write(evaluated(), 'r1'));
       await broken.settled();
       assert.equal(await readFile(path, 'utf8'), text);
