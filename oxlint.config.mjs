@@ -10,7 +10,7 @@ const layers = {
   language: ['domain', 'python', 'patch'],
   dataset: ['domain', 'files', 'patch'],
   repository: ['domain', 'files', 'patch'],
-  engine: ['domain', 'files', 'repository', 'environments'],
+  engine: ['domain', 'files', 'repository'],
   environments: ['domain', 'files', 'repository', 'engine'],
   evaluation: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'environments'],
@@ -44,7 +44,7 @@ const layers = {
 const folders = [...Object.keys(layers), 'editor'];
 
 /** Rooms whose sub-folders others may still import from. None is to be added. */
-const withoutHall = ['python', 'engine', 'environments', 'method', 'results', 'study', 'dashboard'];
+const withoutHall = ['python', 'engine', 'method', 'results', 'study', 'dashboard'];
 
 /** A room's top-level files are its interface; its sub-folders are private. */
 const halls = (own) =>

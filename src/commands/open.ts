@@ -5,7 +5,7 @@ import type { Instance } from '../domain/instance';
 import { dockerSettings } from '../engine/docker/dockerSettings';
 import { runsInContainers } from '../engine/engines';
 import { devContainerFile } from '../engine/devContainer';
-import { devContainerImage } from '../environments/devContainerImage';
+import { devContainerImage } from '../environments/environments';
 import { isUrl, sourceOf, parseSources } from '../repository/source';
 import { prepareTrees, remarkOn, type Trees } from '../repository/trees';
 import {

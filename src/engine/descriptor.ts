@@ -1,9 +1,12 @@
 import type { Engine } from './engine';
 import type { EngineValues, SettingGroup } from './settings';
+import type { EnvironmentMaker } from './environmentMaker';
 
 /** What an engine opens with. */
 export interface EngineRequest {
   readonly name: string;
+  /** What makes the environments of instances. */
+  readonly environments: EnvironmentMaker;
   /** The storage folder. */
   readonly storage: string;
   /** Folder that contains `tracer/` and `agent/`, the Python files that run beside tests. */
@@ -42,7 +45,7 @@ export interface EngineDescriptor {
    *
    * @throws HumanError
    */
-  ready?(request: EngineRequest): Promise<void>;
+  ready?(request: Omit<EngineRequest, 'environments'>): Promise<void>;
   /** @throws HumanError when it is not available, Cancelled */
   open(request: EngineRequest): Promise<Engine>;
 }

@@ -1,7 +1,6 @@
 import type { Instance } from '../domain/instance';
 import type { StackFrame, Outcome, Side } from '../domain/outcome';
 import { HumanError, type Reporter } from '../domain/work';
-import type { MovedDay } from '../environments/leastDay';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './process';
 import type { TestPlan } from './testPlan';
@@ -96,6 +95,14 @@ export interface TestPlace {
    * @throws HumanError, Cancelled
    */
   openWorkspace?: ((work: WorkspaceWork) => Promise<Workspace>) | undefined;
+}
+
+/** The day as of which packages were taken, where it is later than that of the instance. */
+export interface MovedDay {
+  /** Day of the instance, `YYYY-MM-DD`. */
+  readonly wanted: string;
+  /** The earliest later day that was found to have a solution. */
+  readonly taken: string;
 }
 
 export interface Environment {

@@ -1,8 +1,7 @@
-import { programNames } from './programs';
-import { recipeOf, type Recipe } from '../environments/recipes';
+import { programNames, type ProgramName, type ServiceName } from './services';
 import { runnerOf } from './runners/runners';
 import { planScript } from './runners/script';
-import type { PlanRequest } from './runners/testRunner';
+import type { Planning, PlanRequest } from './runners/testRunner';
 import { unittest } from './runners/unittest';
 import type { TestPlan } from './testPlan';
 
@@ -15,17 +14,23 @@ export type { PlanRequest, TestFile } from './runners/testRunner';
  * repository uses pytest and pytest is missing, files of unittest style run under unittest. The
  * other files are listed in `notRun`.
  */
-export async function planTests(request: PlanRequest): Promise<TestPlan> {
-  const { repo, version } = request;
-  const recipe = recipeOf(repo, version === '' ? undefined : version);
+export async function planTests(request: PlanRequest, recipe: TestRecipe): Promise<TestPlan> {
   const planning = { ...request, recipe };
   const plan = (await runnerOf(recipe.runner).plan(planning)) ?? (await unittest.plan(planning));
   if (plan === undefined) throw new Error('unittest plans any request');
   return withNeeds(plan, recipe);
 }
 
+/** What the recipe of a repository at a version says about running its tests. */
+interface TestRecipe extends Readonly<Planning['recipe']> {
+  /** Programs on the loopback that tests connect to. */
+  readonly services: readonly ServiceName[];
+  /** Programs of the system that tests run. */
+  readonly programs: Readonly<Partial<Record<ProgramName, unknown>>>;
+}
+
 /** A plan with what its recipe says that tests expect around them. */
-function withNeeds(plan: TestPlan, { services, programs }: Recipe): TestPlan {
+function withNeeds(plan: TestPlan, { services, programs }: TestRecipe): TestPlan {
   const named = programNames.filter((name) => name in programs);
   return {
     ...plan,
@@ -37,10 +42,9 @@ function withNeeds(plan: TestPlan, { services, programs }: Recipe): TestPlan {
 /** The command that runs a script by itself, with what tests of the repository have around them. */
 export async function planScriptOfRepository(
   path: string,
-  request: Pick<PlanRequest, 'repo' | 'version' | 'readFileOfR'>,
+  request: Pick<PlanRequest, 'readFileOfR'>,
+  recipe: TestRecipe,
 ): Promise<TestPlan> {
-  const { repo, version } = request;
-  const recipe = recipeOf(repo, version === '' ? undefined : version);
   const plan = planScript(path, await runnerOf(recipe.runner).scriptEnv?.(request));
   return withNeeds(plan, recipe);
 }

@@ -1,4 +1,4 @@
-import type { ProgramName } from './programs';
+import type { ProgramName } from './services';
 import type { ServiceName } from './services';
 
 /** What to run, and what cannot be run here. */

@@ -2,10 +2,10 @@ import type { ImageInfo } from 'dockerode';
 import type { EngineWork } from '../engine/engine';
 import { throwIfAborted } from '../domain/work';
 import { engineProblem, type DockerConnection } from '../engine/docker/connection/connect';
-import { environmentRepository } from './image/environmentImage';
+import { environmentRepository } from './image/imageNames';
 import { downloadsUse, removeDownloads } from './packages/downloads';
 import { forget, imageRecords, type ImageRecord } from './image/imageRecords';
-import { instanceRepository } from './image/instanceLayer';
+import { instanceRepository } from './image/imageNames';
 import { labels, madeHere } from '../engine/docker/labels';
 import { refusedStatus } from '../engine/docker/connection/engineProblem';
 

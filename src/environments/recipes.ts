@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { isRunner } from '../engine/runners/runners';
 import table from './recipes.json';
-import { programNames } from '../engine/programs';
-import { serviceNames } from '../engine/services';
-import { isInVersionRange } from '../engine/versionRange';
+import { programNames, serviceNames } from '../engine/services';
+import { isInVersionRange, type Instance } from '../domain/instance';
 
 const words = z.array(z.string().min(1));
 
@@ -111,14 +110,37 @@ const usual: Recipe = {
  * that the table does not have gets the usual recipe. Values of a later range override those of
  * earlier ones.
  */
-export function recipeOf(repo: string, version: string | undefined): Recipe {
+export function recipeOf(repo: string, version: string): Recipe {
   const { versions = {}, ...always } = recipes[repo] ?? {};
   const applying = Object.entries(versions).flatMap(([range, fields]) =>
-    version !== undefined && isInVersionRange(version, range) ? [fields] : [],
+    version !== '' && isInVersionRange(version, range) ? [fields] : [],
   );
   const { notes, ...recipe } = Object.assign({}, usual, always, ...applying) as Recipe & {
     notes?: string;
   };
   void notes;
   return recipe;
+}
+
+/** The version of R where its recipe or its row states one in numbers. */
+function knownVersion({ version }: Pick<Instance, 'version'>, recipe: Recipe): string | undefined {
+  if (recipe.projectVersion !== undefined) return recipe.projectVersion;
+  if (!/^\d+(\.\d+)*$/.test(version)) return undefined;
+  return version.split('.').length < 3 ? `${version}.0` : version;
+}
+
+/** The version to give to setuptools-scm while R is built. */
+export const projectVersion = (instance: Pick<Instance, 'version'>, recipe: Recipe): string =>
+  knownVersion(instance, recipe) ?? '1.0.0';
+
+/**
+ * The tag of the one commit in the repositories that tests see, such as `v4.3.0`: some projects ask
+ * git for their version each time they are imported. Undefined where no version of R is known.
+ *
+ * A variable of setuptools-scm would do for setuptools-scm only. It would also give this version to
+ * other projects that tests build, and it would be in the environment of every test.
+ */
+export function versionTag(instance: Pick<Instance, 'repo' | 'version'>): string | undefined {
+  const version = knownVersion(instance, recipeOf(instance.repo, instance.version));
+  return version === undefined ? undefined : `v${version}`;
 }

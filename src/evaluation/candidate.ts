@@ -7,7 +7,7 @@ import type { TestPlan } from '../engine/testPlan';
 import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './runs/affected';
 import type { CandidateResult } from './candidateResult';
-import { remarkOnDay } from '../environments/leastDay';
+import { remarkOnDay } from '../environments/environmentPlan';
 import {
   environmentProblem,
   howToMend,

@@ -25,7 +25,7 @@ import { planScriptOfRepository, planTests, type TestFile } from '../engine/plan
 import type { TestPlan } from '../engine/testPlan';
 import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
 import type { Workspace } from '../engine/workspace';
-import { versionTag } from '../environments/projectVersion';
+import { recipeOf, versionTag } from '../environments/recipes';
 import { applyPatch } from '../patch/applyPatch';
 import { textOf } from '../patch/bytes';
 import { changedLines } from '../patch/changedLines';
@@ -339,10 +339,11 @@ class SessionWork {
     const [script] = set.script === true ? set.files : [];
     const { instance, trees } = this.parts;
     const { repo, version } = instance;
+    const recipe = recipeOf(repo, version);
     const of = { repo, version, readFileOfR: readerOf(trees.base) };
-    if (script !== undefined) return planScriptOfRepository(script, of);
+    if (script !== undefined) return planScriptOfRepository(script, of, recipe);
     const { select } = set;
-    return planTests({ ...of, files: await this.filesWith(set), environment, select });
+    return planTests({ ...of, files: await this.filesWith(set), environment, select }, recipe);
   }
 
   private async filesWith(set: TestSet): Promise<TestFile[]> {

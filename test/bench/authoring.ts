@@ -24,6 +24,7 @@ import { findTests } from '../../src/python/tests';
 import { git } from '../../src/repository/git';
 import { sourceOf, parseSources } from '../../src/repository/source';
 import { prepareTrees } from '../../src/repository/trees';
+import { environments } from '../../src/environments/environments';
 
 const { values } = parseArgs({
   allowPositionals: true,
@@ -63,6 +64,7 @@ async function main(): Promise<void> {
   const source = await sourceOf(instance, sources);
   const trees = await prepareTrees(instance, source, storage, { reporter: silent });
   const engine = await openEngine({
+    environments,
     name: 'local',
     storage,
     assets: join(root, 'dist'),

@@ -11,7 +11,6 @@ import { silent } from '../../src/domain/work';
 import { sides } from '../../src/domain/outcome';
 import { tarOf } from '../../src/engine/sandbox/archive';
 import { connect } from '../../src/engine/docker/connection/connect';
-import { instanceImage } from '../../src/environments/image/instanceImage';
 import { dockerSettings } from '../../src/engine/docker/dockerSettings';
 import { openEngine } from '../../src/engine/openEngine';
 import type { TestPlace } from '../../src/engine/engine';
@@ -28,6 +27,7 @@ import { sourceOf, parseSources } from '../../src/repository/source';
 import { prepareTrees } from '../../src/repository/trees';
 import { furtherInstance } from './furtherInstances';
 import { plainContainer, plainRun, sixPlainRuns, type Bench } from './plainContainers';
+import { environments } from '../../src/environments/environments';
 
 const { values } = parseArgs({
   allowPositionals: true,
@@ -105,6 +105,7 @@ async function main(): Promise<void> {
     { reporter: silent },
   );
   const engine = await openEngine({
+    environments,
     name: 'docker',
     storage,
     assets: join(root, 'dist'),
@@ -113,7 +114,7 @@ async function main(): Promise<void> {
   const python = await createPythonParser((file) => join(root, 'dist', file));
   const connection = await connect({});
   const built = await timed(() =>
-    instanceImage({ connection, instance, trees, settings, storage }, { reporter }),
+    environments.instanceImage({ connection, instance, trees, settings, storage }, { reporter }),
   );
   line('image found or built', built.ms);
   if (values.further !== undefined) {

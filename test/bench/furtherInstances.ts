@@ -3,13 +3,12 @@
 import { silent } from '../../src/domain/work';
 import type { Instance } from '../../src/domain/instance';
 import type { Engine } from '../../src/engine/engine';
-import { instanceImage } from '../../src/environments/image/instanceImage';
+import type { ImageRequest } from '../../src/engine/environmentMaker';
 import { labels } from '../../src/engine/docker/labels';
 import { treeArchive } from '../../src/engine/sandbox/treeArchive';
 import { prepareTrees, type Trees } from '../../src/repository/trees';
 import type { TreeSource } from '../../src/repository/source';
-
-type ImageRequest = Parameters<typeof instanceImage>[0];
+import { environments } from '../../src/environments/environments';
 
 /** What is the same for all of the instances. */
 interface Further extends Pick<ImageRequest, 'connection' | 'settings' | 'storage'> {
@@ -45,7 +44,7 @@ export async function furtherInstance(further: Further, instance: Instance): Pro
     log: () => undefined,
     progress: (text: string) => next(text.replace(/^[^:]*: /, '').replace(/^(.{50}).+$/, '$1…')),
   };
-  const image = await instanceImage(
+  const image = await environments.instanceImage(
     { connection, instance, trees, settings, storage },
     { reporter },
   );

@@ -5,7 +5,7 @@ import type Dockerode from 'dockerode';
 import type { Instance } from '../../src/domain/instance';
 import type { Side } from '../../src/domain/outcome';
 import { tarOf } from '../../src/engine/sandbox/archive';
-import type { InstanceImage } from '../../src/environments/image/instanceLayer';
+import type { InstanceImage } from '../../src/engine/environmentMaker';
 import { labels } from '../../src/engine/docker/labels';
 import type { TestPlan } from '../../src/engine/testPlan';
 import { patchedFiles, readTreeFile, treeEntries } from '../../src/repository/treeFiles';

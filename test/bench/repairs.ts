@@ -20,6 +20,7 @@ import { memoryTrace } from '../../src/method/trace';
 import { makeUnified } from '../../src/patch/makeUnified';
 import { createPythonParser } from '../../src/python/parser';
 import { prepareTrees } from '../../src/repository/trees';
+import { environments } from '../../src/environments/environments';
 
 const { values } = parseArgs({
   allowPositionals: true,
@@ -71,7 +72,11 @@ async function main(): Promise<void> {
   const source = { kind: 'snapshot', from: join(sample, 'repository') } as const;
   const trees = await prepareTrees(instance, source, storage, { reporter: silent });
   const python = await createPythonParser((file) => join(root, 'dist', file));
-  const engine = await localEngine({ storage, tracer: join(root, 'src', 'engine', 'tracer') });
+  const engine = await localEngine({
+    environments,
+    storage,
+    tracer: join(root, 'src', 'engine', 'tracer'),
+  });
   const view = await modelView(instance, {
     ...{ trees, python, engine: () => Promise.resolve(engine), store: runStore(storage) },
     permit: () => undefined,

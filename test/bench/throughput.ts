@@ -5,10 +5,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { environments } from '../../src/environments/environments';
 import { openDataset } from '../../src/dataset/dataset';
 import { silent } from '../../src/domain/work';
 import { connect } from '../../src/engine/docker/connection/connect';
-import { instanceImage } from '../../src/environments/image/instanceImage';
 import { dockerSettings } from '../../src/engine/docker/dockerSettings';
 import { openEngine } from '../../src/engine/openEngine';
 import { runBatch } from '../../src/batch/runBatch';
@@ -57,6 +57,7 @@ async function main(): Promise<void> {
   const connection = await connect({});
   const assets = join(root, 'dist');
   const engine = await openEngine({
+    environments,
     name: 'docker',
     storage,
     assets,
@@ -67,7 +68,10 @@ async function main(): Promise<void> {
     const plans = [];
     for (const instance of instances) {
       const trees = await prepareTrees(instance, await sourceOf(instance, sources), storage, work);
-      const image = await instanceImage({ connection, instance, trees, settings, storage }, work);
+      const image = await environments.instanceImage(
+        { connection, instance, trees, settings, storage },
+        work,
+      );
       const bench: Bench = { docker: connection.docker, image, instance, trees };
       // Only to learn the command that runs the golden test files.
       const store = runStore(join(scratch, 'plans'));

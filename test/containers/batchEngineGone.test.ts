@@ -14,6 +14,7 @@ import { candidate, onEngine } from '../contract/subjects';
 import { loadParser } from '../unit/python/loadParser';
 import { containersOf, testSettings } from './dockerForTests';
 import { secondEngineFor, type SecondEngine } from './secondEngine';
+import { environments } from '../../src/environments/environments';
 
 const count = 8;
 
@@ -47,6 +48,7 @@ onEngine('docker', 'a batch whose engine goes away @full', (subject) => {
   const requestFor = async (folder: string, times: number): Promise<BatchRequest> => {
     const { instance, trees, storage } = subject();
     const engine = await openEngine({
+      environments,
       name: 'docker',
       storage,
       assets: resolve('src/engine'),

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import type { Engine } from '../../src/engine/engine';
@@ -75,6 +76,7 @@ describe('instances of a compiled project', () => {
     storage = join(folder, 'storage');
     const assets = resolve('src/engine');
     engine = await openEngine({
+      environments,
       name: 'docker',
       storage,
       assets,

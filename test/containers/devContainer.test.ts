@@ -5,6 +5,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { environments } from '../../src/environments/environments';
 import { openDataset } from '../../src/dataset/dataset';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
@@ -55,7 +56,13 @@ describe('the dev container of an instance @full', function () {
     const trees = await prepareTrees(instance as Instance, source, folder, { reporter: silent });
     const docker = testSettings();
     environment = await withEngine(
-      { name: 'docker', storage: folder, assets: join(root, 'dist'), values: { docker } },
+      {
+        environments,
+        name: 'docker',
+        storage: folder,
+        assets: join(root, 'dist'),
+        values: { docker },
+      },
       async (engine) =>
         (await engine.prepare(instance as Instance, trees, { reporter: silent })).environment,
     );

@@ -15,6 +15,7 @@ import { candidate, onEngine } from '../contract/subjects';
 import { loadParser } from '../unit/python/loadParser';
 import { containersOf, plainDocker, testSettings } from './dockerForTests';
 import { secondEngineFor, type SecondEngine } from './secondEngine';
+import { environments } from '../../src/environments/environments';
 
 const good = candidate('self.assertEqual(purr(), 2)');
 const sleeping = candidate('pass').replace(
@@ -39,6 +40,7 @@ onEngine('docker', 'when the engine goes away @full', (subject) => {
   beforeEach(async () => {
     const { instance, trees, storage } = subject();
     engine = await openEngine({
+      environments,
       name: 'docker',
       storage,
       assets: resolve('src/engine'),
@@ -131,6 +133,7 @@ onEngine('docker', 'when the engine goes away @full', (subject) => {
       await assert.rejects(outcomes(good), saysWhatIsGone);
       await assert.rejects(
         openEngine({
+          environments,
           name: 'docker',
           storage: subject().storage,
           assets: resolve('src/engine'),

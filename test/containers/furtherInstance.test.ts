@@ -7,8 +7,7 @@ import { dirname, join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
-import { instanceImage } from '../../src/environments/image/instanceImage';
-import type { InstanceImage } from '../../src/environments/image/instanceLayer';
+import type { InstanceImage } from '../../src/engine/environmentMaker';
 import { tarOf } from '../../src/engine/sandbox/archive';
 import { prepareTrees } from '../../src/repository/trees';
 import {
@@ -54,6 +53,7 @@ for place, folders, names in os.walk('/'):
                 said = hashlib.sha256(file.read()).hexdigest()
         print(path, oct(info.st_mode), info.st_uid, info.st_gid, said)
 `;
+import { environments } from '../../src/environments/environments';
 
 describe('a further instance of a version that is installed', () => {
   let folder: string;
@@ -100,7 +100,7 @@ describe('a further instance of a version that is installed', () => {
     const trees = await prepareTrees(instance, from, storage, { reporter: silent });
     const env =
       certificates === undefined ? {} : { PIP_CERT: certificates, SSL_CERT_FILE: certificates };
-    const image = await instanceImage(
+    const image = await environments.instanceImage(
       {
         connection,
         instance,
@@ -129,7 +129,7 @@ describe('a further instance of a version that is installed', () => {
     await docker.getImage(image.name).remove({ force: true });
     const kept = (await docker.listImages({ filters: { label: [`swt-bench.repo=${repo}`] } }))
       .flatMap(({ RepoTags }) => RepoTags ?? [])
-      .filter((name) => name.includes('-installed'));
+      .filter((name) => name.includes('-kept'));
     const names = kept.map((name, at) => ({ name, other: `${owner}/kept:${at}` }));
     for (const { name, other } of names) {
       const [of = '', tag = ''] = other.split(':');
@@ -270,11 +270,11 @@ describe('a further instance of a version that is installed', () => {
   it('is made in the usual way where an image says nothing of itself @full', async () => {
     const ours = await docker.listImages({ filters: { label: [`swt-bench.repo=${repo}`] } });
     for (const name of ours.flatMap(({ RepoTags }) => RepoTags ?? [])) {
-      if (!name.includes('-installed')) continue;
+      if (!name.includes('-kept')) continue;
       const container = await docker.createContainer({ Image: name, Cmd: ['true'] });
       const [of = '', tag = ''] = name.split(':');
       await container.putArchive(
-        await tarOf([{ path: 'opt/swt-bench/version.json', content: Buffer.from('{}') }]),
+        await tarOf([{ path: 'opt/swt-bench/kept.json', content: Buffer.from('{}') }]),
         { path: '/' },
       );
       await container.commit({ repo: of, tag });

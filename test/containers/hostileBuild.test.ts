@@ -11,8 +11,7 @@ import { tarOf } from '../../src/engine/sandbox/archive';
 import { inContainer, type BuildContainer } from '../../src/engine/docker/build/buildContainer';
 import type { LimitHit } from '../../src/engine/docker/build/confinement';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
-import { instanceImage } from '../../src/environments/image/instanceImage';
-import type { InstanceImage } from '../../src/environments/image/instanceLayer';
+import type { InstanceImage } from '../../src/engine/environmentMaker';
 import { prepareTrees } from '../../src/repository/trees';
 import {
   baseImage,
@@ -25,6 +24,7 @@ import {
   testSettings,
 } from './dockerForTests';
 import { servePackages, type PackageIndex, type Release } from './packageIndex';
+import { environments } from '../../src/environments/environments';
 
 const mark = randomBytes(6).toString('hex');
 const owner = `hostile${mark}`;
@@ -139,7 +139,7 @@ describe('building an environment from hostile code @full', () => {
     const trees = await prepareTrees(instance, { kind: 'snapshot', from: source }, storage, {
       reporter,
     });
-    return instanceImage(
+    return environments.instanceImage(
       { connection, instance, storage, trees, settings: testSettings(settings), env },
       { reporter },
     );

@@ -6,6 +6,7 @@ import { silent } from '../../src/domain/work';
 import type { Instance } from '../../src/domain/instance';
 import type { Engine, Sandbox, Sandboxes } from '../../src/engine/engine';
 import { openEngine } from '../../src/engine/openEngine';
+import { environments } from '../../src/environments/environments';
 import type { Trees } from '../../src/repository/trees';
 import { plain, useExample, write, type Example } from '../processes/exampleRepository';
 import { ask } from '../contract/run';
@@ -92,6 +93,7 @@ describe('an image that somebody else made', function () {
     trees = await example.prepare({ kind: 'commit', from: origin }, storage, more);
     instance = example.instance(more);
     engine = await openEngine({
+      environments,
       ...{ name: 'docker', storage, assets: resolve('src/engine') },
       values: { docker: testSettings() },
     });

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import { openEngine } from '../../src/engine/openEngine';
@@ -41,6 +42,7 @@ describe('a sandbox with Python 3.6, whose image sets no locale @full', () => {
     const from = { kind: 'snapshot', from: source } as const;
     const trees = await prepareTrees(instance, from, storage, work);
     const engine = await openEngine({
+      environments,
       ...{ name: 'docker', storage, values: { docker: testSettings() } },
       assets: join(__dirname, '..', '..', 'dist'),
     });

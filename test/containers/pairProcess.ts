@@ -2,6 +2,7 @@
 // both sides run.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import { openEngine } from '../../src/engine/openEngine';
@@ -18,6 +19,7 @@ const { instance, trees, storage } = JSON.parse(readFileSync(process.argv[2] ?? 
 async function main(): Promise<void> {
   const assets = resolve('src/engine');
   const engine = await openEngine({
+    environments,
     name: 'docker',
     storage,
     assets,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import type { Engine, Pair, RunRecord, Sandbox } from '../../src/engine/engine';
@@ -84,7 +85,13 @@ for (const name of ['docker', 'local'] as const) {
       const from = { kind: 'snapshot', from: source } as const;
       const trees = await prepareTrees(instance, from, storage, { reporter: silent });
       const assets = resolve('src/engine');
-      engine = await openEngine({ name, storage, assets, values: { docker: testSettings() } });
+      engine = await openEngine({
+        environments,
+        name,
+        storage,
+        assets,
+        values: { docker: testSettings() },
+      });
       const place = await engine.prepare(instance, trees, { reporter: silent });
       pair = await place.openPair({ reporter: silent });
       const records: RunRecord[] = await Promise.all(

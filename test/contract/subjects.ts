@@ -17,6 +17,7 @@ import {
 import { podsOf } from '../containers/platforms';
 import { plain, useExample, write, type Example } from '../processes/exampleRepository';
 import { pytestEnvironment } from '../environments';
+import { environments } from '../../src/environments/environments';
 
 /** A text that is in no file visible on R. */
 export const secret = 'only_the_fix_says_this';
@@ -165,6 +166,7 @@ async function makeSubject(
   const trees = await example.prepare({ kind: 'commit', from: origin }, storage, more);
   const open = (more: Partial<DockerSettings> = {}): Promise<Engine> =>
     openEngine({
+      environments,
       name,
       storage,
       assets: resolve('src/engine'),

@@ -51,16 +51,26 @@ async function main(): Promise<object> {
   Object.assign(table, { [instance.repo]: { runner: 'lines' } });
   const { openEngine } = await import('../../src/engine/openEngine');
   const { planTests } = await import('../../src/engine/planTests');
+  const { environments } = await import('../../src/environments/environments');
+  const { recipeOf } = await import('../../src/environments/recipes');
   const { parseLog } = await import('../../src/engine/runners/parseLog');
-  const engine = await openEngine({ name: 'local', storage, assets: resolve('src/engine') });
+  const engine = await openEngine({
+    environments,
+    name: 'local',
+    storage,
+    assets: resolve('src/engine'),
+  });
   try {
     const place = await engine.prepare(instance, trees, { reporter: silent });
     const pair = await place.openPair({ reporter: silent });
-    const plan = await planTests({
-      ...{ repo: instance.repo, version: '', environment: place.environment },
-      files: [{ path: file, importsPytest: false, unittestTests: 0, pytestTests: 1 }],
-      readFileOfR: () => Promise.resolve(undefined),
-    });
+    const plan = await planTests(
+      {
+        ...{ repo: instance.repo, version: '', environment: place.environment },
+        files: [{ path: file, importsPytest: false, unittestTests: 0, pytestTests: 1 }],
+        readFileOfR: () => Promise.resolve(undefined),
+      },
+      recipeOf(instance.repo, ''),
+    );
     const outcomes: Record<string, object> = {};
     for (const side of ['base', 'fixed'] as const) {
       await pair[side].load(patch);

@@ -48,6 +48,7 @@ class A(unittest.TestCase):
     def test_other(self):
         assert self.purr
 `;
+import { environments } from '../../src/environments/environments';
 const editedOne = (source: string): string =>
   source.replace('assert True', 'assert cat.purr() == helper()');
 const comeAndGone = (source: string): string =>
@@ -83,7 +84,12 @@ describe('a candidate that was edited since all of its tests ran', function () {
     const opened = await openSession({
       instance: example.instance({ goldenTests }),
       trees: await example.prepare({ kind: 'commit', from: example.origin }, storage),
-      engine: await localEngine({ storage, tracer: resolve('src/engine/tracer'), python }),
+      engine: await localEngine({
+        environments,
+        storage,
+        tracer: resolve('src/engine/tracer'),
+        python,
+      }),
       python: await loadParser(),
       store: runStore(storage),
     });

@@ -13,6 +13,7 @@ import type { Trees } from '../../src/repository/trees';
 import { bareEnvironment, sitePackagesOf } from '../environments';
 import { loadParser } from '../unit/python/loadParser';
 import { plain, useExample, write, type Example } from './exampleRepository';
+import { environments } from '../../src/environments/environments';
 
 const tracer = resolve('src/engine/tracer');
 
@@ -81,7 +82,7 @@ describe('an environment that is mended @full', function () {
     await utimes(join(site, 'water', '__init__.py'), seconds, seconds);
   };
   const during = async <T>(work: (session: InstanceSession) => Promise<T>): Promise<T> => {
-    const engine = await localEngine({ storage, tracer, python });
+    const engine = await localEngine({ environments, storage, tracer, python });
     const session = await openSession({
       instance: example.instance({ baseCommit, goldenPatch, goldenTests }),
       trees,
@@ -161,6 +162,7 @@ describe('an environment that is mended @full', function () {
   it('is described as it is now', async () => {
     await right();
     const engine = await openEngine({
+      environments,
       name: 'local',
       storage,
       assets: dirname(tracer),

@@ -8,6 +8,7 @@ import { runStore } from '../../src/evaluation/testRun';
 import { openSession } from '../../src/evaluation/session';
 import { loadParser } from '../unit/python/loadParser';
 import { useExample, type Example } from './exampleRepository';
+import { environments } from '../../src/environments/environments';
 
 const lines = [
   'import cat, unittest',
@@ -37,7 +38,7 @@ describe('what was expected and what there was', function () {
     const session = await openSession({
       instance: example.instance(),
       trees,
-      engine: await localEngine({ storage, tracer: resolve('src/engine/tracer') }),
+      engine: await localEngine({ environments, storage, tracer: resolve('src/engine/tracer') }),
       python: await loadParser(),
       store: runStore(storage),
     });

@@ -16,6 +16,7 @@ import { runRecord } from '../unit/evaluation/examples';
 import { environment } from '../environments';
 import { useExample, type Example } from './exampleRepository';
 import { startAdapter } from './debugAdapter';
+import { environments } from '../../src/environments/environments';
 
 const tracer = resolve('src/engine/tracer');
 const file = 'tests/test_new.py';
@@ -55,7 +56,7 @@ describe('tests handed to a debugger', function () {
   });
   beforeEach(async () => {
     storage = await example.storage();
-    session = await open(await localEngine({ storage, tracer }));
+    session = await open(await localEngine({ environments, storage, tracer }));
   });
   afterEach(() => session.dispose());
   const pairs = (): Promise<string[]> => readdir(join(storage, 'pairs')).catch(() => []);
@@ -131,7 +132,7 @@ describe('tests handed to a debugger', function () {
   });
 
   it('are refused where a debugger does not reach the sandbox, before anything is opened twice', async () => {
-    const engine = await localEngine({ storage, tracer });
+    const engine = await localEngine({ environments, storage, tracer });
     const outOfReach: Engine = {
       ...engine,
       prepare: async (...args) => {
@@ -163,7 +164,9 @@ describe('tests handed to a debugger', function () {
       'bin',
       'python',
     );
-    const withDebugpy = await open(await localEngine({ storage, tracer, python: interpreter }));
+    const withDebugpy = await open(
+      await localEngine({ environments, storage, tracer, python: interpreter }),
+    );
     const workspace = join(storage, 'workspace');
     const changed = ['cat.py'];
     try {

@@ -26,6 +26,7 @@ import django
 django.setup()
 print(settings.SECRET_KEY)
 ${usesTemplates}`;
+import { environments } from '../../src/environments/environments';
 const withoutAny = `import django
 from django.conf import settings
 django.setup()
@@ -49,7 +50,12 @@ describe('reproduction scripts on Django @full', function () {
     session = await openSession({
       instance,
       trees: await prepareTrees(instance, { kind: 'snapshot', from }, storage, work),
-      engine: await localEngine({ storage, tracer: resolve('src/engine/tracer'), python }),
+      engine: await localEngine({
+        environments,
+        storage,
+        tracer: resolve('src/engine/tracer'),
+        python,
+      }),
       python: await loadParser(),
       store: runStore(storage),
       sides: ['base'],

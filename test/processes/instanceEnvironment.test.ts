@@ -5,14 +5,11 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Cancelled, silent } from '../../src/domain/work';
 import { givenOrFitting } from '../../src/engine/local/givenOrFitting';
-import {
-  instanceEnvironment,
-  treeVariable,
-  writtenFolder,
-} from '../../src/environments/virtual/instanceEnvironment';
-import { pythonOfVersion } from '../../src/environments/virtual/pythonOfVersion';
+import { treeVariable, writtenFolder } from '../../src/engine/environmentMaker';
+import { pythonOfVersion } from '../../src/environments/virtual/tools';
 import { bareEnvironment, orSkip } from '../environments';
 import { plain, useExample, write, type Example, type Files } from './exampleRepository';
+import { environments } from '../../src/environments/environments';
 
 describe('the environment that is made for an instance @full', function () {
   let example: Example;
@@ -41,7 +38,8 @@ describe('the environment that is made for an instance @full', function () {
       log: (line: string) => void logged.push(line),
       progress: (step: string) => void steps.push(step),
     };
-    const make = () => orSkip(this, 'packages', () => instanceEnvironment(request, { reporter }));
+    const make = () =>
+      orSkip(this, 'packages', () => environments.virtualEnvironment(request, { reporter }));
     const { interpreter: made, moved } = await make();
     assert.equal(moved, undefined);
     const list = execFileSync(made, ['-m', 'pip', 'list', '--format', 'freeze']).toString();
@@ -104,7 +102,9 @@ describe('the environment that is made for an instance @full', function () {
     Object.assign(process.env, { UV_OFFLINE: '1', UV_NO_CACHE: '1' });
     try {
       assert.equal((await make()).interpreter, current, 'without a network, as it is');
-      await assert.rejects(instanceEnvironment({ ...request, isForPerson: true }, { reporter }));
+      await assert.rejects(
+        environments.virtualEnvironment({ ...request, isForPerson: true }, { reporter }),
+      );
     } finally {
       for (const name of ['UV_OFFLINE', 'UV_NO_CACHE']) {
         if (offline[name] === undefined) delete process.env[name];
@@ -121,7 +121,7 @@ describe('the environment that is made for an instance @full', function () {
 
     const abort = new AbortController();
     const asked = { ...request, storage: await example.storage() };
-    const cancelled = instanceEnvironment(asked, {
+    const cancelled = environments.virtualEnvironment(asked, {
       signal: abort.signal,
       reporter: { ...silent, progress: () => abort.abort() },
     });
@@ -143,7 +143,9 @@ describe('the environment that is made for an instance @full', function () {
     const trees = await example.prepare({ kind: 'commit', from: origin }, storage, about);
     const request = { instance: example.instance(about), tree: trees.base, storage };
     const make = () =>
-      orSkip(this, 'packages', () => instanceEnvironment(request, { reporter: silent }));
+      orSkip(this, 'packages', () =>
+        environments.virtualEnvironment(request, { reporter: silent }),
+      );
     const made = await make();
     // The day on which click 8.1.4 was released.
     assert.deepEqual(made.moved, { wanted: '2023-07-01', taken: '2023-07-06' });
@@ -168,7 +170,7 @@ describe('the environment that is made for an instance @full', function () {
     const trees = await example.prepare({ kind: 'commit', from: origin }, storage, about);
     const request = { instance: example.instance(about), tree: trees.base, storage };
     const made = await orSkip(this, 'packages', () =>
-      instanceEnvironment(request, { reporter: silent }),
+      environments.virtualEnvironment(request, { reporter: silent }),
     );
     const list = execFileSync(made.interpreter, ['-m', 'pip', 'list', '--format', 'freeze']);
     assert.match(list.toString(), /^MarkupSafe==1\.0$/m);
@@ -182,7 +184,7 @@ describe('the environment that is made for an instance @full', function () {
     const lines: string[] = [];
     const work = { reporter: { ...silent, log: (line: string) => void lines.push(line) } };
     const tracer = resolve('src/engine/tracer');
-    const engine = await givenOrFitting({ storage, tracer, python });
+    const engine = await givenOrFitting({ environments, storage, tracer, python });
     const interpreterFor = async (files: Files, version: string): Promise<string> => {
       plain(origin, 'checkout', '-q', base);
       await write(origin, files);

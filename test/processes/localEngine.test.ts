@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { bareEnvironment, sitePackagesOf } from '../environments';
 import { Cancelled, silent } from '../../src/domain/work';
 import { localEngine } from '../../src/engine/local/localEngine';
-import { treeLink } from '../../src/environments/virtual/instanceEnvironment';
+import { treeLink } from '../../src/engine/environmentMaker';
 import { findPython } from '../../src/engine/local/python';
 import type { Engine } from '../../src/engine/engine';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
@@ -18,6 +18,7 @@ import type { Trees } from '../../src/repository/trees';
 import { makeWorkspace } from '../../src/repository/workspace';
 import { loadParser } from '../unit/python/loadParser';
 import { editsOf, plain, useExample, write, type Example } from './exampleRepository';
+import { environments } from '../../src/environments/environments';
 
 const tracer = resolve('src/engine/tracer');
 
@@ -58,7 +59,7 @@ describe('the local engine', function () {
     openSession({
       instance: example.instance(),
       trees,
-      engine: engine ?? (await localEngine({ storage, tracer })),
+      engine: engine ?? (await localEngine({ environments, storage, tracer })),
       python: await loadParser(),
       store: runStore(storage),
     });
@@ -138,7 +139,7 @@ describe('the local engine', function () {
   });
 
   it('leaves nothing behind when sandboxes cannot be opened', async () => {
-    const engine = await localEngine({ storage, tracer });
+    const engine = await localEngine({ environments, storage, tracer });
     const place = await engine.prepare(
       example.instance(),
       { ...trees, fixed: join(storage, 'nowhere') },
@@ -166,7 +167,7 @@ describe('the local engine', function () {
     }
     const past = new Date(Date.now() - 3600_000);
     await utimes(join(storage, 'pairs', 'made long ago by one that was killed'), past, past);
-    await localEngine({ storage, tracer });
+    await localEngine({ environments, storage, tracer });
     assert.deepEqual((await pairs()).sort(), ['made a moment ago', 'mine', 'of another machine']);
   });
 

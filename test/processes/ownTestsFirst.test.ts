@@ -10,6 +10,7 @@ import { openSession, type InstanceSession, type TestSet } from '../../src/evalu
 import { bareEnvironment, pytestEnvironment } from '../environments';
 import { loadParser } from '../unit/python/loadParser';
 import { useExample, type Example } from './exampleRepository';
+import { environments } from '../../src/environments/environments';
 
 const tracer = resolve('src/engine/tracer');
 
@@ -54,7 +55,7 @@ describe('the tests of a candidate, before the files they are in', function () {
     const session = await openSession({
       instance: example.instance({ goldenTests, ...more }),
       trees: await example.prepare({ kind: 'commit', from: example.origin }, storage),
-      engine: await localEngine({ storage, tracer, python: interpreter }),
+      engine: await localEngine({ environments, storage, tracer, python: interpreter }),
       python: await loadParser(),
       store: runStore(storage),
     });

@@ -9,6 +9,7 @@ import { audiences } from '../../src/engine/engine';
 import { localEngine } from '../../src/engine/local/localEngine';
 import { runStore } from '../../src/evaluation/testRun';
 import { openSession, type InstanceSession } from '../../src/evaluation/session';
+import { environments } from '../../src/environments/environments';
 import type { Trees } from '../../src/repository/trees';
 import { ask } from '../contract/run';
 import { bareEnvironment, sitePackagesOf } from '../environments';
@@ -154,7 +155,7 @@ describe('what a run leaves behind', function () {
   after(() => rm(folder, { recursive: true, force: true }));
 
   const during = async <T>(work: (session: InstanceSession) => Promise<T>): Promise<T> => {
-    const engine = await localEngine({ storage, tracer, python });
+    const engine = await localEngine({ environments, storage, tracer, python });
     const session = await openSession({
       instance: example.instance(),
       trees,
@@ -366,7 +367,7 @@ change()`;
   });
 
   it('is not kept for models: which modules are compiled would tell what T* imports', async () => {
-    const engine = await localEngine({ storage, tracer, python });
+    const engine = await localEngine({ environments, storage, tracer, python });
     try {
       for (const audience of audiences) {
         const place = await engine.prepare(example.instance(), trees, {

@@ -11,6 +11,7 @@ import { openSession, type InstanceSession } from '../../src/evaluation/session'
 import { bareEnvironment } from '../environments';
 import { loadParser } from '../unit/python/loadParser';
 import { useExample, type Example } from './exampleRepository';
+import { environments } from '../../src/environments/environments';
 
 const tracer = resolve('src/engine/tracer');
 
@@ -104,7 +105,7 @@ describe('the two sides', function () {
     const source = { kind: 'commit', from: example.origin } as const;
     const trees = await example.prepare(source, storage, { goldenPatch });
     const python = join(bareEnvironment(folder), 'bin', 'python');
-    const engine = await localEngine({ storage, tracer, python });
+    const engine = await localEngine({ environments, storage, tracer, python });
     const opened = await openSession({
       instance: example.instance({ goldenPatch }),
       trees,

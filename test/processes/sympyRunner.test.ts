@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { recipeOf } from '../../src/environments/recipes';
 import { planTests } from '../../src/engine/planTests';
 import { environment, sourceRelease } from '../environments';
 
@@ -22,21 +23,24 @@ describe("single tests under SymPy's runner @full", function () {
     await run('tar', ['-xzf', archive, '-C', folder]);
     const tree = join(folder, 'sympy-1.11.1');
     const path = 'sympy/core/tests/test_match.py';
-    const { args, env } = await planTests({
-      repo: 'sympy/sympy',
-      version: '1.11',
-      files: [{ path, importsPytest: false, unittestTests: 0, pytestTests: 2 }],
-      environment: {
-        description: '',
-        interpreter: '',
-        pythonVersion: '3.11.7',
-        packages: {},
-        digest: '',
+    const { args, env } = await planTests(
+      {
+        repo: 'sympy/sympy',
+        version: '1.11',
+        files: [{ path, importsPytest: false, unittestTests: 0, pytestTests: 2 }],
+        environment: {
+          description: '',
+          interpreter: '',
+          pythonVersion: '3.11.7',
+          packages: {},
+          digest: '',
+        },
+        readFileOfR: (file) => readFile(join(tree, file), 'utf8').catch(() => undefined),
+        // Beside it there are test_mul_noncommutative and two more.
+        select: [`${path}::test_mul`, `${path}::test_power`],
       },
-      readFileOfR: (file) => readFile(join(tree, file), 'utf8').catch(() => undefined),
-      // Beside it there are test_mul_noncommutative and two more.
-      select: [`${path}::test_mul`, `${path}::test_power`],
-    });
+      recipeOf('sympy/sympy', '1.11'),
+    );
     const { stdout } = await run(join(python, 'bin', 'python'), args, {
       cwd: tree,
       env: { ...env, PATH: process.env['PATH'], PYTHONPATH: tree, PYTHONHASHSEED: '0' },

@@ -16,6 +16,7 @@ import { openSession } from '../../src/evaluation/session';
 import { environment } from '../environments';
 import { loadParser } from '../unit/python/loadParser';
 import { plain, useExample, write, type Example } from './exampleRepository';
+import { environments } from '../../src/environments/environments';
 
 const tracer = resolve('src/engine/tracer');
 
@@ -81,7 +82,7 @@ describe('tests that tox runs in the environment as it is @full', function () {
     const session = await openSession({
       instance: example.instance(more),
       trees: await example.prepare({ kind: 'commit', from: example.origin }, storage, more),
-      engine: await localEngine({ storage, tracer, python }),
+      engine: await localEngine({ environments, storage, tracer, python }),
       python: await loadParser(),
       store: runStore(storage),
     });
@@ -139,11 +140,7 @@ new file mode 100644
       const trees = await example.prepare({ kind: 'commit', from: example.origin }, storage, {
         baseCommit,
       });
-      const engine = await localEngine({
-        storage,
-        tracer,
-        python,
-      });
+      const engine = await localEngine({ environments, storage, tracer, python });
       const place = await engine.prepare(example.instance(), trees, { reporter: silent });
       const pair = await place.openPair({ reporter: silent });
       const request: PlanRequest = {
@@ -155,7 +152,7 @@ new file mode 100644
         environment: place.environment,
         readFileOfR: (path) => Promise.resolve(path === 'tox.ini' ? tox : undefined),
       };
-      const planning = { ...request, recipe: recipeOf('octo/cat', undefined) };
+      const planning = { ...request, recipe: recipeOf('octo/cat', '') };
       const run = async (plan: TestPlan | undefined): Promise<RunRecord> => {
         assert(plan !== undefined);
         await pair.base.load('');

@@ -11,6 +11,7 @@ import { openSession } from '../../src/evaluation/session';
 import { environment } from '../environments';
 import { loadParser } from '../unit/python/loadParser';
 import { useExample, type Example } from './exampleRepository';
+import { environments } from '../../src/environments/environments';
 
 const tracer = resolve('src/engine/tracer');
 
@@ -73,7 +74,7 @@ describe('a run whose records do not fit together', function () {
         ...more,
       }),
       trees: await example.prepare({ kind: 'commit', from: example.origin }, storage),
-      engine: await localEngine({ storage, tracer, python }),
+      engine: await localEngine({ environments, storage, tracer, python }),
       python: await loadParser(),
       store: runStore(storage),
     });

@@ -13,6 +13,7 @@ import {
   type Writing,
 } from '../../engine/settings';
 import type { CommandContext } from '../context';
+import { environments } from '../../environments/environments';
 
 /** `--engine`; the options of the engines stand beside it, by their names. */
 export interface EngineOptions {
@@ -70,6 +71,7 @@ export function engineRequest(
   const groups = settingGroups();
   return {
     name,
+    environments,
     storage,
     assets: context.assets,
     values: Object.fromEntries(groups.map((group) => [group.engine, valuesOf(group, options)])),

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
 import { publishedImage, devContainerFile } from '../../engine/devContainer';
-import { devContainerImage } from '../../environments/devContainerImage';
 import { dockerSettings } from '../../engine/docker/dockerSettings';
 import type { EngineWork } from '../../engine/engine';
 import { runsInContainers } from '../../engine/engines';
@@ -11,6 +10,7 @@ import { writeDevContainer } from '../../repository/workspace';
 import { withNotification } from '../shell/progress';
 import type { OpenInstance } from './openInstance';
 import { engineSettings, storageFolder } from '../shell/settings';
+import { devContainerImage } from '../../environments/environments';
 
 /** Writes the dev container of the open instance and shows it. */
 export async function addDevContainer(open: OpenInstance, reporter: Reporter): Promise<void> {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError, orCancelled, type Reporter } from '../../domain/work';
 import { runsInContainers } from '../../engine/engines';
-import { instanceEnvironment } from '../../environments/virtual/instanceEnvironment';
+import { environments } from '../../environments/environments';
 import { settingKeys } from '../shell/names';
 import { engineSettings, storageFolder } from '../shell/settings';
 import { stepBeside, withoutLinkMarkup } from '../shell/plainText';
@@ -36,7 +36,7 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
   const title = vscode.l10n.t('Environment of {0}', open.marker.id);
   const made = await notes.during(title, (tell) =>
     withNotification(title, reporter, async (shown, signal) =>
-      instanceEnvironment(
+      environments.virtualEnvironment(
         {
           instance: await open.instance(),
           tree: (await open.trees()).base,

@@ -4,6 +4,7 @@ import { messageOf, throwIfAborted, type Reporter } from '../../domain/work';
 import type { Engine } from '../../engine/engine';
 import { local } from '../../engine/local/localDescriptor';
 import { openEngine } from '../../engine/openEngine';
+import { environments } from '../../environments/environments';
 import type { InstanceSession } from '../../evaluation/session';
 import { stepBeside } from '../shell/plainText';
 import { engineSettings, storageFolder, type EngineSettings } from '../shell/settings';
@@ -158,6 +159,7 @@ export class WarmSession {
     await this.closing;
     const engine = await openEngine({
       ...(await withShellPython(settings)),
+      environments,
       storage: storageFolder(),
       assets: this.parts.dist,
       signal,

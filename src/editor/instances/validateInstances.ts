@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { HumanError, type Reporter } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import { withEngine } from '../../engine/openEngine';
+import { environments } from '../../environments/environments';
 import { validateOne, type Validated } from '../../validation/validate';
 import { createPythonParser } from '../../python/parser';
 import { SourceUnusable } from '../../repository/git';
@@ -98,7 +99,8 @@ function validateEach(
       reporter,
     };
     const settings = await engineSettingsOfListed(ids);
-    return withEngine({ ...settings, storage, assets, signal }, async (engine) => {
+    const request = { ...settings, environments, storage, assets, signal };
+    return withEngine(request, async (engine) => {
       const results: Result[] = [];
       const instances = (await dataset?.read(ids)) ?? [];
       for (const [at, instance] of instances.entries()) {

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import type { Instance } from '../../domain/instance';
-import { dayOf } from '../../environments/packageDay';
+import { dayOf } from '../../environments/environmentPlan';
 import { recipeOf, type Recipe } from '../../environments/recipes';
 import { bundledProject } from '../../repository/source';
 import { diffHtml } from './renderIssue';

@@ -35,6 +35,7 @@ import {
 } from './denominatorChoices';
 import { datasetOfPredictions, type PossibleDataset } from './datasetOfPredictions';
 import type { RunLibrary } from './library';
+import { environments } from '../../environments/environments';
 
 /** The parameters of a batch. Code that runs the command can pass them instead of a person. */
 export interface BatchChoice {
@@ -206,7 +207,7 @@ export async function evaluatePredictions(
   // From the batch on, its row in the Runs view cancels it.
   const title = vscode.l10n.t('Preparing to evaluate {0}', choice.runId);
   const { instances, predictions, python, engine } = await afterAWhile(title, (signal) =>
-    prepared(choice, parts, { ...settings, storage, assets, signal }),
+    prepared(choice, parts, { ...settings, environments, storage, assets, signal }),
   );
   try {
     const batch = runBatch(

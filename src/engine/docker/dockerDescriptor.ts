@@ -15,8 +15,9 @@ export const docker: EngineDescriptor = {
     const { connect } = await import('./connection/connect');
     await (await connect({ host: dockerSettings.in(values).host, signal })).close();
   },
-  async open({ storage, assets, values, signal }) {
+  async open({ environments, storage, assets, values, signal }) {
     const { dockerEngine } = await import('./dockerEngine');
-    return dockerEngine({ storage, assets, settings: dockerSettings.in(values), signal });
+    const settings = dockerSettings.in(values);
+    return dockerEngine({ environments, storage, assets, settings, signal });
   },
 };

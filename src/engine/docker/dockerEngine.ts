@@ -4,8 +4,6 @@ import { sha256 } from '../../files/digest';
 import type { Instance } from '../../domain/instance';
 import { sides, type Side } from '../../domain/outcome';
 import type { Trees } from '../../repository/trees';
-import { versionTag } from '../../environments/projectVersion';
-import { recipeOf } from '../../environments/recipes';
 import type { Engine, Environment, Pair, PrepareWork, TestPlace, WorkspaceWork } from '../engine';
 import type { Workspace } from '../workspace';
 import { tracerDigest } from '../local/python';
@@ -13,8 +11,6 @@ import { removeAbandonedContainers } from './sandbox/abandonedContainers';
 import { connect, type DockerConnection } from './connection/connect';
 import { startContainer, type RunningContainer } from './sandbox/container';
 import { ownFiles } from '../sandbox/programArchive';
-import { instanceImage } from '../../environments/image/instanceImage';
-import type { InstanceImage } from '../../environments/image/instanceLayer';
 import { MemoryGate } from './sandbox/memoryGate';
 import { openSandbox, type ContainerSandbox } from '../sandbox/containerSandbox';
 import { sandboxRepository, type SandboxRepository } from '../sandbox/sandboxRepository';
@@ -22,8 +18,10 @@ import { ContainerWorkspace } from '../sandbox/containerWorkspace';
 import { warmPair } from '../sandbox/warmPair';
 import { makeProgramVolume, removeAbandonedVolumes, removeVolume } from './sandbox/programVolume';
 import { settingsOfRuns, type DockerSettings } from './dockerSettings';
+import type { EnvironmentMaker, InstanceImage } from '../environmentMaker';
 
 interface DockerOptions {
+  readonly environments: EnvironmentMaker;
   /** The storage folder, for records of images and logs of their builds. */
   readonly storage: string;
   /** Folder that contains `tracer/` and `agent/`. */
@@ -94,8 +92,8 @@ class DockerEngine {
   async prepare(instance: Instance, trees: Trees, work: PrepareWork): Promise<TestPlace> {
     this.warnOfMissingLimits(work);
     const { connection, env } = this;
-    const { settings, storage } = this.options;
-    const image = await instanceImage(
+    const { environments, settings, storage } = this.options;
+    const image = await environments.instanceImage(
       { connection, instance, trees, settings, storage, env },
       work,
     );
@@ -103,7 +101,7 @@ class DockerEngine {
     // there.
     const withNetwork =
       (work.audience ?? 'grading') === 'grading' &&
-      (recipeOf(instance.repo, instance.version).network || isNamed(instance, settings.network));
+      (environments.surroundings(instance).network || isNamed(instance, settings.network));
     return {
       environment: environmentOf(image, [this.own, settings, withNetwork]),
       openPair: async (opening, asked?: readonly Side[]) => {
@@ -223,7 +221,8 @@ class DockerEngine {
     side: Side,
     signal: AbortSignal | undefined,
   ): Promise<Started> {
-    const repository = sandboxRepository(trees[side], versionTag(instance), signal);
+    const { tag } = this.options.environments.surroundings(instance);
+    const repository = sandboxRepository(trees[side], tag, signal);
     // Where the container does not start, nobody asks for it.
     repository.catch(() => undefined);
     const container = await startContainer(

@@ -8,9 +8,10 @@ export const kubernetes: EngineDescriptor = {
   inContainers: true,
   settings: [dockerSettings, kubernetesSettings],
   variables: ['KUBECONFIG'],
-  async open({ assets, values }) {
+  async open({ environments, assets, values }) {
     const { kubernetesEngine } = await import('./kubernetesEngine');
     return kubernetesEngine({
+      environments,
       assets,
       settings: kubernetesSettings.in(values),
       shared: dockerSettings.in(values),

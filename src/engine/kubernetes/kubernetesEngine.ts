@@ -18,8 +18,6 @@ import type {
   TestPlace,
   WorkspaceWork,
 } from '../engine';
-import { versionTag } from '../../environments/projectVersion';
-import { recipeOf } from '../../environments/recipes';
 import { idleTimer, warmPair } from '../sandbox/warmPair';
 import { tracerDigest } from '../local/python';
 import { Agent } from '../sandbox/agent';
@@ -38,8 +36,10 @@ import { PodTurns, type Opening, type Placing } from './podTurns';
 import { PodWatch, type AwaitedPod } from './podWatch';
 import { prepareImage, type PreparedImage } from './preparedImage';
 import { startPod, type SandboxPod } from './sandboxPod';
+import type { EnvironmentMaker } from '../environmentMaker';
 
 interface KubernetesOptions {
+  readonly environments: EnvironmentMaker;
   /** Folder that contains `tracer/` and `agent/`. */
   readonly assets: string;
   readonly settings: KubernetesSettings;
@@ -140,7 +140,8 @@ class KubernetesEngine {
     // Models never get a network, whatever a recipe or a setting says.
     const hasNetwork =
       isGraded &&
-      (recipeOf(instance.repo, instance.version).network || isNamed(instance, shared.network));
+      (this.options.environments.surroundings(instance).network ||
+        isNamed(instance, shared.network));
     const place: PlaceOfPods = {
       ...{ instance, trees, hasNetwork },
       images: this.imagesOf(instance),
@@ -359,7 +360,12 @@ class KubernetesEngine {
           // Requests equal limits, so the memory of a pod is its own.
           admit: () => Promise.resolve(() => undefined),
         },
-        () => sandboxRepository(trees[side], versionTag(instance), signal),
+        () =>
+          sandboxRepository(
+            trees[side],
+            this.options.environments.surroundings(instance).tag,
+            signal,
+          ),
         signal,
       );
       return { box, pod, image: prepared, remove };
@@ -402,7 +408,9 @@ class KubernetesEngine {
     const { instance, trees } = place;
     const folder = instance.environment?.folder ?? defaultFolder;
     const { imageId } = pod;
-    const prepared = await prepareImage(agent, { instance, trees, folder, image, imageId });
+    const { environments } = this.options;
+    const preparing = { environments, instance, trees, folder, image, imageId };
+    const prepared = await prepareImage(agent, preparing);
     if (place.hasNetwork || place.acceptsNetwork) return prepared;
     const reached = await reachedByPod(agent, prepared.python, [[pod.hostAddress, kubeletPort]]);
     if (reached.length > 0) throw (this.refusal = notEnforced(pod.node, reached));

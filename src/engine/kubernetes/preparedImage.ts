@@ -1,17 +1,8 @@
-import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Instance } from '../../domain/instance';
-import type { Trees } from '../../repository/trees';
-import { compileFolder } from '../../environments/image/compileFolder';
-import type { Ended, ImageCommands } from '../docker/build/buildContainer';
-import { needInterpreter } from '../../environments/image/askInterpreter';
-import { identityDigest } from '../../environments/image/imageRecords';
-import { closeImage } from '../../environments/image/closeImage';
-import { putTree } from '../../environments/image/instanceLayer';
-import { installCommand, pythonsOf } from '../containerImage';
-import { projectVersion } from '../../environments/projectVersion';
-import { recipeOf } from '../../environments/recipes';
 import { HumanError } from '../../domain/work';
+import { sha256OfJson } from '../../files/digest';
+import type { Ended, ImageCommands } from '../docker/build/buildContainer';
+import type { EnvironmentMaker, FillRequest } from '../environmentMaker';
 import { packagesOfRunners } from '../runners/runners';
 import type { Agent } from '../sandbox/agent';
 import { tarEnd } from '../sandbox/archive';
@@ -29,12 +20,8 @@ export interface PreparedImage extends SandboxImage {
 /** PATH where the image sets none. */
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-interface Preparing {
-  readonly instance: Instance;
-  readonly trees: Trees;
-  readonly folder: string;
-  /** Name of the image, for messages. */
-  readonly image: string;
+interface Preparing extends Omit<FillRequest, 'path'> {
+  readonly environments: EnvironmentMaker;
   readonly imageId: string;
 }
 
@@ -44,38 +31,27 @@ interface Preparing {
  *
  * @throws HumanError when the image has no usable Python or cannot be prepared, SandboxUnusable
  */
-export async function prepareImage(agent: Agent, preparing: Preparing): Promise<PreparedImage> {
+export async function prepareImage(
+  agent: Agent,
+  { environments, imageId, ...filling }: Preparing,
+): Promise<PreparedImage> {
   const commands = podCommands(agent);
-  const { instance, trees, folder, image, imageId } = preparing;
-  const recipe = recipeOf(instance.repo, instance.version);
-  const found = await needInterpreter(commands, image, pythonsOf(folder));
-  const python = found.executable;
-  const source = { from: 'row', name: image } as const;
-  await putTree(commands, { trees, instance, source }, folder, python);
-  const inherited = (await commands.attempt(['printenv', 'PATH'])).standard.trim() || defaultPath;
-  const env = { PATH: `${posix.dirname(python)}:${inherited}`, HOME: '/tmp' };
-  await compileFolder(commands, python, folder, { env });
-  const version = `SETUPTOOLS_SCM_PRETEND_VERSION=${projectVersion(instance, recipe)}`;
-  const isConda = /\/envs\/testbed\//.test(python);
-  const install = isConda ? ['env', version, ...installCommand(python)] : undefined;
-  const user = await closeImage(commands, { folder, python, base: undefined, inherited });
+  const { trees, folder } = filling;
+  const path = (await commands.attempt(['printenv', 'PATH'])).standard.trim() || defaultPath;
+  const filled = await environments.fillImage(commands, { ...filling, path });
+  const { python, user, after, install } = filled;
   // Closing the image closed these folders as well, which no image has.
   await commands.run(['chmod', '755', '/swt', tracerFolder], 'let tests be traced');
-  await commands.run(
-    ['chown', '-hR', `${user}:${user}`, folder],
-    'hand the files over to the user of tests',
-  );
-  const after = await needInterpreter(commands, image, [python]);
   await agent.ask({ kind: 'user', user });
   return {
     ...{ folder, python, user },
     pythonVersion: after.version,
     packages: packagesOfRunners(after.packages),
-    ...(install !== undefined && { install }),
-    digest: identityDigest(
+    ...(install.length > 0 && { install }),
+    digest: sha256OfJson([
       ...['pod', imageId, trees.digest.base, folder, user],
-      ...[install ?? [], after.version, after.packages],
-    ),
+      ...[install, after.version, after.packages],
+    ]).slice(0, 24),
   };
 }
 

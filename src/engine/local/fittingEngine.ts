@@ -1,9 +1,8 @@
 import { RetryingMemo } from '../../domain/work';
 import { holdFolder } from '../../repository/lock';
 import { environmentsFolder } from '../../repository/storage';
-import type { Engine, Environment, TestPlace } from '../engine';
-import type { MovedDay } from '../../environments/leastDay';
-import { instanceEnvironment } from '../../environments/virtual/instanceEnvironment';
+import type { Engine, Environment, MovedDay, TestPlace } from '../engine';
+import type { EnvironmentMaker } from '../environmentMaker';
 import { localEngine } from './localEngine';
 
 /**
@@ -11,6 +10,7 @@ import { localEngine } from './localEngine';
  * environment share an engine.
  */
 export function fittingEngine(options: {
+  readonly environments: EnvironmentMaker;
   /** Folder for environments, working copies and compiled files. */
   readonly storage: string;
   /** Folder of the Python files of the tracer. */
@@ -22,10 +22,10 @@ export function fittingEngine(options: {
     name: 'local',
     description: 'local engine, an environment for each instance',
     async prepare(instance, trees, work) {
-      const { storage } = options;
+      const { environments, storage } = options;
       await held.get();
       const request = { instance, tree: trees.base, storage };
-      const { interpreter: python, moved } = await instanceEnvironment(request, work);
+      const { interpreter: python, moved } = await environments.virtualEnvironment(request, work);
       const known =
         engines.get(python) ?? new RetryingMemo(() => localEngine({ ...options, python }));
       engines.set(python, known);

@@ -1,6 +1,7 @@
 import { Cancelled, HumanError } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import type { Trees } from '../../repository/trees';
+import type { EnvironmentMaker } from '../environmentMaker';
 import type { Engine, PrepareWork, TestPlace } from '../engine';
 import { fittingEngine } from './fittingEngine';
 import { localEngine } from './localEngine';
@@ -14,11 +15,12 @@ import { whyUnfit } from './whyUnfit';
  * @throws HumanError when there is no interpreter
  */
 export async function givenOrFitting(options: {
+  readonly environments: EnvironmentMaker;
   readonly storage: string;
   readonly tracer: string;
   readonly python: string | undefined;
 }): Promise<Engine> {
-  const { storage } = options;
+  const { environments, storage } = options;
   const given = await localEngine(options);
   const fitting = fittingEngine(options);
   /** Why an environment could not be made, by repository and version. */
@@ -38,7 +40,11 @@ export async function givenOrFitting(options: {
     }
     try {
       const place = await fitting.prepare(instance, trees, work);
-      const still = await whyUnfit(place, { instance, tree: trees.base, storage }, work);
+      const still = await whyUnfit(
+        place,
+        { environments, instance, tree: trees.base, storage },
+        work,
+      );
       if (still === undefined) return place;
       failures.set(title, `nor does R fit the environment that was made for it (${still})`);
     } catch (error) {
@@ -59,7 +65,11 @@ export async function givenOrFitting(options: {
     },
     async prepare(instance, trees, work) {
       const place = await given.prepare(instance, trees, work);
-      const why = await whyUnfit(place, { instance, tree: trees.base, storage }, work);
+      const why = await whyUnfit(
+        place,
+        { environments, instance, tree: trees.base, storage },
+        work,
+      );
       if (why === undefined) return place;
       const { description, interpreter } = place.environment;
       work.reporter.log(

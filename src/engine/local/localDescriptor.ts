@@ -34,9 +34,9 @@ export const local: EngineDescriptor = {
     const { findPython } = await import('./python');
     await findPython(python, join(assets, 'tracer'));
   },
-  async open({ storage, assets, values, isPythonNamed = true }) {
+  async open({ environments, storage, assets, values, isPythonNamed = true }) {
     const { python } = localSettings.in(values);
-    const options = { storage, tracer: join(assets, 'tracer') };
+    const options = { environments, storage, tracer: join(assets, 'tracer') };
     if (python === fittingPython) {
       const { fittingEngine } = await import('./fittingEngine');
       return fittingEngine(options);

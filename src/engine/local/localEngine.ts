@@ -29,19 +29,19 @@ import {
   type ProcessRequest,
   type ProcessResult,
 } from '../process';
-import { missingPrograms } from '../programs';
-import { versionTag } from '../../environments/projectVersion';
 import { runnerOf } from '../runners/runners';
 import { followTrace } from '../tracer/followTrace';
 import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';
 import { alikeInPair, keptCompiledFiles, type CompiledOfPair } from './compilePristine';
 import { watchEnvironment, type EnvironmentWatch } from './environmentWatch';
-import { treeVariable } from '../../environments/virtual/instanceEnvironment';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { localServices } from './localServices';
 import type { LocalEnvironment } from './python';
+import { missingPrograms } from '../services';
+import { treeVariable, type EnvironmentMaker } from '../environmentMaker';
 
 interface LocalOptions {
+  readonly environments: EnvironmentMaker;
   /** Folder for working copies and compiled files. */
   readonly storage: string;
   /** Folder of the Python files of the tracer. */
@@ -56,7 +56,7 @@ interface LocalOptions {
  * that the user would run anyway.
  */
 export async function localEngine(options: LocalOptions): Promise<Engine> {
-  const { storage, tracer, python } = options;
+  const { environments, storage, tracer, python } = options;
   const watch = await watchEnvironment(python, tracer, storage);
   const folder = join(storage, 'pairs');
   await removeAbandoned(folder);
@@ -82,7 +82,7 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
         latest: () => watch.latest(),
         openPair: (work, asked?: readonly Side[]) =>
           pairs.open(
-            { id: instance.id, trees, audience, tag: versionTag(instance) },
+            { id: instance.id, trees, audience, tag: environments.surroundings(instance).tag },
             asked ?? sides,
             work,
           ),
@@ -131,7 +131,7 @@ class LocalPairs {
         watch: this.watch,
         tracer: this.options.tracer,
         folder,
-        storage: this.options.storage,
+        options: this.options,
         onLacks: (what) => this.logLacks(what, reporter),
         agents: new ReadyAgents(() => this.watch.environment.interpreter),
       });
@@ -227,7 +227,7 @@ interface LocalSandbox {
   readonly folder: string;
   readonly onLacks: ProcessRequest['onLacks'];
   readonly agents: ReadyAgents;
-  readonly storage: string;
+  readonly options: LocalOptions;
 }
 
 /** @param folder created for this sandbox only */
@@ -298,7 +298,7 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
   const key = newRecordKey();
   return withFolders(box, run, { ...request, key }, async ({ program, traceFolder }) => {
     const { onOutcome, plan, signal } = request;
-    const found = await localServices(plan.services ?? [], box.storage, signal).catch(
+    const found = await localServices(plan.services ?? [], box.options, signal).catch(
       (error: unknown) => {
         if (error instanceof Cancelled || signal?.aborted === true) return undefined;
         throw error;

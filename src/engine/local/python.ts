@@ -8,8 +8,8 @@ import { systemFault } from '../../files/systemFault';
 import type { Environment } from '../engine';
 import { pythonProgram } from '../pythonProgram';
 import { runnerPackages } from '../runners/runners';
-import { treeLink, writtenFolder } from '../../environments/virtual/instanceEnvironment';
 import { readInstalled, type ImportFolders, type InstalledFiles } from './installedFiles';
+import { treeLink, writtenFolder } from '../environmentMaker';
 
 /** An environment on this machine. */
 export interface LocalEnvironment extends Environment {

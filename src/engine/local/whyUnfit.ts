@@ -6,10 +6,8 @@ import { makeFolder, writeWholeFile } from '../../files/wholeFile';
 import { sha256OfJson } from '../../files/digest';
 import { compiledFolder } from '../../repository/storage';
 import type { EngineWork, TestPlace } from '../engine';
-import { projectNeeds } from '../../environments/projectNeeds';
-import { plainName } from '../../environments/projectVersion';
-import { recipeOf } from '../../environments/recipes';
 import { pythonText } from '../pythonProgram';
+import type { EnvironmentMaker } from '../environmentMaker';
 
 /** Raised when `why_unfit.py` decides in another way. */
 const edition = 1;
@@ -21,10 +19,16 @@ const edition = 1;
 export async function whyUnfit(
   place: TestPlace,
   {
+    environments,
     instance,
     tree,
     storage,
-  }: { readonly instance: Instance; readonly tree: string; readonly storage: string },
+  }: {
+    readonly environments: Pick<EnvironmentMaker, 'projectNames'>;
+    readonly instance: Instance;
+    readonly tree: string;
+    readonly storage: string;
+  },
   work: EngineWork,
 ): Promise<string | undefined> {
   const { digest } = place.environment;
@@ -33,9 +37,7 @@ export async function whyUnfit(
   const known = await readFile(kept, 'utf8').then(answerIn, () => undefined);
   if (known !== undefined) return known.unfit ?? undefined;
   try {
-    const recipe = recipeOf(instance.repo, instance.version);
-    const { name } = await projectNeeds(tree, instance.repo, recipe);
-    const names = [name, instance.repo.split('/').at(-1) ?? ''].map(plainName);
+    const names = await environments.projectNames(instance, tree);
     const answer = await ask(place, names, work);
     if (answer === undefined) return undefined;
     await makeFolder(folder);

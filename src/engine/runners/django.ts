@@ -1,4 +1,4 @@
-import { isInVersionRange } from '../versionRange';
+import { isInVersionRange } from '../../domain/instance';
 import {
   testArgumentsOf,
   dotted,

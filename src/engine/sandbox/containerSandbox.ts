@@ -16,7 +16,7 @@ import {
 } from '../../repository/treeFiles';
 import { BoundedOutput, outputLimit, streamLimit } from '../boundedOutput';
 import type { RunRecord, RunRequest, Sandbox } from '../engine';
-import { missingPrograms } from '../programs';
+import { missingPrograms } from '../services';
 import { missingService } from '../services';
 import { runnerOf } from '../runners/runners';
 import { endings, signalName, type Ending } from '../process';

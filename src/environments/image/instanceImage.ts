@@ -1,52 +1,31 @@
-import type { Instance } from '../../domain/instance';
-import { Cancelled, HumanError, messageOf } from '../../domain/work';
-import { withLock } from '../../repository/lock';
-import { lockPath } from '../../repository/storage';
-import type { Trees } from '../../repository/trees';
+import { HumanError, Cancelled, messageOf } from '../../domain/work';
 import { prebuiltName, defaultFolder } from '../../engine/containerImage';
-import type { EngineWork } from '../../engine/engine';
-import { recipeOf, type Recipe } from '../recipes';
-import { enforceImageBudget } from '../imageBudget';
-import { holdLog, openBuildLog } from '../../engine/docker/build/buildLog';
-import { CommandFailed, type BuildPlace } from '../../engine/docker/build/buildContainer';
-import { buildNetwork } from '../packages/buildNetwork';
-import { engineProblem, type DockerConnection } from '../../engine/docker/connection/connect';
 import {
-  builder,
-  compilerPackages,
-  environmentImage,
-  type EnvironmentImage,
-  type TreeAtHand,
-  familyLabel,
-  familyOf,
-} from './environmentImage';
-import { inspectImage, type PresentImage } from '../../engine/docker/images/inspectImage';
-import { furtherInstance } from './further/furtherInstance';
-import { likelyEnvironment, noteEnvironment, type LikelyEnvironment } from './likelyEnvironment';
+  CommandFailed,
+  inContainer,
+  type BuildPlace,
+} from '../../engine/docker/build/buildContainer';
+import { openBuildLog } from '../../engine/docker/build/buildLog';
+import { engineProblem } from '../../engine/docker/connection/connect';
 import { parseImageName } from '../../engine/docker/images/imageName';
-import { noteMissing, noteUse, wasMissing } from './imageRecords';
-import {
-  instanceName,
-  makeInstanceLayer,
-  presentInstance,
-  type InstanceImage,
-  type InstanceLayerRequest,
-} from './instanceLayer';
+import { inspectImage, type PresentImage } from '../../engine/docker/images/inspectImage';
 import { pullImage } from '../../engine/docker/images/pull/pullImage';
 import { ImageMissing, RegistryUnreachable } from '../../engine/docker/images/pull/pullProblem';
-import { scratch } from './resolve';
-import type { DockerSettings } from '../../engine/docker/dockerSettings';
-import { treeAtHand } from './versionImage';
-
-interface ImageRequest {
-  readonly connection: DockerConnection;
-  readonly instance: Instance;
-  readonly trees: Trees;
-  readonly settings: DockerSettings;
-  /** The storage folder. */
-  readonly storage: string;
-  readonly env?: NodeJS.ProcessEnv | undefined;
-}
+import { purposeOf } from '../../engine/docker/labels';
+import type { EngineWork } from '../../engine/engine';
+import type { ImageRequest, InstanceImage } from '../../engine/environmentMaker';
+import { withLock } from '../../repository/lock';
+import { lockPath } from '../../repository/storage';
+import { environmentPlan, withCompilers, type EnvironmentPlan } from '../environmentPlan';
+import { enforceImageBudget } from '../imageBudget';
+import { buildNetwork, type BuildNetwork } from '../packages/buildNetwork';
+import { scratch } from './containerPlace';
+import { environmentImage } from './environmentImage';
+import { fillImage } from './fillImage';
+import { furtherInstance } from './further/furtherInstance';
+import { familyLabel, familyOf, instanceName, keepInstance, presentInstance } from './imageNames';
+import { noteMissing, noteUse, wasMissing } from './imageRecords';
+import { makeInstance } from './makeInstance';
 
 /**
  * Finds or makes the image of an instance. Its environment is the first of these that is available:
@@ -62,11 +41,11 @@ interface ImageRequest {
  * @throws HumanError naming what is not available, and the log; Cancelled. No unfinished image is
  * left.
  */
-export async function instanceImage(
-  request: ImageRequest,
-  work: EngineWork,
-): Promise<InstanceImage> {
-  const { instance, storage } = request;
+export async function instanceImage(asked: ImageRequest, work: EngineWork): Promise<InstanceImage> {
+  const { instance, storage } = asked;
+  const plan = await environmentPlan(instance, asked.trees.base);
+  const baseImage = asked.settings.baseImage.replaceAll('{python}', plan.python);
+  const request = { ...asked, plan, baseImage };
   const atHand = await presentImage(request);
   if (atHand !== undefined) return atHand;
   const options = { ...work, what: `makes the image of ${instance.id}` };
@@ -77,7 +56,14 @@ export async function instanceImage(
   });
 }
 
-async function makeWithLog(request: ImageRequest, work: EngineWork): Promise<InstanceImage> {
+/** A request with its plan. */
+interface PlannedImage extends ImageRequest {
+  readonly plan: EnvironmentPlan;
+  /** Name of the base image, with `{python}` replaced. */
+  readonly baseImage: string;
+}
+
+async function makeWithLog(request: PlannedImage, work: EngineWork): Promise<InstanceImage> {
   const { connection, instance, storage, env = process.env } = request;
   const network = await buildNetwork(env, scratch);
   const log = await openBuildLog(storage, instance.id, network.secrets);
@@ -110,22 +96,14 @@ interface Source {
   readonly image?: PresentImage;
 }
 
-const baseImageOf = ({ settings }: ImageRequest, recipe: Recipe): string =>
-  settings.baseImage.replaceAll('{python}', recipe.python);
-
 /** The name under which the instance image is looked up. */
-function namedOn(request: ImageRequest, source: Source) {
-  const { instance, trees } = request;
-  const recipe = recipeOf(instance.repo, instance.version);
-  const told =
-    source.image === undefined
-      ? ['built', builder, baseImageOf(request, recipe), instance.createdAt]
-      : [source.from, source.image.id];
-  return instanceName(instance, trees, recipe, told);
+function namedOn({ instance, trees, plan, baseImage }: PlannedImage, { from, image }: Source) {
+  const told = image === undefined ? ['built', baseImage] : [from, image.id];
+  return instanceName(instance, trees, plan, told);
 }
 
 /** An instance image that can be used as it is; undefined when one has to be made or pulled. */
-async function presentImage(request: ImageRequest): Promise<InstanceImage | undefined> {
+async function presentImage(request: PlannedImage): Promise<InstanceImage | undefined> {
   const source = await localSource(request);
   if (source === undefined) return undefined;
   return presentInstance(namedOn(request, source), request, request.storage);
@@ -147,14 +125,12 @@ async function localSource(request: ImageRequest): Promise<Source | undefined> {
   return image === undefined ? { from: 'built', name: '' } : { from: 'prebuilt', name, image };
 }
 
-type Network = Awaited<ReturnType<typeof buildNetwork>>;
-
 async function make(
-  request: ImageRequest,
-  network: Network,
+  request: PlannedImage,
+  network: BuildNetwork,
   place: BuildPlace,
 ): Promise<InstanceImage> {
-  const { connection, instance, settings, storage } = request;
+  const { connection, instance, settings, storage, baseImage } = request;
   const { log, work } = place;
   await enforceImageBudget(connection, storage, settings.budgetGb, work);
   const local = await localSource(request);
@@ -162,34 +138,47 @@ async function make(
   const own = instance.environment?.image;
   if (own !== undefined) {
     log.line(`the row names ${own}`);
-    return onFound(
-      request,
-      { from: 'row', name: own, image: await pulled(request, own, place) },
-      place,
-    );
+    const image = await pulled(request, own, place);
+    return onFound(request, { from: 'row', name: own, image }, place);
   }
-  const recipe = recipeOf(instance.repo, instance.version);
-  const family = familyOf(instance, recipe, baseImageOf(request, recipe));
-  const prebuilt = (await isBuilt(connection, family))
-    ? undefined
-    : await pulledPrebuilt(request, place);
+  const isKnown = await isBuilt(connection, familyOf(instance, baseImage));
+  const prebuilt = isKnown ? undefined : await pulledPrebuilt(request, place);
   if (prebuilt !== undefined) return onFound(request, prebuilt, place);
-  return build(request, recipe, network, place);
+  return build(request, network, place);
 }
 
 /** Makes the image of an instance on an environment that somebody else made. */
-function onFound(request: ImageRequest, source: Source, place: BuildPlace): Promise<InstanceImage> {
-  const { instance, trees, storage } = request;
-  const image = source.image?.id ?? source.name;
-  place.log.line(`on ${source.name}, ${image}`);
-  return makeInstanceLayer(
-    {
-      ...{ instance, trees, storage, recipe: recipeOf(instance.repo, instance.version) },
-      named: namedOn(request, source),
-      source: { image, name: source.name, digest: image, from: source.from },
-    },
-    place,
-  );
+async function onFound(
+  request: PlannedImage,
+  source: Source,
+  place: BuildPlace,
+): Promise<InstanceImage> {
+  const { instance, trees, plan } = request;
+  const { from, name: image } = source;
+  const id = source.image?.id ?? image;
+  const folder = instance.environment?.folder ?? defaultFolder;
+  place.log.line(`on ${image}, ${id}`);
+  place.work.reporter.progress(`${instance.id}: putting R into ${image}`);
+  const asked = { image: id, purpose: purposeOf(instance), runs: 'foreign' } as const;
+  const named = namedOn(request, source);
+  await inContainer(place, asked, async (container) => {
+    const path = (await inspectImage(place.connection, id))?.path ?? '';
+    const filled = await fillImage(container, { instance, trees, folder, image, path });
+    const parts = { instance, trees, plan, named, folder };
+    await keepInstance(container, parts, { from, digest: id }, filled, place);
+  });
+  return certainly(request, named, place);
+}
+
+/** The image that was made under a name. */
+async function certainly(
+  { storage }: PlannedImage,
+  named: ReturnType<typeof namedOn>,
+  place: BuildPlace,
+): Promise<InstanceImage> {
+  const made = await presentInstance(named, place, storage);
+  if (made === undefined) throw new Error(`${named.name} disappeared as soon as it was made`);
+  return made;
 }
 
 async function pulled(
@@ -206,7 +195,7 @@ async function pulled(
 
 /** The prebuilt image from its registry; undefined when it is not available. */
 async function pulledPrebuilt(
-  request: ImageRequest,
+  request: PlannedImage,
   place: BuildPlace,
 ): Promise<Source | undefined> {
   const { connection, instance, settings, storage } = request;
@@ -239,7 +228,7 @@ async function pulledPrebuilt(
 }
 
 /** Whether an environment of the repository and version was built here before. */
-async function isBuilt(connection: DockerConnection, family: string): Promise<boolean> {
+async function isBuilt(connection: ImageRequest['connection'], family: string): Promise<boolean> {
   const found = await connection.docker.listImages({
     filters: { label: [`${familyLabel}=${family}`] },
   });
@@ -251,100 +240,44 @@ const noCompiler =
   /(\b(cc|gcc|g\+\+|c\+\+|clang)['"]?\b.{0,80}(No such file or directory|not found))|unable to execute|Unknown compiler|no acceptable C compiler|command '[^']*g(cc|\+\+)' failed: No such|Python\.h: No such file/i;
 
 async function build(
-  request: ImageRequest,
-  recipe: Recipe,
-  network: Network,
+  request: PlannedImage,
+  network: BuildNetwork,
   place: BuildPlace,
 ): Promise<InstanceImage> {
-  const { connection, instance, trees, storage } = request;
-  const family = familyOf(instance, recipe, baseImageOf(request, recipe));
+  const { instance, trees, storage, baseImage } = request;
   const named = namedOn(request, { from: 'built', name: '' });
-  const layerOn = (environment: LikelyEnvironment): InstanceLayerRequest => ({
-    ...{ instance, trees, storage, recipe, named, family, source: builtSource(environment) },
-  });
-  const baseImage = baseImageOf(request, recipe);
-  const parts = { instance, trees, tree: trees.base, recipe, baseImage, storage, network };
-  const further = await furtherInstance({ ...parts, named, family }, place);
-  if (further !== undefined) return further;
-  const attempt = async (system: readonly string[]): Promise<InstanceImage> => {
-    const likely = await likelyEnvironment(connection, storage, family);
-    const folder = instance.environment?.folder ?? defaultFolder;
-    const atHand =
-      likely && (await treeAtHand({ instance, trees, folder, source: builtSource(likely) }, place));
-    const certain = environmentOf(request, { recipe, network, system, atHand }, place);
-    const made = await (likely === undefined
-      ? makeInstanceLayer(layerOn(await certain), place)
-      : makeEarly(layerOn, likely, certain, place));
-    await noteEnvironment(storage, family, await certain);
-    return made;
+  const parts = {
+    ...{
+      instance,
+      trees,
+      tree: trees.base,
+      plan: request.plan,
+      named,
+      storage,
+      baseImage,
+      network,
+    },
+    folder: instance.environment?.folder ?? defaultFolder,
+    family: familyOf(instance, baseImage),
+  };
+  if (await furtherInstance(parts, place)) return certainly(request, named, place);
+  const attempt = async (plan: EnvironmentPlan): Promise<InstanceImage> => {
+    const { work } = place;
+    const lock = `${instance.repo}-${instance.version}`.replace(/[^A-Za-z0-9_.-]+/g, '__');
+    const options = { ...work, what: `builds the environment of ${instance.repo}` };
+    // Once at a time for each repository and version.
+    const environment = await withLock(lockPath(storage, 'environment', lock), options, (signal) =>
+      environmentImage({ ...parts, plan }, { ...place, work: { ...work, signal } }),
+    );
+    await makeInstance({ ...parts, plan }, environment, place);
+    return certainly(request, named, place);
   };
   try {
-    return await attempt([]);
+    return await attempt(request.plan);
   } catch (error) {
     const said = error instanceof CommandFailed ? error.output : messageOf(error);
     if (!(error instanceof HumanError) || !noCompiler.test(said.slice(-10_000))) throw error;
     place.log.line('there is something to compile: again with a compiler');
-    return attempt(compilerPackages);
+    return attempt(withCompilers(request.plan));
   }
-}
-
-const builtSource = ({
-  id,
-  name,
-  key,
-  base,
-  resolved,
-}: LikelyEnvironment & Partial<EnvironmentImage>): InstanceLayerRequest['source'] => ({
-  ...{ image: id, name, from: 'built', digest: key, base, resolved, moved: resolved?.moved },
-});
-
-/** Finds or builds the environment of an instance, once at a time for each repository and version. */
-function environmentOf(
-  request: ImageRequest,
-  asked: {
-    readonly recipe: Recipe;
-    readonly network: Network;
-    readonly system: readonly string[];
-    readonly atHand: TreeAtHand | undefined;
-  },
-  place: BuildPlace,
-): Promise<EnvironmentImage> {
-  const { instance, trees, storage } = request;
-  const { work } = place;
-  const lock = `${instance.repo}-${instance.version}`.replace(/[^A-Za-z0-9_.-]+/g, '__');
-  const options = { ...work, what: `builds the environment of ${instance.repo}` };
-  const baseImage = baseImageOf(request, asked.recipe);
-  return withLock(lockPath(storage, 'environment', lock), options, (signal) =>
-    environmentImage(
-      { ...asked, instance, storage, baseImage, tree: trees.base },
-      { ...place, work: { ...work, signal } },
-    ),
-  );
-}
-
-/**
- * Makes the image on the environment that is likely while requirements are resolved, which takes as
- * long. If another environment turns out to be right, the image is made on that one.
- */
-async function makeEarly(
-  layerOn: (environment: LikelyEnvironment) => InstanceLayerRequest,
-  likely: LikelyEnvironment,
-  certain: Promise<EnvironmentImage>,
-  place: BuildPlace,
-): Promise<InstanceImage> {
-  const log = holdLog(place.log);
-  const early = { ...layerOn(likely), certain: certain.then(builtSource) };
-  // A layer that fails before it asks leaves this promise to nobody.
-  early.certain.catch(() => undefined);
-  const [made, environment] = await Promise.allSettled([
-    makeInstanceLayer(early, { ...place, log }),
-    certain,
-  ]);
-  log.line(`R was put into ${likely.name} while the requirements were resolved`);
-  log.release();
-  if (environment.status === 'rejected') throw environment.reason;
-  if (made.status === 'fulfilled') return made.value;
-  if (environment.value.key === likely.key) throw made.reason;
-  place.log.line(`${environment.value.name} is needed instead`);
-  return makeInstanceLayer(layerOn(environment.value), place);
 }

@@ -11,7 +11,7 @@ import {
   tarEntry,
 } from '../../engine/sandbox/archive';
 import type { BuildContainer } from '../../engine/docker/build/buildContainer';
-import { compileSources } from './compileFolder';
+import { compileSources } from '../plan/compileProgram';
 import type { CompiledFile, CompiledFiles } from './further/compiledFiles';
 import { foreignUser } from '../../engine/docker/build/confinement';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { environmentFolder } from '../../engine/containerImage';
-import { packageOf } from '../projectVersion';
+import { packageOf } from '../plan/projectNeeds';
 import type { BuildContainer } from '../../engine/docker/build/buildContainer';
 
 const line = z.string().max(1000);

@@ -9,7 +9,7 @@ import {
 } from '../../engine/sandbox/archive';
 import type { BuildContainer, BuildPlace } from '../../engine/docker/build/buildContainer';
 import { foreignUser } from '../../engine/docker/build/confinement';
-import { scratch, toolEnvironment, uvPath } from '../image/resolve';
+import { scratch, toolEnvironment, uvPath } from '../image/containerPlace';
 import { Downloads } from './downloads';
 import { indexClient } from './indexClient';
 import { openIndexRelay } from './indexRelay';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { environments } from '../../../src/environments/environments';
 import {
   harnessResolution,
   harnessTransitions,
@@ -157,7 +158,7 @@ export async function withGoldenSession<T>(
 ): Promise<T> {
   const assets = join(root, 'dist');
   return withEngine(
-    { name, storage, assets, values: { local: { python }, docker } },
+    { environments, name, storage, assets, values: { local: { python }, docker } },
     async (engine) => {
       const sources = parseSources([`${instance.repo}=${source}`]);
       const reporter = silent;

@@ -15,6 +15,7 @@ import { sourceOf, type Sources } from '../../../src/repository/source';
 import { prepareTrees } from '../../../src/repository/trees';
 import { runTestPool } from './runTestPool';
 import type { TestPool } from './testPool';
+import { environments } from '../../../src/environments/environments';
 
 /** Where the pools of instances come from. */
 export interface PoolRequest {
@@ -47,7 +48,12 @@ export async function openPools(request: PoolRequest, reporter: Reporter): Promi
     const parser = await createPythonParser((file) => join(root, 'dist', file));
     const tracer = join(root, 'src', 'engine', 'tracer');
     const python = request.pythons.get(instance.repo) ?? request.pythons.get('*');
-    const engine = await localEngine({ storage, tracer, ...(python !== undefined && { python }) });
+    const engine = await localEngine({
+      environments,
+      storage,
+      tracer,
+      ...(python !== undefined && { python }),
+    });
     const store = runStore(storage);
     const session = await openSession({ instance, trees, engine, python: parser, store });
     const view = await modelView(instance, {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { treeLink } from '../../../src/environments/virtual/instanceEnvironment';
+import { treeLink } from '../../../src/engine/environmentMaker';
 import { harnessPackages, harnessPython } from '../../bench/fidelity/harnessPython';
 
 describe('an environment with the packages of the harness', function () {

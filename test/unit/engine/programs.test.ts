@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { missingPrograms } from '../../../src/engine/programs';
+import { missingPrograms } from '../../../src/engine/services';
 import { missingService } from '../../../src/engine/services';
 import { servicesInSandbox } from '../../../src/engine/sandbox/sandboxServices';
 import type { Environment } from '../../../src/engine/engine';
@@ -33,10 +33,13 @@ describe('programs and services that tests expect', () => {
       packages: { pytest: '7.0' },
     };
     const plan = (repo: string, version: string) =>
-      planTests({
-        ...{ repo, version, environment, files: [] },
-        readFileOfR: () => Promise.resolve(undefined),
-      });
+      planTests(
+        {
+          ...{ repo, version, environment, files: [] },
+          readFileOfR: () => Promise.resolve(undefined),
+        },
+        recipeOf(repo, version),
+      );
     assert.deepEqual((await plan('psf/requests', '2.4')).services, ['httpbin']);
     const { services, programs } = await plan('matplotlib/matplotlib', '3.6');
     assert.equal(services, undefined);

@@ -8,6 +8,7 @@ import {
 } from '../../../src/engine/planTests';
 import { planScript } from '../../../src/engine/runners/script';
 import type { TestPlan } from '../../../src/engine/testPlan';
+import { recipeOf } from '../../../src/environments/recipes';
 
 const environment = (more: Partial<Environment> = {}): Environment => ({
   description: 'CPython 3.11.7',
@@ -26,21 +27,24 @@ const plan = (
   repo: string,
   request: Partial<PlanRequest> & { tree?: Readonly<Record<string, string>> } = {},
 ): Promise<TestPlan> =>
-  planTests({
-    repo,
-    version: '',
-    files: files('tests/test_a.py'),
-    environment: environment(),
-    readFileOfR: (path) => Promise.resolve(request.tree?.[path]),
-    ...request,
-  });
+  planTests(
+    {
+      repo,
+      version: '',
+      files: files('tests/test_a.py'),
+      environment: environment(),
+      readFileOfR: (path) => Promise.resolve(request.tree?.[path]),
+      ...request,
+    },
+    recipeOf(repo, request.version ?? ''),
+  );
 const argsOf = async (...request: Parameters<typeof plan>): Promise<string> =>
   (await plan(...request)).args.join(' ');
 
 describe('the command for a script', () => {
   const envOf = async (repo: string, ...paths: readonly string[]) => {
     const readFileOfR = (path: string) => Promise.resolve(paths.includes(path) ? '' : undefined);
-    return (await planScriptOfRepository('a.py', { repo, version: '', readFileOfR })).env;
+    return (await planScriptOfRepository('a.py', { readFileOfR }, recipeOf(repo, ''))).env;
   };
 
   it('names the settings of its tests to Django, and nothing elsewhere', async () => {

@@ -6,10 +6,14 @@ import { containerImage, prebuiltName } from '../../../src/engine/containerImage
 import { openBuildLog } from '../../../src/engine/docker/build/buildLog';
 import { buildNetwork } from '../../../src/environments/packages/buildNetwork';
 import { beyondImageBudget, type ImageUse } from '../../../src/environments/imageBudget';
-import { projectVersion, versionTag } from '../../../src/environments/projectVersion';
+import { projectVersion, versionTag } from '../../../src/environments/recipes';
 import { noteMissing, wasMissing } from '../../../src/environments/image/imageRecords';
-import { buildSystem, projectNeeds, setupRequires } from '../../../src/environments/projectNeeds';
-import { dayOf } from '../../../src/environments/packageDay';
+import {
+  buildSystem,
+  projectNeeds,
+  setupRequires,
+} from '../../../src/environments/plan/projectNeeds';
+import { dayOf } from '../../../src/environments/environmentPlan';
 import { recipeOf } from '../../../src/environments/recipes';
 
 describe('building images', () => {

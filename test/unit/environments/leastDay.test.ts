@@ -4,9 +4,9 @@ import { HumanError } from '../../../src/domain/work';
 import {
   asOfLeastDay,
   NoSolution,
-  remarkOnDay,
   saysNoSolution,
-} from '../../../src/environments/leastDay';
+} from '../../../src/environments/plan/packageDay';
+import { remarkOnDay } from '../../../src/environments/environmentPlan';
 
 const dayAfter = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { olderSetuptools } from '../../../src/environments/plan/olderSetuptools';
+import { olderSetuptools } from '../../../src/environments/plan/packageDay';
 
 describe('an older setuptools for building old packages', () => {
   it('is known from what the newer one lost', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { recipeOf } from '../../../src/environments/recipes';
-import { isInVersionRange } from '../../../src/engine/versionRange';
+import { isInVersionRange } from '../../../src/domain/instance';
 
 const version = fc
   .array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 3 })
@@ -13,7 +13,7 @@ describe('recipes', () => {
     assert.equal(recipe.runner, 'pytest');
     assert.equal(recipe.install, 'editable');
     assert.deepEqual(recipe.packages, []);
-    assert.deepEqual(recipeOf('octo/cat', undefined), recipe);
+    assert.deepEqual(recipeOf('octo/cat', ''), recipe);
   });
 
   it('takes the Python that a version of Django runs on', () => {
@@ -24,7 +24,7 @@ describe('recipes', () => {
   });
 
   it('runs Sphinx by tox, but by pytest where its tox.ini runs nose', () => {
-    const runners = ['1.4', '1.5', '1.6', '3.5', undefined].map(
+    const runners = ['1.4', '1.5', '1.6', '3.5', ''].map(
       (version) => recipeOf('sphinx-doc/sphinx', version).runner,
     );
     assert.deepEqual(runners, ['pytest', 'pytest', 'tox', 'tox', 'tox']);
@@ -37,8 +37,8 @@ describe('recipes', () => {
   });
 
   it('takes for granted what holds for all versions where a row has none', () => {
-    assert.equal(recipeOf('django/django', undefined).runner, 'django');
-    assert.equal(recipeOf('django/django', undefined).python, '3.9');
+    assert.equal(recipeOf('django/django', '').runner, 'django');
+    assert.equal(recipeOf('django/django', '').python, '3.9');
   });
 
   it('compares versions by their numbers, not as text', () => {

@@ -13,6 +13,7 @@ import type { TreeSource } from '../../../src/repository/source';
 import { prepareTrees, type Trees } from '../../../src/repository/trees';
 import { sharedStorage } from '../../sharedStorage';
 import { loadParser } from '../python/loadParser';
+import { environments } from '../../../src/environments/environments';
 
 const sample = resolve('media', 'sample');
 
@@ -62,7 +63,8 @@ export function viewForTests(
     const view = await modelView(instance, {
       trees,
       python: await loadParser(),
-      engine: () => (engine ??= localEngine({ storage, tracer: resolve('src/engine/tracer') })),
+      engine: () =>
+        (engine ??= localEngine({ environments, storage, tracer: resolve('src/engine/tracer') })),
       store: runStore(storage),
       permit: () => undefined,
     });

@@ -16,7 +16,7 @@ import { agentFolder } from '../../sandbox/programArchive';
 import type { Loss } from '../../sandbox/agent';
 import { pythonText } from '../../pythonProgram';
 import { engineProblem, type DockerConnection } from '../connection/connect';
-import type { InstanceImage } from '../../../environments/image/instanceLayer';
+import type { InstanceImage } from '../../environmentMaker';
 import { containerLabels } from '../labels';
 import { tracerFolder } from '../../sandbox/containerSandbox';
 import type { DockerSettings } from '../dockerSettings';

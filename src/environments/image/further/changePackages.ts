@@ -1,14 +1,14 @@
 import { builtPython, environmentFolder } from '../../../engine/containerImage';
-import { asOf } from '../../packageDay';
-import { packageOf } from '../../projectVersion';
+import { asOf } from '../../plan/packageDay';
+import { packageOf } from '../../plan/projectNeeds';
 import { tarOf } from '../../../engine/sandbox/archive';
 import type { BuildContainer } from '../../../engine/docker/build/buildContainer';
 import { compileEnvironment } from '../compileFolder';
 import { foreignUser } from '../../../engine/docker/build/confinement';
-import { scratch, uvPath } from '../resolve';
+import { scratch, uvPath } from '../containerPlace';
 
 /** What has to be done to an environment to give it the packages of another one. */
-export interface PackageChange {
+interface PackageChange {
   /** Plain names of the packages that are removed, those that get another version included. */
   readonly remove: readonly string[];
   /** Lines of a requirement file for the packages that are installed. */

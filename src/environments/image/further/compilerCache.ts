@@ -34,7 +34,7 @@ interface Caching {
 }
 
 /** What was compiled for other instances of a version, for one build. */
-export interface CompilerCache {
+interface CompilerCache {
   /** Variables of the build, and of each later one in the image. */
   readonly env: Readonly<Record<string, string>>;
   /**

@@ -1,11 +1,6 @@
 import { HumanError, messageOf, throwIfAborted } from '../../../domain/work';
 import { plural } from '../../../domain/text';
-import { treeEntries } from '../../../repository/treeFiles';
-import { environmentFolder, defaultFolder } from '../../../engine/containerImage';
-import { NoSolution } from '../../leastDay';
-import { packageOf } from '../../projectVersion';
-import { repositoryArchive } from '../../../engine/sandbox/treeArchive';
-import { needInterpreter } from '../askInterpreter';
+import { builtPython, environmentFolder } from '../../../engine/containerImage';
 import {
   CommandFailed,
   inContainer,
@@ -13,56 +8,57 @@ import {
   type BuildPlace,
 } from '../../../engine/docker/build/buildContainer';
 import { foreignUser } from '../../../engine/docker/build/confinement';
-import { layTree } from '../layTree';
+import { inspectImage } from '../../../engine/docker/images/inspectImage';
+import { purposeOf } from '../../../engine/docker/labels';
+import type { FilledImage } from '../../../engine/environmentMaker';
+import { repositoryArchive } from '../../../engine/sandbox/treeArchive';
+import { treeEntries } from '../../../repository/treeFiles';
+import { compilerPackages } from '../../environmentPlan';
+import { NoSolution } from '../../plan/packageDay';
+import { packageOf } from '../../plan/projectNeeds';
+import { needInterpreter } from '../askInterpreter';
 import {
   askedEnvironment,
   environmentName,
   packagesFor,
   removeTools,
   resolveInside,
-  titleOf,
   type AskedEnvironment,
   type EnvironmentRequest,
 } from '../environmentImage';
-import { purposeOf } from '../../../engine/docker/labels';
-import { inspectImage } from '../../../engine/docker/images/inspectImage';
+import { handOver } from '../fillImage';
+import { keepInstance } from '../imageNames';
+import { layTree } from '../layTree';
 import {
-  closeInstalled,
+  closeInstance,
+  compiledOf,
   installR,
-  keepInstance,
-  presentInstance,
-  type Filled,
+  keepFor,
+  type BuiltParts,
   type Filling,
   type Installation,
-  type InstanceImage,
-  type InstanceLayerRequest,
-} from '../instanceLayer';
+} from '../makeInstance';
+import { metadataSettings } from '../packageMetadata';
 import { keepRequirements, type ResolvedRequirements } from '../resolvedRequirements';
-import { compiledOf, versionRecordPath } from '../versionImage';
 import { changePackages, packageChange } from './changePackages';
 import {
-  installedName,
-  installedRecord,
-  otherInstalled,
-  presentInstalled,
-  type InstalledRecord,
-} from './installedImage';
+  keptName,
+  keptRecord,
+  otherKept,
+  presentKept,
+  recordPath,
+  type KeptRecord,
+} from './keptImage';
 import { removeInstallation } from './removeInstallation';
 import { statedRequirements } from './statedRequirements';
 
-interface FurtherRequest
-  extends
-    Pick<InstanceLayerRequest, 'instance' | 'trees' | 'recipe' | 'named' | 'storage'>,
-    Omit<EnvironmentRequest, 'atHand'> {
-  /** A digest that all instances share whose environments may be the same. */
-  readonly family: string;
-}
+interface FurtherRequest extends BuiltParts, EnvironmentRequest {}
 
-/** The installed image does not serve for this instance, which is made in the usual way then. */
+/** The kept image does not serve for this instance, which is made in the usual way then. */
 class NotAlike extends HumanError {}
 
-/** An image in which R of another instance is installed. */
-interface InstalledImage {
+/** An image in which R of another instance is. */
+interface KeptImage {
   readonly id: string;
   readonly name: string;
   /** Whether an installation of R would do the same. */
@@ -70,23 +66,21 @@ interface InstalledImage {
 }
 
 /**
- * Makes the image of an instance from one of the same version in which R of another instance is
- * installed. Its tree is laid over that tree, and only the packages that differ are replaced. R is
- * installed again only where that would do something else. The result is the image that would be
- * made in the usual way.
+ * Makes the image of an instance from one of the same version with R of another instance. Its tree
+ * is laid over that tree, and only the packages that differ are replaced. R is installed again only
+ * where that would do something else. The result is the image that would be made in the usual way.
  *
- * @returns undefined where there is no such image, or where it does not serve
+ * @returns whether it is made; false where there is no such image, or where it does not serve
  * @throws HumanError when the requirements have no solution, or a limit is reached; Cancelled
  */
 export async function furtherInstance(
   request: FurtherRequest,
   place: BuildPlace,
-): Promise<InstanceImage | undefined> {
-  const { instance, named, storage } = request;
+): Promise<boolean> {
+  const { instance } = request;
   const { work, log } = place;
-  const folder = instance.environment?.folder ?? defaultFolder;
-  const image = await installedFor({ ...request, folder }, place);
-  if (image === undefined) return undefined;
+  const image = await keptImage(request, place);
+  if (image === undefined) return false;
   // While the container starts.
   const asked = askedEnvironment(request, place);
   asked.catch(() => undefined);
@@ -94,46 +88,46 @@ export async function furtherInstance(
     work.reporter.progress(`${instance.id}: putting R into ${image.name}`);
     const from = { image: image.id, purpose: purposeOf(instance), runs: 'foreign' } as const;
     await inContainer(place, from, async (container) =>
-      fill({ container, image, asked: await asked, request: { ...request, folder } }, place),
+      fill({ container, image, asked: await asked, request }, place),
     );
+    return true;
   } catch (error) {
     throwIfAborted(work.signal);
     if (!(error instanceof NotAlike) && !(error instanceof CommandFailed)) throw error;
     log.line(`${image.name} does not serve for ${instance.id}: ${messageOf(error)}`);
-    return undefined;
+    return false;
   }
-  return presentInstance(named, place, storage);
 }
 
-async function installedFor(
-  request: FurtherRequest & { readonly folder: string },
+async function keptImage(
+  request: FurtherRequest,
   place: BuildPlace,
-): Promise<InstalledImage | undefined> {
-  const name = await installedName({ ...request, signal: place.work.signal });
-  if (name === undefined) return undefined;
-  const id = await presentInstalled(name, request.storage, place);
-  if (id !== undefined) return { id, name: name.name, isAlike: true };
-  const other = await otherInstalled(request, place);
+): Promise<KeptImage | undefined> {
+  const { family, storage } = request;
+  const named = await keptName(request, family, place.work.signal);
+  const id = await presentKept(named, storage, place);
+  if (id !== undefined) return { id, name: named.name, isAlike: named.isAlike };
+  const other = await otherKept(request, family, place);
   return other && { ...other, isAlike: false };
 }
 
-/** A container of an installed image that becomes the image of an instance. */
-interface OnInstalled {
+/** A container of a kept image that becomes the image of an instance. */
+interface OnKept {
   readonly container: BuildContainer;
-  readonly image: InstalledImage;
+  readonly image: KeptImage;
   readonly asked: AskedEnvironment;
-  readonly request: FurtherRequest & { readonly folder: string };
+  readonly request: FurtherRequest;
 }
 
-/** Turns a container of the installed image into one of the instance, and keeps it. */
-async function fill(made: OnInstalled, place: BuildPlace): Promise<void> {
+/** Turns a container of the kept image into one of the instance, and keeps it. */
+async function fill(made: OnKept, place: BuildPlace): Promise<void> {
   const { container, image, asked, request } = made;
-  const record = await installedRecord(container);
+  const record = await keptRecord(container);
   if (record === undefined) throw new NotAlike('its record cannot be read');
   if (record.baseImage !== asked.base) throw new NotAlike('it is on another base image');
   container.superviseWith(record.base);
   const isReady = asked.known !== undefined && isSame(record.lock, asked.known.lock);
-  const packages = isReady ? undefined : packagesFor(request, asked.needs, place);
+  const packages = isReady ? undefined : packagesFor(request, place);
   try {
     // Nothing foreign runs before R is compiled.
     const [env = {}] = await Promise.all([
@@ -144,24 +138,24 @@ async function fill(made: OnInstalled, place: BuildPlace): Promise<void> {
     const { resolved, installation } = await (image.isAlike
       ? installedAlike(at, place)
       : installedAgain(at, place));
-    const { key, name } = environmentName(request, resolved, asked.base);
-    const { moved } = resolved;
-    const source = { image: image.id, name, digest: key, base: asked.base, moved };
-    const layer = { ...request, source: { ...source, from: 'built' as const } };
+    const { key: digest } = environmentName(request, resolved, asked.base);
     const removing = packages === undefined ? Promise.resolve() : removeTools(container);
     // Closing an image looks at all that is left.
     if (installation !== undefined) await removing;
     const [filled] = await Promise.all([
-      installation === undefined ? asInstalled(at, resolved) : closed(at, installation, place),
+      installation === undefined
+        ? asKept(at, resolved)
+        : // The image is closed, so foreign code could write only there.
+          closeInstance(await fillingOf(at, resolved.lock, place), installation, environmentFolder),
       removing,
     ]);
-    await keepInstance(container, layer, filled, place);
-    if (asked.known === undefined) {
-      await keepRequirements(request.storage, asked.key, resolved);
-    }
+    const source = { from: 'built', digest, moved: resolved.moved } as const;
+    await keepInstance(container, request, source, filled, place);
+    if (asked.known === undefined) await keepRequirements(request.storage, asked.key, resolved);
+    if (installation === undefined) return;
     // The next instance can do without, so this one does not wait.
-    const { keep } = filled;
-    if (keep !== undefined) container.afterwards(() => keep(resolved));
+    const filling = await fillingOf(at, resolved.lock, place);
+    container.afterwards(() => keepFor(filling, filled, installation, resolved));
   } finally {
     packages?.close();
   }
@@ -169,23 +163,24 @@ async function fill(made: OnInstalled, place: BuildPlace): Promise<void> {
 
 /** Makes the tree of a container equal to R. Nothing foreign may have run in it. */
 async function layOver(
-  { container, request }: OnInstalled,
-  { base: python, baseImage, files }: InstalledRecord,
+  { container, request }: OnKept,
+  { base, baseImage, files, user }: KeptRecord,
   place: BuildPlace,
 ): Promise<void> {
   const { instance, trees, folder } = request;
-  const source = { image: '', name: '', digest: '', base: baseImage };
+  // A tree is laid as the user that runs foreign code.
+  if (user !== foreignUser) await handOver(container, folder, foreignUser);
   await layTree(container, {
-    ...{ tree: trees.base, folder, python, present: files },
-    compiled: compiledOf({ ...request, source }, python, place),
-    obsolete: [versionRecordPath],
+    ...{ tree: trees.base, folder, python: base, present: files },
+    compiled: compiledOf(request, { base, baseImage }, place),
+    obsolete: [recordPath],
     doing: `put R of ${instance.id} into the image of its version`,
     signal: place.work.signal,
   });
 }
 
-interface Laid extends OnInstalled {
-  readonly record: InstalledRecord;
+interface Laid extends OnKept {
+  readonly record: KeptRecord;
   /** The environment of programs that run uv. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -199,15 +194,18 @@ interface Installed {
 
 /** Gives R, which would be installed as the other one is, its packages. */
 async function installedAlike(at: Laid, place: BuildPlace): Promise<Installed> {
-  const { asked, record } = at;
+  const { asked, record, request } = at;
   const stated = statedByOther(at);
-  const resolved = asked.known ?? (await resolveThere(at, stated, place));
+  const first = asked.known ?? (await resolveThere(at, stated, place));
   // Without what the other one states, the set-up program has run in the tree.
   const isUntouched = asked.known !== undefined || stated !== undefined;
-  const isKept = isUntouched && !changesTools(at, record.lock, resolved.lock);
+  const isInstalled = request.plan.installation.install === 'editable';
+  const isKept = isUntouched && !(isInstalled && changesTools(at, record.lock, first.lock));
   if (!isKept) await clear(at, place);
-  await takePackages(at, record.lock, resolved, place);
-  return isKept ? { resolved } : { resolved, installation: await installThere(at, place) };
+  const resolved = await takePackages(at, record.lock, first, place);
+  return isKept
+    ? { resolved }
+    : { resolved, installation: await installThere(at, resolved, place) };
 }
 
 /**
@@ -218,40 +216,43 @@ async function installedAgain(at: Laid, place: BuildPlace): Promise<Installed> {
   const { asked, record, container, request } = at;
   await clear(at, place);
   const likely = statedByOther(at);
-  const first = asked.known ?? (await resolveThere(at, likely, place).catch(notOfThisR));
+  const guessed = asked.known ?? (await resolveThere(at, likely, place).catch(notOfThisR));
   // The set-up program has run in the tree.
   if (asked.known === undefined && likely === undefined) await clear(at, place);
-  await takePackages(at, record.lock, first, place);
-  const installation = await installThere(at, place);
-  const isKnown = asked.known !== undefined || asked.needs.project === undefined;
-  if (isKnown || likely === undefined) {
-    return { resolved: first, installation };
-  }
-  const { executable: python } = record.interpreter;
-  const project = { python, name: asked.needs.name, extras: request.recipe.extras };
-  const stated = await statedRequirements(container, project);
+  const first = await takePackages(at, record.lock, guessed, place);
+  const installation = await installThere(at, first, place);
+  const { name, extras, project } = request.plan.packages;
+  const isKnown = asked.known !== undefined || project === undefined;
+  if (isKnown || likely === undefined) return { resolved: first, installation };
+  const stated = await statedRequirements(container, { python: builtPython, name, extras });
   if (stated?.join('\n') === likely.join('\n')) return { resolved: first, installation };
-  const resolved = await resolveThere(at, stated, place);
-  const isKept = stated !== undefined && !changesTools(at, first.lock, resolved.lock);
+  const second = await resolveThere(at, stated, place);
+  const isKept = stated !== undefined && !changesTools(at, first.lock, second.lock);
   if (!isKept) await clear(at, place, installation.added);
-  await takePackages(at, first.lock, resolved, place);
-  return { resolved, installation: isKept ? installation : await installThere(at, place) };
+  const resolved = await takePackages(at, first.lock, second, place);
+  return {
+    resolved,
+    installation: isKept ? installation : await installThere(at, resolved, place),
+  };
 }
 
 /**
  * What the other R requires beyond what is asked of every R of the version; undefined where that is
  * not known.
  */
-const statedByOther = ({ asked, record }: Laid): readonly string[] | undefined =>
-  asked.needs.project === undefined ? [] : (record.stated ?? undefined);
+const statedByOther = ({ request, record }: Laid): readonly string[] | undefined =>
+  request.plan.packages.project === undefined ? [] : (record.stated ?? undefined);
 
 /** @throws NotAlike where only requirements that R may not have lack a solution */
 function notOfThisR(error: unknown): never {
   throw error instanceof NoSolution ? new NotAlike(error.message) : error;
 }
 
-const installThere = async (at: Laid, place: BuildPlace): Promise<Installation> =>
-  installR(await fillingOf(at, place), toolsOf(at.record), true);
+const installThere = async (
+  at: Laid,
+  { lock }: ResolvedRequirements,
+  place: BuildPlace,
+): Promise<Installation> => installR(await fillingOf(at, lock, place));
 
 /**
  * Removes an installation, and all files of the tree that R does not have.
@@ -280,18 +281,18 @@ async function resolveThere(
     const { signal } = place.work;
     await container.put(repositoryArchive(trees.base, folder.slice(1), foreignUser, signal));
   }
-  const { base: python, metadata: known } = record;
-  const inside = { container, python, env, folder, stated, known };
-  return resolveInside(asked, request, inside, place);
+  const known = { stated, settings: metadataSettings(record.metadata) };
+  const inside = { python: record.base, env, folder, known };
+  return resolveInside(asked, request, container, inside, place);
 }
 
 /**
  * Whether a package that builds R gets another version. R was installed with the version before,
  * and another one might install it in another way.
  */
-function changesTools({ asked }: Laid, from: readonly string[], to: readonly string[]): boolean {
+function changesTools({ request }: Laid, from: readonly string[], to: readonly string[]): boolean {
   const { add, remove } = packageChange(from, to);
-  const tools = new Set(asked.needs.build.map(packageOf));
+  const tools = new Set(request.plan.packages.build.map(packageOf));
   return [...add.map(packageOf), ...remove].some((name) => tools.has(name));
 }
 
@@ -299,64 +300,57 @@ function changesTools({ asked }: Laid, from: readonly string[], to: readonly str
  * Gives the environment of a container the packages that its instance needs.
  *
  * @param from the packages that it has
+ * @returns what it has then
  * @throws NotAlike when it has other Debian packages
  */
 async function takePackages(
-  { container, asked, request, record, env }: Laid,
+  { container, request, record, env }: Laid,
   from: readonly string[],
-  { lock, moved, packages }: ResolvedRequirements,
+  wanted: ResolvedRequirements,
   place: BuildPlace,
-): Promise<void> {
-  if (packages.join() !== record.packages.join()) {
-    throw new NotAlike('it has other Debian packages');
+): Promise<ResolvedRequirements> {
+  const { lock, moved, packages } = wanted;
+  // That there is something to compile may have shown only when the other one was built.
+  const [has, needs] = [record.packages, packages].map((names) =>
+    names.filter((name) => !compilerPackages.includes(name)).join(),
+  );
+  const lacks = packages.some((name) => !record.packages.includes(name));
+  if (has !== needs || lacks) throw new NotAlike('it has other Debian packages');
+  if (!isSame(from, lock)) {
+    const { instance, plan } = request;
+    const change = packageChange(from, lock);
+    const count = plural(change.add.length, 'package');
+    place.work.reporter.progress(`${instance.id}: changing ${count} for ${plan.title}`);
+    await changePackages(container, {
+      ...{ change, lock, day: moved?.taken ?? plan.day, python: record.base, env },
+      doing: `change the packages of ${plan.title}`,
+    });
   }
-  if (isSame(from, lock)) return;
-  const { instance } = request;
-  const title = titleOf(instance);
-  const change = packageChange(from, lock);
-  const count = plural(change.add.length, 'package');
-  place.work.reporter.progress(`${instance.id}: changing ${count} for ${title}`);
-  await changePackages(container, {
-    ...{ change, lock, day: moved?.taken ?? asked.day, python: record.base, env },
-    doing: `change the packages of ${title}`,
-  });
+  return { ...wanted, packages: record.packages };
 }
 
 /** What a container is in which the installation of the other instance stays. */
-async function asInstalled(
+async function asKept(
   { container, request, record }: Laid,
   { lock }: ResolvedRequirements,
-): Promise<Filled> {
-  const { interpreter, install } = record;
-  const { executable: python } = interpreter;
-  const title = titleOf(request.instance);
+): Promise<FilledImage> {
+  const { interpreter, install, user } = record;
+  if (user !== foreignUser) await handOver(container, request.folder, user);
   const after = isSame(record.lock, lock)
     ? interpreter
-    : await needInterpreter(container, title, [python], true);
-  return { python, after, user: foreignUser, install };
+    : await needInterpreter(container, request.plan.title, [builtPython], true);
+  return { python: builtPython, after, user, install };
 }
 
-/** Closes a container in which R was installed again. */
-async function closed(at: Laid, installation: Installation, place: BuildPlace): Promise<Filled> {
-  const filling = await fillingOf(at, place);
-  // The image is closed, so foreign code could write only there.
-  return closeInstalled(filling, toolsOf(at.record), installation, environmentFolder);
-}
-
-/** R in its container, before the packages are known that name the environment. */
 async function fillingOf(
-  { container, image, asked, request }: Laid,
+  { container, image, request, record }: Laid,
+  packages: readonly string[],
   place: BuildPlace,
 ): Promise<Filling> {
-  const inherited = (await inspectImage(place.connection, image.id))?.path ?? '';
-  const source = { image: image.id, name: image.name, digest: '', base: asked.base };
-  const layer = { ...request, source: { ...source, from: 'built' as const } };
-  return { container, request: layer, place, folder: request.folder, inherited };
+  const { base, baseImage } = record;
+  const path = (await inspectImage(place.connection, image.id))?.path ?? '';
+  return { container, parts: request, place, base, baseImage, packages, path };
 }
-
-const toolsOf = ({ base, interpreter: { executable: python, packages } }: InstalledRecord) => ({
-  ...{ python, base, packages },
-});
 
 const isSame = (from: readonly string[], to: readonly string[]): boolean => {
   const { add, remove } = packageChange(from, to);

@@ -1,5 +1,5 @@
 import type { TreeEntry } from '../../../repository/treeFiles';
-import { packageOf } from '../../projectVersion';
+import { packageOf } from '../../plan/projectNeeds';
 import { identityDigest } from '../imageRecords';
 
 /**

@@ -2,7 +2,7 @@ import { environmentFolder } from '../../../engine/containerImage';
 import { asciiJson } from '../../../engine/sandbox/agentProtocol';
 import { tarOf } from '../../../engine/sandbox/archive';
 import type { BuildContainer } from '../../../engine/docker/build/buildContainer';
-import type { InstalledRecord } from './installedImage';
+import type { KeptRecord } from './keptImage';
 
 const listPath = '/tmp/swt-installation.json';
 
@@ -18,7 +18,7 @@ export async function removeInstallation(
     added,
     python,
     folder,
-  }: Pick<InstalledRecord, 'files'> & {
+  }: Pick<KeptRecord, 'files'> & {
     /** Files of the environment that the installation wrote. */
     readonly added: readonly string[];
     /** Interpreter of the base image. */

@@ -1,24 +1,38 @@
-import { Cancelled, HumanError } from '../domain/work';
+import { Cancelled, HumanError } from '../../domain/work';
+import type { MovedDay } from '../../engine/engine';
+
+/**
+ * The day as of which setuptools and wheel are taken when the instance's day is earlier: setuptools
+ * 65 (59 for Python 3.6). Earlier versions do not run with a later Python. Before 62, they write
+ * versions that uv refuses where a project sets `tag_date`. Before 64, they cannot install in
+ * editable mode without setup.py.
+ */
+const builders = '2022-09-01';
+
+/**
+ * Options that make uv leave out releases later than a day. They do not apply to setuptools and
+ * wheel of {@link builders}, nor to requirements that pin one version.
+ */
+export function asOf(day: string | undefined, requirements: readonly string[] = []): string[] {
+  if (day === undefined) return [];
+  const pinned = requirements.flatMap((line) => /^\s*([\w.-]+)\s*==/.exec(line)?.[1] ?? []);
+  return [
+    ...['--exclude-newer', day],
+    ...(day < builders
+      ? ['setuptools', 'wheel'].flatMap((name) => [
+          '--exclude-newer-package',
+          `${name}=${builders}`,
+        ])
+      : []),
+    ...[...new Set(pinned)].flatMap((name) => ['--exclude-newer-package', `${name}=2099-01-01`]),
+  ];
+}
 
 /** The resolver found no versions that fit together. */
 export class NoSolution extends HumanError {}
 
 /** Whether the output of uv says that no set of versions fits. */
 export const saysNoSolution = (output: string): boolean => /\bNo solution found\b/.test(output);
-
-/** The day as of which packages were taken, where it is later than that of the instance. */
-export interface MovedDay {
-  /** Day of the instance, `YYYY-MM-DD`. */
-  readonly wanted: string;
-  /** The earliest later day that was found to have a solution. */
-  readonly taken: string;
-}
-
-/** A sentence for readers of results; undefined where the day is that of the instance. */
-export const remarkOnDay = (moved: MovedDay | undefined): string | undefined =>
-  moved === undefined
-    ? undefined
-    : `packages are as of ${moved.taken} instead of ${moved.wanted}: before, none fit what R requires`;
 
 /** Days that are tried after the instance's, until one has a solution. */
 const steps = [7, 30, 90, 180, 365, 730, 1461, 2922];
@@ -78,3 +92,21 @@ const numberOf = (day: string): number => Date.parse(`${day}T00:00:00Z`) / milli
 
 const dayAt = (number: number): string =>
   new Date(number * millisecondsOfDay).toISOString().slice(0, 10);
+
+/** What setuptools lost, as errors say it, and the first version without it. */
+const lost: readonly { readonly says: RegExp; readonly version: number }[] = [
+  { says: /cannot import name '?Feature'?/, version: 46 },
+  { says: /use_2to3 is invalid|invalid command '?use_2to3/, version: 58 },
+];
+
+/**
+ * A constraint on setuptools for building packages that are older than what setuptools lost: as of
+ * their own day, setuptools does not run with a later Python, so that a later one was taken.
+ *
+ * @param output of a build that failed
+ * @returns undefined where another setuptools would not help
+ */
+export const olderSetuptools = (output: string): string | undefined => {
+  const versions = lost.flatMap(({ says, version }) => (says.test(output) ? [version] : []));
+  return versions.length === 0 ? undefined : `setuptools<${Math.min(...versions)}`;
+};

@@ -1,7 +1,20 @@
 import { posix } from 'node:path';
-import { readTreeFile } from '../repository/treeFiles';
-import type { Recipe } from './recipes';
-import { runnerOf } from '../engine/runners/runners';
+import { readTreeFile } from '../../repository/treeFiles';
+import type { Recipe } from '../recipes';
+import { runnerOf } from '../../engine/runners/runners';
+
+/**
+ * A name in the form in which the index compares names:
+ * https://packaging.python.org/en/latest/specifications/name-normalization/
+ */
+export const plainName = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, '-');
+
+/** Plain name of the package that a line of a requirement file is about. */
+export const packageOf = (requirement: string): string =>
+  plainName(/^[\w.-]+/.exec(requirement)?.[0] ?? requirement);
+
+/** Name of a project as it ends variables of setuptools-scm. */
+export const scmName = (name: string): string => plainName(name).toUpperCase().replaceAll('-', '_');
 
 /** The requirements of a tree and its recipe on the environment, for a resolver. */
 export interface ProjectNeeds {
@@ -10,6 +23,8 @@ export interface ProjectNeeds {
   readonly constraints: readonly string[];
   /** What building the project needs. */
   readonly build: readonly string[];
+  /** Extras of the project itself. */
+  readonly extras: readonly string[];
   /** Lines that replace whatever anything else requires of the same package. */
   readonly overrides: readonly string[];
   /**
@@ -66,6 +81,7 @@ export async function projectNeeds(
           ]),
         ]
       : [...recipe.build],
+    extras: recipe.extras,
     hosts: hostsIn(named.join('\n')),
     overrides: recipe.without.map((name) => `${name}; python_version < '0'`),
     project: recipe.requires === undefined ? found : undefined,
