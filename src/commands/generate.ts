@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { Method } from '../method/method';
-import { methodNames, methods } from '../method/methods';
+import { methods } from '../method/methods';
 import type { GenerateOptions } from './generating/generationParts';
 import { acpNames, withAcpOptions } from './options/acpOptions';
 import { withGivenOptions } from './options/givenOptions';
@@ -10,14 +10,14 @@ import { modeOption } from './options/sharedOptions';
 import { withSurrogateOptions } from './options/surrogateOptions';
 import { writingCommand } from './options/writingCommand';
 import { limitProfiles } from '../method/agents/agent';
-import { refiningOption } from '../method/refining/refiningOption';
+import { refiningOption } from '../method/refining/refiningMethod';
 import type { RegisterCommand } from './registerCommand';
 
 /** Registers the command `generate`. */
 export const registerGenerate: RegisterCommand = (program, context, finish) => {
   const command = writingCommand(program, 'generate', {
     description: 'let a method or an agent write predictions with a language model',
-    methods: [...methodNames, ...acpNames],
+    methods: [...methods.map(({ name }) => name), ...acpNames],
     out: 'predictions (JSONL); the trace lies beside it',
     run: 'one run of tests on one side',
     dryRun: 'make the prompts, and say what the run would ask and cost; needs no key',
@@ -44,11 +44,11 @@ export const registerGenerate: RegisterCommand = (program, context, finish) => {
     });
 };
 
-/** A number of each method, the usual one first: `0; 0.7 for pass-at-5 and libro`. */
+/** A number of each method, the most frequent first: `0; 0.7 for pass-at-5 and libro`. */
 function ofEach(numberOf: (method: Method) => number): string {
   const withNumber = (number: number): Method[] =>
     methods.filter((method) => numberOf(method) === number);
-  const [usual, ...others] = [...new Set(methods.map(numberOf))].sort(
+  const [first, ...others] = [...new Set(methods.map(numberOf))].sort(
     (left, right) => withNumber(right).length - withNumber(left).length,
   );
   const named = others.map(
@@ -57,13 +57,14 @@ function ofEach(numberOf: (method: Method) => number): string {
         .map(({ name }) => name)
         .join(' and ')}`,
   );
-  return [String(usual), ...named].join('; ');
+  return [String(first), ...named].join('; ');
 }
 
-/** The usual number of the methods that send attempts back: `10 for assertflip`. */
-const usualTries = methods.flatMap(({ name, tries }) =>
-  tries === undefined ? [] : [`${tries} for ${name}`],
-);
+/** The default of the methods that send attempts back: `10 for assertflip`. */
+const defaultTries = (): string =>
+  methods
+    .flatMap(({ name, tries }) => (tries === undefined ? [] : [`${tries} for ${name}`]))
+    .join('; ');
 
 /** Adds the options for sampling candidates. */
 const withSamplingOptions = (command: Command): Command =>
@@ -75,14 +76,14 @@ const withSamplingOptions = (command: Command): Command =>
     )
     .option(
       '--tries <n>',
-      `times that an attempt is sent back (default: ${usualTries.join('; ')})`,
+      `times that an attempt is sent back (default: ${defaultTries()})`,
       natural,
     )
     .option(
       `${refiningOption.option} <n>`,
       'times that a sample is sent back with an error of its own, such as a failed import',
       natural,
-      refiningOption.usual,
+      refiningOption.default,
     )
     .addOption(temperatureOption(ofEach((method) => method.temperature)))
     .addOption(

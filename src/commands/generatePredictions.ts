@@ -87,7 +87,6 @@ export async function generatePredictions(
   const status = await withLock(await predictionsLock(options.storage, out), whose, async () => {
     await keepShard(out, options, all, instances);
     const engine = lazyEngine(asked);
-    const concurrency = options.concurrency ?? options.requests;
     const isAsked =
       method.runs !== 'nothing' && options.replay !== true && runsInContainers(options.engine);
     const trace = await openTrace(`${out}.trace.jsonl`, {
@@ -96,7 +95,7 @@ export async function generatePredictions(
     });
     try {
       const of = isAsked ? await engine.open() : {};
-      const width = generationWidth({ ...options, concurrency }, method, of);
+      const width = generationWidth(options, method, of);
       const parts = { options, context, method, instances, out, trace, engine, width };
       return await keepingNodeSeconds(engine, nodesOfPredictions(out), {
         ...{ reporter, work: () => run(parts) },
@@ -232,7 +231,7 @@ function checkedMethod(options: GenerateOptions, among: readonly Method[]): Meth
       `Leave --tries out, or choose ${oneOf(among, (each) => each.tries !== undefined)}`,
     );
   }
-  const hasBudget = (dollarsOfRun(options) ?? options.instanceBudget) !== undefined;
+  const hasBudget = (options.budget ?? options.instanceBudget) !== undefined;
   if (hasBudget && options.embeddingModel !== undefined && options.embeddingPrice === undefined) {
     throw new HumanError(
       '--budget and --instance-budget need to know what embeddings cost',
@@ -266,9 +265,6 @@ function withAddress(options: GenerateOptions): GenerateOptions {
   }
   return { ...options, baseUrl };
 }
-
-const dollarsOfRun = ({ budget, budgetDollars }: GenerateOptions): number | undefined =>
-  budget ?? budgetDollars;
 
 /** @throws HumanError when the provider does not have this word */
 function checkEffort(provider: Provider, effort: string | undefined): void {
@@ -320,7 +316,7 @@ async function run(parts: Run): Promise<number> {
     options.replay === true
       ? undefined
       : await liveParts(parts, await openModels(options), parts.engine.open);
-  const budget = budgetOf({ tokens: options.budgetTokens, dollars: dollarsOfRun(options) });
+  const budget = budgetOf({ tokens: options.budgetTokens, dollars: options.budget });
   // The budget covers the whole run, however often it was interrupted.
   budget.add(spentOn(paidSteps(trace.steps), options.price));
   const progress = new GenerationProgress(context, {

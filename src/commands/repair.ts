@@ -1,6 +1,6 @@
 import { agentlessStages } from '../method/agentless/agentlessSettings';
 import { readGivenStages, type GivenStages } from '../method/agentless/givenStages';
-import { repairMethods } from '../method/agentless/repairMethods';
+import { repairMethods } from '../method/methods';
 import type { GenerateOptions } from './generating/generationParts';
 import { readInput } from './input';
 import {

@@ -24,7 +24,8 @@ import type { ChatModel, RequestSettings } from './models/chatModel';
 import type { EmbeddingModel } from './models/embeddingModel';
 import type { ModelUpstream } from './models/openModel';
 import { oracleOf, type Oracle } from './oracle';
-import { Steps, type LiveSteps, type StepsParts } from './steps';
+import { Steps } from './steps';
+import type { LiveSteps, StepsParts } from './steps/stepsParts';
 import { paidSteps, type MethodTrace } from './trace';
 
 /** An instance of a run, with its answer: what methods see of it is made here. */

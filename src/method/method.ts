@@ -1,6 +1,5 @@
 import { markedAsOracle } from '../domain/answerSeen';
 import type { Draw } from '../domain/ranking';
-import type { RepairRanking } from './agentless/repairRanking';
 import type { AcpAgent } from './acp/acpRun';
 import type { AgentLimits, LimitProfile } from './agents/agent';
 import { seesAnswer, type GivenSetting } from './given/setting';
@@ -11,6 +10,21 @@ import type { Steps } from './steps';
 import { askForTests } from './steps/filledPrompts';
 import { readTests } from './steps/readPatch';
 import type { AnswerStep, PatchStep, RunStep, StepOf } from './trace';
+import type { ReproductionAnswer } from '../domain/ranking';
+
+/** The place of a code patch among those of one instance, and why it has it. */
+export interface RepairRanking {
+  /** From 1, which is the chosen patch. */
+  readonly rank: number;
+  /** Samples whose patch is the same after normalising, this one included. */
+  readonly votes: number;
+  /** The earliest of these samples; absent of a method with one sample. */
+  readonly group?: number;
+  /** Regression tests that fail with the patch; absent where none ran. */
+  readonly regressions?: readonly string[];
+  /** What the chosen reproduction script says with the patch; absent where there is none. */
+  readonly reproduction?: ReproductionAnswer;
+}
 
 /** One candidate of a method, as far as the method has examined it. */
 export interface MethodCandidate {

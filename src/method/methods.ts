@@ -4,11 +4,13 @@ import { agents } from './agents/agents';
 import { assertFlip } from './assertFlip/assertFlip';
 import { libro } from './libro';
 import type { Method } from './method';
-import { repairMethods } from './agentless/repairMethods';
 import { passAt5 } from './passAt5';
 import { surrogate } from './surrogate/surrogate';
 import { toolsMethod } from './toolCalls/toolsMethod';
 import { zeroShot, zeroShotPlus } from './zeroShot';
+import { agentless } from './agentless/agentless';
+import type { AgentlessSettings } from './agentless/agentlessSettings';
+import { retrievalBaseline } from './agentless/retrievalBaseline';
 
 /**
  * The methods: those of the paper that ask a model, the choice by surrogate fixes, AssertFlip, agents that
@@ -22,13 +24,10 @@ export const methods: readonly Method[] = [
   agentlessTests,
 ];
 
-/** The names, in the order of {@link methods}. */
-export const methodNames: readonly string[] = methods.map(({ name }) => name);
-
-/** The names of all methods, also of those that write code patches. */
-export const allMethodNames: readonly string[] = [
-  ...methodNames,
-  ...repairMethods().map(({ name }) => name),
+/** The methods that write code patches. Add a new one here. */
+export const repairMethods = (settings?: AgentlessSettings): readonly Method[] => [
+  agentless(settings),
+  retrievalBaseline,
 ];
 
 /**

@@ -13,7 +13,7 @@ export interface Packed {
 }
 
 /** What a prompt shows files for. */
-export interface PackedFor {
+interface PackedFor {
   readonly tree: TreeOfR;
   readonly python: PythonParser;
   /** Untrusted. */

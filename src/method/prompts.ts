@@ -30,7 +30,7 @@ export const testsSystem =
   'solved.';
 
 /** What a model is told that solves the issue in the code. */
-export const fixSystem =
+const fixSystem =
   'You are an experienced Python developer who solves reported bugs with small changes.';
 
 /**

@@ -9,7 +9,7 @@ import { sha256 } from '../files/digest';
 import type { TreeOfR } from './treeOfR';
 
 /** An index of the Python files of R that ranks them by the words they share with a text. */
-export interface SearchIndex {
+interface SearchIndex {
   /**
    * Paths of files that share a word with the text, best first; files of equal score are sorted by
    * path.

@@ -29,7 +29,7 @@ export interface TreeOfR {
   search(query: TextQuery, signal?: AbortSignal): Promise<readonly FoundLine[]>;
 }
 
-export interface TextQuery {
+interface TextQuery {
   readonly pattern: string;
   /** Whether the pattern is a regular expression (Perl syntax) instead of plain text. */
   readonly isRegex?: boolean;

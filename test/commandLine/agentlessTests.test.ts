@@ -55,7 +55,7 @@ describe('swt-bench generate --method agentless-tests', () => {
   ];
   const argsOf = (out: string, ...more: string[]): string[] => [
     ...['generate', '--method', 'agentless-tests', '--model', 'openai-compatible/m'],
-    ...['--samples', '6', '--requests', '1', '--run-tests-locally', '--out', out, ...common],
+    ...['--samples', '6', '--concurrency', '1', '--run-tests-locally', '--out', out, ...common],
     ...['--storage', sharedStorage(), '--base-url', server.url, ...more],
   ];
   const generate = (out: string, ...more: string[]): Promise<Answer> => cli(argsOf(out, ...more));

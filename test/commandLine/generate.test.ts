@@ -325,13 +325,13 @@ describe('generate', () => {
   it('stops at its budget without going beyond it, and goes on with a greater one @full', async () => {
     await serve(() => ({ text: prose('custom-format') }));
     const out = newOut();
-    const limited = ['--max-output-tokens', '500', '--requests', '5', '--price', '1,1'];
+    const limited = ['--max-output-tokens', '500', '--concurrency', '5', '--price', '1,1'];
     const stopped = await generate('pass-at-5', out, ...limited, '--budget-tokens', '18000');
     assert.equal(stopped.status, 1, stopped.stderr);
     assert.match(stopped.stderr, /the budget of 18000 tokens does not suffice/);
     const first = server?.asked.length ?? 0;
     assert.ok(first > 0 && first < 5, String(first));
-    const again = await generate('pass-at-5', out, ...limited, '--budget-dollars', '0.018');
+    const again = await generate('pass-at-5', out, ...limited, '--budget', '0.018');
     assert.equal(again.status, 1, again.stderr);
     assert.equal(server?.asked.length, first);
     assert.equal(

@@ -74,7 +74,7 @@ describe('generate, killed and started again @full', () => {
       ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
       ...['--storage', join(folder.path, 'storage'), '--base-url', server.url],
       // One request at a time: when it arrives, all earlier answers are on the disk.
-      ...['--requests', '1'],
+      ...['--concurrency', '1'],
     ];
     let kills = 0;
     for (const next of plan) {
@@ -134,7 +134,14 @@ describe('generate, killed and started again @full', () => {
       ...['generate', '--method', 'pass-at-5', '--model', 'openai-compatible/m', '--out', out],
       '--run-tests-locally',
       ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
-      ...['--storage', join(folder.path, 'storage'), '--base-url', server.url, '--requests', '1'],
+      ...[
+        '--storage',
+        join(folder.path, 'storage'),
+        '--base-url',
+        server.url,
+        '--concurrency',
+        '1',
+      ],
     ];
     const { child, answer } = start(args);
     interrupt = () => child.kill('SIGINT');

@@ -109,7 +109,7 @@ describe('a key of the user', function () {
         const model = ['--model', 'openai-compatible/m', '--base-url', server.url];
         const answer = await cli(
           [
-            ...['generate', '--method', method, '--out', out, '--requests', '1', '--json'],
+            ...['generate', '--method', method, '--out', out, '--concurrency', '1', '--json'],
             ...common(),
             ...model,
             '--run-tests-locally',

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acpNames } from '../../src/commands/options/acpOptions';
-import { methodNames } from '../../src/method/methods';
+import { methods } from '../../src/method/methods';
+
+const methodNames = methods.map(({ name }) => name);
 import { root, scratch } from './cli';
 import {
   blocksOfMethods,

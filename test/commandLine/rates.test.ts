@@ -159,7 +159,7 @@ describe('rates, from generate through evaluate to report @full', () => {
         ...['--dataset', dataset, '--source', join(sample, 'repository'), '--out', file(method)],
         ...['--storage', join(folder.path, 'storage'), '--base-url', server.url],
         // One request at a time, so that answers have the numbers of the script.
-        ...['--requests', '1', '--workers', '1'],
+        ...['--concurrency', '1', '--workers', '1'],
       ]);
       await server.close();
       assert.equal(answer.status, 0, answer.stderr);

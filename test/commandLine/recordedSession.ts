@@ -188,7 +188,7 @@ export async function recordMethod(
     const answer = await cli([
       ...['generate', ...args, '--method', method, ...model, '--out', out],
       // One request at a time, so that each sample is the same in both sessions.
-      ...['--requests', '1'],
+      ...['--concurrency', '1'],
     ]);
     assert.equal(answer.status, 0, answer.stderr);
     return server.asked.map(({ body }) => JSON.stringify(body));

@@ -55,7 +55,7 @@ describe('swt-bench generate --method surrogate', () => {
 
   const argsOf = (out: string, ...more: string[]): string[] => [
     ...['generate', '--method', 'surrogate', '--model', 'openai-compatible/m', '--out', out],
-    ...['--samples', '4', '--fixes', '3', '--requests', '1', '--run-tests-locally'],
+    ...['--samples', '4', '--fixes', '3', '--concurrency', '1', '--run-tests-locally'],
     ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
     ...['--storage', join(folder.path, 'storage'), '--base-url', server.url, ...more],
   ];

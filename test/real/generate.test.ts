@@ -63,7 +63,7 @@ describe('generate on real instances from source releases @full', () => {
         }
         const written = await cli([
           ...['generate', '--method', method, '--model', 'openai-compatible/m', '--out', out],
-          ...['--base-url', server.url, '--requests', '1', ...where, ...how, ...allowed],
+          ...['--base-url', server.url, '--concurrency', '1', ...where, ...how, ...allowed],
         ]);
         assert.equal(written.status, 0, written.stderr);
       }

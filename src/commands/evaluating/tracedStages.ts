@@ -82,7 +82,7 @@ export function keptCode(outputs: InstanceInTrace['outputs']): KeptCode[] {
   const combined = combinedFilesSchema.safeParse(outputs.get('combined')).data;
   const code = locationsSchema.safeParse(outputs.get('lines')).data;
   const sets = editLocationsSchema.safeParse(outputs.get('locations')).data;
-  const most = combined?.length ?? agentlessNumbers.topFiles.usual;
+  const most = combined?.length ?? agentlessNumbers.topFiles.default;
   const whole = (step: LocalisationStep, paths: readonly string[]): KeptCode => ({
     step,
     files: paths.map((path) => ({ path })),

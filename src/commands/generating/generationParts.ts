@@ -46,8 +46,6 @@ export interface GenerateOptions
   maxOutputTokens: number;
   budgetTokens?: number;
   budget?: number;
-  /** The earlier name of `budget`. */
-  budgetDollars?: number;
   instanceBudget?: number;
   limit?: number;
   shard?: Shard;
@@ -65,8 +63,6 @@ export interface GenerateOptions
   /** Outputs of stages by instance and stage. */
   givenStages?: GenerationRequest['givenStages'];
   concurrency?: number;
-  /** The earlier name of `concurrency`. */
-  requests?: number;
   requestsPerMinute?: number;
   tokensPerMinute?: number;
   requestTimeout: number;

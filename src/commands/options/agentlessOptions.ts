@@ -30,10 +30,10 @@ const parsers = { whole, natural, temperature: numberOfTemperature };
 
 /** Adds the options, with what the table of settings says. */
 export function withAgentlessOptions(command: Command): Command {
-  for (const [, { option, stage, usual, kind, meaning }] of numbers) {
-    const value = kind === 'temperature' ? '<t>' : '<n>';
-    const said = `agentless, ${stage}: ${meaning} (default: ${usual})`;
-    command.addOption(new Option(`${option} ${value}`, said).argParser(parsers[kind]));
+  for (const [, { option, stage, default: value, kind, meaning }] of numbers) {
+    const written = kind === 'temperature' ? '<t>' : '<n>';
+    const said = `agentless, ${stage}: ${meaning} (default: ${value})`;
+    command.addOption(new Option(`${option} ${written}`, said).argParser(parsers[kind]));
   }
   return command
     .option(

@@ -4,7 +4,7 @@ import type { Engine } from '../../engine/engine';
 import type { Method } from '../../method/method';
 
 /** Requests at once by default: at a provider, and at a server on this machine. */
-export const usualRequests = { hosted: 16, own: 4 } as const;
+export const defaultRequests = { hosted: 16, own: 4 } as const;
 
 /** What may be under way at once in a run of a method. */
 export interface GenerationWidth {
@@ -35,8 +35,8 @@ export function generationWidth(
 ): GenerationWidth {
   const { concurrency, workers, baseUrl } = options;
   const isOwn = baseUrl !== undefined && isThisMachine(baseUrl);
-  const requests = concurrency ?? (isOwn ? usualRequests.own : usualRequests.hosted);
-  const mostRequests = concurrency ?? usualRequests.hosted;
+  const requests = concurrency ?? (isOwn ? defaultRequests.own : defaultRequests.hosted);
+  const mostRequests = concurrency ?? defaultRequests.hosted;
   const of = { requests, mostRequests };
   if (method.runs === 'nothing') {
     return { ...of, runs: availableParallelism(), instances: workers ?? mostRequests };

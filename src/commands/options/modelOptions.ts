@@ -1,6 +1,6 @@
 import { meaningOfLocal } from '../../method/testsOfModels';
 import { Option, type Command } from 'commander';
-import { usualRequests } from './generationWidth';
+import { defaultRequests } from './generationWidth';
 import {
   bodyField,
   header,
@@ -28,10 +28,10 @@ export const modelOption = (): Option =>
   ).makeOptionMandatory();
 
 /** @param usual the temperature of the methods, for the help */
-export const temperatureOption = (usual: string): Option =>
+export const temperatureOption = (byDefault: string): Option =>
   new Option(
     '--temperature <t>',
-    `temperature of the candidates, or \`none\` for the server’s (default: ${usual})`,
+    `temperature of the candidates, or \`none\` for the server’s (default: ${byDefault})`,
   ).argParser(temperature);
 
 /** Adds the options for the model and for what each request has. */
@@ -56,7 +56,6 @@ export const withRequestOptions = (command: Command): Command =>
     .option('--budget <d>', 'dollar limit of the whole run; needs --price', positive)
     .option('--instance-budget <d>', 'dollar limit of each instance; needs --price', positive)
     .option('--budget-tokens <n>', 'token limit of the whole run, input and output', whole)
-    .addOption(new Option('--budget-dollars <d>').argParser(positive).hideHelp())
     .addOption(
       new Option(
         '--price <input,output[,cached[,written]]>',
@@ -71,10 +70,9 @@ export const withRequestOptions = (command: Command): Command =>
     )
     .option(
       '--concurrency <n>',
-      `requests at once, of all instances (default: ${usualRequests.hosted}; ${usualRequests.own} or more on this machine, as long as answers do not take longer for it)`,
+      `requests at once, of all instances (default: ${defaultRequests.hosted}; ${defaultRequests.own} or more on this machine, as long as answers do not take longer for it)`,
       whole,
     )
-    .addOption(new Option('--requests <n>').argParser(whole).hideHelp())
     .option('--requests-per-minute <n>', 'limit of the whole run', positive)
     .option(
       '--tokens-per-minute <n>',

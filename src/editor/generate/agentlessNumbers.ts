@@ -26,7 +26,7 @@ export function readAgentlessNumbers(value: unknown): {
   for (const name of Object.keys(agentlessNumbers) as AgentlessNumber[]) {
     const number = given.get(name);
     given.delete(name);
-    if (number === undefined || number === agentlessNumbers[name].usual) continue;
+    if (number === undefined || number === agentlessNumbers[name].default) continue;
     if (isWithin(name, number)) numbers[name] = number;
     else problems.push(`${name} is ${JSON.stringify(number)} and not ${wordsOfBounds(name)}`);
   }

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { z } from 'zod';
 import { Cancelled, HumanError, type Reporter } from '../../domain/work';
 import { agentlessSettings } from '../../method/agentless/agentlessSettings';
-import { repairMethods } from '../../method/agentless/repairMethods';
+import { repairMethods } from '../../method/methods';
 import type { Method } from '../../method/method';
 import { methodNamed, methodOf } from '../../method/methods';
 import { told } from '../../method/models/budget';

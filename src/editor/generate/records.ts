@@ -5,7 +5,7 @@ import { acpMethod, isAcp, defaultAcpSeconds } from '../../method/acp/acpMethod'
 import type { AcpAgent } from '../../method/acp/acpRun';
 import { limitProfiles, type LimitProfile } from '../../method/agents/agent';
 import type { MethodCandidate, Method } from '../../method/method';
-import { allMethodNames, methodNamed } from '../../method/methods';
+import { methodNamed, methods, repairMethods } from '../../method/methods';
 import { refiningMethod } from '../../method/refining/refiningMethod';
 import type { Steps } from '../../method/steps';
 import { failsOnR, runOnR } from '../../method/steps/candidateRun';
@@ -18,7 +18,7 @@ const agentlessNames = Object.keys(agentlessNumbers) as AgentlessNumber[];
 
 /** The request of a run of a method: enough to read it back from the trace, or to resume it. */
 const recordSchema = z.object({
-  method: z.string().refine((name) => allMethodNames.includes(name) || isAcp(name)),
+  method: z.string().refine((name) => isKnown(name) || isAcp(name)),
   /** Of an agent of the Agent Client Protocol: what its sessions are known by. */
   agent: z
     .object({
@@ -55,6 +55,9 @@ const recordSchema = z.object({
 });
 
 export type GenerationRecord = z.infer<typeof recordSchema>;
+
+const isKnown = (name: string): boolean =>
+  [...methods, ...repairMethods()].some((method) => method.name === name);
 
 /** Stored records, the latest begun first; unreadable ones are left out. */
 export function readGenerationRecords(value: unknown): readonly GenerationRecord[] {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
 import type { LimitProfile } from '../../method/agents/agent';
-import { refiningOption } from '../../method/refining/refiningOption';
+import { refiningOption } from '../../method/refining/refiningMethod';
 import { settingKeys } from '../shell/names';
 import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import { embeddingProviders } from '../../method/models/providers';
@@ -44,7 +44,7 @@ export function generateSettings(): GenerateSettings {
     tokenBudget: tokens > 0 ? tokens : undefined,
     dollarBudget: dollars > 0 ? dollars : undefined,
     agentLimits: limitProfileOf(vscode.workspace.getConfiguration().get(settingKeys.agentLimits)),
-    refine: Math.floor(numberOf(settingKeys.refine, refiningOption.usual)),
+    refine: Math.floor(numberOf(settingKeys.refine, refiningOption.default)),
   };
 }
 

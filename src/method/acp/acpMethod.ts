@@ -10,7 +10,7 @@ import { keyOf, type ActStep, type MethodTrace, type StepOf } from '../trace';
 import { acpPresets, type AcpDefinition, type AcpPreset } from './acpPresets';
 import { acpPromptVersion } from './acpPrompt';
 import { AcpRun, type AcpAgent, type AcpLimits } from './acpRun';
-import type { AcpEnding } from './acpEnding';
+import type { AcpEnding } from '../traceSteps';
 import { wordsOfCommand } from './wordsOfCommand';
 
 /** What the names of these methods begin with. */
@@ -28,7 +28,7 @@ const limitsOf: Readonly<Record<LimitProfile, AcpLimits>> = {
 };
 
 /** How an agent of the protocol is used. */
-export interface AcpUse {
+interface AcpUse {
   /** Folder of this machine with its program; undefined where the image has it. */
   readonly program: string | undefined;
   /** Seconds of a session; {@link defaultAcpSeconds} when absent. */
@@ -38,7 +38,7 @@ export interface AcpUse {
 }
 
 /** The preset of a method's name; undefined for any other command. */
-export const presetOf = (name: string): AcpPreset | undefined =>
+const presetOf = (name: string): AcpPreset | undefined =>
   acpPresets.find((each) => `${acpPrefix}${each.name}` === name);
 
 /**

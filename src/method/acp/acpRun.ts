@@ -17,8 +17,8 @@ import { keyOf, type ActStep, type AnswerStep, type MethodTrace, type StepOf } f
 import type { Step } from '../traceSteps';
 import { acpPrompt } from './acpPrompt';
 import type { AcpDefinition } from './acpPresets';
-import { textAt, textsAt, usualEnvironment } from './agentEnvironment';
-import type { AcpEnding } from './acpEnding';
+import { textAt, textsAt, defaultEnvironment } from './agentEnvironment';
+import type { AcpEnding } from '../traceSteps';
 import { AcpSession, saysFailed, type AcpAction, type AcpSessionEnd } from './acpSession';
 
 /** An agent that is spoken to by the Agent Client Protocol, and how it is started. */
@@ -174,7 +174,7 @@ export class AcpRun {
     }
     return workspace.start({
       argv: agent.argv.map((word) => textAt(word, place)),
-      env: { ...usualEnvironment(place), ...textsAt(agent.env, place) },
+      env: { ...defaultEnvironment(place), ...textsAt(agent.env, place) },
       // The session ends before, and tells the agent.
       timeoutSeconds: agent.seconds + 60,
       ...{ keptBytes: 64 << 10, end, signal },

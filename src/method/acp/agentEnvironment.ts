@@ -1,7 +1,7 @@
 import type { Provider } from '../models/providers';
 
 /** Where an agent finds its model inside of the sandbox. */
-export interface ModelPlace {
+interface ModelPlace {
   /** Address of the proxy, without a path and a slash at its end. */
   readonly origin: string;
   readonly provider: Provider;
@@ -76,7 +76,7 @@ export const textAt = (text: string, place: ModelPlace): string =>
   );
 
 /** The variables by which any agent may find the proxy, as the provider's own clients read them. */
-export function usualEnvironment(place: ModelPlace): Record<string, string> {
+export function defaultEnvironment(place: ModelPlace): Record<string, string> {
   const { origin, provider, model } = place;
   const base = placeholders.base(place);
   const of: Readonly<Record<Provider, Readonly<Record<string, string>>>> = {

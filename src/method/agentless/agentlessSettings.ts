@@ -30,7 +30,7 @@ interface NumberSetting {
   readonly option: string;
   readonly stage: AgentlessStage;
   /** That of the paper (https://arxiv.org/abs/2407.01489, section 4). */
-  readonly usual: number;
+  readonly default: number;
   readonly kind: keyof typeof numberBounds;
   readonly meaning: string;
 }
@@ -38,58 +38,58 @@ interface NumberSetting {
 /** The numbers of Agentless, from which options, defaults, help and documentation come. */
 export const agentlessNumbers = {
   suspiciousFiles: {
-    ...{ option: '--suspicious-files', stage: 'files', usual: 5, kind: 'whole' },
+    ...{ option: '--suspicious-files', stage: 'files', default: 5, kind: 'whole' },
     meaning: 'files that the model may name',
   },
   chunkTokens: {
-    ...{ option: '--chunk-tokens', stage: 'retrieval', usual: 512, kind: 'whole' },
+    ...{ option: '--chunk-tokens', stage: 'retrieval', default: 512, kind: 'whole' },
     meaning: 'tokens of a chunk of code',
   },
   chunkOverlap: {
-    ...{ option: '--chunk-overlap', stage: 'retrieval', usual: 0, kind: 'natural' },
+    ...{ option: '--chunk-overlap', stage: 'retrieval', default: 0, kind: 'natural' },
     meaning: 'tokens that a chunk shares with the one before',
   },
   topChunks: {
-    ...{ option: '--top-chunks', stage: 'retrieval', usual: 100, kind: 'whole' },
+    ...{ option: '--top-chunks', stage: 'retrieval', default: 100, kind: 'whole' },
     meaning: 'chunks nearest to the issue whose files are retrieved',
   },
   topFiles: {
-    ...{ option: '--top-files', stage: 'combined', usual: 3, kind: 'whole' },
+    ...{ option: '--top-files', stage: 'combined', default: 3, kind: 'whole' },
     meaning: 'files of both lists that go on',
   },
   locationSamples: {
-    ...{ option: '--location-samples', stage: 'locations', usual: 4, kind: 'whole' },
+    ...{ option: '--location-samples', stage: 'locations', default: 4, kind: 'whole' },
     meaning: 'sets of edit locations',
   },
   locationTemperature: {
-    ...{ option: '--location-temperature', stage: 'locations', usual: 0.8, kind: 'temperature' },
+    ...{ option: '--location-temperature', stage: 'locations', default: 0.8, kind: 'temperature' },
     meaning: 'temperature of their requests',
   },
   contextLines: {
-    ...{ option: '--context-lines', stage: 'repair', usual: 10, kind: 'natural' },
+    ...{ option: '--context-lines', stage: 'repair', default: 10, kind: 'natural' },
     meaning: 'lines of code that are shown around each location',
   },
   repairSamples: {
-    ...{ option: '--repair-samples', stage: 'repair', usual: 10, kind: 'whole' },
+    ...{ option: '--repair-samples', stage: 'repair', default: 10, kind: 'whole' },
     meaning: 'patches for each set of locations, of which the first is greedy',
   },
   repairTemperature: {
-    ...{ option: '--repair-temperature', stage: 'repair', usual: 0.8, kind: 'temperature' },
+    ...{ option: '--repair-temperature', stage: 'repair', default: 0.8, kind: 'temperature' },
     meaning: 'temperature of the others',
   },
   regressionFiles: {
     ...{ option: '--regression-files', stage: 'regression', kind: 'whole' },
-    usual: defaultRegression.regressionFiles,
+    default: defaultRegression.regressionFiles,
     meaning: 'test files that run with each patch, those nearest to the suspicious files first',
   },
   reproductionSamples: {
     ...{ option: '--reproduction-samples', stage: 'reproduction', kind: 'whole' },
-    usual: defaultReproduction.reproductionSamples,
+    default: defaultReproduction.reproductionSamples,
     meaning: 'scripts, of which the first is greedy',
   },
   reproductionTemperature: {
     ...{ option: '--reproduction-temperature', stage: 'reproduction', kind: 'temperature' },
-    usual: reproductionTemperature,
+    default: reproductionTemperature,
     meaning: 'temperature of the others',
   },
 } as const satisfies Readonly<Record<string, NumberSetting>>;
@@ -112,7 +112,7 @@ export interface AgentlessSettings extends Readonly<Record<AgentlessNumber, numb
 /** The settings with the paper's values for those that are not given. */
 export function agentlessSettings(given: Partial<AgentlessSettings> = {}): AgentlessSettings {
   const numbers = Object.fromEntries(
-    Object.entries(agentlessNumbers).map(([name, { usual }]) => [name, usual]),
+    Object.entries(agentlessNumbers).map(([name, { default: value }]) => [name, value]),
   ) as Record<AgentlessNumber, number>;
   const whole = { regression: 'reaching', skip: [], until: 'reproduction' } as const;
   return { ...numbers, ...whole, ...given };

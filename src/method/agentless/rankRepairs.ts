@@ -2,7 +2,7 @@ import { plural } from '../../domain/text';
 import { rankPatches } from '../../domain/ranking';
 import type { MethodCandidate } from '../method';
 import type { Steps } from '../steps';
-import type { RepairRanking } from './repairRanking';
+import type { RepairRanking } from '../method';
 import {
   regressionTests,
   defaultRegression,
@@ -21,7 +21,7 @@ export type RankingSettings = RegressionSettings & ReproductionSettings;
 export const defaultRanking: RankingSettings = { ...defaultRegression, ...defaultReproduction };
 
 /** Code patches in their order. */
-export interface RankedRepairs {
+interface RankedRepairs {
   /** Best first. Those that do not apply come last and have no ranking. */
   readonly candidates: readonly MethodCandidate[];
   /** One sentence: why the first is chosen. */
@@ -86,7 +86,7 @@ export function rankingsOf(
 }
 
 /** Why the first of ranked patches is the first. */
-export function whyFirst(ranked: readonly RepairRanking[], samples: number): string {
+function whyFirst(ranked: readonly RepairRanking[], samples: number): string {
   const [first] = ranked;
   if (first === undefined) return 'no answer is a code patch on R';
   const { regressions, reproduction, votes } = first;

@@ -27,7 +27,7 @@ interface FilesLimits extends AgentLimits {
 }
 
 /** What an agent is told of its instance. */
-export interface AgentTask {
+interface AgentTask {
   /** `owner/name`. */
   readonly repo: string;
   /** Untrusted. */
@@ -69,7 +69,7 @@ export interface FilesState {
   readonly shown?: string | undefined;
 }
 
-export type AgentState = ShellState | FilesState;
+type AgentState = ShellState | FilesState;
 
 /** What an agent works on. Its state can be taken as a patch on R, and made again from one. */
 interface AgentWorkspace {

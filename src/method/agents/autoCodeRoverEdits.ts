@@ -4,7 +4,7 @@ import { linesOf } from '../tools/places';
 import type { FilesOnR } from './filesOnR';
 
 /** Lines of a file, and the lines in their place. Without original lines it makes a new file. */
-export interface SnippetEdit {
+interface SnippetEdit {
   readonly path: string;
   readonly original: readonly string[];
   readonly patched: readonly string[];

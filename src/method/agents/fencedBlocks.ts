@@ -1,5 +1,5 @@
 /** A fenced block of an answer. */
-export interface FencedBlock {
+interface FencedBlock {
   /** The word behind the fence, such as `bash`; empty without one. */
   readonly language: string;
   readonly text: string;

@@ -11,7 +11,8 @@ import {
 import type { Method, MethodOptions } from '../method';
 import type { ModelView } from '../modelView';
 import { budgetOf } from '../models/budget';
-import { Steps, type StepsParts } from '../steps';
+import { Steps } from '../steps';
+import type { StepsParts } from '../steps/stepsParts';
 import { memoryTrace } from '../trace';
 import { unknownText } from './unknownText';
 import { Walk, type CountedRequest } from './walk';

@@ -27,7 +27,7 @@ import { instructions, tools, unknownTool } from '../tools/tools';
  */
 const progressMilliseconds = 20_000;
 
-export interface McpParts {
+interface McpParts {
   readonly version: string;
   /**
    * Makes the view of the instance when a tool first needs it. A large repository takes longer than

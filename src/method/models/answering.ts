@@ -57,7 +57,7 @@ interface Spoken {
 
 /** The ways to a model of the `ai` package. */
 export interface ModelWays {
-  readonly usual: ModelBy;
+  readonly default: ModelBy;
   /** By the Responses API, for a model of OpenAI that has no other. */
   readonly responses?: (() => Promise<ModelBy>) | undefined;
 }
@@ -119,14 +119,14 @@ export function answering(name: string, ways: ModelWays, options: AnsweringOptio
 
 /** Sends a request under the limits of the run, and again after a failure that passes. */
 async function sent(
-  { usual, responses }: ModelWays,
+  { default: byDefault, responses }: ModelWays,
   request: ChatRequest,
   work: ModelWork,
   options: AnsweringOptions & { readonly tokens: number },
 ): Promise<Spoken> {
   const { learned, tokens, limiter, retries } = options;
   const isOther = learned.hasResponsesOnly && responses !== undefined;
-  const modelBy = isOther ? await responses() : usual;
+  const modelBy = isOther ? await responses() : byDefault;
   const limited = (): Promise<Spoken> =>
     limiter.run(
       {

@@ -9,7 +9,7 @@ import { statedRates } from './rateHeaders';
 import { ModelTrouble, retrying } from './retrying';
 
 /** The vectors of some texts. */
-export interface Embedded {
+interface Embedded {
   /** In the order of the texts, all of one length. */
   readonly vectors: readonly Float32Array[];
   readonly inputTokens: number;

@@ -15,7 +15,7 @@ const storedSchema = z.object({
 type Stored = z.infer<typeof storedSchema>;
 
 /** Where what is learnt about a model is stored. */
-export interface LearnedStore {
+interface LearnedStore {
   get(): Promise<Stored>;
   put(learned: Stored): Promise<void>;
 }

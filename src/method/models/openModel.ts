@@ -247,13 +247,13 @@ async function load(provider: Provider, name: string, access: Access): Promise<M
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
       return {
-        usual: (fetch) => createAnthropic({ apiKey, ...at, fetch: fetchAt(access, fetch) })(name),
+        default: (fetch) => createAnthropic({ apiKey, ...at, fetch: fetchAt(access, fetch) })(name),
       };
     }
     case 'google': {
       const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
       return {
-        usual: (fetch) =>
+        default: (fetch) =>
           createGoogleGenerativeAI({ apiKey, ...at, fetch: fetchAt(access, fetch) })(name),
       };
     }
@@ -261,7 +261,7 @@ async function load(provider: Provider, name: string, access: Access): Promise<M
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
       return {
-        usual: (fetch) =>
+        default: (fetch) =>
           createOpenAICompatible({
             ...openAiAt(provider, access, fetch),
             includeUsage: true,

@@ -26,7 +26,7 @@ export interface Clock {
 }
 
 /** One try of a request under the limits of a run. */
-export interface LimitedTry<Result> {
+interface LimitedTry<Result> {
   /** The most tokens that it can take. */
   readonly tokens: number;
   /**

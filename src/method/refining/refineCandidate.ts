@@ -9,7 +9,7 @@ import { candidateFault, type CandidateFault } from './candidateFault';
 import { faultInPrompt } from './faultInPrompt';
 
 /** A candidate that can be sent back to the model. */
-export interface Refinable {
+interface Refinable {
   readonly answer: AnswerStep;
   readonly patch: PatchStep;
   readonly run?: RunStep | undefined;

@@ -2,6 +2,9 @@ import { plural } from '../../domain/text';
 import { HumanError } from '../../domain/work';
 import type { Method } from '../method';
 
+/** The option for refinement: its default and least value, for the command line and the editor. */
+export const refiningOption = { option: '--refine', default: 0, minimum: 0 } as const;
+
 /**
  * A method whose samples go back to the model with the errors that are their own, as in Issue2Test.
  *

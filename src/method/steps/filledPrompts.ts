@@ -15,7 +15,8 @@ import {
   type Prompt,
 } from '../prompts';
 import { rankFiles } from '../searchIndex';
-import type { Asked, LiveSteps, Made, Steps } from '../steps';
+import type { Asked, Made, Steps } from '../steps';
+import type { LiveSteps } from './stepsParts';
 import { tokenCounter } from '../tokens';
 import { keyOf, type AnswerStep, type StepOf } from '../trace';
 

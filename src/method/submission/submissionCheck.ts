@@ -18,7 +18,7 @@ export const submissionQuestions = [
   'related failure',
   'existing tests',
 ] as const;
-export type SubmissionQuestion = (typeof submissionQuestions)[number];
+type SubmissionQuestion = (typeof submissionQuestions)[number];
 
 /** `doubt`: a person or a model should look. `unknown`: it could not be found out. */
 export const submissionAnswers = ['yes', 'no', 'doubt', 'unknown'] as const;
@@ -42,7 +42,7 @@ export interface SubmissionCheck {
   readonly questions: readonly CheckedQuestion[];
 }
 
-export type SubmissionCheckOptions = Pick<
+type SubmissionCheckOptions = Pick<
   RunOnROptions,
   'format' | 'timeoutSeconds' | 'reuse' | 'signal' | 'reporter'
 >;

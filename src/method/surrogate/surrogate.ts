@@ -22,7 +22,7 @@ import { disagreements, refinementPrompt, type ShownCandidate } from './surrogat
 import { surrogateRuns, type SurrogateRun } from './surrogateRuns';
 
 /** What a run of `surrogate` does besides asking for candidates. */
-export interface SurrogateSettings {
+interface SurrogateSettings {
   /** Fixes that the model is asked for, unless fixes are given. */
   readonly fixes: number;
   /** Rounds of refinement. */

@@ -4,7 +4,7 @@ import type { Steps } from '../steps';
 import { stagesOnR, type StageOnR } from '../steps/stages';
 
 /** A candidate whose tests fail on R. */
-export interface FailingCandidate {
+interface FailingCandidate {
   /** Unified diff on R. */
   readonly patch: string;
   /** Ids of those of its tests that fail on R and did not fail before. */

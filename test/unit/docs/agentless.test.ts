@@ -16,7 +16,7 @@ describe('the settings of Agentless', () => {
     const rowOf = (stage: string): string =>
       rows.find((row) => row.startsWith(`| \`${stage}\` `)) ?? '';
     for (const stage of agentlessStages) assert.notEqual(rowOf(stage), '', stage);
-    for (const { option, stage, usual } of Object.values(agentlessNumbers)) {
+    for (const { option, stage, default: usual } of Object.values(agentlessNumbers)) {
       assert.ok(rowOf(stage).includes(`\`${option} ${usual}\``), option);
     }
   });

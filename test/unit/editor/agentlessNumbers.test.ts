@@ -21,10 +21,10 @@ describe('the numbers of Agentless in the editor', () => {
     const table = Object.entries(agentlessNumbers);
     assert.deepEqual(
       setting.default,
-      Object.fromEntries(table.map(([name, { usual }]) => [name, usual])),
+      Object.fromEntries(table.map(([name, { default: value }]) => [name, value])),
     );
     assert.equal(setting.additionalProperties, false);
-    const expected = table.map(([name, { kind, usual }]) => {
+    const expected = table.map(([name, { kind, default: usual }]) => {
       const { isWhole, ...bounds } = numberBounds[kind];
       const description = `%setting.repair.agentless.${name}%`;
       const type = isWhole ? 'integer' : 'number';

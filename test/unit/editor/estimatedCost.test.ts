@@ -5,7 +5,7 @@ import {
   type EstimateParts,
 } from '../../../src/editor/generate/estimatedCost';
 import { agentlessSettings } from '../../../src/method/agentless/agentlessSettings';
-import { repairMethods } from '../../../src/method/agentless/repairMethods';
+import { repairMethods } from '../../../src/method/methods';
 import { methodNamed, methods } from '../../../src/method/methods';
 import { loadParser } from '../python/loadParser';
 

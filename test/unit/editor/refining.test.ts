@@ -9,7 +9,7 @@ import {
 import { estimatedCost, type EstimateParts } from '../../../src/editor/generate/estimatedCost';
 import { loadParser } from '../python/loadParser';
 import { methodNamed, methods } from '../../../src/method/methods';
-import { refiningOption } from '../../../src/method/refining/refiningOption';
+import { refiningOption } from '../../../src/method/refining/refiningMethod';
 
 const record: GenerationRecord = {
   ...{ method: 'zero-shot-plus', model: 'openai/gpt-4o', samples: 1, contextTokens: 27_000 },
@@ -24,7 +24,7 @@ describe('refinement in the editor', () => {
   it('has the default and the bound of the option', () => {
     const { properties } = packageJson.contributes.configuration.find(({ id }) => id === 'models')!;
     const setting = properties['swt-bench.generate.refine'];
-    assert.equal(setting?.default, refiningOption.usual);
+    assert.equal(setting?.default, refiningOption.default);
     assert.equal(setting?.minimum, refiningOption.minimum);
     assert.equal(setting?.type, 'integer');
   });

@@ -1,5 +1,5 @@
 /** The paths that an answer names, and the lines that name none. */
-export interface NamedPaths {
+interface NamedPaths {
   /** In the order of the answer, each once. */
   readonly paths: readonly string[];
   /** Lines that look like a path of something that is not there. */

@@ -7,7 +7,7 @@ import { importsIn, reachingTestFiles, testFilesOfR } from './reachingTestFiles'
 type Seen = Pick<ModelView, 'tree' | 'python' | 'repo'>;
 
 /** Where a new test of a script goes, and in which style. */
-export interface PlaceOfTest {
+interface PlaceOfTest {
   /** The path of a file that R does not have. */
   readonly path: string;
   readonly style: 'pytest' | 'unittest';

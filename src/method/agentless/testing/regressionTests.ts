@@ -25,7 +25,7 @@ export const defaultRegression: RegressionSettings = {
 };
 
 /** Tests of R that have to pass with a code patch. */
-export const regressionTestsSchema = z.object({
+const regressionTestsSchema = z.object({
   /** Test files that run. */
   files: z.array(z.string()),
   /** Test files beyond the limit, which do not run. */
@@ -138,7 +138,7 @@ export function allowedTests(
 }
 
 /** Asks which tests a solution may break. */
-export function regressionPrompt(parts: {
+function regressionPrompt(parts: {
   readonly repo: string;
   readonly issue: string;
   readonly tests: readonly string[];

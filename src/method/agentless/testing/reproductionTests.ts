@@ -26,10 +26,10 @@ const ranked = z.object({
   /** Samples that are the same script after normalising. */
   votes: z.number(),
 });
-export type RankedScript = z.infer<typeof ranked>;
+type RankedScript = z.infer<typeof ranked>;
 
 /** Scripts that reproduce the issue on R. */
-export const reproductionTestsSchema = z.object({
+const reproductionTestsSchema = z.object({
   /** Samples with a script. */
   scripts: z.number(),
   /** Those that say on R that the issue is reproduced, and nothing else. */
@@ -163,10 +163,7 @@ const example = [
 ];
 
 /** Asks for a script that reproduces an issue, which is all that it shows. */
-export function reproductionPrompt(parts: {
-  readonly repo: string;
-  readonly issue: string;
-}): Prompt {
+function reproductionPrompt(parts: { readonly repo: string; readonly issue: string }): Prompt {
   const { repo, issue } = parts;
   const content = [
     ...reportInPrompt({ repo, issue }),

@@ -2,7 +2,7 @@ import type { Node, PythonParser } from '../../../python/parser';
 import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking';
 
 /** How a reproduction script is written down: as a test of either style, or as a script. */
-export type TestForm = 'pytest' | 'unittest' | 'script';
+type TestForm = 'pytest' | 'unittest' | 'script';
 
 const resolved: ReproductionAnswer = 'Issue resolved';
 const answers = reproductionAnswers.filter((each) => each !== 'none');

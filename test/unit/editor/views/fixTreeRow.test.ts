@@ -8,7 +8,7 @@ import {
   placesOfStage,
 } from '../../../../src/editor/generate/fixTreeRow';
 import type { Generation } from '../../../../src/editor/generate/generations';
-import type { RepairRanking } from '../../../../src/method/agentless/repairRanking';
+import type { RepairRanking } from '../../../../src/method/method';
 import type { MethodCandidate } from '../../../../src/method/method';
 
 const step = { key: 'k', at: '2026-11-23T00:00:00Z', instance: 'octo__cat-1' };

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/commands/options/acpOptions';
 import { acpAgent, acpMethod, acpNamed } from '../../../../src/method/acp/acpMethod';
 import { acpPresets } from '../../../../src/method/acp/acpPresets';
-import { textsAt, usualEnvironment } from '../../../../src/method/acp/agentEnvironment';
+import { textsAt, defaultEnvironment } from '../../../../src/method/acp/agentEnvironment';
 import { wordsOfCommand } from '../../../../src/method/acp/wordsOfCommand';
 import type { Method } from '../../../../src/method/method';
 import { providers } from '../../../../src/method/models/providers';
@@ -42,7 +42,7 @@ describe('methods that are agents of the Agent Client Protocol', () => {
     for (const preset of acpPresets) {
       for (const provider of preset.providers) {
         const place = { origin, provider, model: 'the-model' };
-        const env = { ...usualEnvironment(place), ...textsAt(preset.env, place) };
+        const env = { ...defaultEnvironment(place), ...textsAt(preset.env, place) };
         const text = JSON.stringify({ ...env, ...textsAt(preset.files ?? {}, place) });
         assert.ok(text.includes('the-model') && text.includes(origin), preset.name);
         assert.doesNotMatch(text, /https?:\/\/(?!127\.0\.0\.1:4321)/, preset.name);
@@ -50,7 +50,7 @@ describe('methods that are agents of the Agent Client Protocol', () => {
       }
     }
     for (const provider of providers) {
-      const keys = Object.entries(usualEnvironment({ origin, provider, model: 'm' }));
+      const keys = Object.entries(defaultEnvironment({ origin, provider, model: 'm' }));
       for (const [name, value] of keys) {
         if (name.endsWith('_KEY')) assert.equal(value, 'the-proxy-has-the-key');
       }

@@ -9,7 +9,7 @@ import {
   type LineInterval,
 } from '../../../../src/method/agentless/localisation/codeIntervals';
 import { foldersOf, treeOfNames } from '../../../../src/method/agentless/localisation/codeFiles';
-import { fittingText } from '../../../../src/method/agentless/fittingText';
+import { fittingText } from '../../../../src/method/agentless/fittingPrompt';
 import { readGivenStages, type GivenStages } from '../../../../src/method/agentless/givenStages';
 import { readNamedPaths } from '../../../../src/method/agentless/localisation/namedPaths';
 import { readNamedPlaces } from '../../../../src/method/agentless/localisation/namedPlaces';

@@ -3,7 +3,7 @@ import { Cancelled, silent } from '../../../../src/domain/work';
 import { runStore } from '../../../../src/evaluation/testRun';
 import { agentless } from '../../../../src/method/agentless/agentless';
 import { agentlessSettings } from '../../../../src/method/agentless/agentlessSettings';
-import { repairMethods } from '../../../../src/method/agentless/repairMethods';
+import { repairMethods } from '../../../../src/method/methods';
 import { estimateBlind, estimateRun } from '../../../../src/method/estimate/estimate';
 import { unknownText } from '../../../../src/method/estimate/unknownText';
 import type { CountedRequest } from '../../../../src/method/estimate/walk';
