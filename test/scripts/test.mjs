@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { pathWithPython, pathWithoutPackages } from './pythonWithPytest.mjs';
 import { cache, ensureInstalled, root } from './setup.mjs';
 
-/** `npm test -- unit vscode` runs only the steps whose names begin so. */
+/**
+ * `npm test -- unit windows` runs only the steps whose names begin so; `core` stands for the tests
+ * of what opens an instance, runs its tests and grades them.
+ */
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 /**
  * Whether to run also what need not delay every change: tests and suites marked `@full`, each
@@ -24,7 +27,7 @@ mkdirSync(cache, { recursive: true });
 // Only if a step runs Python: making the environment queries the package registry the first time.
 const runPython = [
   ...['tracer', 'outcomes', 'processes', 'contract', 'containers', 'commandLine'],
-  ...['real', 'windows', 'windowInContainers'],
+  ...['real', 'windows', 'windowInContainers', 'core'],
 ];
 if (runPython.some(isWanted)) {
   process.env.PATH = pathWithPython();
@@ -57,6 +60,7 @@ const docker = needsDocker ? startDocker() : undefined;
 
 // The bundles are built before any step that runs them, also if that step is not named.
 const runBundles = [
+  'core',
   'processes',
   'commandLine',
   'containers',
@@ -68,6 +72,22 @@ await step('build', process.execPath, ['esbuild.js'], {}, false, runBundles.some
 // It bundles in its own way and restores the former files, so it cannot run beside a step that uses
 // the bundles.
 await step('package', ...mocha('test/package/**/*.test.ts'));
+// All of it is part of other steps.
+if (wanted.includes('core')) {
+  const rooms =
+    'structure,domain,files,python,patch,repository,engine,dataset,evaluation,validation';
+  const processes =
+    'affectedTests,goldenTests,localEngine,ownTestsFirst,poisonedRuns,repository*,sidesLookAlike,sympyRunner,unsoundRuns,workingCopy';
+  await step(
+    'core',
+    ...mocha(
+      `test/unit/{${rooms}}/**/*.test.ts`,
+      `test/processes/{${processes}}.test.ts`,
+      'test/commandLine/{badInput,findings,grading}.test.ts',
+    ),
+    plainPython,
+  );
+}
 // Most of the rest waits for processes, so two steps at a time finish sooner. Steps with an engine
 // run beside the others, and whichever is done first takes the next of the others.
 const rest = [

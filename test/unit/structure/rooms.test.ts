@@ -115,4 +115,18 @@ describe('the rooms of src', () => {
       .filter((file) => ofIds.test(readFileSync(join(root, file), 'utf8')));
     assert.deepEqual(places, ['domain/testId.ts']);
   });
+
+  it('leave the core alone: grading knows nothing of methods, agents and repairs', () => {
+    const core = new Set(['commands/evaluate.ts']);
+    for (const file of core) for (const target of imports.get(file) ?? []) core.add(target);
+    const lines = [...core]
+      .map((file) => readFileSync(join(root, file), 'utf8').split('\n').length)
+      .reduce((sum, count) => sum + count, 0);
+    console.log(`      lines of the core: ${lines}`);
+    const satellites = ['method', 'trajectory', 'repair', 'dashboard', 'editor'];
+    assert.deepEqual(
+      [...core].filter((file) => satellites.includes(roomOf(file))),
+      [],
+    );
+  });
 });
