@@ -44,7 +44,7 @@ const layers = {
 const folders = [...Object.keys(layers), 'editor'];
 
 /** Rooms whose sub-folders others may still import from. None is to be added. */
-const withoutHall = ['python', 'engine', 'method', 'results', 'study', 'dashboard'];
+const withoutHall = ['python', 'engine', 'method'];
 
 /** A room's top-level files are its interface; its sub-folders are private. */
 const halls = (own) =>

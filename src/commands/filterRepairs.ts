@@ -21,7 +21,7 @@ import {
   terminalReporter,
   type CommandContext,
 } from './context';
-import { keepingNodeSeconds } from '../results/keepingNodeSeconds';
+import { keepingNodeSeconds } from '../results/nodeSeconds';
 import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
 import { positive } from './options/optionValues';
 import {

@@ -1,17 +1,21 @@
 import type { StudyReport } from '../study/studyReportSchema';
 import { HumanError } from '../domain/work';
 import type { Grading, InstanceFacts, RunData } from '../study/entry';
-import { publishedRows } from '../study/published';
-import { studyReport } from '../study/report';
-import type { RepairRun } from '../study/resolution/judgedRepair';
-import { repairResultsOf } from '../study/resolution/repairRates';
-import { readJudgedRuns } from '../results/judged/readJudgedRuns';
+import { publishedRows } from '../study/measures';
+import {
+  studyReport,
+  reportCsv,
+  reportJson,
+  reportMarkdown,
+  reportText,
+} from '../study/reportText';
+import { type RepairRun, repairResultsOf } from '../study/resolution';
+import { readJudgedRuns } from '../results/judged';
 import { readRuns } from '../results/readRuns';
 import { withTrajectoryCosts } from '../trajectory/withTrajectoryCosts';
-import { dashboardHtml } from '../study/dashboardHtml';
-import { studyDocument, studyRequest } from '../study/studyDocument';
+import { dashboardHtml } from '../study/pageHtml';
+import { studyDocument, studyRequest } from '../study/document';
 import { readRepairResults } from '../study/repairResults';
-import { reportCsv, reportJson, reportMarkdown, reportText } from '../study/reportText';
 import { type CommandContext, EXIT, openDatasetOption } from './context';
 import { list } from './options/optionValues';
 import {

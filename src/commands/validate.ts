@@ -4,7 +4,7 @@ import type { Dataset } from '../dataset/dataset';
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/work';
 import { soundnessOf, type Soundness, type Validation } from '../domain/soundness';
-import { keepingNodeSeconds } from '../results/keepingNodeSeconds';
+import { keepingNodeSeconds } from '../results/nodeSeconds';
 import { environmentReport } from '../results/report';
 import { withEngine } from '../engine/openEngine';
 import { createPythonParser } from '../python/parser';

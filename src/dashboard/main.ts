@@ -1,6 +1,6 @@
-import { unpack, type PackedStudy } from '../study/packed';
-import { element } from './elements';
-import { Page } from './page';
+import { unpack, type PackedStudy } from '../study/document';
+import { element } from './page/elements';
+import { Page } from './page/page';
 import { fromBytes, type ToHost, type ToPage } from './protocol';
 
 /** The interface that VS Code provides to the page of a webview. */

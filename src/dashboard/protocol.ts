@@ -1,6 +1,5 @@
 import type { RunEntry } from '../study/entry';
-import type { StudyDocument } from '../study/document';
-import { pack, unpack, type PackedStudy } from '../study/packed';
+import { type StudyDocument, pack, unpack, type PackedStudy } from '../study/document';
 
 /** What the host can open about one candidate. `source`: the dialog for a folder that has R. */
 export const openable = [

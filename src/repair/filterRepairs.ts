@@ -1,7 +1,7 @@
 import type { Instance, Prediction } from '../domain/instance';
 import { throwIfAborted } from '../domain/work';
 import { sampleName } from '../study/entry';
-import type { TestedRepair } from '../study/filterRepairs';
+import type { TestedRepair } from '../study/resolution';
 import { openingPairs } from '../batch/faultTolerantSession';
 import type { LockedJournal } from '../results/lockedRunFolder';
 import { candidateKey } from '../results/journal';

@@ -1,5 +1,5 @@
 import type { Prediction } from '../domain/instance';
-import type { TestedRepair } from '../study/filterRepairs';
+import type { TestedRepair } from '../study/resolution';
 import type { BatchRequest } from '../batch/batchRequest';
 import type { PairMeans } from '../batch/faultTolerantSession';
 import type { RepairPoolRequest } from './repairPool';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import packageJson from '../../package.json';
 import { standings } from '../domain/outcome';
-import { filterReasons, filterRepairs } from '../study/filterRepairs';
+import { filterReasons, filterRepairs } from '../study/resolution';
 import type { Engine } from '../engine/engine';
 import type { FilteredBatch } from './filterRequest';
 

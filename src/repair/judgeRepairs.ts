@@ -1,15 +1,14 @@
 import { throwIfAborted, retryingMemoOf } from '../domain/work';
 import type { Prediction } from '../domain/instance';
-import type { JudgedRepair } from '../study/resolution/judgedRepair';
+import type { JudgedRepair } from '../study/resolution';
 import type { InstanceSession } from '../evaluation/session';
 import { checkModelFolders } from '../batch/checkModelFolders';
 import { openingPairs } from '../batch/faultTolerantSession';
 import type { ResultsPlace } from '../batch/batchRequest';
 import { candidateKey } from '../results/journal';
-import type { JudgedLine } from '../results/judged/judgedRepairSchema';
-import { writeSweBenchFiles, writeSweBenchSummaries } from '../results/judged/writeSweBenchFiles';
+import { type JudgedLine, writeSweBenchFiles, writeSweBenchSummaries } from '../results/judged';
 import type { LockedJournal } from '../results/lockedRunFolder';
-import { writeResult } from '../results/writeResult';
+import { writeResult } from '../results/runFolder';
 import { workOnRepairs, type RepairHooks } from './repairPool';
 import { goldenRunsOnce, type GoldenRuns } from './judging/goldenRuns';
 import { judgedKeys, judgedResultPath, withJudgedFolder } from './judgedRun';

@@ -1,6 +1,6 @@
 import type { BatchRequest, ResultsPlace } from '../batch/batchRequest';
 import type { PairMeans } from '../batch/faultTolerantSession';
-import type { JudgedRepair } from '../study/resolution/judgedRepair';
+import type { JudgedRepair } from '../study/resolution';
 import type { RepairPoolRequest } from './repairPool';
 
 /** Settings of the runs that judge a code patch. */

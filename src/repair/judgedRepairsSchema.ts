@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import packageJson from '../../package.json';
-import { repairRates } from '../study/resolution/repairRates';
+import { repairRates, judgedRepairSchema } from '../study/resolution';
 import type { InstanceFacts } from '../study/entry';
-import { judgedRepairSchema } from '../study/resolution/judgedRepairSchema';
 import { repairRatesSchema } from '../study/studyReportSchema';
-import { judgedVersion } from '../results/judged/judgedRepairSchema';
+import { judgedVersion } from '../results/judged';
 import type { JudgedBatch } from './judgeRequest';
 
 const count = z.number().int().nonnegative();

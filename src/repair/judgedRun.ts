@@ -9,12 +9,10 @@ import {
   judgedVersion,
   type JudgedLine,
   judgedFolderName,
-} from '../results/judged/judgedRepairSchema';
-import {
   hasReport,
   sweBenchFolder,
   writeSweBenchSummaries,
-} from '../results/judged/writeSweBenchFiles';
+} from '../results/judged';
 import {
   digestOfSame,
   firstRunId,
@@ -25,9 +23,9 @@ import {
   type LockedJournal,
 } from '../results/lockedRunFolder';
 import { manifestVersion, readManifest, writeManifest } from '../results/manifest';
-import type { RunKind } from '../results/merging/mergeShards';
-import { writeResult } from '../results/writeResult';
-import type { JudgedRepair } from '../study/resolution/judgedRepair';
+import type { RunKind } from '../results/mergeShards';
+import { writeResult } from '../results/runFolder';
+import type { JudgedRepair } from '../study/resolution';
 import type { JudgeRequest } from './judgeRequest';
 import { judgedDocument } from './judgedRepairsSchema';
 import { asBatch, sameCodePatches } from './repairFolder';

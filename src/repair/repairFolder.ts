@@ -19,8 +19,7 @@ import {
 import type { BatchRequest } from '../batch/batchRequest';
 import { entryKeys, sameness } from '../batch/entryKeys';
 import { journalPath, readJournalLines } from '../results/journal';
-import { modelFolderName } from '../results/runFolder';
-import { writeResult } from '../results/writeResult';
+import { modelFolderName, writeResult } from '../results/runFolder';
 import type { FilterRequest } from './filterRequest';
 import { manifestPath } from '../results/manifest';
 

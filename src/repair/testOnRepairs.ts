@@ -1,5 +1,5 @@
 import type { Instance, Prediction } from '../domain/instance';
-import type { TestedRepair } from '../study/filterRepairs';
+import type { TestedRepair } from '../study/resolution';
 import { openSession } from '../evaluation/session';
 import type { RunStore } from '../evaluation/testRun';
 import type { PythonParser } from '../python/parser';

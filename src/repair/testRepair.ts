@@ -2,7 +2,7 @@ import type { Prediction } from '../domain/instance';
 import { standing, type TestResult } from '../domain/outcome';
 import { functionOf } from '../domain/testId';
 import type { Reporter } from '../domain/work';
-import type { Standings, TestedRepair } from '../study/filterRepairs';
+import type { Standings, TestedRepair } from '../study/resolution';
 import type { RunRecord } from '../engine/engine';
 import type { AskedFormat } from '../patch/toUnified';
 import {

@@ -2,9 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { parseForeignJson } from '../files/json';
 import { HumanError, messageOf, systemCode } from '../domain/work';
-import type { Immutable } from '../study/immutable';
-import { entrySchema } from '../study/entrySchema';
-import type { RunEntry } from '../study/entrySchema';
+import { type Immutable, entrySchema, type RunEntry } from '../study/entrySchema';
 import { openLineJournal, wholeLines } from '../files/lineJournal';
 import { readPlainText } from '../files/plainFile';
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writeResult } from './writeResult';
+import { writeResult } from './runFolder';
 import { readPlainText } from '../files/plainFile';
 
 const liveState = z.object({

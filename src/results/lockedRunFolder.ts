@@ -7,7 +7,7 @@ import { holderWatch, withLock } from '../repository/lock';
 import { makeFolder, besideOf } from '../files/wholeFile';
 import { noSpace } from '../repository/storage';
 import { openJournal } from './journal';
-import { removeBeside } from './writeResult';
+import { removeBeside } from './runFolder';
 
 /** The folder in which a command keeps its results. */
 export interface FolderRequest {

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { parseForeignJson } from '../files/json';
 import type { Instance } from '../domain/instance';
 import { HumanError, messageOf, systemCode } from '../domain/work';
-import { denominatorKinds } from '../study/denominator';
-import { instanceFactsSchema } from '../study/entrySchema';
-import type { InstanceFacts } from '../study/entrySchema';
-import { writeResult } from './writeResult';
+import { denominatorKinds } from '../study/measures';
+import { instanceFactsSchema, type InstanceFacts } from '../study/entrySchema';
+import { writeResult } from './runFolder';
 import { readPlainText } from '../files/plainFile';
 
 /** Raised when a key of `run.json` or of a line of the journal changes its meaning. */

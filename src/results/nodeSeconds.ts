@@ -1,11 +1,12 @@
+import { systemCode, messageOf, type Reporter } from '../domain/work';
+import type { Engine } from '../engine/engine';
+import { type LineJournal, openLineJournal, wholeLines } from '../files/lineJournal';
+import { readPlainText } from '../files/plainFile';
+import { writeWholeFile } from '../files/wholeFile';
+import type { MadeOnNodes, NodeSeconds } from '../study/entry';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type LineJournal, openLineJournal, wholeLines } from '../files/lineJournal';
-import { writeWholeFile } from '../files/wholeFile';
-import { systemCode } from '../domain/work';
-import type { MadeOnNodes, NodeSeconds } from '../study/entry';
-import { readPlainText } from '../files/plainFile';
 
 /** What one command used so far. */
 const usedLine = z.object({
@@ -146,5 +147,31 @@ function usedOf(line: string): z.infer<typeof usedLine> | undefined {
     return usedLine.parse(JSON.parse(line));
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Does work with an engine. Records meanwhile how long sandboxes ran on each node of a cluster,
+ * since nodes are paid by time, for `report`. Says it in the end.
+ *
+ * @param path of the record; undefined where no results are kept
+ */
+export async function keepingNodeSeconds<T>(
+  engine: Pick<Engine, 'nodeSeconds'>,
+  path: string | undefined,
+  { work, reporter }: { readonly work: () => Promise<T>; readonly reporter: Pick<Reporter, 'log'> },
+): Promise<T> {
+  const nodeSeconds = (): Readonly<Record<string, number>> => engine.nodeSeconds?.() ?? {};
+  const journal = path === undefined ? undefined : new NodeSecondsJournal(path, nodeSeconds);
+  try {
+    return await work();
+  } finally {
+    for (const [node, seconds] of Object.entries(nodeSeconds())) {
+      reporter.log(`node ${node}: ${Math.round(seconds)} seconds of sandboxes`);
+    }
+    await journal?.end().catch((error: unknown) => {
+      // What the work came to is kept nevertheless.
+      reporter.log(`the seconds of the nodes could not be kept: ${messageOf(error)}`);
+    });
   }
 }

@@ -10,7 +10,7 @@ import { nodesOfRun, readMadeOnNodes, readNodeSeconds } from './nodeSeconds';
 import { listReadable } from './published/listedFolder';
 import { publishedFolder } from './published/publishedFolder';
 import { hasGrades, readPublished, withFilesBeside } from './published/readPublished';
-import { readReports } from './readReports';
+import { readReports } from './reading/readReports';
 
 interface ReadRunsOptions {
   /**

@@ -10,7 +10,7 @@ import {
   mutantStatuses,
 } from '../mutation/mutant';
 import type { TestResult } from '../domain/outcome';
-import { type Rates, rates } from '../study/rates';
+import { type Rates, rates } from '../study/measures';
 import { type EntryReason, entryReasons } from '../domain/verdict';
 import { type RunEntry, sampleName, nothingKnown } from '../study/entry';
 import type { Environment } from '../engine/engine';
@@ -18,9 +18,8 @@ import { type BatchEntry, entryOf } from './entry';
 import type { CandidateResult } from '../evaluation/candidateResult';
 import type { TestRun } from '../evaluation/testRun';
 import { type Report, reportFileSchema, reportVersion } from './reportSchema';
-import { modelFolderName, modelFolder, reportPath } from './runFolder';
-import { writeLogs } from './writeLogs';
-import { writeResult } from './writeResult';
+import { modelFolderName, modelFolder, reportPath, writeResult } from './runFolder';
+import { writeLogs } from './writing/writeLogs';
 
 type StrictBlock = NonNullable<Report['strict']>;
 type OutcomeBlock = StrictBlock['tests'][number]['base'];

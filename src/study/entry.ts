@@ -1,5 +1,5 @@
 import type { DeltaFraction, InstanceFacts, RunEntry } from './entrySchema';
-import type { Denominator } from './denominator';
+import type { Denominator } from './measures/denominator';
 import { markedAsOracle } from '../domain/answerSeen';
 
 /** The grading behind a figure; see `domain/verdict.ts` and `domain/harness.ts`. */

@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import { findingKinds, findingSeverities, trajectoryFindingKinds } from '../domain/finding';
-import type { Immutable } from './immutable';
 import { entryReasons } from '../domain/verdict';
 import { survivingStatuses } from '../mutation/mutant';
+import { z } from 'zod';
 
 const count = z.number().int().nonnegative();
 
@@ -116,3 +115,6 @@ export const instanceFactsSchema = z.object({
   issueLength: z.number().int().nonnegative(),
 });
 export type InstanceFacts = Immutable<z.infer<typeof instanceFactsSchema>>;
+
+/** A type of data that nobody changes, such as what a schema infers. */
+export type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;

@@ -1,7 +1,11 @@
+import { HumanError, messageOf } from '../domain/work';
+import type { StudyDocument } from './document/document';
+import { pack } from './document/packed';
+import { studyTitle } from './document/studyTitle';
+import { withoutPaths } from './entry';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HumanError, messageOf } from '../domain/work';
 
 interface PageParts {
   /** The page, by the name of its assets `NAME.js` and `NAME.css`. */
@@ -81,4 +85,29 @@ async function asset(page: string, path: string): Promise<string> {
       'Install the program again, or run `npm run build`',
     );
   }
+}
+
+/**
+ * The dashboard as one HTML file.
+ *
+ * @param assets folder with `dashboard.js` and `dashboard.css`, which the build makes
+ * @throws HumanError when they are missing
+ */
+export async function dashboardHtml(document: StudyDocument, assets: string): Promise<string> {
+  // Readers of the file must not see paths of the machine that made it.
+  const shared = {
+    ...document,
+    runs: document.runs.map(withoutPaths),
+  };
+  return pageHtml(
+    {
+      name: 'dashboard',
+      title: studyTitle(document),
+      waiting: 'Reading the runs…',
+      data: [pack(shared)],
+      // Exporting a plot as PNG goes through an image that the page itself makes.
+      images: 'blob:',
+    },
+    assets,
+  );
 }

@@ -3,7 +3,7 @@ import { readPlainText } from '../files/plainFile';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { readRecords } from '../dataset/records';
-import type { RepairResults } from './document';
+import type { RepairResults } from './document/document';
 import { HumanError, systemCode } from '../domain/work';
 
 const ids = z.array(z.string());

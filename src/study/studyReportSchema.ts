@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
-import type { Immutable } from './immutable';
+import type { Immutable } from './entrySchema';
 import { entryReasons } from '../domain/verdict';
-import { denominatorKinds } from './denominator';
+import { denominatorKinds } from './measures/denominator';
 import { gradings } from './entry';
 import { granularities, type Granularity } from './resolution/correctLocation';
 import { localisationSteps } from '../domain/instance';

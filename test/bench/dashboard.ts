@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { dashboardHtml } from '../../src/study/dashboardHtml';
+import { dashboardHtml } from '../../src/study/pageHtml';
 import { simulatedStudy } from '../unit/dashboard/simulated';
 
 interface Browser {

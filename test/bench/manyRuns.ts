@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { randomNumbers } from '../../src/study/resampling';
+import { randomNumbers } from '../../src/study/measures/resampling';
 import type { EntryReason } from '../../src/domain/verdict';
 import type { InstanceFacts, RunData, RunEntry } from '../../src/study/entry';
 import { reportPath, runFolder } from '../../src/results/runFolder';

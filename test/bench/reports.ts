@@ -5,9 +5,9 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compareWith } from '../../src/study/compare';
-import { methodsOf } from '../../src/study/methods';
-import { summariseMethod } from '../../src/study/summary';
+import { compareWith } from '../../src/study/measures/compare';
+import { methodsOf } from '../../src/study/measures/methods';
+import { summariseMethod } from '../../src/study/measures/summary';
 import { simulatedRuns, writeHarnessRun, writeSimulatedRun } from './manyRuns';
 
 const instances = 2294;

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instance, Prediction } from '../../src/domain/instance';
 import { Cancelled, HumanError, silent } from '../../src/domain/work';
-import { filterRepairs } from '../../src/study/filterRepairs';
+import { filterRepairs } from '../../src/study/resolution/filterRepairs';
 import { EngineGone } from '../../src/engine/docker/connection/engineProblem';
 import { journalPath } from '../../src/results/journal';
 import { runStore } from '../../src/evaluation/testRun';

@@ -1,6 +1,6 @@
 import { layOut, plural, jsonText, withoutControl } from '../../domain/text';
 import { HumanError } from '../../domain/work';
-import { repairName } from '../../study/resolution/judgedRepair';
+import { repairName } from '../../study/resolution';
 import { withEngine } from '../../engine/openEngine';
 import { workersFor } from '../../batch/workersFor';
 import { runStore } from '../../evaluation/testRun';
@@ -9,10 +9,9 @@ import { judgedDocument, type JudgedDocument } from '../../repair/judgedRepairsS
 import { usualJudgedRun } from '../../repair/judgedRun';
 import type { JudgedBatch } from '../../repair/judgeRequest';
 import type { RepairHooks } from '../../repair/repairPool';
-import { judgedFolder } from '../../results/judged/judgedRepairSchema';
-import { keepingNodeSeconds } from '../../results/keepingNodeSeconds';
+import { judgedFolder } from '../../results/judged';
+import { keepingNodeSeconds, nodesOfRun } from '../../results/nodeSeconds';
 import { factsOf } from '../../results/manifest';
-import { nodesOfRun } from '../../results/nodeSeconds';
 import { batchProgressHooks } from '../batchProgress';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
 import { engineRequest } from '../options/engineOptions';

@@ -12,8 +12,7 @@ import type { BatchRequest } from '../../batch/batchRequest';
 import type { AskedFormat } from '../../patch/toUnified';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
-import { keepingNodeSeconds } from '../../results/keepingNodeSeconds';
-import { nodesOfRun } from '../../results/nodeSeconds';
+import { keepingNodeSeconds, nodesOfRun } from '../../results/nodeSeconds';
 import { runFolder } from '../../results/runFolder';
 import type { Report } from '../../results/reportSchema';
 import {

@@ -2,7 +2,7 @@ import { number, seconds } from '../../study/numbers';
 import { costOverTime, type CostOverTime } from '../../trajectory/costOverTime';
 import { inDollars } from '../../trajectory/stepRows';
 import type { Trajectory } from '../../trajectory/trajectory';
-import { element } from '../elements';
+import { element } from '../page/elements';
 
 /** Units of the drawing; it is scaled to the width of its place. */
 const size = { width: 320, height: 110, left: 4, right: 4, top: 8, bottom: 18 };

@@ -1,5 +1,5 @@
 import type { ShownTrajectory, TrajectoryRow } from '../../trajectory/trajectoryPages';
-import { element } from '../elements';
+import { element } from '../page/elements';
 import { TrajectoryPage } from './trajectoryPage';
 import { trajectoryProblem } from './trajectoryProblem';
 import {
@@ -7,7 +7,7 @@ import {
   type TrajectoryState,
   type TrajectoryToHost,
   type TrajectoryToPage,
-} from './trajectoryProtocol';
+} from '../trajectoryProtocol';
 
 /** The functions of VS Code, with the messages of this page: the dashboard declares them with its own. */
 interface Host {

@@ -4,8 +4,8 @@ import { trajectoryFindingSentences } from '../../domain/finding';
 import { diffSize } from '../../trajectory/stepRows';
 import { diffSoFar } from '../../trajectory/trajectory';
 import type { FinalVerdict, ShownTrajectory } from '../../trajectory/trajectoryPages';
-import { cellState, findingSymbol } from '../cellState';
-import { boundedText, button, element, show } from '../elements';
+import { cellState, findingSymbol } from '../page/cellState';
+import { boundedText, button, element, show } from '../page/elements';
 import { CostChart } from './costChart';
 
 /** Lines of a diff that are drawn. */

@@ -1,8 +1,8 @@
 import { markedPieces, stepFacts, stepLine, timeInWords } from '../../trajectory/stepRows';
 import { trajectoryFindingSentences, type TrajectoryFinding } from '../../domain/finding';
 import type { TrajectoryStep } from '../../trajectory/trajectory';
-import { findingSymbol } from '../cellState';
-import { button, element } from '../elements';
+import { findingSymbol } from '../page/cellState';
+import { button, element } from '../page/elements';
 
 /** UTF-16 units of a text that are drawn at first; a step may have megabytes. */
 const drawnAtFirst = 20_000;

@@ -1,8 +1,8 @@
 import { number } from '../../study/numbers';
 import { spendingFacts } from '../../trajectory/stepRows';
 import type { ShownTrajectory, TrajectoryRow } from '../../trajectory/trajectoryPages';
-import { cellState, findingSymbol } from '../cellState';
-import { button, element } from '../elements';
+import { cellState, findingSymbol } from '../page/cellState';
+import { button, element } from '../page/elements';
 import { TrajectoryViewer } from './trajectoryViewer';
 
 /** Which row a page begins with, and who is told of the row that is open. */

@@ -1,4 +1,4 @@
-import { button, element } from '../elements';
+import { button, element } from '../page/elements';
 
 /** What stands in the place of trajectories that cannot be read. */
 export function trajectoryProblem(

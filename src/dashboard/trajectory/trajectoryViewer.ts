@@ -8,7 +8,7 @@ import {
   type TrajectoryStep,
 } from '../../trajectory/trajectory';
 import type { ShownTrajectory } from '../../trajectory/trajectoryPages';
-import { button, element, show } from '../elements';
+import { button, element, show } from '../page/elements';
 import { SidePanel } from './sidePanel';
 import { StepList } from './stepList';
 

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import type { Denominator, DenominatorKind } from '../../study/denominator';
+import type { Denominator, DenominatorKind } from '../../study/measures';
 
 /**
  * The datasets that predictions can be about: those that have an instance with one, in their order.

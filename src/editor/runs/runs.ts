@@ -14,8 +14,8 @@ import {
 import type { AskedFilter } from '../../study/document';
 import { studyVersion } from '../../study/studyReportSchema';
 import type { RunData } from '../../study/entry';
-import { methodsOf, type EvaluatedMethod } from '../../study/methods';
-import { dashboardHtml } from '../../study/dashboardHtml';
+import { methodsOf, type EvaluatedMethod } from '../../study/measures';
+import { dashboardHtml } from '../../study/pageHtml';
 import { bundledSource, repositorySources } from '../shell/settings';
 import { distOf } from '../instance/warmSession';
 import {

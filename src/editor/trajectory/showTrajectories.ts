@@ -14,10 +14,7 @@ import { showProblem } from '../shell/problems';
 import { withNotification } from '../shell/progress';
 import { savedOrigin, type TrajectoryOrigin } from './trajectoryOrigin';
 import { z } from 'zod';
-import {
-  trajectoryBytes,
-  type TrajectoryToPage,
-} from '../../dashboard/trajectory/trajectoryProtocol';
+import { trajectoryBytes, type TrajectoryToPage } from '../../dashboard/trajectoryProtocol';
 import { bundledPage } from '../shell/bundledPage';
 import { trajectoryViewType } from '../shell/names';
 import { inTermsOfSettings } from '../shell/inTermsOfSettings';

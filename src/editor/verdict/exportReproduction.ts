@@ -4,8 +4,12 @@ import { homedir, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError, type Reporter } from '../../domain/work';
-import { exportedFiles, whatIsAt, writeExport } from '../../results/reproduction/exportedFiles';
-import type { Reproduction } from '../../results/reproduction/reproductionNote';
+import {
+  exportedFiles,
+  whatIsAt,
+  writeExport,
+  type Reproduction,
+} from '../../results/reproduction';
 import { pathsOutsideTests } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/parseUnified';
 import { currentVerdict, isStill } from './currentVerdict';

@@ -10,7 +10,7 @@ import { fileOf, functionOf } from '../../domain/testId';
 import { HumanError } from '../../domain/work';
 import { findTests } from '../../python/tests';
 import { uriInside } from '../testing/testMessages';
-import { reproductionNote } from '../../results/reproduction/reproductionNote';
+import { reproductionNote } from '../../results/reproduction';
 import { describe } from './exportReproduction';
 
 /**

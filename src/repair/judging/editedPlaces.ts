@@ -1,4 +1,4 @@
-import type { EditedPlaces } from '../../study/resolution/correctLocation';
+import type { EditedPlaces } from '../../study/resolution';
 import { splitTestEdits } from '../../patch/testFiles';
 import type { FilePatch, ParsedPatch } from '../../patch/parsedPatch';
 import { findDefinitions, type Definition } from '../../python/definitions';

@@ -1,8 +1,12 @@
 import { RetryingMemo } from '../../domain/work';
-import type { EditedPlaces } from '../../study/resolution/correctLocation';
-import type { JudgedRepair } from '../../study/resolution/judgedRepair';
-import { sweBenchPassed, type ExpectedTests } from '../../study/resolution/resolutionStatus';
-import { statusesInLog, sweBenchLog } from '../../study/resolution/sweBenchLog';
+import {
+  type EditedPlaces,
+  type JudgedRepair,
+  sweBenchPassed,
+  type ExpectedTests,
+  statusesInLog,
+  sweBenchLog,
+} from '../../study/resolution';
 import type { StatusMap } from '../../domain/harness';
 import type { TestResult } from '../../domain/outcome';
 import type { RunRecord } from '../../engine/engine';

@@ -1,23 +1,24 @@
 import { HumanError, retryingMemoOf } from '../../domain/work';
 import type { Prediction } from '../../domain/instance';
 import { isLimit } from '../../domain/verdict';
-import { correctLocation, type CorrectLocation } from '../../study/resolution/correctLocation';
-import { infraFailure } from '../../study/resolution/infraFailure';
-import { resolutionDifference, type JudgedRepair } from '../../study/resolution/judgedRepair';
 import {
+  correctLocation,
+  type CorrectLocation,
+  infraFailure,
+  resolutionDifference,
+  type JudgedRepair,
   strictResolution,
   type Disqualified,
   type StrictReason,
   type StrictResolution,
-} from '../../study/resolution/strictResolution';
-import {
   evalTypes,
   resolutionStatus,
   type SweBenchReport,
   type TestGroup,
   type TestsStatus,
-} from '../../study/resolution/resolutionStatus';
-import { gradeSweBench, sweBenchMarks } from '../../study/resolution/sweBenchLog';
+  gradeSweBench,
+  sweBenchMarks,
+} from '../../study/resolution';
 import type { RunRecord } from '../../engine/engine';
 import { parseCodePatch, stackPatches } from '../../evaluation/prepareCandidate';
 import { contradictionsOf, whyNotToTheEnd } from '../../evaluation/testRun';

@@ -1,9 +1,9 @@
-import type { EditedPlaces } from '../../study/resolution/correctLocation';
 import {
+  type EditedPlaces,
   keepsPlaces,
   type KeptPlaces,
   type StepLocation,
-} from '../../study/resolution/localisation';
+} from '../../study/resolution';
 import { type KeptCode } from '../../domain/instance';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import type { PythonParser } from '../../python/parser';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Immutable } from '../../study/immutable';
-import { judgedRepairSchema } from '../../study/resolution/judgedRepairSchema';
+import type { Immutable } from '../../study/entrySchema';
+import { judgedRepairSchema } from '../../study/resolution';
 import { modelFolderName } from '../runFolder';
 
 /** Raised when a key of a line of the journal, or of the document of a run, changes its meaning. */

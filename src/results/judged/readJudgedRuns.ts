@@ -1,7 +1,7 @@
 import { listedFolder } from '../published/listedFolder';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf } from '../../domain/work';
-import type { RepairRun } from '../../study/resolution/judgedRepair';
+import type { RepairRun } from '../../study/resolution';
 import { readJournalLines } from '../journal';
 import { readManifest } from '../manifest';
 import { nodesOfRun, readMadeOnNodes, readNodeSeconds } from '../nodeSeconds';

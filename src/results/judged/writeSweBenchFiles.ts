@@ -1,11 +1,13 @@
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import type { Prediction } from '../../domain/instance';
-import { repairName, type JudgedRepair } from '../../study/resolution/judgedRepair';
-import type { SweBenchReport } from '../../study/resolution/resolutionStatus';
-import { sweBenchMarks } from '../../study/resolution/sweBenchLog';
-import { modelFolder, modelFolderName } from '../runFolder';
-import { writeResult } from '../writeResult';
+import {
+  repairName,
+  type JudgedRepair,
+  type SweBenchReport,
+  sweBenchMarks,
+} from '../../study/resolution';
+import { modelFolder, modelFolderName, writeResult } from '../runFolder';
 
 type Named = Pick<JudgedRepair, 'instance' | 'model' | 'sample'>;
 

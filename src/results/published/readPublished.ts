@@ -1,7 +1,7 @@
 import { basename, relative, sep } from 'node:path';
 import { publishedPredictions } from '../../dataset/predictions';
 import type { RunData, RunEntry } from '../../study/entry';
-import { readModelReports } from '../readReports';
+import { readModelReports } from '../reading/readReports';
 import {
   emptyEntry,
   entriesOfSummary,

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { Immutable } from '../immutable';
+import { type Immutable, costSchema } from '../entrySchema';
 import { reproductionAnswers } from '../../domain/ranking';
 import { notEvaluatedReasons } from '../../domain/verdict';
-import { costSchema } from '../entrySchema';
 import { type Granularity, granularities } from './correctLocation';
 import { localisationSteps } from '../../domain/instance';
 import { resolutionStatuses } from './resolutionStatus';

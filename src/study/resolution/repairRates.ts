@@ -1,6 +1,6 @@
 import { markedAsOracle } from '../../domain/answerSeen';
 import type { RepairRates, Total } from '../studyReportSchema';
-import type { RepairResults } from '../document';
+import type { RepairResults } from '../document/document';
 import type { MakingCost } from '../../domain/instance';
 import { type Granularity, granularities } from './correctLocation';
 import type { JudgedRepair, RepairRun } from './judgedRepair';

@@ -16,7 +16,7 @@ import {
 } from '../../domain/finding';
 import { markedAsOracle } from '../../domain/answerSeen';
 import { entryReasons } from '../../domain/verdict';
-import { type DeltaKey, type ShareKey, deltaKeys, shareKeys } from '../summary';
+import { type DeltaKey, type ShareKey, deltaKeys, shareKeys } from '../measures/summary';
 import { inPercent } from '../numbers';
 import { type Format, type TableColumn, column, formats, shareFigure } from './tableColumn';
 

@@ -1,6 +1,6 @@
 import type { DeltaMean, Share, Total } from '../studyReportSchema';
 import { inPercent, pValue } from '../numbers';
-import type { Interval } from '../resampling';
+import type { Interval } from '../measures/resampling';
 
 /** A cell on a page, where a pointer and a second line say more than fits into a terminal. */
 export interface PageCell {

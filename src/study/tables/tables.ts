@@ -8,7 +8,7 @@ import type {
   StudyReport,
   Summary,
 } from '../studyReportSchema';
-import { selectedText } from '../denominator';
+import { selectedText } from '../measures/denominator';
 import {
   type MethodRow,
   costColumns,
@@ -24,11 +24,11 @@ import {
   shareHeads,
   trajectoryColumns,
 } from './methodColumns';
-import { longestOf } from '../methods';
+import { longestOf } from '../measures/methods';
 import { inPercent } from '../numbers';
 import { agentlessTables } from './agentlessTables';
 import { repairColumns } from './repairColumns';
-import { shareKeys } from '../summary';
+import { shareKeys } from '../measures/summary';
 import {
   type StudyTable,
   type TextTable,

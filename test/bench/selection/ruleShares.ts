@@ -1,4 +1,9 @@
-import { meanOf, percentileInterval, resample, type Interval } from '../../../src/study/resampling';
+import {
+  meanOf,
+  percentileInterval,
+  resample,
+  type Interval,
+} from '../../../src/study/measures/resampling';
 import {
   selectionRuleNames,
   selectionRules,

@@ -9,7 +9,7 @@
 // an interval of 95 %. A figure has both kinds.
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { randomNumbers } from '../../../src/study/resampling';
+import { randomNumbers } from '../../../src/study/measures/resampling';
 import { parseSources } from '../../../src/repository/source';
 import { madeUpPopulation } from './madeUpPopulation';
 import { openPools } from './openPools';

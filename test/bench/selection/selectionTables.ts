@@ -1,4 +1,4 @@
-import type { Interval } from '../../../src/study/resampling';
+import type { Interval } from '../../../src/study/measures/resampling';
 import type { RuleShare, RuleShares } from './ruleShares';
 import { selectionRuleNames, type SelectionRuleName } from './selectionRules';
 import type { TestPool } from './testPool';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { cellState, columnCell, kindWords, symbols } from '../../../src/dashboard/cellState';
+import { cellState, columnCell, kindWords, symbols } from '../../../src/dashboard/page/cellState';
 import {
   columnsOf,
   instancesOfRuns,
   isShown,
   mayHaveTrajectory,
   ordered,
-} from '../../../src/dashboard/columns';
+} from '../../../src/dashboard/page/columns';
 import { entryReasons } from '../../../src/domain/verdict';
 import type { RunData, RunEntry } from '../../../src/study/entry';
 import { simulatedRuns } from './simulated';

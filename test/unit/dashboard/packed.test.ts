@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { pack, unpack, type PackedStudy } from '../../../src/study/packed';
+import { pack, unpack, type PackedStudy } from '../../../src/study/document/packed';
 import { simulatedStudy } from './simulated';
 
 /** The value as JSON, with the decimals that packing keeps. */

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import type { StudyDocument } from '../../../src/study/document';
-import { dashboardHtml } from '../../../src/study/dashboardHtml';
+import { dashboardHtml } from '../../../src/study/pageHtml';
 import { simulatedStudy } from './simulated';
 
 interface Host {

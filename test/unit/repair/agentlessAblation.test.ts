@@ -1,14 +1,13 @@
 import { studyReportSchema } from '../../../src/study/studyReportSchema';
 import type { ReproductionAnswer, RankedPatch } from '../../../src/domain/ranking';
-import { studyReport } from '../../../src/study/report';
+import { studyReport, reportCsv, reportMarkdown, reportText } from '../../../src/study/reportText';
 import {
   type SelectionKind,
   agentlessAblations,
   selections,
 } from '../../../src/study/resolution/agentlessAblation';
 import type { JudgedRepair, RepairRun } from '../../../src/study/resolution/judgedRepair';
-import { reportCsv, reportMarkdown, reportText } from '../../../src/study/reportText';
-import { studyDocument } from '../../../src/study/studyDocument';
+import { studyDocument } from '../../../src/study/document/studyDocument';
 import assert from 'node:assert/strict';
 
 const facts = (id: string) => ({ id, repo: 'a/b', created: '', issueLength: 1 });

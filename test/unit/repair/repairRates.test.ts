@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JudgedRepair, RepairRun } from '../../../src/study/resolution/judgedRepair';
 import { repairRates, repairResultsOf } from '../../../src/study/resolution/repairRates';
-import { studyReport } from '../../../src/study/report';
+import { studyReport, reportCsv, reportMarkdown, reportText } from '../../../src/study/reportText';
 import { readJudgedRuns } from '../../../src/results/judged/readJudgedRuns';
 import { readRuns } from '../../../src/results/readRuns';
-import { reportCsv, reportMarkdown, reportText } from '../../../src/study/reportText';
-import { studyDocument } from '../../../src/study/studyDocument';
+import { studyDocument } from '../../../src/study/document/studyDocument';
 
 const facts = (id: string) => ({ id, repo: 'a/b', created: '', issueLength: 1 });
 const judged = (

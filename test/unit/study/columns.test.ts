@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { signsOf, summaryCaption, summaryOf } from '../../../src/dashboard/summaryRows';
+import { signsOf, summaryCaption, summaryOf } from '../../../src/dashboard/page/summaryRows';
 import {
   type MethodRow,
   costColumns,
@@ -13,12 +13,11 @@ import {
   reasonColumns,
   trajectoryColumns,
 } from '../../../src/study/tables/methodColumns';
-import { methodsOf } from '../../../src/study/methods';
-import { studyReport } from '../../../src/study/report';
+import { methodsOf } from '../../../src/study/measures/methods';
+import { studyReport, reportCsv, reportMarkdown, reportText } from '../../../src/study/reportText';
 import { repairColumns } from '../../../src/study/tables/repairColumns';
-import { summariseMethod } from '../../../src/study/summary';
+import { summariseMethod } from '../../../src/study/measures/summary';
 import { type TableColumn, column, formats } from '../../../src/study/tables/tableColumn';
-import { reportCsv, reportMarkdown, reportText } from '../../../src/study/reportText';
 import { simulatedStudy } from '../dashboard/simulated';
 
 const page = (name: string): string =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { countWithoutPrediction, denominatorText } from '../../../src/study/denominator';
+import { countWithoutPrediction, denominatorText } from '../../../src/study/measures/denominator';
 
 const instances = ['a', 'b', 'c'].map((id) => ({ id }));
 const entries = [{ instance: 'a' }, { instance: 'a' }];

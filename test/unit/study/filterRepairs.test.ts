@@ -5,7 +5,7 @@ import {
   type FilterReason,
   type Standings,
   type TestedRepair,
-} from '../../../src/study/filterRepairs';
+} from '../../../src/study/resolution/filterRepairs';
 
 const decided = (base: Standings | undefined, standings: Standings | undefined): FilterReason => {
   const { repairs } = filterRepairs([

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { costsOf } from '../../../src/study/costs';
-import { type EvaluatedMethod, methodsOf } from '../../../src/study/methods';
-import { beforeAndAfter, groupsByIssueLength, groupsByRepository } from '../../../src/study/groups';
-import { overlapOf, overlapWithRepairs } from '../../../src/study/overlap';
-import { publishedRows } from '../../../src/study/published';
+import { costsOf } from '../../../src/study/measures/costs';
+import { type EvaluatedMethod, methodsOf } from '../../../src/study/measures/methods';
+import {
+  beforeAndAfter,
+  groupsByIssueLength,
+  groupsByRepository,
+} from '../../../src/study/measures/groups';
+import { overlapOf, overlapWithRepairs } from '../../../src/study/measures/overlap';
+import { publishedRows } from '../../../src/study/measures/published';
 import { entry, facts, run, solved } from './examples';
 
 const lengths = (values: readonly number[]): readonly EvaluatedMethod[] =>

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { groupsByRepository } from '../../../src/study/groups';
-import { methodsOf } from '../../../src/study/methods';
-import { resamplesFor, studyReport } from '../../../src/study/report';
-import { reportJson, reportText } from '../../../src/study/reportText';
-import { studyDocument } from '../../../src/study/studyDocument';
+import { groupsByRepository } from '../../../src/study/measures/groups';
+import { methodsOf } from '../../../src/study/measures/methods';
+import { resamplesFor, studyReport, reportJson, reportText } from '../../../src/study/reportText';
+import { studyDocument } from '../../../src/study/document/studyDocument';
 import { entry, facts, run, solved } from './examples';
 
 describe('a report of very many methods or instances', () => {

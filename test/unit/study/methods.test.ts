@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { methodsOf } from '../../../src/study/methods';
-import { chancesOf, passAtK } from '../../../src/study/passAtK';
+import { methodsOf } from '../../../src/study/measures/methods';
+import { chancesOf, passAtK } from '../../../src/study/measures/passAtK';
 import { entry, run, solved } from './examples';
 import type { StudyDocument } from '../../../src/study/document';
 import type { RunData } from '../../../src/study/entry';
-import { studyReport } from '../../../src/study/report';
+import { studyReport } from '../../../src/study/reportText';
 
 const studyOf = (runs: readonly RunData[]): StudyDocument => ({
   version: 1,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nodeUses } from '../../../src/study/nodeUse';
+import { nodeUses } from '../../../src/study/measures/nodeUse';
 
 const run = { instances: [], entries: [], models: [] };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { compareMethods, compareWith } from '../../../src/study/compare';
-import { methodsOf } from '../../../src/study/methods';
+import { compareMethods, compareWith } from '../../../src/study/measures/compare';
+import { methodsOf } from '../../../src/study/measures/methods';
 import {
   fisherExact,
   holm,
@@ -9,7 +9,7 @@ import {
   overlapAtLeast,
   proportionsDiffer,
   signFlips,
-} from '../../../src/study/significance';
+} from '../../../src/study/measures/significance';
 import { anyEntry, entry, run, solved } from './examples';
 
 const near = (actual: number | undefined, expected: number, within = 5e-5): void => {

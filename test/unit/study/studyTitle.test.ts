@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { withoutPaths, type RunData } from '../../../src/study/entry';
-import { studyOrigin, studyTitle } from '../../../src/study/studyTitle';
+import { studyOrigin, studyTitle } from '../../../src/study/document/studyTitle';
 
 const run = (label: string, rest: Partial<RunData> = {}): RunData => ({
   label,

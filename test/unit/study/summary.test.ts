@@ -6,8 +6,8 @@ import type {
   TrajectoryFindingKind,
 } from '../../../src/domain/finding';
 import type { RunEntry } from '../../../src/study/entry';
-import { methodsOf, type EvaluatedMethod } from '../../../src/study/methods';
-import { shareKeys, summariseMethod } from '../../../src/study/summary';
+import { methodsOf, type EvaluatedMethod } from '../../../src/study/measures/methods';
+import { shareKeys, summariseMethod } from '../../../src/study/measures/summary';
 import { anyEntry, entry, run, solved } from './examples';
 
 const only = (methods: readonly EvaluatedMethod[]): EvaluatedMethod => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Progress } from '../../../../src/dashboard/protocol';
 import type { RunData } from '../../../../src/study/entry';
-import { methodsOf, type EvaluatedMethod } from '../../../../src/study/methods';
+import { methodsOf, type EvaluatedMethod } from '../../../../src/study/measures/methods';
 import {
   withDistinctNames,
   ratesInWords,

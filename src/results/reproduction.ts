@@ -1,0 +1,3 @@
+// A reproduction exported beside T*.
+export { exportedFiles, whatIsAt, writeExport } from './reproduction/exportedFiles';
+export { type Reproduction, reproductionNote } from './reproduction/reproductionNote';
