@@ -4,6 +4,7 @@ import { sideName, sides, type TestTransition } from '../domain/outcome';
 import { functionOf } from '../domain/testId';
 import { gradeStrict, ungraded, type StrictEvidence, type Verdict } from '../domain/verdict';
 import type { TestPlan } from '../engine/testPlan';
+import { treeEntries } from '../repository/treeFiles';
 import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './runs/affected';
 import type { CandidateResult } from './candidateResult';
@@ -43,6 +44,7 @@ import { recordsThatDoNotFit } from './findings/recordsThatDoNotFit';
 import {
   prepareCandidate,
   type CandidateRequest,
+  type OwnTests,
   type ReadCandidate,
   type RefusedCandidate,
 } from './prepareCandidate';
@@ -133,7 +135,7 @@ async function evaluated(
   const runs: CandidateRuns = {
     ...{ session, request, read, golden, base, ofBase, candidate, affected: few?.affected },
     hindrances: [...golden.hindrances, ...ofBase],
-    inCode: await findingsInCode(session, patch, files),
+    inCode: await findingsInCode(session, patch, files, ranOf(session, read.own, candidate)),
   };
   const { records } = candidate;
   if (records === undefined) {
@@ -162,6 +164,19 @@ async function evaluated(
   const complete = { patch, files, run: candidate };
   return { result, complete: isComplete(candidate) ? complete : undefined };
 }
+
+/** What findings need of the runs; undefined where there was none. */
+const ranOf = ({ trees }: InstanceSession, { functions }: OwnTests, { records }: SetRun) =>
+  records === undefined
+    ? undefined
+    : {
+        acts: sides.flatMap((side) => records[side].trace.acts),
+        ownTests: functions,
+        paths: async () => {
+          const entries = await Promise.all(sides.map((side) => treeEntries(trees[side])));
+          return new Set(entries.flatMap((each) => [...each.keys()]));
+        },
+      };
 
 /** A candidate that ran, and everything that its result is made from. */
 interface CandidateRuns {

@@ -167,7 +167,11 @@ describe('findings of candidates', () => {
       const goes = (result?.strict.FAIL_TO_PASS.length ?? 0) > 0;
       assert.deepEqual(
         kinds(result),
-        goes ? ['no changed line ran', 'reads instead of runs'] : ['reads instead of runs'],
+        [
+          ...(goes ? ['no changed line ran'] : []),
+          // The folders of both sides look alike, and a version is a value like others.
+          ...(/^(getcwd|version)$/.test(name) ? [] : ['reads instead of runs']),
+        ],
         name,
       );
     }
@@ -178,7 +182,7 @@ describe('findings of candidates', () => {
       'Changed lines that only import and collection run, so that they belong to no test: 2',
     ]);
     assert.deepEqual(reads?.evidence, [
-      'tests/test_z.py:7 opens files of the repository: assert "y = x + 2" in open("pkg/m.py").read()',
+      'tests/test_z.py:7 opens pkg/m.py (tests/test_z.py::Z::test_z): assert "y = x + 2" in open("pkg/m.py").read()',
     ]);
     // Findings stand below the verdicts, each with its evidence.
     assert.match(
@@ -194,7 +198,7 @@ describe('findings of candidates', () => {
     const { methods } = JSON.parse(await told('json')) as {
       methods: { name: string; findings: Record<string, unknown> }[];
     };
-    assert.deepEqual(methods.find(({ name }) => name === 'version')?.findings, {
+    assert.deepEqual(methods.find(({ name }) => name === 'reads the source')?.findings, {
       of: 1,
       kinds: {
         'no changed line ran': 1,
@@ -217,7 +221,7 @@ describe('findings of candidates', () => {
     );
     assert.match(
       await told('markdown'),
-      /\| version \| 1 \| 1 \| 1 \| 0 \| 0 \| 0 \| 1 \| 1 \| 1 \|/,
+      /\| reads the source \| 1 \| 1 \| 1 \| 0 \| 0 \| 0 \| 1 \| 1 \| 1 \|/,
     );
     assert.match(await told('csv'), /findings_of,finding: no changed line ran,.*,any_finding/);
     const page = await told('html');

@@ -16,6 +16,7 @@ import tempfile
 import time
 import traceback
 
+import acts
 import compare
 import harness
 import processes
@@ -26,7 +27,7 @@ import situations
 def _checks(python, options):
     """[(name, function of a folder that raises AssertionError)] for this interpreter."""
     found = []
-    for module in (processes, seals, situations):
+    for module in (acts, processes, seals, situations):
         since = getattr(module, "SINCE", {})
         for name, function in sorted(vars(module).items()):
             if name.startswith("check_") and python.minor >= since.get(name, 0):

@@ -87,7 +87,10 @@ def check_own_settrace(python, folder):
     root = os.path.join(folder, "root")
     plain = run_plain(python, ["main.py"], root)
     quiet(run)
-    assert run.output == plain.output, (run.output, plain.output)
+    # Before 3.8, `open` is wrapped.
+    of_open = '["main", "c_call", "open"], ["main", "c_return", "open"], '
+    expected = plain.output.replace(of_open, "") if python.minor < 8 else plain.output
+    assert run.output == expected, (run.output, plain.output)
     events = json.loads(run.output.split("\n")[0])
     lines = [line for _, event, line in events if event == "line"]
     counts = run.counts()[None]

@@ -2,6 +2,7 @@ import type { TestResult } from '../../domain/outcome';
 import {
   parseRecord,
   splitLine,
+  type Act,
   type JournalRecord,
   type OutcomeRecord,
   type ProcessRecord,
@@ -30,6 +31,7 @@ export interface RecordJournal {
   readonly collected: readonly string[];
   readonly files: readonly { readonly path: string; readonly how: string; readonly why?: string }[];
   readonly elsewhere: readonly { readonly path: string; readonly loaded: string }[];
+  readonly acts: readonly Act[];
   readonly problems: readonly string[];
   /** Ids of the processes that it started; undefined for one whose id it does not know. */
   readonly started: ReadonlySet<number | undefined>;
@@ -87,7 +89,7 @@ export function readRecordJournal(
     ...{ process: undefined, lastTest: null, collecting: null },
     ...{ ended: false, abrupt: false },
     ...{ begun: new Set(), outcomes: new Map(), started: new Set() },
-    ...{ counts: [], sessions: [], collected: [], files: [], elsewhere: [] },
+    ...{ counts: [], sessions: [], collected: [], files: [], elsewhere: [], acts: [] },
   };
   const written: number[] = [];
   const raised: string[] = [];
@@ -131,6 +133,7 @@ interface ReadRecords {
   readonly collected: string[];
   readonly files: { path: string; how: string; why?: string }[];
   readonly elsewhere: { path: string; loaded: string }[];
+  readonly acts: Act[];
 }
 
 /** @param written executions that the records count for each slot of the process */
@@ -194,6 +197,11 @@ function addRecord(
       // A loop, since there may be more tests than a call takes arguments.
       for (const test of record.tests) read.collected.push(test);
       break;
+    case 'act': {
+      const { kind: _, ...act } = record;
+      read.acts.push(act);
+      break;
+    }
     case 'started':
       read.started.add(record.pid ?? undefined);
       break;

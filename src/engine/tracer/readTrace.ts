@@ -11,8 +11,10 @@ import {
   type Counted,
   type RecordJournal,
 } from './journal';
-import type { OutcomeRecord } from './records';
+import type { Act, OutcomeRecord } from './records';
 import type { RecordKey } from './recordKey';
+
+export type { Act };
 
 /** The contents of one run's trace folder, with all its processes combined. */
 export interface ExecutionTrace {
@@ -33,6 +35,8 @@ export interface ExecutionTrace {
   readonly files: { path: string; how: string; why?: string }[];
   /** Changed files whose module was loaded from outside the tree. */
   readonly elsewhere: { path: string; loaded: string }[];
+  /** What code did besides running the code under test, each once. */
+  readonly acts: Act[];
   readonly problems: string[];
   /** Contradictions between the records, a sentence each. Any of them makes the run unsound. */
   readonly contradictions: string[];
@@ -82,6 +86,7 @@ const limits = {
   problems: 200,
   contradictions: 50,
   collected: 500_000,
+  acts: 5_000,
   arguments: 200,
 };
 
@@ -237,6 +242,7 @@ interface Building {
   readonly sessions: { runner: string; version?: string }[];
   readonly files: Map<string, { path: string; how: string; why?: string }>;
   readonly elsewhere: Map<string, { path: string; loaded: string }>;
+  readonly acts: Map<string, Act>;
   readonly problems: Set<string>;
   readonly contradictions: Set<string>;
 }
@@ -252,6 +258,7 @@ function startTrace(): Building {
     sessions: [],
     files: new Map(),
     elsewhere: new Map(),
+    acts: new Map(),
     problems: new Set(),
     contradictions: new Set(),
   };
@@ -263,6 +270,12 @@ function addJournal(trace: Building, journal: RecordJournal): void {
   for (const { path, how, why } of journal.files) noteFile(trace, path, how, why);
   for (const each of journal.elsewhere) {
     trace.elsewhere.set(`${each.path}\0${each.loaded}`, each);
+  }
+  for (const each of journal.acts) {
+    // Each of many processes may have done the same.
+    const by = each.at.length > 0 ? each.at : each.test;
+    const key = JSON.stringify([each.what, each.path, each.by, by]);
+    if (trace.acts.size < limits.acts && !trace.acts.has(key)) trace.acts.set(key, each);
   }
   for (const each of journal.problems) addProblem(trace, each);
   trace.sessions.push(...journal.sessions);
@@ -389,6 +402,7 @@ function finishTrace(trace: Building): ExecutionTrace {
     sessions: trace.sessions,
     files: [...trace.files.values()],
     elsewhere: [...trace.elsewhere.values()],
+    acts: [...trace.acts.values()],
     problems: [...trace.problems],
     contradictions: [...trace.contradictions],
     unfinished: unfinished(trace),

@@ -8,6 +8,13 @@ import { outcomes, phases } from '../../domain/outcome';
  * invalid values are dropped. A tab, a number and a seal may follow a record.
  */
 
+/** Kinds of acts, as swt_audit.py explains them. */
+const actKinds = [
+  ...(['open', 'list', 'look', 'link', 'compile', 'code', 'change'] as const),
+  ...(['git', 'proc', 'recorder', 'run'] as const),
+  ...(['trace', 'frames', 'objects', 'memory', 'hook'] as const),
+] as const;
+
 const id = z.string().min(1).max(20_000);
 const path = z.string().min(1).max(4_096);
 const pid = z.number().int().nonnegative();
@@ -112,6 +119,16 @@ const collectingRecord = z.object({ kind: z.literal('collecting'), path: path.nu
 
 const collectedRecord = z.object({ kind: z.literal('collected'), tests: z.array(id) });
 
+/** What code of tests did besides running the code under test; see swt_audit.py. */
+const actRecord = z.object({
+  kind: z.literal('act'),
+  what: z.enum(actKinds),
+  path: z.string().max(4_096).optional(),
+  by: z.string().max(200).optional(),
+  at: z.array(z.tuple([path, line])).max(10),
+  test: id.nullable(),
+});
+
 const journalRecord = z.discriminatedUnion('kind', [
   processRecord,
   beginRecord,
@@ -126,11 +143,13 @@ const journalRecord = z.discriminatedUnion('kind', [
   collectedRecord,
   startedRecord,
   foreignRecord,
+  actRecord,
 ]);
 
 export type JournalRecord = z.infer<typeof journalRecord>;
 export type ProcessRecord = z.infer<typeof processRecord>;
 export type OutcomeRecord = z.infer<typeof outcomeRecord>;
+export type Act = Omit<z.infer<typeof actRecord>, 'kind'>;
 
 const kinds: ReadonlySet<unknown> = new Set(
   journalRecord.options.map((option) => option.shape.kind.value),

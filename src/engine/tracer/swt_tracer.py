@@ -72,6 +72,7 @@ class _State(object):
         self.checks = []  # functions that return the text of a problem, or None
         self.instrument = None
         self.starting = None  # wraps a function that starts programs, so that these are recorded
+        self.starts = None  # gets the arguments and folder of each, where no audit hook does
         self.start_folder = None
 
 
@@ -168,6 +169,7 @@ def _writer(name, seal, guard, _open=os.open, _write=os.write, _close=os.close):
 _GUARDED = frozenset(
     [
         "session", "collecting", "collected", "outcome", "counts", "started", "exit", "process",
+        "act",
     ]
 )
 #: Code objects by their ids, since hashing a code object takes long. They are those of this module,
@@ -431,11 +433,20 @@ def switch(test):
     if test == state.test:
         return
     flush()
+    _forget_sources()
     _begin(test)
     for check in state.checks:
         text = check()
         if text:
             problem(text)
+
+
+def _forget_sources():
+    """Empties the cache of `linecache` of files of the tree, so that whoever reads one opens it."""
+    cache = getattr(sys.modules.get("linecache"), "cache", None)
+    for path in list(cache or ()):
+        if path.startswith(state.root):
+            cache.pop(path, None)
 
 
 def current():
@@ -603,6 +614,11 @@ def start(config):
     if state.slots:
         swt_techniques.begin(sys.modules[__name__], *counting)
     _follow_process(seals is not None, relay)
+    import swt_audit
+
+    _own.update(_codes(vars(swt_audit)))
+    _remember(vars(swt_audit))
+    swt_audit.begin(sys.modules[__name__], os.environ.get("SWT_TRACE_CONFIG"))
 
 
 def _take_key(config):
@@ -654,6 +670,8 @@ def _starting(original, module, relay, tells):
             relay()
         if not tells:
             write({"kind": "started", "pid": None})
+        if state.starts is not None:
+            state.starts(args[0], args[4] if module == "_posixsubprocess" else None)
         result = original(*args, **kwargs)
         if tells:
             write({"kind": "started", "pid": result})

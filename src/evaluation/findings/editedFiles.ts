@@ -1,7 +1,7 @@
 import { applyPatch } from '../../patch/applyPatch';
 import { parseUnified } from '../../patch/parseUnified';
 import type { FilePatch } from '../../patch/parsedPatch';
-import { spansOf, type LineSpan } from '../../python/observations/observation';
+import type { LineSpan } from '../../python/runnerEdits';
 
 /** A file that a candidate adds or changes. */
 export interface EditedFile {
@@ -44,4 +44,15 @@ export async function editedFiles(
     );
     return [{ path, kind, source, spans: spansOf(added) }];
   });
+}
+
+/** Joins consecutive lines into spans. */
+function spansOf(lines: readonly number[]): LineSpan[] {
+  const spans: { first: number; last: number }[] = [];
+  for (const line of [...new Set(lines)].sort((a, b) => a - b)) {
+    const open = spans.at(-1);
+    if (open !== undefined && open.last === line - 1) open.last = line;
+    else spans.push({ first: line, last: line });
+  }
+  return spans;
 }

@@ -1,14 +1,12 @@
 import type { Finding } from '../../domain/finding';
 import type { FilePatch } from '../../patch/parsedPatch';
 import { findDefinitions } from '../../python/definitions';
-import { findModuleCode, findRunnerEdits } from '../../python/observations/runnerEdits';
+import { findModuleCode, findRunnerEdits, type RunnerEdit } from '../../python/runnerEdits';
 import type { PythonParser } from '../../python/parser';
 import { isFixture } from '../../python/tests';
 import { isTestPath } from '../../patch/testFiles';
 import type { EditedFile } from './editedFiles';
-import { finding } from './finding';
-import { holdsInR, type ReadFileOfR } from './holdsInR';
-import { sentenceOf } from './readsInsteadOfRuns';
+import { finding, quotedCode } from './finding';
 import { configurationOfTests, runnerFile } from './runnerFile';
 
 /**
@@ -41,13 +39,32 @@ export async function editsWhatRunsTests(
   }
   for (const file of files) {
     if (!file.path.endsWith('.py')) continue;
-    for (const each of findRunnerEdits(python, file.source, file)) {
-      if (await holdsInR(each.condition, readFileOfR)) sentences.push(sentenceOf(file.path, each));
+    for (const each of findRunnerEdits(python, file.source, file.spans)) {
+      const isTested = each.of !== undefined && (await isOfR(each.of, readFileOfR));
+      if (!isTested) sentences.push(sentenceOf(file.path, each));
     }
     const statement = codeOfPackage(python, file);
     if (statement !== undefined) sentences.push(statement);
   }
   return finding('edits what runs tests', sentences);
+}
+
+const sentenceOf = (path: string, { line, what, text }: RunnerEdit): string =>
+  `${path}:${line} ${what}: ${quotedCode(text)}`;
+
+/** A file of R; undefined where R has none at the path. */
+type ReadFileOfR = (path: string) => Promise<string | undefined>;
+
+/** Whether a module or package of this name lies in R. */
+async function isOfR(name: string, readFileOfR: ReadFileOfR): Promise<boolean> {
+  if (name === '' || isTestPath(`${name}/__init__.py`)) return false;
+  // The folders in which repositories keep their packages.
+  for (const root of ['', 'src/', 'lib/', 'python/']) {
+    for (const path of [`${root}${name}/__init__.py`, `${root}${name}.py`]) {
+      if ((await readFileOfR(path).catch(() => undefined)) !== undefined) return true;
+    }
+  }
+  return false;
 }
 
 const verbs: Readonly<Record<FilePatch['kind'], string>> = {

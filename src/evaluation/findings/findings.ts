@@ -6,19 +6,21 @@ import { editedFiles } from './editedFiles';
 import { editsWhatRunsTests } from './editsWhatRunsTests';
 import { finding } from './finding';
 import { noChangedLineRan, type SideCounts } from './noChangedLineRan';
-import { readsInsteadOfRuns } from './readsInsteadOfRuns';
+import { readsInsteadOfRuns, type Ran } from './readsInsteadOfRuns';
 import { runnerFile } from './runnerFile';
 
 /**
- * Findings in a candidate's text: it reads code instead of running it, edits what runs tests, or
+ * Findings in a candidate's code: it reads code instead of running it, edits what runs tests, or
  * edits what neither is a test nor runs them.
  *
  * @param files those that are run, which in a reproduction script need not be tests by their name
+ * @param ran undefined where it did not run
  */
 export async function findingsInCode(
   session: Pick<InstanceSession, 'python' | 'readFileOfR'>,
   patch: string,
   files: readonly string[] = [],
+  ran?: Ran,
 ): Promise<Finding[]> {
   if (patch.trim() === '') return [];
   const { python } = session;
@@ -29,7 +31,7 @@ export async function findingsInCode(
     (path) => runnerFile(path) === undefined && !files.includes(path),
   );
   return inOrder([
-    await readsInsteadOfRuns(python, edited, readFileOfR),
+    await readsInsteadOfRuns(edited, ran),
     await editsWhatRunsTests(python, edited, parsed.files, readFileOfR),
     finding('edits outside tests', stray),
   ]);

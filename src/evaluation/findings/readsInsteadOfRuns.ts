@@ -1,30 +1,132 @@
 import type { Finding } from '../../domain/finding';
-import type { Observation } from '../../python/observations/observation';
-import { findSourceReads } from '../../python/observations/sourceReads';
-import type { PythonParser } from '../../python/parser';
+import { functionOf } from '../../domain/testId';
+import type { Act } from '../../engine/tracer/readTrace';
 import type { EditedFile } from './editedFiles';
 import { finding, quotedCode } from './finding';
-import { holdsInR, type ReadFileOfR } from './holdsInR';
+
+/** What the tests of a candidate did in its runs. */
+export interface Ran {
+  readonly acts: readonly Act[];
+  /** Test functions that the candidate adds or changes. */
+  readonly ownTests: readonly string[];
+  /** The files of R and of R∘X*. */
+  readonly paths: () => Promise<ReadonlySet<string>>;
+}
+
+/** What only the text of a line shows: no event of the interpreter tells of it. */
+const signs: readonly (readonly [sign: RegExp, what: string])[] = [
+  [
+    /\bSWT_[A-Z]|\bswt_(tracer|outcomes|audit|counts|seal|runner|lines|bytecode|rewrite)/,
+    'looks for what records the run',
+  ],
+  [
+    /\bsys\.monitoring\b|\b(sys|threading)\.get(trace|profile)\b/,
+    'looks for what counts executed lines',
+  ],
+  [/\.f_back\b/, 'walks the frames of its callers'],
+];
 
 /**
  * Finds where a candidate's code does not run what it tests: it reads the sources or the
- * repository, or inspects code, versions or the process.
+ * repository, or inspects code or the process. What it did in its runs counts, and beside it what
+ * no run shows.
+ *
+ * @param ran undefined where it did not run
  */
 export async function readsInsteadOfRuns(
-  python: PythonParser,
   files: readonly EditedFile[],
-  readFileOfR: ReadFileOfR,
+  ran: Ran | undefined,
 ): Promise<Finding | undefined> {
-  const sentences: string[] = [];
+  const found = ran === undefined ? new Map<string, string>() : await inRuns(files, ran);
   for (const { path, source, spans } of files) {
     if (!path.endsWith('.py')) continue;
-    for (const each of findSourceReads(python, source, { path, spans })) {
-      if (await holdsInR(each.condition, readFileOfR)) sentences.push(sentenceOf(path, each));
+    const lines = source.split('\n');
+    for (const { first, last } of spans) {
+      for (let line = first; line <= last; line += 1) {
+        const text = lines[line - 1] ?? '';
+        const place = `${path}:${line}`;
+        const what = signs.find(([sign]) => sign.test(text))?.[1];
+        if (what === undefined || found.has(place)) continue;
+        found.set(place, `${place} ${what}: ${quotedCode(text)}`);
+      }
     }
   }
-  return finding('reads instead of runs', sentences);
+  return finding('reads instead of runs', [...found.values()]);
 }
 
-/** `tests/test_a.py:5 runs git: subprocess.run(["git", "log"])` */
-export const sentenceOf = (path: string, { line, what, text }: Observation): string =>
-  `${path}:${line} ${what}: ${quotedCode(text)}`;
+/** The acts of a candidate's code, a sentence for each of its places, by the place. */
+async function inRuns(
+  files: readonly EditedFile[],
+  { acts, ownTests, paths }: Ran,
+): Promise<Map<string, string>> {
+  const own = new Set(ownTests);
+  const edited = new Map(files.map((file) => [file.path, file]));
+  const isAdded = ([path, line]: readonly [string, number]): boolean =>
+    edited.get(path)?.spans.some(({ first, last }) => first <= line && line <= last) === true;
+  const found = new Map<string, string>();
+  for (const act of acts) {
+    const at = act.at.find(isAdded);
+    // Where no line of the tree did it, a thread or a program of the test did.
+    const isOwn = act.at.length === 0 && act.test !== null && own.has(functionOf(act.test));
+    if ((at === undefined && !isOwn) || !(await isOfRepository(act, paths))) continue;
+    const test = act.test ?? 'while it is imported';
+    if (at === undefined) {
+      found.set(`${test} ${act.what}`, `${test}, in a thread or process, ${does(act)}`);
+      continue;
+    }
+    const [path, line] = at;
+    const place = `${path}:${line}`;
+    const code = edited.get(path)?.source.split('\n')[line - 1] ?? '';
+    if (!found.has(place)) {
+      found.set(place, `${place} ${does(act)} (${test}): ${quotedCode(code)}`);
+    }
+  }
+  return found;
+}
+
+/** Whether what an act is about is of R or R∘X*, and not of the candidate or of the test itself. */
+async function isOfRepository({ path }: Act, paths: Ran['paths']): Promise<boolean> {
+  if (path === undefined || path === '' || /(^|\/)(\.git|__pycache__)(\/|$)/.test(path))
+    return true;
+  const all = await paths();
+  return all.has(path) || [...all].some((each) => each.startsWith(`${path}/`));
+}
+
+/** What an act does, as the predicate of a sentence. */
+function does({ what, path, by }: Act): string {
+  const files = path === '' ? 'the root of the repository' : (path ?? 'many files');
+  switch (what) {
+    case 'open':
+      return `opens ${files}`;
+    case 'list':
+      return `lists ${files}`;
+    case 'look':
+      return `looks for ${files}, its size or times`;
+    case 'link':
+      return `moves or links ${files}`;
+    case 'compile':
+      return `compiles code in the name of ${files}`;
+    case 'code':
+      return `inspects the compiled code of ${files}`;
+    case 'change':
+      return `changes compiled code into that of ${files}`;
+    case 'run':
+      return path === undefined ? `runs ${by ?? 'many programs'}` : `runs ${by ?? ''} on ${path}`;
+    case 'git':
+      return 'looks into .git';
+    case 'proc':
+      return 'looks into /proc';
+    case 'recorder':
+      return 'looks for what records the run';
+    case 'trace':
+      return 'looks for what counts executed lines';
+    case 'frames':
+      return 'walks the frames of its callers';
+    case 'objects':
+      return 'searches the objects of the process';
+    case 'memory':
+      return 'reaches into the memory of the process';
+    case 'hook':
+      return 'listens to what the interpreter does';
+  }
+}

@@ -2,7 +2,7 @@ import { fileOf, isBelow, functionOf, isScope } from '../../domain/testId';
 import { sides, type Side, type TestResult } from '../../domain/outcome';
 import type { RunRecord } from '../../engine/engine';
 import { script } from '../../engine/runners/script';
-import type { TracedLine, ExecutionTrace } from '../../engine/tracer/readTrace';
+import type { Act, TracedLine, ExecutionTrace } from '../../engine/tracer/readTrace';
 import { editedTests } from '../../python/changedTests';
 import { runSet, stoppedBy, type SetRun } from '../testSetRuns';
 import type { ReadCandidate } from '../prepareCandidate';
@@ -90,7 +90,7 @@ export async function runAffected(
   if (tests.length === 0) {
     const { digest } = await session.environment(options);
     if (digest !== last.run.environment) return undefined;
-    const nothing = { outcomes: [], counts: [], collected: [] };
+    const nothing = { outcomes: [], counts: [], collected: [], acts: [] };
     const run = mergedRun(last.run, { base: nothing, fixed: nothing }, affected, own.all);
     return { run, affected: { ran: 0, kept } };
   }
@@ -158,7 +158,7 @@ export function isComplete(run: SetRun): boolean {
  */
 function mergedRun(
   last: SetRun,
-  part: Readonly<Record<Side, Pick<ExecutionTrace, 'outcomes' | 'counts' | 'collected'>>>,
+  part: Readonly<Record<Side, Pick<ExecutionTrace, 'outcomes' | 'counts' | 'collected' | 'acts'>>>,
   { tests, removed, moved }: Affected,
   order: readonly string[],
 ): SetRun {
@@ -180,6 +180,12 @@ function mergedRun(
             .map((each) => shifted(each, moved.get(functionOf(each.test)) ?? 0)),
           ...later.outcomes,
         ].sort((a, b) => placeOf(a) - placeOf(b)),
+        acts: [
+          ...trace.acts
+            .filter(({ test }) => test === null || !gone.has(functionOf(test)))
+            .map((act) => movedAct(act, moved)),
+          ...later.acts,
+        ],
         counts: mergedCounts(trace.counts, later.counts, gone),
         collected: [
           ...trace.collected.filter((test) => !gone.has(functionOf(test))),
@@ -200,6 +206,16 @@ function shifted(result: TestResult, lines: number): TestResult {
     frames: result.frames.map((frame) =>
       frame.path === file ? { ...frame, line: frame.line + lines } : frame,
     ),
+  };
+}
+
+/** An act of a test that has moved in its file, with its lines there moved along. */
+function movedAct(act: Act, moved: Affected['moved']): Act {
+  const lines = act.test === null ? 0 : (moved.get(functionOf(act.test)) ?? 0);
+  const file = act.test === null ? undefined : fileOf(act.test);
+  return {
+    ...act,
+    at: act.at.map(([path, line]) => [path, path === file ? line + lines : line]),
   };
 }
 

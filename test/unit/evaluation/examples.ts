@@ -28,6 +28,7 @@ export function runRecord(
       sessions: [{ runner: 'pytest' }],
       files: [],
       elsewhere: [],
+      acts: [],
       problems: [],
       contradictions: [],
       unfinished: [],

@@ -167,4 +167,20 @@ describe('candidates that edit what runs tests', () => {
       'tests/__init__.py:3 runs code when its package of tests is imported: os.chdir("/")',
     ]);
   });
+
+  it('take bounded time to examine, and are named where they are too long or entangled', async () => {
+    const names = Array.from({ length: 60 }, (_, i) => `    x${i + 1} = x${i}.a`);
+    const sets = Array.from({ length: 3000 }, () => '    x60.a = x60(x60)');
+    const entangled = ['def test_a(x0):', ...names, ...sets, ''].join('\n');
+    assert.deepEqual(await evidenceOf({ 'tests/test_new.py': entangled }), []);
+    const long = `def test_a():\n    assert "${'x'.repeat(1_000_000)}"\n`;
+    const deep = `y${'.a'.repeat(30_000)} = 1\n${'('.repeat(3000)}z${')'.repeat(3000)}\n`;
+    for (const source of [long, deep]) {
+      const [evidence = ''] = await evidenceOf({ 'tests/test_new.py': source });
+      assert.match(
+        evidence,
+        /^tests\/test_new\.py:1 begins a file that is too long or too entangled/,
+      );
+    }
+  });
 });
