@@ -2,7 +2,7 @@
 export const findingKinds = [
   /** Tests go F→P, and none of them executed a changed line. */
   'no changed line ran',
-  /** The tests open sources, call git or inspect code and versions, instead of running the code. */
+  /** In a run, the tests opened sources, called git or inspected code, instead of running it. */
   'reads instead of runs',
   /** Records of the run contradict each other; the verdict is `unsound`. */
   'records do not fit',
@@ -21,7 +21,7 @@ export type FindingKind = (typeof findingKinds)[number];
 export const findingSentences: Readonly<Record<FindingKind, string>> = {
   'no changed line ran': 'No F→P test ran a changed line.',
   'reads instead of runs':
-    'The tests read the sources or the repository, or inspect code, versions or the process, instead of running the code.',
+    'The tests read the sources or the repository, or inspect code or the process, instead of running the code.',
   'records do not fit': 'The records of the run contradict each other.',
   'tests did not run': 'Tests were left out of a run.',
   'removes or disables tests': 'The candidate removes or disables tests that R has.',
