@@ -1,9 +1,9 @@
 """Tests of the outcome recorder: small projects, run for real, and what was recorded of them.
 
-    python3 test/tracer/outcomes.py [--python PATH] [--alone] [NAME...]
+    python3 test/tracer/outcomes.py [--python PATH] [NAME...]
 
 `--python` is the interpreter to run the projects with (this one when absent); pytest and
-pytest-xdist are used when it has them. `--alone` leaves the tracer out. The last line is
+pytest-xdist are used when it has them. The last line is
 `N passed, N failed, N skipped`.
 """
 
@@ -22,15 +22,6 @@ from outcome_projects import PYTEST, PYTEST_RESULTS, SYMPY, UNITTEST, UNITTEST_R
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TRACER = os.path.join(os.path.dirname(os.path.dirname(HERE)), "src", "engine", "tracer")
-
-ALONE = """
-    import json, os, sys
-    if os.environ.get("SWT_TRACE_CONFIG"):
-        sys.path.append(%r)
-        import swt_outcomes
-        with open(os.environ["SWT_TRACE_CONFIG"], "rb") as stream:
-            swt_outcomes.install(json.load(stream))
-"""
 
 
 class Skip(Exception):
@@ -82,29 +73,23 @@ class Run(object):
 class Project(object):
     """A folder with files, in which commands run with the recorder in place."""
 
-    def __init__(self, python, files, alone=False, counted=None):
+    def __init__(self, python, files, counted=None):
         self.python = python
         self.top = tempfile.mkdtemp(prefix="outcomes-")
         self.root = os.path.join(self.top, "tree")
         self.out = os.path.join(self.top, "out")
-        boot = TRACER
         for path, text in files.items():
             self.write(os.path.join(self.root, path), text)
-        if alone or not os.path.exists(os.path.join(TRACER, "sitecustomize.py")):
-            boot = os.path.join(self.top, "boot")
-            self.write(os.path.join(boot, "sitecustomize.py"), ALONE % TRACER)
         config = {"format": 1, "root": self.root, "files": counted or {}, "out": self.out,
                   "outcomes": True}
         # As engines have it: what the first process and its forks write carries a key.
-        self.key = None if boot != TRACER else os.path.join(self.top, "key")
-        if self.key:
-            config["key"] = self.key
+        self.key = config["key"] = os.path.join(self.top, "key")
         self.write(os.path.join(self.top, "config.json"), json.dumps(config))
         self.env = dict(os.environ)
         for name in ("PYTEST_PLUGINS", "PYTEST_ADDOPTS", "PYTHONWARNINGS"):
             self.env.pop(name, None)
         self.env.update(
-            PYTHONPATH=boot,
+            PYTHONPATH=TRACER,
             PYTHONHASHSEED="0",
             PYTHONDONTWRITEBYTECODE="1",
             SWT_TRACE_CONFIG=os.path.join(self.top, "config.json"),
@@ -121,9 +106,8 @@ class Project(object):
         shutil.rmtree(self.out, ignore_errors=True)
         os.makedirs(self.out)
         folder = os.path.join(self.root, options.get("folder", ""))
-        if self.key:
-            with open(self.key, "wb") as stream:
-                stream.write(harness.KEY)
+        with open(self.key, "wb") as stream:
+            stream.write(harness.KEY)
         process = subprocess.Popen(
             [self.python] + list(command),
             cwd=folder,
@@ -135,12 +119,11 @@ class Project(object):
         run = Run(self, process.returncode, output)
         problems = [record["text"] for record in run.of("problem")]
         same({"problems": problems}, {"problems": []}, run)
-        if self.key:
-            seals = harness.Seals(self.out)
-            seals.check_whole()
-            for kind in ("session", "outcome", "collected"):
-                same((kind, seals.of(kind, sealed=False)), (kind, []), run)
-            same(seals.of("foreign"), [], run)
+        seals = harness.Seals(self.out)
+        seals.check_whole()
+        for kind in ("session", "outcome", "collected"):
+            same((kind, seals.of(kind, sealed=False)), (kind, []), run)
+        same(seals.of("foreign"), [], run)
         left = [name for name in os.listdir(self.out) if name.endswith(".session")]
         if "killed" not in options:
             same(left, [], run)
@@ -678,8 +661,6 @@ def check_pytest_internal_error(make):
 def check_pytest_rewritten(make):
     """Lines of a module that pytest rewrites and executes itself are counted as well."""
     need(make, "pytest")
-    if make.alone:
-        raise Skip("nothing is counted without the tracer")
     files = {"test_r.py": "def f(n):\n    return n\n\ndef test_f():\n    assert f(1) and f(2)\n"}
     run = make(files, {"test_r.py": [2]}).run("-m", "pytest", "test_r.py")
     same([(r["test"], r["counts"]) for r in run.of("counts")],
@@ -951,7 +932,6 @@ def check_comparisons_xdist(make):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--alone", action="store_true", help="leave the tracer out")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     checks = [(name[6:], check) for name, check in sorted(globals().items())
@@ -960,11 +940,10 @@ def main():
     made = []
 
     def make(files, counted=None):
-        made.append(Project(options.python, files, options.alone, counted))
+        made.append(Project(options.python, files, counted))
         return made[-1]
 
     make.python = options.python
-    make.alone = options.alone or not os.path.exists(os.path.join(TRACER, "sitecustomize.py"))
     code = "import platform as p; print(p.python_implementation(), p.python_version())"
     print(subprocess.check_output([options.python, "-c", code]).decode().strip()
           + ", pytest %s" % version_of(options.python, "pytest"))

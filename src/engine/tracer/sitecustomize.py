@@ -76,7 +76,7 @@ def _boot():
         import swt_tracer as tracer
 
         tracer.start(config)
-        if config.get("outcomes") and os.path.exists(os.path.join(_HERE, "swt_outcomes.py")):
+        if config.get("outcomes"):
             import swt_outcomes
 
             swt_outcomes.install(config)

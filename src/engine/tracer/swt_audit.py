@@ -348,7 +348,7 @@ class _Watched(object):
         self.swt_report = lambda args: hook(event, args, 3)
 
     def __call__(self, *args, **kwargs):
-        self.swt_report(args)
+        self.swt_report(args or tuple(kwargs.values()))
         return self.__wrapped__(*args, **kwargs)
 
     def __getattr__(self, name):

@@ -17,6 +17,8 @@ import os
 import sys
 import time
 
+import swt_tracer as tracer
+
 _MESSAGE = 2000
 _DETAILS = 20000
 _FRAMES = 50
@@ -49,7 +51,6 @@ class _State(object):
         self.current_pid = None
         self.collecting = None  # the file that the runner imports
         self.outer = None  # (pid, answer) of the search for a session in a parent process
-        self.journal = None  # (pid, file descriptor) of the fallback journal
         self.problems = 0
         self.may_record = True  # False where the key of the run is in another process
 
@@ -81,7 +82,7 @@ def install(config):
 
 def _hook_starts(module):
     """Records the programs that the process with the key of the run starts: see swt_tracer."""
-    starting = getattr(getattr(_tracer(), "state", None), "starting", None)
+    starting = tracer.state.starting
     if starting is None:
         return
     original = module.fork_exec
@@ -114,8 +115,8 @@ def _hook_pytest(module):
 def _hook_rewrite(module):
     """pytest itself executes the modules it rewrites, so the tracer's import hook does not see
     them."""
-    if sys.version_info < (3, 12) and hasattr(_tracer(), "instrument"):
-        load("swt_rewrite").hook(module, _tracer().instrument)
+    if sys.version_info < (3, 12):
+        load("swt_rewrite").hook(module, tracer.instrument)
 
 
 def _hook_unittest(module):
@@ -215,15 +216,9 @@ def _trust(module, is_runner):
 
     None when there is no key.
     """
-    tracer = _tracer()
-    keyed = getattr(getattr(tracer, "state", None), "keyed", None)
-    if keyed:
+    if tracer.state.keyed:
         tracer.trust(module, is_runner)
-    return keyed
-
-
-def _tracer():
-    return sys.modules.get("swt_tracer")
+    return tracer.state.keyed
 
 
 # --- which session is ours -----------------------------------------------------------------
@@ -247,7 +242,7 @@ def outer_session():
     """
     pid = own_pid()
     if state.outer is None or state.outer[0] != pid:
-        state.outer = (pid, any(has_session(parent) for parent in _parents()))
+        state.outer = (pid, any(has_session(parent) for parent in tracer.parents()))
     return state.outer[1]
 
 
@@ -256,24 +251,10 @@ def has_session(pid):
     return os.path.exists(os.path.join(state.out, "%d.session" % pid))
 
 
-def _parents():
-    pid = os.getppid()
-    for _ in range(64):
-        if pid <= 1:
-            return
-        yield pid
-        try:
-            with open("/proc/%d/stat" % pid, "rb") as stream:
-                # The name in parentheses may contain anything, parentheses and spaces included.
-                pid = int(stream.read().rpartition(b")")[2].split()[1])
-        except (OSError, ValueError, IndexError):
-            return
-
-
 def begin_session(runner, version):
     """Makes this process record for `runner`; the caller has asked `may_record`."""
     _begin(runner)
-    write({"kind": "session", "runner": runner, "version": version})
+    tracer.write({"kind": "session", "runner": runner, "version": version})
 
 
 def begin_worker():
@@ -344,11 +325,7 @@ def switch(test):
     former = state.current
     state.current = test
     state.current_pid = own_pid()
-    tracer = _tracer()
-    if tracer is not None and hasattr(tracer, "switch"):
-        tracer.switch(test)
-    elif former != test:
-        write({"kind": "begin", "test": test})
+    tracer.switch(test)
     return former
 
 
@@ -356,9 +333,7 @@ def running():
     """The running test: the latest argument of `switch`, here or in a parent process."""
     found = state.current
     if found is None and state.current_pid != own_pid():
-        tracer = _tracer()
-        if tracer is not None and hasattr(tracer, "current"):
-            found = tracer.current()
+        found = tracer.current()
     return None if is_scope(found) else found
 
 
@@ -366,13 +341,13 @@ def collecting(path):
     """Records which file the runner imports from now on, or None when it has ended with it."""
     if state.collecting != path:
         state.collecting = path
-        write({"kind": "collecting", "path": path})
+        tracer.write({"kind": "collecting", "path": path})
 
 
 def collected(tests):
     """Records tests that the runner is about to run."""
     for start in range(0, len(tests), 500):
-        write({"kind": "collected", "tests": tests[start:start + 500]})
+        tracer.write({"kind": "collected", "tests": tests[start:start + 500]})
 
 
 def outcome(test, result, seconds, phase, exception=None, message=None, details=None, frames=(),
@@ -401,7 +376,7 @@ def outcome(test, result, seconds, phase, exception=None, message=None, details=
         record["attempt"] = attempt
     if printed >= _MUCH:
         record["printed"] = printed
-    write(record)
+    tracer.write(record)
 
 
 def clip(text, limit):
@@ -420,38 +395,9 @@ def problem(text, error=None):
     try:
         if error is not None:
             text = "%s: %s: %s" % (text, type(error).__name__, error)
-        write({"kind": "problem", "text": clip(text, _MESSAGE)})
+        tracer.write({"kind": "problem", "text": clip(text, _MESSAGE)})
     except Exception:
         pass
-
-
-def write(record):
-    """Appends one record to the journal of this process, in one write."""
-    tracer = _tracer()
-    if tracer is not None and hasattr(tracer, "write"):
-        tracer.write(record)
-        return
-    import json
-
-    pid = own_pid()
-    if state.journal is None or state.journal[0] != pid:
-        name = "%d-%s.jsonl" % (pid, "".join("%02x" % byte for byte in os.urandom(4)))
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        state.journal = (pid, os.open(os.path.join(state.out, name), flags, 0o644))
-        write(
-            {
-                "kind": "process",
-                "format": 1,
-                "pid": pid,
-                "ppid": os.getppid(),
-                "argv": list(getattr(sys, "argv", [])),
-                "python": "%d.%d.%d" % sys.version_info[:3],
-                "implementation": sys.implementation.name,
-                "slots": [],
-            }
-        )
-    line = json.dumps(record, ensure_ascii=True, separators=(",", ":")) + "\n"
-    os.write(state.journal[1], line.encode("ascii"))
 
 
 def quiet(function):

@@ -9,7 +9,7 @@ Each process writes `<pid>-<8 hex digits>.jsonl`, one record a line. If there ar
 also writes `<pid>-<8 hex digits>.counts`: one unsigned 64-bit little-endian total for each slot.
 This is a mapped file in which every execution is counted at once, so that no kind of crash loses
 any. A count is the number of line events that sys.settrace would give. swt_techniques has the three
-ways of counting.
+ways of counting, and swt_audit records what else code of tests does.
 
 With a `key` (see swt_seal), the process that takes it and its forks put a tab, the record's number
 and a seal after each record. So no record can be added, changed, left out or moved unnoticed. Only
@@ -619,6 +619,8 @@ def start(config):
     _own.update(_codes(vars(swt_audit)))
     _remember(vars(swt_audit))
     swt_audit.begin(sys.modules[__name__], os.environ.get("SWT_TRACE_CONFIG"))
+    # Nobody finds it there to replace a part of it.
+    del sys.modules["swt_audit"]
 
 
 def _take_key(config):
