@@ -193,8 +193,7 @@ def begin(tracer, config_path):
                 act("compile", frame, found)
 
     def on_attribute(args, frame):
-        if args[1] == "__code__" or args[1] in ("gi_code", "cr_code"):
-            on_code("code", getattr(args[0], args[1]), frame)
+        on_code("code", getattr(args[0], args[1]), frame)
 
     def on_code(what, code, frame):
         kind, path = kind_of(code.co_filename)
@@ -202,8 +201,11 @@ def begin(tracer, config_path):
             act(what, frame, path)
 
     def on_code_set(args, frame):
-        if args[1] == "__code__":
-            on_code("change", args[2], frame)
+        changed = args[0]
+        if kind_of(changed.__code__.co_filename)[0] == "ours":
+            name = "%s.%s" % (changed.__module__, changed.__name__)
+            tracer.write({"kind": "foreign", "what": "code", "where": name})
+        on_code("change", args[2], frame)
 
     def on_frame(args, frame):
         # The argument is the frame that is asked for. Before 3.11 it is always that of the caller,
@@ -288,10 +290,15 @@ def begin(tracer, config_path):
         for name in names.split():
             handlers[name] = simple(what, name)
     find = handlers.get
+    on_names = {on_attribute: ("__code__", "gi_code", "cr_code"), on_code_set: ("__code__",)}
+    names_of = on_names.get
 
     def hook(event, args, depth=1):
         handler = find(event)
         if handler is None:
+            return
+        names = names_of(handler)
+        if names is not None and args[1] not in names:
             return
         thread = get_ident()
         if thread in busy:

@@ -215,7 +215,9 @@ def trust(module, is_runner):
 def _remember(space):
     for name, value in list(space.items()):
         if name not in _VARIABLE and isinstance(value, _FIXED):
-            _intact.append((space, name, value, getattr(value, "__code__", None)))
+            # From 3.8 on, the audit hook sees who changes it.
+            code = None if hasattr(sys, "addaudithook") else getattr(value, "__code__", None)
+            _intact.append((space, name, value, code))
             if isinstance(value, type) and value.__module__ == space.get("__name__"):
                 _remember(vars(value))
 
@@ -223,7 +225,7 @@ def _remember(space):
 def _altered():
     """The name of a function, class or constant of the recorder that was replaced, or None."""
     for space, name, value, code in _intact:
-        if space.get(name) is not value or code is not getattr(value, "__code__", None):
+        if space.get(name) is not value or code and code is not value.__code__:
             return "%s.%s" % (space.get("__name__") or space.get("__module__"), name)
     return None
 
