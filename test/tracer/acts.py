@@ -16,6 +16,8 @@ _TRICKS = {
     "posix": (8, "open pkg/m.py", "import posix\nposix.close(posix.open('pkg/m.py', 0))"),
     "pathlib": (6, "open pkg/m.py", "import pathlib\npathlib.Path('pkg', 'm.py').read_text()"),
     "linecache": (6, "open pkg/m.py", "import linecache\nassert linecache.getline('pkg/m.py', 3)"),
+    "linecache once more": (6, "open pkg/m.py", "import linecache\n"
+                            "assert linecache.getline('pkg/m.py', 3)"),
     "tokenize": (6, "open pkg/m.py", "import tokenize\ntokenize.open('pkg/m.py').read()"),
     "fileinput": (6, "open pkg/m.py", "import fileinput\nlist(fileinput.input(files=['pkg/m.py']))"),
     "getsource": (6, "open pkg/m.py", "import inspect, pkg.m\ninspect.getsource(pkg.m.f)"),

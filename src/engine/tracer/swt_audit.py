@@ -311,6 +311,19 @@ def begin(tracer, config_path):
         finally:
             busy.discard(thread)
 
+    class Lines(dict):
+        """The cache of `linecache`, which reports the files that it has read before."""
+
+        def __getitem__(self, path):
+            hook("open", (path,), 2)
+            return dict.__getitem__(self, path)
+
+    def watch_lines():
+        module = sys.modules.get("linecache")
+        if type(getattr(module, "cache", None)) is dict:
+            module.cache = Lines(module.cache)
+
+    state.watch_lines = watch_lines
     if hasattr(sys, "addaudithook"):
         sys.addaudithook(hook)
         _watch(os, "stat", "os.stat", hook)

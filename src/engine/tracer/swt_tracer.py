@@ -72,6 +72,7 @@ class _State(object):
         self.checks = []  # functions that return the text of a problem, or None
         self.instrument = None
         self.starting = None  # wraps a function that starts programs, so that these are recorded
+        self.watch_lines = lambda: None  # reports who reads lines that `linecache` has
         self.starts = None  # gets the arguments and folder of each, where no audit hook does
         self.start_folder = None
 
@@ -435,20 +436,12 @@ def switch(test):
     if test == state.test:
         return
     flush()
-    _forget_sources()
+    state.watch_lines()
     _begin(test)
     for check in state.checks:
         text = check()
         if text:
             problem(text)
-
-
-def _forget_sources():
-    """Empties the cache of `linecache` of files of the tree, so that whoever reads one opens it."""
-    cache = getattr(sys.modules.get("linecache"), "cache", None)
-    for path in list(cache or ()):
-        if path.startswith(state.root):
-            cache.pop(path, None)
 
 
 def current():
