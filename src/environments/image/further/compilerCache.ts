@@ -113,6 +113,8 @@ async function putKept(
     return path === undefined ? [] : [{ path, content, time }];
   });
   const configuration = { path: `${place}/ccache.conf`, content: settings, time };
+  // An image with R of another instance has its cache, which may be of a later commit.
+  await container.run(['rm', '-rf', cacheFolder], 'empty the cache of the compiler');
   await container.put(await tarOf([...objects, configuration]));
   await container.put(await tarOf(generated, foreignUser), folder);
   const own = `${foreignUser}:${foreignUser}`;
