@@ -32,7 +32,7 @@ import { Cancelled, HumanError } from './domain/work';
 import { systemFault } from './files/systemFault';
 import { redactKeys, takeKeys } from './engine/keysInUse';
 import { forTerminal, withoutEscapes } from './domain/text';
-import { allKeyVariables } from './method/models/providers';
+import { allKeyVariables } from './method/models';
 import { bytesOf } from './patch/bytes';
 
 /** The commands in the order of the help text. */

@@ -1,6 +1,6 @@
 import { takeKeys } from './engine/keysInUse';
 import { LanguageServer } from './language/languageServer';
-import { allKeyVariables } from './method/models/providers';
+import { allKeyVariables } from './method/models';
 import { folderTree } from './repository/folderTree';
 
 // Take the keys out of the environment: the server needs none, and runs as long as the window.

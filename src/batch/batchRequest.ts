@@ -7,7 +7,7 @@ import type { RunStore } from '../evaluation/testRun';
 import type { AskedFormat } from '../patch/toUnified';
 import type { PythonParser } from '../python/parser';
 import type { Sources } from '../repository/source';
-import type { EngineLimits } from '../engine/guardedEngine';
+import type { EngineLimits } from '../engine/sandbox';
 import type { InstancesAndPredictions } from './partOfShard';
 
 /** How often, and after what delay, a batch retries what an infrastructure fault has ended. */

@@ -63,8 +63,8 @@ async function checkCommand(
   const candidate = textOf(await readInput(path, next, context));
   // Imported here, since few commands need what models may know.
   const { instanceOnR } = await import('./instanceOnR');
-  const { checkSubmission } = await import('../method/submission/submissionCheck');
-  const { submissionCheckText } = await import('../method/submission/submissionCheckText');
+  const { checkSubmission } = await import('../method/tools');
+  const { submissionCheckText } = await import('../method/tools');
   const reporter = terminalReporter(context);
   const opened = await instanceOnR(options, context, {
     signal,

@@ -9,7 +9,7 @@ import {
 import { HumanError, type Reporter } from '../domain/work';
 import type { Engine } from '../engine/engine';
 import { redactKeys } from '../engine/keysInUse';
-import { withEngine } from '../engine/openEngine';
+import { withEngine } from '../engine/engines';
 import type { BatchRequest, ShardOfRun } from '../batch/batchRequest';
 import { runBatch, type BatchOutcome } from '../batch/runBatch';
 import { sameness } from '../batch/entryKeys';

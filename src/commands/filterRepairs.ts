@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { jsonText, layOut, plural } from '../domain/text';
 import { loadPredictions } from '../dataset/predictions';
 import { HumanError } from '../domain/work';
-import { withEngine } from '../engine/openEngine';
+import { withEngine } from '../engine/engines';
 import type { AskedFormat } from '../patch/toUnified';
 import { createPythonParser } from '../python/parser';
 import { parseSources } from '../repository/source';

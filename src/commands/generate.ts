@@ -9,8 +9,8 @@ import { natural, whole } from './options/optionValues';
 import { modeOption } from './options/sharedOptions';
 import { withSurrogateOptions } from './options/surrogateOptions';
 import { writingCommand } from './options/writingCommand';
-import { limitProfiles } from '../method/agents/agent';
-import { refiningOption } from '../method/refining/refiningMethod';
+import { limitProfiles } from '../method/agents';
+import { refiningOption } from '../method/generating';
 import type { RegisterCommand } from './registerCommand';
 
 /** Registers the command `generate`. */

@@ -4,10 +4,9 @@ import { jsonText, plural } from '../domain/text';
 import type { Instance } from '../domain/instance';
 import type { Dataset } from '../dataset/dataset';
 import { HumanError } from '../domain/work';
-import type { EngineRequest } from '../engine/descriptor';
+import type { EngineRequest } from '../engine/sandbox';
 import type { Engine } from '../engine/engine';
-import { containerEngine, runsInContainers } from '../engine/engines';
-import { openEngine } from '../engine/openEngine';
+import { containerEngine, runsInContainers, openEngine } from '../engine/engines';
 import { EXIT, openDatasetOption, terminalReporter, type CommandContext } from './context';
 import { evaluateCommand } from './evaluate';
 import type { EvaluateOptions } from './evaluating/evaluationInput';
@@ -22,7 +21,7 @@ import {
 import { givenFixes } from './generating/givenFixes';
 import { GenerationProgress } from './generating/generationProgress';
 import { instancesOfShard } from '../batch/partOfShard';
-import { writeShardRecord } from '../method/sharding/shardRecord';
+import { writeShardRecord, type LiveParts, refiningMethod } from '../method/generating';
 import { GradingAlongside } from './generating/gradingAlongside';
 import { generationWidth } from './options/generationWidth';
 import { engineRequest } from './options/engineOptions';
@@ -34,13 +33,18 @@ import { sha256, sha256OfJson } from '../files/digest';
 import { removeAbandonedBeside, withLock } from '../repository/lock';
 import { keepingNodeSeconds, nodesOfPredictions } from '../results/nodeSeconds';
 import { generate, type GenerationEntry } from '../method/generation';
-import type { LiveParts } from '../method/instanceSteps';
 import { shownTitle, usesAnswer, type Method } from '../method/method';
 import { methodOf, methods } from '../method/methods';
-import { refiningMethod } from '../method/refining/refiningMethod';
-import { budgetOf, spentOn, told, type Budget } from '../method/models/budget';
-import { parseModelName } from '../method/models/openModel';
-import { addressVariables, reasoningEfforts, type Provider } from '../method/models/providers';
+import {
+  budgetOf,
+  spentOn,
+  told,
+  type Budget,
+  parseModelName,
+  addressVariables,
+  reasoningEfforts,
+  type Provider,
+} from '../method/models';
 import {
   predictionsFile,
   predictionsLock,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Instance } from '../domain/instance';
 import { HumanError, type Reporter, RetryingMemo } from '../domain/work';
-import { openEngine } from '../engine/openEngine';
+import { openEngine } from '../engine/engines';
 import { runStore } from '../evaluation/testRun';
 import { modelView, type ModelView, type ModelViewParts } from '../method/modelView';
 import { createPythonParser } from '../python/parser';

@@ -1,5 +1,5 @@
 import { jsonText, layOut } from '../domain/text';
-import { isKnownRepository, parseLog, testOutput } from '../engine/runners/parseLog';
+import { isKnownRepository, parseLog, testOutput } from '../engine/runners';
 import type { Mode } from '../evaluation/prepareCandidate';
 import { EXIT, type CommandContext } from './context';
 import { inputName, readInput } from './input';

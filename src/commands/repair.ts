@@ -1,5 +1,4 @@
-import { agentlessStages } from '../method/agentless/agentlessSettings';
-import { readGivenStages, type GivenStages } from '../method/agentless/givenStages';
+import { agentlessStages, readGivenStages, type GivenStages } from '../method/agentless';
 import { repairMethods } from '../method/methods';
 import type { GenerateOptions } from './generating/generationParts';
 import { readInput } from './input';

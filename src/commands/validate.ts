@@ -6,7 +6,7 @@ import { HumanError } from '../domain/work';
 import { soundnessOf, type Soundness, type Validation } from '../domain/soundness';
 import { keepingNodeSeconds } from '../results/nodeSeconds';
 import { environmentReport } from '../results/report';
-import { withEngine } from '../engine/openEngine';
+import { withEngine } from '../engine/engines';
 import { createPythonParser } from '../python/parser';
 import { parseSources } from '../repository/source';
 import { describeFlaky, few, oneLine } from '../validation/soundness';

@@ -3,7 +3,7 @@ import type { StackFrame, Outcome, Side } from '../domain/outcome';
 import { HumanError, type Reporter } from '../domain/work';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './process';
-import type { TestPlan } from './testPlan';
+import type { TestPlan } from './runners/testPlan';
 import type { Workspace } from './workspace';
 import type { ExecutionTrace } from './tracer/readTrace';
 

@@ -1,7 +1,9 @@
-import type { EngineDescriptor } from './descriptor';
 import { docker } from './docker/dockerDescriptor';
+import type { Engine } from './engine';
 import { kubernetes } from './kubernetes/kubernetesDescriptor';
 import { local } from './local/localDescriptor';
+import type { EngineDescriptor, EngineRequest } from './sandbox/descriptor';
+import { redacting } from './sandbox/redacting';
 import type { SettingGroup } from './settings';
 
 /** The engines, in the order in which they are offered; the first is the default. */
@@ -35,3 +37,29 @@ export const variablesOf = (
       return value === undefined ? [] : [[variable, value]];
     }),
   );
+
+/**
+ * Opens an engine by its name. The results of its runs contain no key in use.
+ *
+ * @throws HumanError when the engine is not available, Cancelled
+ */
+export async function openEngine(request: EngineRequest): Promise<Engine> {
+  const descriptor = engineNamed(request.name);
+  if (descriptor === undefined) throw new Error(`no engine is called ${request.name}`);
+  return redacting(await descriptor.open(request));
+}
+
+/**
+ * Opens an engine for some work, and removes all that is left of it when the work ends or fails.
+ */
+export async function withEngine<T>(
+  request: EngineRequest,
+  work: (engine: Engine) => Promise<T>,
+): Promise<T> {
+  const engine = await openEngine(request);
+  try {
+    return await work(engine);
+  } finally {
+    await engine.dispose();
+  }
+}

@@ -4,7 +4,7 @@ import type { ImageCommands } from './docker/build/buildContainer';
 import type { DockerConnection } from './docker/connection/connect';
 import type { DockerSettings } from './docker/dockerSettings';
 import type { EngineWork, MovedDay } from './engine';
-import type { ServiceName } from './services';
+import type { ServiceName } from './sandbox/services';
 
 /**
  * What engines have of `environments/`. An engine is opened with it, so that an engine knows

@@ -5,9 +5,9 @@ import { StringDecoder } from 'node:string_decoder';
 import { HumanError, messageOf } from '../domain/work';
 import { limits } from '../domain/verdict';
 import { startProgram } from '../files/startProgram';
-import { BoundedOutput, streamLimit } from './boundedOutput';
+import { BoundedOutput, streamLimit } from './programs/boundedOutput';
 import { attachProcess, type AttachedProcess } from './local/attachedProcess';
-import { pythonProgram } from './pythonProgram';
+import { pythonProgram } from './programs/pythonProgram';
 import { openAgentProtocol, type AgentProtocol, type FrameHeader } from './sandbox/agentProtocol';
 
 export interface ProcessRequest {

@@ -1,6 +1,6 @@
 import type { Instance } from '../domain/instance';
 import type { MovedDay } from '../engine/engine';
-import { services } from '../engine/services';
+import { services } from '../engine/sandbox';
 import { sha256OfJson } from '../files/digest';
 import { projectNeeds, type ProjectNeeds } from './plan/projectNeeds';
 import { projectVersion, recipeOf, type Recipe } from './recipes';

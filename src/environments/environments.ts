@@ -1,4 +1,4 @@
-import type { DevContainerImage } from '../engine/devContainer';
+import type { DevContainerImage } from '../engine/docker';
 import type { EngineWork } from '../engine/engine';
 import type { EnvironmentMaker, ImageRequest } from '../engine/environmentMaker';
 import { plainName, projectNeeds } from './plan/projectNeeds';
@@ -38,7 +38,7 @@ export async function devContainerImage(
   work: EngineWork,
 ): Promise<DevContainerImage> {
   const { settings, env = process.env } = request;
-  const { connect } = await import('../engine/docker/connection/connect');
+  const { connect } = await import('../engine/docker');
   const connection = await connect({ host: settings.host, env, signal: work.signal });
   try {
     const image = await environments.instanceImage({ ...request, env, connection }, work);

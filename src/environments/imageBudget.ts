@@ -1,13 +1,16 @@
 import type { ImageInfo } from 'dockerode';
 import type { EngineWork } from '../engine/engine';
 import { throwIfAborted } from '../domain/work';
-import { engineProblem, type DockerConnection } from '../engine/docker/connection/connect';
-import { environmentRepository } from './image/imageNames';
+import {
+  engineProblem,
+  type DockerConnection,
+  labels,
+  madeHere,
+  refusedStatus,
+} from '../engine/docker';
+import { environmentRepository, instanceRepository } from './image/imageNames';
 import { downloadsUse, removeDownloads } from './packages/downloads';
 import { forget, imageRecords, type ImageRecord } from './image/imageRecords';
-import { instanceRepository } from './image/imageNames';
-import { labels, madeHere } from '../engine/docker/labels';
-import { refusedStatus } from '../engine/docker/connection/engineProblem';
 
 type Reached = Pick<DockerConnection, 'docker' | 'address'>;
 

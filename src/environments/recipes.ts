@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isRunner } from '../engine/runners/runners';
+import { isRunner } from '../engine/runners';
 import table from './recipes.json';
-import { programNames, serviceNames } from '../engine/services';
+import { programNames, serviceNames } from '../engine/sandbox';
 import { isInVersionRange, type Instance } from '../domain/instance';
 
 const words = z.array(z.string().min(1));

@@ -3,7 +3,7 @@ import { harnessUnapplied } from '../domain/harness';
 import { sideName, sides, type TestTransition } from '../domain/outcome';
 import { functionOf } from '../domain/testId';
 import { gradeStrict, ungraded, type StrictEvidence, type Verdict } from '../domain/verdict';
-import type { TestPlan } from '../engine/testPlan';
+import type { TestPlan } from '../engine/runners';
 import { treeEntries } from '../repository/treeFiles';
 import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './runs/affected';

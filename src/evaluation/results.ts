@@ -9,9 +9,9 @@ import {
   sideName,
   type Side,
 } from '../domain/outcome';
-import { outputLimit } from '../engine/boundedOutput';
+import { outputLimit } from '../engine/programs';
 import type { RunRecord } from '../engine/engine';
-import { parseLog } from '../engine/runners/parseLog';
+import { parseLog } from '../engine/runners';
 import type { FileLine } from './coverage/candidateLines';
 
 /**

@@ -21,9 +21,8 @@ import {
   type RunRecord,
 } from '../engine/engine';
 import { containerEngine } from '../engine/engines';
-import { planScriptOfRepository, planTests, type TestFile } from '../engine/planTests';
-import type { TestPlan } from '../engine/testPlan';
-import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
+import { planScriptOfRepository, planTests, type TestFile, type TestPlan } from '../engine/runners';
+import { emptyTrace, type ExecutionTrace } from '../engine/records';
 import type { Workspace } from '../engine/workspace';
 import { recipeOf, versionTag } from '../environments/recipes';
 import { applyPatch } from '../patch/applyPatch';

@@ -1,6 +1,6 @@
 import { sides, type Side } from '../domain/outcome';
 import type { RunRecord, RunRequest } from '../engine/engine';
-import type { TestPlan } from '../engine/testPlan';
+import type { TestPlan } from '../engine/runners';
 import { sha256, sha256OfJson } from '../files/digest';
 import { writeWholeFile } from '../files/wholeFile';
 import { runsFolder } from '../repository/storage';

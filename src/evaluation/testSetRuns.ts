@@ -13,7 +13,7 @@ import { plural } from '../domain/text';
 import { isLimit, gradeStrict, type StrictEvidence } from '../domain/verdict';
 import { type EngineWork, type RunRecord } from '../engine/engine';
 import { runsInContainers } from '../engine/engines';
-import { script } from '../engine/runners/script';
+import { script } from '../engine/runners';
 import { parseUnified } from '../patch/parseUnified';
 import type { SideCounts } from './findings/noChangedLineRan';
 import { contradictionsOf, contradictionsOfBoth } from './findings/recordsThatDoNotFit';

@@ -8,7 +8,7 @@ import {
   type GenerationRequest,
   type InstanceOfRun,
   type Queues,
-} from './instanceSteps';
+} from './estimate/instanceSteps';
 import { predictionOf, usesAnswer, type MethodResult } from './method';
 import { BudgetSpent, spentOn, type Price } from './models/budget';
 import { ModelFailure, ModelUnusable } from './models/chatModel';

@@ -1,16 +1,15 @@
 import { markedAsOracle } from '../domain/answerSeen';
-import type { Draw } from '../domain/ranking';
+import type { Draw, ReproductionAnswer } from '../domain/ranking';
 import type { AcpAgent } from './acp/acpRun';
 import type { AgentLimits, LimitProfile } from './agents/agent';
 import { seesAnswer, type GivenSetting } from './given/setting';
 import type { Provider } from './models/providers';
-import type { Exchange } from './prompts';
+import type { Exchange } from './prompt/prompts';
 import { refineCandidate } from './refining/refineCandidate';
-import type { Steps } from './steps';
+import type { Steps } from './steps/steps';
 import { askForTests } from './steps/filledPrompts';
 import { readTests } from './steps/readPatch';
 import type { AnswerStep, PatchStep, RunStep, StepOf } from './trace';
-import type { ReproductionAnswer } from '../domain/ranking';
 
 /** The place of a code patch among those of one instance, and why it has it. */
 export interface RepairRanking {

@@ -2,7 +2,7 @@ import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/work';
 import { posix } from 'node:path';
 import type { Engine, EngineWork, WorkspaceWork } from '../engine/engine';
-import { quotedForShell } from '../engine/quotedForShell';
+import { quotedForShell } from '../engine/programs';
 import { readCodePatch } from '../evaluation/prepareCandidate';
 import type { RunStore } from '../evaluation/testRun';
 import { openSession, type InstanceSession } from '../evaluation/session';
@@ -10,7 +10,7 @@ import { isTestPath } from '../patch/testFiles';
 import type { PythonParser } from '../python/parser';
 import { folderTree } from '../repository/folderTree';
 import { plainApply, type Trees } from '../repository/trees';
-import { aliasOf } from './alias';
+import { aliasOf } from './view/alias';
 import {
   readOnR,
   runOnR,
@@ -19,9 +19,9 @@ import {
   type RunOnR,
   type RunOnROptions,
   type ScriptRun,
-} from './runOnR';
+} from './view/runOnR';
 import { TestsCannotRun } from './testsOfModels';
-import { treeOfR, type TreeOfR } from './treeOfR';
+import { treeOfR, type TreeOfR } from './view/treeOfR';
 import { FilesOnR } from './agents/filesOnR';
 import { WorkspaceOnR } from './agents/workspaceOnR';
 

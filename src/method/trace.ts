@@ -4,7 +4,7 @@ import { sha256OfJson } from '../files/digest';
 import { HumanError, messageOf } from '../domain/work';
 import { openLineJournal, wholeLines, type LineJournal } from '../files/lineJournal';
 import { redactKeys } from '../engine/keysInUse';
-import { stepSchema, type Step } from './traceSteps';
+import { stepSchema, type Step } from './traces/traceSteps';
 import { makeFolder } from '../files/wholeFile';
 
 /**

@@ -1,10 +1,9 @@
 import type { LineCounts } from '../domain/changeCoverage';
 import { standing, pairResults } from '../domain/outcome';
 import { fileOf, functionOf, isScope } from '../domain/testId';
-import { HumanError } from '../domain/work';
+import { HumanError, workerPool } from '../domain/work';
 import type { RunRecord } from '../engine/engine';
-import { script } from '../engine/runners/script';
-import { workerPool } from '../engine/workerPool';
+import { script } from '../engine/runners';
 import type { CandidateResult } from '../evaluation/candidateResult';
 import { stackPatches } from '../evaluation/prepareCandidate';
 import {

@@ -1,5 +1,5 @@
 import type { Instance, Prediction } from '../domain/instance';
-import { throwIfAborted } from '../domain/work';
+import { throwIfAborted, workerPool } from '../domain/work';
 import type { NotEvaluatedReason } from '../domain/verdict';
 import { sampleName } from '../study/entry';
 import type { BatchRequest } from '../batch/batchRequest';
@@ -7,8 +7,7 @@ import { faultTolerantSession, type OpenSandboxes } from '../batch/faultTolerant
 import { planBatch, type PlanCounts, type PlannedWork } from '../batch/plan';
 import type { BatchProgress } from '../batch/runBatch';
 import { throughput } from '../batch/throughput';
-import { workerPool } from '../engine/workerPool';
-import { guardedEngine } from '../engine/guardedEngine';
+import { guardedEngine } from '../engine/sandbox';
 import type { InstanceSession } from '../evaluation/session';
 
 /** Code patches, and the means to work on them; the rest is as for batches. */

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { parseForeignJson } from '../files/json';
 import { Cancelled, HumanError, messageOf, systemCode, throwIfAborted } from '../domain/work';
 import { plainLines, readPlainText, type PlainFileOptions } from '../files/plainFile';
-import { stepSchema } from '../method/traceSteps';
+import { stepSchema } from '../method/generating';
 import { isAiderChat, readAiderChat } from './formats/aiderChat';
 import { miniSchema, readMini } from './formats/miniSweAgent';
 import {

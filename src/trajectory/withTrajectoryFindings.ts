@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HumanError, type Reporter } from '../domain/work';
 import type { Prediction } from '../domain/instance';
-import type { Redact } from '../engine/redact';
+import type { Redact } from '../engine/keysInUse';
 import { plainLines } from '../files/plainFile';
 import { readTrajectories } from './readTrajectories';
 import type { Trajectory } from './trajectory';

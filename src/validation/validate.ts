@@ -19,7 +19,7 @@ import {
 } from '../domain/soundness';
 import { isLimit, type StrictEvidence } from '../domain/verdict';
 import type { Engine, Environment } from '../engine/engine';
-import { unittest } from '../engine/runners/unittest';
+import { unittest } from '../engine/runners';
 import type { PythonParser } from '../python/parser';
 import { GitError } from '../repository/git';
 import { GoldenPatchUnfit, prepareTrees, remarkOn } from '../repository/trees';

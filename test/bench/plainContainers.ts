@@ -7,7 +7,7 @@ import type { Side } from '../../src/domain/outcome';
 import { tarOf } from '../../src/engine/sandbox/archive';
 import type { InstanceImage } from '../../src/engine/environmentMaker';
 import { labels } from '../../src/engine/docker/labels';
-import type { TestPlan } from '../../src/engine/testPlan';
+import type { TestPlan } from '../../src/engine/runners/testPlan';
 import { patchedFiles, readTreeFile, treeEntries } from '../../src/repository/treeFiles';
 import type { Trees } from '../../src/repository/trees';
 

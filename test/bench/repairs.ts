@@ -15,7 +15,7 @@ import { runStore } from '../../src/evaluation/testRun';
 import { runRepairs } from '../../src/method/agentless/testing/repairRuns';
 import { modelView } from '../../src/method/modelView';
 import { budgetOf } from '../../src/method/models/budget';
-import { Steps } from '../../src/method/steps';
+import { Steps } from '../../src/method/steps/steps';
 import { memoryTrace } from '../../src/method/trace';
 import { makeUnified } from '../../src/patch/makeUnified';
 import { createPythonParser } from '../../src/python/parser';

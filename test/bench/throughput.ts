@@ -10,7 +10,7 @@ import { openDataset } from '../../src/dataset/dataset';
 import { silent } from '../../src/domain/work';
 import { connect } from '../../src/engine/docker/connection/connect';
 import { dockerSettings } from '../../src/engine/docker/dockerSettings';
-import { openEngine } from '../../src/engine/openEngine';
+import { openEngine } from '../../src/engine/engines';
 import { runBatch } from '../../src/batch/runBatch';
 import { workersFor } from '../../src/batch/workersFor';
 import { goldenSetOf } from '../../src/evaluation/goldenTests';

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { formsOf } from '../../src/engine/redact';
+import { formsOf } from '../../src/engine/keysInUse';
 import { cli, root, sample, scratch, start } from './cli';
 import { fakeModels } from './fakeModels';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tokenCounter } from '../../src/method/tokens';
+import { tokenCounter } from '../../src/method/prompt/tokens';
 import { cli, sample, scratch, type Answer } from './cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
 import { lostCentPatch } from './lostCent';

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silent } from '../../src/domain/work';
 import type { Prediction } from '../../src/domain/instance';
-import { openEngine } from '../../src/engine/openEngine';
+import { openEngine } from '../../src/engine/engines';
 import { runBatch, type BatchHandle, type BatchOutcome } from '../../src/batch/runBatch';
 import type { BatchRequest } from '../../src/batch/batchRequest';
 import { readJournal } from '../../src/results/journal';

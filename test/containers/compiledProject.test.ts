@@ -7,7 +7,7 @@ import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import type { Engine } from '../../src/engine/engine';
-import { openEngine } from '../../src/engine/openEngine';
+import { openEngine } from '../../src/engine/engines';
 import { prepareTrees } from '../../src/repository/trees';
 import { runCode } from '../contract/run';
 import {

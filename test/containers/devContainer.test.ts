@@ -10,7 +10,7 @@ import { openDataset } from '../../src/dataset/dataset';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import type { Environment } from '../../src/engine/engine';
-import { withEngine } from '../../src/engine/openEngine';
+import { withEngine } from '../../src/engine/engines';
 import { prepareTrees } from '../../src/repository/trees';
 import { cli, root, sample } from '../commandLine/cli';
 import { baseImage, needDocker, plainDocker, removeImagesOf, testSettings } from './dockerForTests';

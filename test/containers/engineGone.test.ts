@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { sides } from '../../src/domain/outcome';
 import { HumanError, silent } from '../../src/domain/work';
 import type { Engine } from '../../src/engine/engine';
-import { openEngine } from '../../src/engine/openEngine';
+import { openEngine } from '../../src/engine/engines';
 import { runStore } from '../../src/evaluation/testRun';
 import { openSession, type InstanceSession } from '../../src/evaluation/session';
 import { runCode } from '../contract/run';

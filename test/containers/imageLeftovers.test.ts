@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { silent } from '../../src/domain/work';
 import type { Instance } from '../../src/domain/instance';
 import type { Engine, Sandbox, Sandboxes } from '../../src/engine/engine';
-import { openEngine } from '../../src/engine/openEngine';
+import { openEngine } from '../../src/engine/engines';
 import { environments } from '../../src/environments/environments';
 import type { Trees } from '../../src/repository/trees';
 import { plain, useExample, write, type Example } from '../processes/exampleRepository';

@@ -10,7 +10,7 @@ import { Cancelled, HumanError } from '../../src/domain/work';
 import { imageUse, removeImages } from '../../src/environments/imageBudget';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import type { InstanceImage } from '../../src/engine/environmentMaker';
-import { prebuiltName } from '../../src/engine/containerImage';
+import { prebuiltName } from '../../src/engine/docker/containerImage';
 import { prepareTrees, type Trees } from '../../src/repository/trees';
 import {
   baseImage,

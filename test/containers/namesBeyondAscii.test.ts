@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
-import { openEngine } from '../../src/engine/openEngine';
+import { openEngine } from '../../src/engine/engines';
 import { prepareTrees } from '../../src/repository/trees';
 import { runCode } from '../contract/run';
 import { baseImage, needDocker, removeImagesOf, testSettings } from './dockerForTests';

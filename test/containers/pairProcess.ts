@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
-import { openEngine } from '../../src/engine/openEngine';
+import { openEngine } from '../../src/engine/engines';
 import type { Trees } from '../../src/repository/trees';
 import { runCode } from '../contract/run';
 import { testSettings } from './dockerForTests';

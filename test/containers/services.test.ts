@@ -7,7 +7,7 @@ import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import type { Engine, Pair, RunRecord, Sandbox } from '../../src/engine/engine';
-import { openEngine } from '../../src/engine/openEngine';
+import { openEngine } from '../../src/engine/engines';
 import { prepareTrees } from '../../src/repository/trees';
 import { planOf } from '../contract/run';
 import { needDocker, removeImagesOf, testSettings } from './dockerForTests';

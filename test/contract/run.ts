@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { RunRecord, RunRequest, Sandbox } from '../../src/engine/engine';
-import type { TestPlan } from '../../src/engine/testPlan';
+import type { TestPlan } from '../../src/engine/runners/testPlan';
 
 /** Arguments of the interpreter as a plan. */
 export const planOf = (...args: string[]): TestPlan => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sides } from '../../src/domain/outcome';
 import type { RunRecord } from '../../src/engine/engine';
-import { outputLimit } from '../../src/engine/boundedOutput';
+import { outputLimit } from '../../src/engine/programs/boundedOutput';
 import { ask, planOf, processesWith, runCode } from './run';
 import { counted, onEachEngine, usePair } from './subjects';
 

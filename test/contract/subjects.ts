@@ -4,9 +4,8 @@ import { join, resolve } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import type { Engine, Pair, TestPlace } from '../../src/engine/engine';
-import { engineNames, runsInContainers } from '../../src/engine/engines';
+import { engineNames, runsInContainers, openEngine } from '../../src/engine/engines';
 import type { DockerSettings } from '../../src/engine/docker/dockerSettings';
-import { openEngine } from '../../src/engine/openEngine';
 import type { Trees } from '../../src/repository/trees';
 import {
   containersOf,

@@ -7,7 +7,7 @@ import type { ProgramContext } from '../../src/commands/registerCommand';
 import { registerEvaluate } from '../../src/commands/evaluate';
 import { inTermsOfSettings } from '../../src/editor/shell/inTermsOfSettings';
 import { mcpArguments } from '../../src/editor/tools/mcpArguments';
-import type { EngineDescriptor, EngineRequest } from '../../src/engine/descriptor';
+import type { EngineDescriptor, EngineRequest } from '../../src/engine/sandbox/descriptor';
 import { engines, runsInContainers, variablesOf } from '../../src/engine/engines';
 import { SettingGroup } from '../../src/engine/settings';
 import { mayRunTestsOfModels } from '../../src/method/testsOfModels';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { silent } from '../../src/domain/work';
 import { localEngine } from '../../src/engine/local/localEngine';
-import { openEngine } from '../../src/engine/openEngine';
+import { openEngine } from '../../src/engine/engines';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
 import type { CandidateResult } from '../../src/evaluation/candidateResult';
 import { runStore } from '../../src/evaluation/testRun';

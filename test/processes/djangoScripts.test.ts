@@ -8,7 +8,7 @@ import { localEngine } from '../../src/engine/local/localEngine';
 import { runStore } from '../../src/evaluation/testRun';
 import { openSession, type InstanceSession } from '../../src/evaluation/session';
 import { scriptAsTest } from '../../src/method/agentless/testing/scriptAsTest';
-import { runScriptOnR } from '../../src/method/runOnR';
+import { runScriptOnR } from '../../src/method/view/runOnR';
 import { makeUnified } from '../../src/patch/makeUnified';
 import { prepareTrees } from '../../src/repository/trees';
 import { environment, sourceRelease } from '../environments';

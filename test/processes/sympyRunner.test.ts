@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { recipeOf } from '../../src/environments/recipes';
-import { planTests } from '../../src/engine/planTests';
+import { planTests } from '../../src/engine/runners/planTests';
 import { environment, sourceRelease } from '../environments';
 
 const run = promisify(execFile);

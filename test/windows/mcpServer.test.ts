@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { mcpServer } from '../../src/editor/tools/mcpServer';
-import { aliasOf } from '../../src/method/alias';
+import { aliasOf } from '../../src/method/view/alias';
 import { readMarker } from '../../src/repository/workspace';
 import { answers } from './calledTools';
 import { folder } from './customDiffWorkspace';

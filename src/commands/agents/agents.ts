@@ -2,15 +2,21 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { HumanError } from '../../domain/work';
 import { layOut, jsonText, withoutControl } from '../../domain/text';
-import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
-import { pullImage } from '../../engine/docker/images/pull/pullImage';
-import { tryProgram } from '../../engine/docker/sandbox/tryProgram';
-import { dockerSettings } from '../../engine/docker/dockerSettings';
-import { acpPrefix } from '../../method/acp/acpMethod';
-import { acpPresets, type AcpPreset } from '../../method/acp/acpPresets';
-import { textsAt } from '../../method/acp/agentEnvironment';
-import { agentPrograms } from '../../method/acp/install/agentPrograms';
-import { installAgent } from '../../method/acp/install/installAgent';
+import {
+  connect,
+  type DockerConnection,
+  pullImage,
+  tryProgram,
+  dockerSettings,
+} from '../../engine/docker';
+import {
+  acpPrefix,
+  acpPresets,
+  type AcpPreset,
+  textsAt,
+  agentPrograms,
+  installAgent,
+} from '../../method/agents';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
 import { dockerHostOption, valuesOf } from '../options/engineOptions';
 import { jsonOption } from '../options/sharedOptions';

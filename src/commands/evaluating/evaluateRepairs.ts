@@ -1,7 +1,7 @@
 import { layOut, plural, jsonText, withoutControl } from '../../domain/text';
 import { HumanError } from '../../domain/work';
 import { repairName } from '../../study/resolution';
-import { withEngine } from '../../engine/openEngine';
+import { withEngine } from '../../engine/engines';
 import { workersFor } from '../../batch/workersFor';
 import { runStore } from '../../evaluation/testRun';
 import { judgeRepairs } from '../../repair/judgeRepairs';

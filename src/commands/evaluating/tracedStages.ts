@@ -1,18 +1,18 @@
 import type { KeptCode, LocalisationStep, TracedStages } from '../../domain/instance';
 import { plainLines } from '../../files/plainFile';
-import { agentlessNumbers } from '../../method/agentless/agentlessSettings';
-import { mergedIntervals } from '../../method/agentless/localisation/codeIntervals';
-import { combinedFilesSchema } from '../../method/agentless/localisation/combinedFiles';
 import {
+  agentlessNumbers,
+  mergedIntervals,
+  combinedFilesSchema,
   editLocationsSchema,
   locationsSchema,
   setsToRepair,
   type EditLocations,
-} from '../../method/agentless/localisation/editLocations';
-import { embeddingRetrievalSchema } from '../../method/agentless/localisation/embeddingRetrieval';
-import { suspiciousFilesSchema } from '../../method/agentless/localisation/suspiciousFiles';
-import { repairSchema } from '../../method/agentless/sampledRepairs';
-import { stepSchema } from '../../method/traceSteps';
+  embeddingRetrievalSchema,
+  suspiciousFilesSchema,
+  repairSchema,
+} from '../../method/agentless';
+import { stepSchema } from '../../method/generating';
 
 /** What a trace of Agentless has of an instance. */
 export interface InstanceInTrace {

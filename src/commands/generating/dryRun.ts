@@ -1,8 +1,7 @@
 import { jsonText } from '../../domain/text';
 import type { Method } from '../../method/method';
-import { estimateRun } from '../../method/estimate/estimate';
-import { budgetOf } from '../../method/models/budget';
-import type { ChatModel } from '../../method/models/chatModel';
+import { estimateRun } from '../../method/generating';
+import { budgetOf, type ChatModel } from '../../method/models';
 import { openTrace } from '../../method/trace';
 import { EXIT, terminalReporter } from '../context';
 import { generationWidth } from '../options/generationWidth';

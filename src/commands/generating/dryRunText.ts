@@ -1,7 +1,6 @@
 import { layOut, plural } from '../../domain/text';
-import type { InstanceEstimate } from '../../method/estimate/estimate';
-import type { CountedRequest } from '../../method/estimate/walk';
-import { dollarsOf, type Price } from '../../method/models/budget';
+import type { InstanceEstimate, CountedRequest } from '../../method/generating';
+import { dollarsOf, type Price } from '../../method/models';
 
 /** What the requests of a run, or of one of its stages, are and cost. */
 interface EstimatedCost {

@@ -3,12 +3,17 @@ import { join } from 'node:path';
 import type { Instance } from '../../domain/instance';
 import type { Engine } from '../../engine/engine';
 import { runStore } from '../../evaluation/testRun';
-import type { LimitProfile } from '../../method/agents/agent';
-import type { GenerationRequest, LiveParts } from '../../method/instanceSteps';
+import type { LimitProfile } from '../../method/agents';
+import type { GenerationRequest, LiveParts } from '../../method/generating';
 import type { Method } from '../../method/method';
-import type { Price } from '../../method/models/budget';
-import { embeddingBeside, type EmbeddingUse } from '../../method/models/embeddingUse';
-import { openEmbeddingModel, openModel, openUpstream } from '../../method/models/openModel';
+import {
+  type Price,
+  embeddingBeside,
+  type EmbeddingUse,
+  openEmbeddingModel,
+  openModel,
+  openUpstream,
+} from '../../method/models';
 import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
 import { createPythonParser } from '../../python/parser';
 import { sourceOf, parseSources } from '../../repository/source';

@@ -1,8 +1,8 @@
 import { throughput } from '../../batch/throughput';
 import type { Reporter } from '../../domain/work';
 import type { GenerationEntry } from '../../method/generation';
-import type { GenerationHooks } from '../../method/instanceSteps';
-import type { Budget, Spent } from '../../method/models/budget';
+import type { GenerationHooks } from '../../method/generating';
+import type { Budget, Spent } from '../../method/models';
 import type { CommandContext } from '../context';
 import {
   generationLogLine,

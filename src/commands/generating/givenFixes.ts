@@ -2,8 +2,7 @@ import { HumanError } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import type { Dataset } from '../../dataset/dataset';
 import { isMadeUp, loadPredictions } from '../../dataset/predictions';
-import type { GenerationRequest } from '../../method/instanceSteps';
-import { surrogateFixes } from '../../method/surrogate/surrogate';
+import { type GenerationRequest, surrogateFixes } from '../../method/generating';
 
 /**
  * The surrogate fixes of files, as the output of the stage that would ask for them.

@@ -1,6 +1,6 @@
 import type { Instance } from '../../domain/instance';
 import { messageOf, type Reporter } from '../../domain/work';
-import { candidateInMemory, type CandidateSlot } from '../../method/tools/tool';
+import { candidateInMemory, type CandidateSlot } from '../../method/tools';
 import { predictionsFile, predictionsLock } from '../../method/predictionsFile';
 import { withLock } from '../../repository/lock';
 

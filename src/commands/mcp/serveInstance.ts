@@ -1,10 +1,8 @@
 import type { Reporter } from '../../domain/work';
 import { EXIT, type CommandContext } from '../context';
 import { instanceOnR, type InstanceOnROptions } from '../instanceOnR';
-import { LineTransport } from '../../method/mcp/lineTransport';
-import { serveMcp } from '../../method/mcp/serveMcp';
+import { LineTransport, serveMcp, candidateInMemory } from '../../method/tools';
 import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
-import { candidateInMemory } from '../../method/tools/tool';
 import { keptCandidate } from './keptCandidate';
 
 export interface McpOptions extends InstanceOnROptions {

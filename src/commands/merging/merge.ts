@@ -1,6 +1,6 @@
 import { jsonText, plural } from '../../domain/text';
 import { HumanError } from '../../domain/work';
-import { mergePredictions, type MergedPredictions } from '../../method/sharding/mergePredictions';
+import { mergePredictions, type MergedPredictions } from '../../method/generating';
 import { judgedRuns } from '../../repair/judgedRun';
 import { mergeShards, type MergedRun, testRuns } from '../../results/mergeShards';
 import { EXIT, type CommandContext } from '../context';

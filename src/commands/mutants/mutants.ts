@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { jsonText } from '../../domain/text';
 import { loadPredictions } from '../../dataset/predictions';
 import type { Instance } from '../../domain/instance';
-import { withEngine } from '../../engine/openEngine';
+import { withEngine } from '../../engine/engines';
 import { runStore } from '../../evaluation/testRun';
 import { runBatch } from '../../batch/runBatch';
 import { sameness } from '../../batch/entryKeys';

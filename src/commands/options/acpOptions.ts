@@ -8,11 +8,13 @@ import {
   acpPrefix,
   isAcp,
   defaultAcpSeconds,
-} from '../../method/acp/acpMethod';
-import { acpPresets, type AcpDefinition } from '../../method/acp/acpPresets';
-import { placeholders, variableName } from '../../method/acp/agentEnvironment';
+  acpPresets,
+  type AcpDefinition,
+  placeholders,
+  variableName,
+} from '../../method/agents';
 import type { Method } from '../../method/method';
-import { parseModelName } from '../../method/models/openModel';
+import { parseModelName } from '../../method/models';
 import { positive } from './optionValues';
 
 /** The options of `generate` for agents of the Agent Client Protocol. */

@@ -9,7 +9,7 @@ import {
   type AgentlessNumber,
   type AgentlessSettings,
   type AgentlessStage,
-} from '../../method/agentless/agentlessSettings';
+} from '../../method/agentless';
 import { list, natural, positive, temperature, whole } from './optionValues';
 
 /** The options of `repair` for the stages of Agentless, and for embeddings. */

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { HumanError } from '../../domain/work';
-import type { EngineRequest } from '../../engine/descriptor';
-import { dockerSettings } from '../../engine/docker/dockerSettings';
+import type { EngineRequest } from '../../engine/sandbox';
+import { dockerSettings } from '../../engine/docker';
 import { engineNamed, engineNames, settingGroups } from '../../engine/engines';
 import {
   asArgument,

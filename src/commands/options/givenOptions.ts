@@ -1,14 +1,14 @@
 import { Option, type Command } from 'commander';
 import { HumanError } from '../../domain/work';
-import { givenMethod } from '../../method/given/givenMethod';
 import {
+  givenMethod,
   givenParts,
   givenSetting,
   givenSources,
   type GivenSource,
-} from '../../method/given/setting';
+  zeroShotPlus,
+} from '../../method/generating';
 import type { Method } from '../../method/method';
-import { zeroShotPlus } from '../../method/zeroShot';
 import { list } from './optionValues';
 
 /** The options of `generate` for the settings of Table 5 of the paper. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { HumanError } from '../../domain/work';
 import type { Method } from '../../method/method';
-import { surrogate, defaultSurrogate } from '../../method/surrogate/surrogate';
+import { surrogate, defaultSurrogate } from '../../method/generating';
 import { list, natural } from './optionValues';
 
 /** The options of `generate` for the method `surrogate`. */

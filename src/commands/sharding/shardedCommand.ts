@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { Command } from 'commander';
 import { HumanError } from '../../domain/work';
-import { dockerSettings } from '../../engine/docker/dockerSettings';
-import { wordForShell } from '../../engine/quotedForShell';
+import { dockerSettings } from '../../engine/docker';
+import { wordForShell } from '../../engine/programs';
 import { registerEvaluate } from '../evaluate';
 import { registerGenerate } from '../generate';
 import { engineRequest, type EngineOptions } from '../options/engineOptions';

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { HumanError } from '../../domain/work';
-import { wordForShell } from '../../engine/quotedForShell';
+import { wordForShell } from '../../engine/programs';
 import { EXIT } from '../context';
 import { whole } from '../options/optionValues';
 import type { ProgramContext, RegisterCommand } from '../registerCommand';

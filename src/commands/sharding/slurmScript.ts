@@ -1,5 +1,5 @@
 import { containerEngine } from '../../engine/engines';
-import { wordForShell } from '../../engine/quotedForShell';
+import { wordForShell } from '../../engine/programs';
 import { mergeText, shardLines, type ShardedCommand } from './shardedCommand';
 
 /** What the jobs of an array of Slurm are made of. */

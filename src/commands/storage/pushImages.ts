@@ -1,11 +1,8 @@
 import { Option } from 'commander';
 import { HumanError } from '../../domain/work';
 import { plural } from '../../domain/text';
-import { connect } from '../../engine/docker/connection/connect';
+import { connect, pushImage, dockerSettings, prebuiltName } from '../../engine/docker';
 import { imageUse, type ImageUse } from '../../environments/imageBudget';
-import { pushImage } from '../../engine/docker/images/pushImage';
-import { dockerSettings } from '../../engine/docker/dockerSettings';
-import { prebuiltName } from '../../engine/containerImage';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
 import { dockerHostOption, valuesOf } from '../options/engineOptions';
 import { list } from '../options/optionValues';

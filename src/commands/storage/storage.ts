@@ -1,7 +1,7 @@
 import { jsonText, layOut } from '../../domain/text';
 import { checkedId } from '../../domain/instance';
 import { HumanError, type Reporter } from '../../domain/work';
-import { dockerSettings, type DockerSettings } from '../../engine/docker/dockerSettings';
+import { dockerSettings, type DockerSettings } from '../../engine/docker';
 import {
   diskUse,
   freeInstance,

@@ -1,7 +1,6 @@
 import { HumanError } from '../../domain/work';
 import { imageUse, removeImages, type ImageUse } from '../../environments/imageBudget';
-import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
-import type { DockerSettings } from '../../engine/docker/dockerSettings';
+import { connect, type DockerConnection, type DockerSettings } from '../../engine/docker';
 import type { EngineWork } from '../../engine/engine';
 import { layOut } from '../../domain/text';
 

@@ -1,6 +1,5 @@
 import { Cancelled, HumanError, type Reporter } from '../../domain/work';
-import { issueText } from '../../method/toolCalls/toolPrompts';
-import { tools } from '../../method/tools/tools';
+import { issueText, tools, checkSubmission } from '../../method/tools';
 import * as vscode from 'vscode';
 import type { InstanceForModels } from '../tools/instanceForModels';
 import { refuseUntrusted } from '../shell/workspaceTrust';
@@ -14,7 +13,6 @@ import { explain } from './explain';
 import { answerInstructions, askedFor } from './prompts';
 import { openTurn, whyNoAnswer, type ChatCall, type Turn } from './turn';
 import { improve, reproduce, type Written } from './reproduceAndImprove';
-import { checkSubmission } from '../../method/submission/submissionCheck';
 import { patchOfEditors } from '../instance/patchOfEditors';
 import { submissionPick } from '../verdict/submissionPick';
 

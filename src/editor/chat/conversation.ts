@@ -1,9 +1,7 @@
 import * as vscode from 'vscode';
 import { Cancelled, HumanError, throwIfAborted } from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
-import { leftOutResult } from '../../method/toolCalls/toolHistory';
-import { callTool, type Tool } from '../../method/tools/tool';
-import { offer, unknownTool } from '../../method/tools/tools';
+import { leftOutResult, callTool, type Tool, offer, unknownTool } from '../../method/tools';
 import { fenceClosing, escapeMarkdown } from '../shell/plainText';
 import { noMoreCalls } from './prompts';
 import { ModelProblem, type Turn } from './turn';

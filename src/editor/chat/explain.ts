@@ -2,7 +2,7 @@ import { endsInNames, nameOf, fileOf, functionOf } from '../../domain/testId';
 import * as vscode from 'vscode';
 import { type TestResult } from '../../domain/outcome';
 import { HumanError } from '../../domain/work';
-import { tools } from '../../method/tools/tools';
+import { tools } from '../../method/tools';
 import { asShown } from '../../patch/bytes';
 import { findTests, type PythonTest } from '../../python/tests';
 import { workspaceTree } from '../customFormat/workspaceTree';

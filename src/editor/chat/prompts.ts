@@ -1,5 +1,4 @@
-import { goOn, issueText, onlyR } from '../../method/toolCalls/toolPrompts';
-import { instructions } from '../../method/tools/tools';
+import { goOn, issueText, onlyR, instructions } from '../../method/tools';
 
 /**
  * Prompts of the chat. They are for models and stay English; texts for people are translated

@@ -1,12 +1,15 @@
 import * as vscode from 'vscode';
 import { isFailure } from '../../domain/outcome';
 import { HumanError } from '../../domain/work';
-import { packFiles } from '../../method/pack';
-import { candidatePrompt } from '../../method/prompts';
-import { rankFiles } from '../../method/searchIndex';
-import { tokenCounter } from '../../method/tokens';
-import { callTool, type ToolAnswer } from '../../method/tools/tool';
-import { tools } from '../../method/tools/tools';
+import {
+  packFiles,
+  candidatePrompt,
+  rankFiles,
+  callTool,
+  type ToolAnswer,
+  tools,
+} from '../../method/tools';
+import { tokenCounter } from '../../method/models';
 import { patchOfEditors } from '../instance/patchOfEditors';
 import { storageFolder } from '../shell/settings';
 import { callsTools } from '../generate/editorModel';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { isFailure, type TestResult } from '../../domain/outcome';
 import { fileOf } from '../../domain/testId';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
-import type { RunOnR } from '../../method/runOnR';
+import type { RunOnR } from '../../method/tools';
 import { unsafePath } from '../../patch/unsafePath';
 import { candidateCommandIds } from '../shell/names';
 import { escapeMarkdown, fenced } from '../shell/plainText';

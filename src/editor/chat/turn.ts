@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { Cancelled, HumanError, type Reporter } from '../../domain/work';
 import type { ModelView } from '../../method/modelView';
-import { candidateInMemory, type CandidateSlot, type ToolWork } from '../../method/tools/tool';
+import { candidateInMemory, type CandidateSlot, type ToolWork } from '../../method/tools';
 import type { InstanceForModels } from '../tools/instanceForModels';
 import { problemOfModel } from '../generate/editorModel';
 import { timeoutSeconds } from '../shell/settings';

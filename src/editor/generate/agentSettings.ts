@@ -1,11 +1,15 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { HumanError } from '../../domain/work';
-import { acpPrefix, defaultAcpSeconds } from '../../method/acp/acpMethod';
-import type { AcpDefinition } from '../../method/acp/acpPresets';
-import { variableName, type Template } from '../../method/acp/agentEnvironment';
-import { wordsOfCommand } from '../../method/acp/wordsOfCommand';
-import { providers } from '../../method/models/providers';
+import {
+  acpPrefix,
+  defaultAcpSeconds,
+  type AcpDefinition,
+  variableName,
+  type Template,
+  wordsOfCommand,
+} from '../../method/agents';
+import { providers } from '../../method/models';
 
 /** An agent of the setting `swt-bench.generate.agents`. */
 export interface ConfiguredAgent extends AcpDefinition {

@@ -1,8 +1,4 @@
-import {
-  agentlessNumbers,
-  numberBounds,
-  type AgentlessNumber,
-} from '../../method/agentless/agentlessSettings';
+import { agentlessNumbers, numberBounds, type AgentlessNumber } from '../../method/agentless';
 
 /** Numbers of Agentless that differ from those of the paper. */
 export type AgentlessNumbers = Readonly<Partial<Record<AgentlessNumber, number>>>;

@@ -5,9 +5,8 @@ import { isFailure, type TestResult, type Transition } from '../../domain/outcom
 import { entryReasons } from '../../domain/verdict';
 import { nothingKnown, type RunEntry } from '../../study/entry';
 import { shownTitle, type MethodCandidate } from '../../method/method';
-import type { RunStep } from '../../method/trace';
-import { bounded } from '../../method/tools/tool';
-import type { StepOf } from '../../method/trace';
+import type { RunStep, StepOf } from '../../method/trace';
+import { bounded } from '../../method/tools';
 import { coverageCell } from '../../results/resultTable';
 import { candidateCommandIds } from '../shell/names';
 import { spokenOf, type TreeRow } from '../shell/treeRow';

@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
 import { Cancelled, HumanError, type Reporter } from '../../domain/work';
-import type { LimitProfile } from '../../method/agents/agent';
+import { type LimitProfile, acpMethod } from '../../method/agents';
 import type { Method, MethodCandidate } from '../../method/method';
-import { acpMethod } from '../../method/acp/acpMethod';
 import { methodOf, methods } from '../../method/methods';
-import { told } from '../../method/models/budget';
+import { told } from '../../method/models';
 import { afterAWhile, withNotification } from '../shell/progress';
 import { candidateAuthority, candidateCommandIds, contextKeys, settingKeys } from '../shell/names';
 import { withoutLinkMarkup } from '../shell/plainText';

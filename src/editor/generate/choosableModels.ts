@@ -1,17 +1,19 @@
 import * as vscode from 'vscode';
 import { HumanError, type Reporter } from '../../domain/work';
-import type { Price } from '../../method/models/budget';
-import { CallsNoTools, ModelUnusable, type ChatModel } from '../../method/models/chatModel';
-import type { EmbeddingModel } from '../../method/models/embeddingModel';
-import type { EmbeddingUse } from '../../method/models/embeddingUse';
 import {
+  type Price,
+  CallsNoTools,
+  ModelUnusable,
+  type ChatModel,
+  type EmbeddingModel,
+  type EmbeddingUse,
   openEmbeddingModel,
   openModel,
   openUpstream,
   parseModelName,
   type ModelUpstream,
-} from '../../method/models/openModel';
-import type { Provider } from '../../method/models/providers';
+  type Provider,
+} from '../../method/models';
 import { afterAWhile } from '../shell/progress';
 import { storageFolder } from '../shell/settings';
 import { settingKeys } from '../shell/names';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
-import type { LimitProfile } from '../../method/agents/agent';
+import type { LimitProfile } from '../../method/agents';
 import type { Method } from '../../method/method';
 import { methodOf } from '../../method/methods';
 import type { InstanceSource } from '../instance/instanceRoles';

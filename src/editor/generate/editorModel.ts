@@ -11,10 +11,12 @@ import {
   type ChatRequest,
   type ModelWork,
   type ToolCall,
-} from '../../method/models/chatModel';
-import { ModelTrouble, retrying, type Retries } from '../../method/models/retrying';
-import { argumentsOf } from '../../method/models/toolMessages';
-import { tokenCounter } from '../../method/tokens';
+  ModelTrouble,
+  retrying,
+  type Retries,
+  argumentsOf,
+  tokenCounter,
+} from '../../method/models';
 
 interface EditorModelOptions {
   /** Time limit of one attempt, in seconds. */

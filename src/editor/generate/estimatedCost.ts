@@ -1,15 +1,15 @@
 import * as l10n from '@vscode/l10n';
-import { dollarsOf, type Price } from '../../method/models/budget';
-import type { EmbeddingUse } from '../../method/models/embeddingUse';
-import type { LimitProfile } from '../../method/agents/agent';
-import { estimateBlind, type BlindEstimateParts } from '../../method/estimate/estimate';
-import type { CountedRequest } from '../../method/estimate/walk';
+import { dollarsOf, type Price, type EmbeddingUse, tokenCounter } from '../../method/models';
+import type { LimitProfile } from '../../method/agents';
+import {
+  estimateBlind,
+  type BlindEstimateParts,
+  type CountedRequest,
+} from '../../method/generating';
 import type { Method } from '../../method/method';
-import { tokenCounter } from '../../method/tokens';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AgentlessSettings } from '../../method/agentless/agentlessSettings';
-import { codeFiles } from '../../method/agentless/localisation/codeFiles';
+import { type AgentlessSettings, codeFiles } from '../../method/agentless';
 
 /** What an estimate is made of. */
 export interface EstimateParts extends Omit<BlindEstimateParts, 'embedding'> {

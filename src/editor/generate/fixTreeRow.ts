@@ -1,10 +1,10 @@
 import { namesInWords } from '../../domain/testId';
 import * as l10n from '@vscode/l10n';
 import type { Standing } from '../../domain/outcome';
-import type { AgentlessStage } from '../../method/agentless/agentlessSettings';
+import type { AgentlessStage } from '../../method/agentless';
 import type { MethodCandidate } from '../../method/method';
 import { methodNamed } from '../../method/methods';
-import { told } from '../../method/models/budget';
+import { told } from '../../method/models';
 import type { StepOf } from '../../method/trace';
 import type { Generation } from './generations';
 import { commandIds, fixCommandIds, settingKeys } from '../shell/names';

@@ -1,12 +1,10 @@
 import * as vscode from 'vscode';
 import { z } from 'zod';
 import { Cancelled, HumanError, type Reporter } from '../../domain/work';
-import { agentlessSettings } from '../../method/agentless/agentlessSettings';
-import { repairMethods } from '../../method/methods';
+import { agentlessSettings } from '../../method/agentless';
+import { repairMethods, methodNamed, methodOf } from '../../method/methods';
 import type { Method } from '../../method/method';
-import { methodNamed, methodOf } from '../../method/methods';
-import { told } from '../../method/models/budget';
-import { embeddingBeside, type EmbeddingUse } from '../../method/models/embeddingUse';
+import { told, embeddingBeside, type EmbeddingUse } from '../../method/models';
 import type { AgentlessNumbers } from './agentlessNumbers';
 import { ChoosableModels } from './choosableModels';
 import { chooseRun, estimateParts, type AskedNames } from './chooseRun';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
 import { keyOfEnvironment, useKey } from '../../engine/keysInUse';
-import { keyVariables } from '../../method/models/providers';
+import { keyVariables } from '../../method/models';
 import { withoutLinkMarkup } from '../shell/plainText';
 import { keyIdOf, type KeyHolder } from './modelSettings';
 import { configuredKeyHolders } from './settings';

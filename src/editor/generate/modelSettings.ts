@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { HumanError } from '../../domain/work';
-import type { Price } from '../../method/models/budget';
-import type { EmbeddingUse } from '../../method/models/embeddingUse';
-import { parseModelName } from '../../method/models/openModel';
-import { embeddingProviders, type Provider } from '../../method/models/providers';
+import {
+  type Price,
+  type EmbeddingUse,
+  parseModelName,
+  embeddingProviders,
+  type Provider,
+} from '../../method/models';
 
 /** A model of the setting `swt-bench.models`. */
 export interface ConfiguredModel {

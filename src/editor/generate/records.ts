@@ -1,17 +1,19 @@
 import { z } from 'zod';
 import { isFailure, type TestResult } from '../../domain/outcome';
-import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless/agentlessSettings';
-import { acpMethod, isAcp, defaultAcpSeconds } from '../../method/acp/acpMethod';
-import type { AcpAgent } from '../../method/acp/acpRun';
-import { limitProfiles, type LimitProfile } from '../../method/agents/agent';
+import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless';
+import {
+  acpMethod,
+  isAcp,
+  defaultAcpSeconds,
+  type AcpAgent,
+  limitProfiles,
+  type LimitProfile,
+} from '../../method/agents';
 import type { MethodCandidate, Method } from '../../method/method';
 import { methodNamed, methods, repairMethods } from '../../method/methods';
-import { refiningMethod } from '../../method/refining/refiningMethod';
-import type { Steps } from '../../method/steps';
-import { failsOnR, runOnR } from '../../method/steps/candidateRun';
+import { refiningMethod, type Steps, failsOnR, runOnR } from '../../method/generating';
 import { Cancelled, messageOf, type Reporter } from '../../domain/work';
-import { spentOn, type Spent } from '../../method/models/budget';
-import type { EmbeddingUse } from '../../method/models/embeddingUse';
+import { spentOn, type Spent, type EmbeddingUse } from '../../method/models';
 import { keyOf, paidSteps, type MethodTrace, type StepOf } from '../../method/trace';
 
 const agentlessNames = Object.keys(agentlessNumbers) as AgentlessNumber[];

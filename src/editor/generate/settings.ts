@@ -1,12 +1,10 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
-import type { LimitProfile } from '../../method/agents/agent';
-import { refiningOption } from '../../method/refining/refiningMethod';
+import { type LimitProfile, acpAgent, type AcpAgent } from '../../method/agents';
+import { refiningOption } from '../../method/generating';
 import { settingKeys } from '../shell/names';
-import type { EmbeddingUse } from '../../method/models/embeddingUse';
-import { embeddingProviders } from '../../method/models/providers';
+import { type EmbeddingUse, embeddingProviders, parseModelName } from '../../method/models';
 import { limitProfileOf } from './records';
-import { parseModelName } from '../../method/models/openModel';
 import { readAgentSettings, type ConfiguredAgent } from './agentSettings';
 import { readAgentlessNumbers, type AgentlessNumbers } from './agentlessNumbers';
 import {
@@ -15,8 +13,6 @@ import {
   type ConfiguredModel,
   type KeyHolder,
 } from './modelSettings';
-import { acpAgent } from '../../method/acp/acpMethod';
-import type { AcpAgent } from '../../method/acp/acpRun';
 
 /** The settings of generating tests. */
 export interface GenerateSettings {

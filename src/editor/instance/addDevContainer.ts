@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
-import { publishedImage, devContainerFile } from '../../engine/devContainer';
-import { dockerSettings } from '../../engine/docker/dockerSettings';
+import { publishedImage, devContainerFile, dockerSettings } from '../../engine/docker';
 import type { EngineWork } from '../../engine/engine';
 import { runsInContainers } from '../../engine/engines';
 import type { Reporter } from '../../domain/work';

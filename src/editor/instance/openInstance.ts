@@ -8,7 +8,7 @@ import type { Engine } from '../../engine/engine';
 import { containerEngine, runsInContainers } from '../../engine/engines';
 import { runStore } from '../../evaluation/testRun';
 import { openSession } from '../../evaluation/session';
-import { aliasOf } from '../../method/alias';
+import { aliasOf } from '../../method/tools';
 import type { ModelView } from '../../method/modelView';
 import { createPythonParser, type PythonParser } from '../../python/parser';
 import type { PythonTest } from '../../python/tests';
@@ -36,7 +36,7 @@ import type { Revealed } from './revealed';
 import { storageFolder } from '../shell/settings';
 import { distOf, WarmSession } from './warmSession';
 import { recipeOf } from '../../environments/recipes';
-import { knownRepositories } from '../../engine/runners/parseLog';
+import { knownRepositories } from '../../engine/runners';
 import { useEngine } from '../shell/problems';
 
 /** `patchDigest` of a workspace without edits. */

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { fittingPython, localSettings } from '../../engine/local/localDescriptor';
+import { fittingPython, localSettings } from '../../engine/local';
 import type { KnownPython } from '../shell/pythonExtension';
 import type { EngineSettings } from '../shell/settings';
 

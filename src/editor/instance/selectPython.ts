@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf, type Reporter } from '../../domain/work';
 import { recipeOf } from '../../environments/recipes';
-import { fittingPython } from '../../engine/local/localDescriptor';
+import { fittingPython } from '../../engine/local';
 import { afterAWhile } from '../shell/progress';
 import { iconBeside } from '../shell/draw';
 import { commandIds, settingKeys } from '../shell/names';

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import { imageUse, removeImages, type ImageUse } from '../../environments/imageBudget';
-import { dockerSettings } from '../../engine/docker/dockerSettings';
-import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
+import { dockerSettings, connect, type DockerConnection } from '../../engine/docker';
 import {
   diskUse,
   freeEnvironments,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError, type Reporter } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
-import { withEngine } from '../../engine/openEngine';
+import { withEngine } from '../../engine/engines';
 import { environments } from '../../environments/environments';
 import { validateOne, type Validated } from '../../validation/validate';
 import { createPythonParser } from '../../python/parser';

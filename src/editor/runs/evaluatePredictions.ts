@@ -7,8 +7,8 @@ import { idsOfPredictions, isMadeUp, loadPredictions } from '../../dataset/predi
 import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import type { Instance, Prediction } from '../../domain/instance';
 import type { Denominator } from '../../study/measures';
-import type { EngineRequest } from '../../engine/descriptor';
-import { openEngine } from '../../engine/openEngine';
+import type { EngineRequest } from '../../engine/sandbox';
+import { openEngine } from '../../engine/engines';
 import { planText } from '../../batch/progressText';
 import { runBatch } from '../../batch/runBatch';
 import { workersFor } from '../../batch/workersFor';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/work';
-import type { EngineDescriptor } from '../../engine/descriptor';
+import type { EngineDescriptor } from '../../engine/sandbox';
 import { engineNamed, settingGroups } from '../../engine/engines';
 import { checkStorage } from '../../files/checkStorage';
 import { distOf } from '../instance/warmSession';

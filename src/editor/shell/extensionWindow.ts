@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { type Reporter, RetryingMemo } from '../../domain/work';
 import { noteKeys } from '../../engine/keysInUse';
-import { allKeyVariables } from '../../method/models/providers';
+import { allKeyVariables } from '../../method/models';
 import { readMarker, type WorkspaceMarker } from '../../repository/workspace';
 import type * as Parts from './parts';
 import { configureTexts } from './configureTexts';

@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
 import { engineNamed, engineNames, settingGroups } from '../../engine/engines';
-import { localSettings } from '../../engine/local/localDescriptor';
+import { localSettings } from '../../engine/local';
 import type { EngineValues, SettingGroup } from '../../engine/settings';
 import { defaultStorage } from '../../repository/storage';
 import { settingKeys } from './names';

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import { basename, delimiter } from 'node:path';
-import { local, localSettings } from '../../engine/local/localDescriptor';
-import { pythonOnPath, type PythonOnPath } from '../../engine/local/python';
+import { local, localSettings, pythonOnPath, type PythonOnPath } from '../../engine/local';
 import type { EngineSettings } from './settings';
 
 /** As VS Code's `application.shellEnvironmentResolutionTimeout`. */

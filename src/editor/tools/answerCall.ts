@@ -1,7 +1,6 @@
 import { HumanError, type Reporter } from '../../domain/work';
 import type { ModelView } from '../../method/modelView';
-import { callTool, type CandidateSlot, type ToolAnswer, bounded } from '../../method/tools/tool';
-import { tools } from '../../method/tools/tools';
+import { callTool, type CandidateSlot, type ToolAnswer, bounded, tools } from '../../method/tools';
 import type { InstanceForModels } from './instanceForModels';
 import type { ModelToolName } from '../shell/names';
 

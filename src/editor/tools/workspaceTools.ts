@@ -1,9 +1,7 @@
 import * as vscode from 'vscode';
 import { l10n } from 'vscode';
 import { Cancelled, type Reporter } from '../../domain/work';
-import { CallOrder } from '../../method/tools/callOrder';
-import type { ToolAnswer, CandidateSlot } from '../../method/tools/tool';
-import { tools } from '../../method/tools/tools';
+import { CallOrder, type ToolAnswer, type CandidateSlot, tools } from '../../method/tools';
 import type { InstanceForModels } from './instanceForModels';
 import { applyToWorkspace } from '../generate/applyToWorkspace';
 import type { ModelToolName } from '../shell/names';

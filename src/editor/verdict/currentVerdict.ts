@@ -12,7 +12,7 @@ import type { Evaluated } from './evaluated';
 import { hasUnsaved, saveEdits } from '../instance/saveEdits';
 import { isSetToContainers } from '../shell/problems';
 import type { ShownVerdict } from './verdictSentences';
-import { checkSubmission } from '../../method/submission/submissionCheck';
+import { checkSubmission } from '../../method/tools';
 import type { OpenInstance } from '../instance/openInstance';
 import { patchOfEditors } from '../instance/patchOfEditors';
 import { iconBeside } from '../shell/draw';

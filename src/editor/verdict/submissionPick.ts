@@ -1,9 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import type {
-  CheckedQuestion,
-  SubmissionAnswer,
-  SubmissionCheck,
-} from '../../method/submission/submissionCheck';
+import type { CheckedQuestion, SubmissionAnswer, SubmissionCheck } from '../../method/tools';
 
 /** A check before submitting as a list to read. A label begins with the id of an icon. */
 interface SubmissionPick {

@@ -1,4 +1,4 @@
-import type { EngineDescriptor } from '../descriptor';
+import type { EngineDescriptor } from '../sandbox/descriptor';
 import { dockerSettings } from './dockerSettings';
 
 /** Containers of Docker or Podman, on this machine or on another. */

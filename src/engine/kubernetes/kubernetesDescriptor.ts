@@ -1,4 +1,4 @@
-import type { EngineDescriptor } from '../descriptor';
+import type { EngineDescriptor } from '../sandbox/descriptor';
 import { dockerSettings } from '../docker/dockerSettings';
 import { kubernetesSettings } from './kubernetesSettings';
 

@@ -4,7 +4,7 @@ import { Cancelled, HumanError, throwIfAborted } from '../../domain/work';
 import { sides, type Side } from '../../domain/outcome';
 import { sha256 } from '../../files/digest';
 import type { Trees } from '../../repository/trees';
-import { prebuiltName, pythonsOf, defaultFolder } from '../containerImage';
+import { prebuiltName, pythonsOf, defaultFolder } from '../docker/containerImage';
 import { settingsOfRuns, type DockerSettings } from '../docker/dockerSettings';
 import { ImageMissing } from '../docker/images/pull/pullProblem';
 import { containerLabels } from '../docker/labels';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { EngineDescriptor } from '../descriptor';
+import type { EngineDescriptor } from '../sandbox/descriptor';
 import { SettingGroup } from '../settings';
 
 /** The value of the setting for which each instance gets an environment of its own. */

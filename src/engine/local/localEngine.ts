@@ -20,7 +20,7 @@ import {
   type RunRequest,
   type Sandbox,
 } from '../engine';
-import { outputLimit } from '../boundedOutput';
+import { outputLimit } from '../programs/boundedOutput';
 import {
   endRun,
   ReadyAgents,
@@ -37,7 +37,7 @@ import { watchEnvironment, type EnvironmentWatch } from './environmentWatch';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { localServices } from './localServices';
 import type { LocalEnvironment } from './python';
-import { missingPrograms } from '../services';
+import { missingPrograms } from '../sandbox/services';
 import { treeVariable, type EnvironmentMaker } from '../environmentMaker';
 
 interface LocalOptions {

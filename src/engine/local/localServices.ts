@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { HumanError } from '../../domain/work';
 import type { EnvironmentMaker } from '../environmentMaker';
 import type { StartedService } from '../process';
-import { missingService, services, type ServiceName } from '../services';
+import { missingService, services, type ServiceName } from '../sandbox/services';
 
 /**
  * Services that tests expect, each on a free port of the loopback and from an environment of its own

@@ -7,7 +7,7 @@ import {
   type Planning,
   type TestRunner,
 } from './testRunner';
-import type { TestPlan } from '../testPlan';
+import type { TestPlan } from './testPlan';
 import { pythonCharacters } from './pythonCharacters';
 
 export const django: TestRunner = {

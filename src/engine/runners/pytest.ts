@@ -1,5 +1,5 @@
 import { testArgumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
-import type { TestPlan } from '../testPlan';
+import type { TestPlan } from './testPlan';
 import { parsePytestNames } from './pytestNames';
 import { splitPythonWords } from './pythonCharacters';
 

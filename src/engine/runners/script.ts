@@ -1,5 +1,5 @@
 import { noOption, type TestRunner } from './testRunner';
-import type { TestPlan } from '../testPlan';
+import type { TestPlan } from './testPlan';
 
 export const script: TestRunner = {
   name: 'script',

@@ -1,8 +1,8 @@
 import { nameOf } from '../../domain/testId';
 import { testArgumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
-import type { TestPlan } from '../testPlan';
+import type { TestPlan } from './testPlan';
 import { splitPythonWords } from './pythonCharacters';
-import { pythonText } from '../pythonProgram';
+import { pythonText } from '../programs/pythonProgram';
 
 /**
  * Does what `bin/test -C --verbose --seed 0` does, for trees without it (source releases) and for

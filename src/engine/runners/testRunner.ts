@@ -1,7 +1,7 @@
 import { fileOf, namesOf } from '../../domain/testId';
 import type { TestResult } from '../../domain/outcome';
 import type { Environment } from '../engine';
-import type { TestPlan } from '../testPlan';
+import type { TestPlan } from './testPlan';
 
 /** A test file, with the facts that determine its runner. */
 export interface TestFile {

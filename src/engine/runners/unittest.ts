@@ -7,7 +7,7 @@ import {
   type TestFile,
   type TestRunner,
 } from './testRunner';
-import type { TestPlan } from '../testPlan';
+import type { TestPlan } from './testPlan';
 
 export const unittest: TestRunner = {
   name: 'unittest',

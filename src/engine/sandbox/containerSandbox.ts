@@ -14,10 +14,9 @@ import {
   type TreeEntry,
   type TreeFile,
 } from '../../repository/treeFiles';
-import { BoundedOutput, outputLimit, streamLimit } from '../boundedOutput';
+import { BoundedOutput, outputLimit, streamLimit } from '../programs/boundedOutput';
 import type { RunRecord, RunRequest, Sandbox } from '../engine';
-import { missingPrograms } from '../services';
-import { missingService } from '../services';
+import { missingPrograms, missingService } from './services';
 import { runnerOf } from '../runners/runners';
 import { endings, signalName, type Ending } from '../process';
 import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';

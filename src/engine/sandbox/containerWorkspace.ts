@@ -1,6 +1,6 @@
 import { Duplex, PassThrough } from 'node:stream';
 import { z } from 'zod';
-import { BoundedOutput, outputLimit } from '../boundedOutput';
+import { BoundedOutput, outputLimit } from '../programs/boundedOutput';
 import {
   commandEndings,
   WorkspaceFileError,
@@ -14,12 +14,12 @@ import {
   type WorkspaceChanges,
 } from '../workspace';
 import { programFolder } from '../engine';
-import { quotedForShell } from '../quotedForShell';
+import { quotedForShell } from '../programs/quotedForShell';
 import { filesOfTar } from './archive';
 import { openTunnel } from './tunnel';
 import type { RunningContainer } from '../docker/sandbox/container';
 import type { ContainerSandbox } from './containerSandbox';
-import { pythonText } from '../pythonProgram';
+import { pythonText } from '../programs/pythonProgram';
 
 /** Bytes of a file that are read when the caller names no limit. */
 const readLimit = 16 * 2 ** 20;

@@ -1,5 +1,5 @@
-import { builtFolder } from '../containerImage';
-import { services, type ServiceName } from '../services';
+import { builtFolder } from '../docker/containerImage';
+import { services, type ServiceName } from './services';
 
 /** Port of the first service in a sandbox, whose loopback nothing else uses. */
 const firstPort = 7077;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HumanError } from '../../domain/work';
-import type { ImageCommands } from '../../engine/docker/build/buildContainer';
+import type { ImageCommands } from '../../engine/docker';
 
 /** A word of an image, which becomes a part of commands and labels: on one line, and not long. */
 // oxlint-disable-next-line no-control-regex

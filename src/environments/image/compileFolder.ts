@@ -1,6 +1,5 @@
-import { environmentFolder } from '../../engine/containerImage';
+import { environmentFolder, type Command, type ImageCommands } from '../../engine/docker';
 import { compileProgram } from '../plan/compileProgram';
-import type { Command, ImageCommands } from '../../engine/docker/build/buildContainer';
 
 /**
  * Compiles what is not compiled yet, on several processors where there are several. Files that are

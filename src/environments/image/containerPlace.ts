@@ -1,5 +1,5 @@
-import type { BuildContainer } from '../../engine/docker/build/buildContainer';
-import { tarOf, type ArchiveEntry } from '../../engine/sandbox/archive';
+import type { BuildContainer } from '../../engine/docker';
+import { tarOf, type ArchiveEntry } from '../../engine/sandbox';
 import type { EnvironmentPlan } from '../environmentPlan';
 import { scmName } from '../plan/projectNeeds';
 import type { PackagePlace } from '../plan/resolvePackages';

@@ -2,20 +2,21 @@ import { posix } from 'node:path';
 import { HumanError } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import { plural } from '../../domain/text';
-import { builtPython, environmentFolder } from '../../engine/containerImage';
 import {
+  builtPython,
+  environmentFolder,
   CommandFailed,
   inContainer,
   labelLines,
   type BuildContainer,
   type BuildPlace,
-} from '../../engine/docker/build/buildContainer';
-import { foreignUser } from '../../engine/docker/build/confinement';
-import { inspectImage } from '../../engine/docker/images/inspectImage';
-import { pullImage } from '../../engine/docker/images/pull/pullImage';
-import { imageLabels, purposeOf } from '../../engine/docker/labels';
-import { servicePython } from '../../engine/sandbox/sandboxServices';
-import { treeArchive } from '../../engine/sandbox/treeArchive';
+  foreignUser,
+  inspectImage,
+  pullImage,
+  imageLabels,
+  purposeOf,
+} from '../../engine/docker';
+import { servicePython, treeArchive } from '../../engine/sandbox';
 import { planDigest, planVersion, type EnvironmentPlan } from '../environmentPlan';
 import type { BuildNetwork } from '../packages/buildNetwork';
 import { packageAccess, toolFolder, type PackageAccess } from '../packages/packageAccess';

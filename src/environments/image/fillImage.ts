@@ -1,11 +1,9 @@
 import { posix } from 'node:path';
-import { installCommand, pythonsOf } from '../../engine/containerImage';
-import type { ImageCommands } from '../../engine/docker/build/buildContainer';
+import { installCommand, pythonsOf, type ImageCommands } from '../../engine/docker';
 import type { FilledImage, FillRequest } from '../../engine/environmentMaker';
-import { treeArchive } from '../../engine/sandbox/treeArchive';
+import { treeArchive } from '../../engine/sandbox';
 import { treeEntries } from '../../repository/treeFiles';
-import { projectVersion } from '../recipes';
-import { recipeOf } from '../recipes';
+import { projectVersion, recipeOf } from '../recipes';
 import { needInterpreter, testUser } from './askInterpreter';
 import { compileFolder } from './compileFolder';
 import { clearImageLeftovers, closeAround } from './imageLeftovers';

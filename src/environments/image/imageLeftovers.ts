@@ -1,9 +1,8 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { programFolder } from '../../engine/engine';
-import { earliestTime, tarOf } from '../../engine/sandbox/archive';
-import type { ImageCommands } from '../../engine/docker/build/buildContainer';
-import { asciiJson } from '../../engine/sandbox/agentProtocol';
+import { earliestTime, tarOf, asciiJson } from '../../engine/sandbox';
+import type { ImageCommands } from '../../engine/docker';
 
 /**
  * Decides which files stay that an image has in its tree and R does not. `git clean` is no help: it

@@ -4,16 +4,19 @@ import {
   labelLines,
   type BuildContainer,
   type BuildPlace,
-} from '../../engine/docker/build/buildContainer';
-import { inspectImage, type PresentImage } from '../../engine/docker/images/inspectImage';
-import { imageLabels, labels, purposeOf } from '../../engine/docker/labels';
+  inspectImage,
+  type PresentImage,
+  imageLabels,
+  labels,
+  purposeOf,
+} from '../../engine/docker';
 import type { MovedDay } from '../../engine/engine';
 import type { FilledImage, InstanceImage } from '../../engine/environmentMaker';
 import type { Trees } from '../../repository/trees';
 import { planDigest, planVersion, type EnvironmentPlan } from '../environmentPlan';
 import { recipeOf } from '../recipes';
 import { identityDigest, noteUse } from './imageRecords';
-import { packagesOfRunners } from '../../engine/runners/runners';
+import { packagesOfRunners } from '../../engine/runners';
 
 /** Repository part of the names of environments that are built here. */
 export const environmentRepository = 'swt-bench/environment';

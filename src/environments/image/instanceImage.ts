@@ -1,17 +1,20 @@
 import { HumanError, Cancelled, messageOf } from '../../domain/work';
-import { prebuiltName, defaultFolder } from '../../engine/containerImage';
 import {
+  prebuiltName,
+  defaultFolder,
   CommandFailed,
   inContainer,
   type BuildPlace,
-} from '../../engine/docker/build/buildContainer';
-import { openBuildLog } from '../../engine/docker/build/buildLog';
-import { engineProblem } from '../../engine/docker/connection/connect';
-import { parseImageName } from '../../engine/docker/images/imageName';
-import { inspectImage, type PresentImage } from '../../engine/docker/images/inspectImage';
-import { pullImage } from '../../engine/docker/images/pull/pullImage';
-import { ImageMissing, RegistryUnreachable } from '../../engine/docker/images/pull/pullProblem';
-import { purposeOf } from '../../engine/docker/labels';
+  openBuildLog,
+  engineProblem,
+  parseImageName,
+  inspectImage,
+  type PresentImage,
+  pullImage,
+  ImageMissing,
+  RegistryUnreachable,
+  purposeOf,
+} from '../../engine/docker';
 import type { EngineWork } from '../../engine/engine';
 import type { ImageRequest, InstanceImage } from '../../engine/environmentMaker';
 import { withLock } from '../../repository/lock';

@@ -2,18 +2,17 @@ import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { throwIfAborted } from '../../domain/work';
 import { readTreeFile, treeEntries, type TreeEntry } from '../../repository/treeFiles';
-import { asciiJson } from '../../engine/sandbox/agentProtocol';
 import {
+  asciiJson,
   contentTime,
   earliestTime,
   filesInTar,
   tarEnd,
   tarEntry,
-} from '../../engine/sandbox/archive';
-import type { BuildContainer } from '../../engine/docker/build/buildContainer';
+} from '../../engine/sandbox';
+import { type BuildContainer, foreignUser } from '../../engine/docker';
 import { compileSources } from '../plan/compileProgram';
 import type { CompiledFile, CompiledFiles } from './further/compiledFiles';
-import { foreignUser } from '../../engine/docker/build/confinement';
 
 interface Laying {
   /** R. */

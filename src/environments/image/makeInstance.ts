@@ -1,15 +1,17 @@
 import { posix } from 'node:path';
-import { builtPython, environmentFolder, installCommand } from '../../engine/containerImage';
 import {
+  builtPython,
+  environmentFolder,
+  installCommand,
   inContainer,
   type BuildContainer,
   type BuildPlace,
-} from '../../engine/docker/build/buildContainer';
-import { foreignUser } from '../../engine/docker/build/confinement';
-import { inspectImage } from '../../engine/docker/images/inspectImage';
-import { purposeOf } from '../../engine/docker/labels';
+  foreignUser,
+  inspectImage,
+  purposeOf,
+} from '../../engine/docker';
 import type { FilledImage } from '../../engine/environmentMaker';
-import { repositoryArchive } from '../../engine/sandbox/treeArchive';
+import { repositoryArchive } from '../../engine/sandbox';
 import { treeEntries } from '../../repository/treeFiles';
 import { needInterpreter } from './askInterpreter';
 import { compileFolder } from './compileFolder';

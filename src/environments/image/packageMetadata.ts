@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { environmentFolder } from '../../engine/containerImage';
+import { environmentFolder, type BuildContainer } from '../../engine/docker';
 import { packageOf } from '../plan/projectNeeds';
-import type { BuildContainer } from '../../engine/docker/build/buildContainer';
 
 const line = z.string().max(1000);
 

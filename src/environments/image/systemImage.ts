@@ -1,14 +1,14 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { imageLabels } from '../../engine/docker/labels';
 import {
+  imageLabels,
   inContainer,
   labelLines,
   type BuildContainer,
   type BuildPlace,
-} from '../../engine/docker/build/buildContainer';
-import { inspectImage } from '../../engine/docker/images/inspectImage';
-import { tarOf } from '../../engine/sandbox/archive';
+  inspectImage,
+} from '../../engine/docker';
+import { tarOf } from '../../engine/sandbox';
 import { writeWholeFile } from '../../files/wholeFile';
 import { planVersion, type EnvironmentPlan } from '../environmentPlan';
 import type { BuildNetwork } from '../packages/buildNetwork';

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { posix } from 'node:path';
-import type { ArchiveEntry } from '../../engine/sandbox/archive';
+import type { ArchiveEntry } from '../../engine/sandbox';
 import { indexSettings, loginTexts, type IndexSettings } from './indexSettings';
 
 /**

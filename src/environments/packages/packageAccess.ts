@@ -6,16 +6,15 @@ import {
   tarEntry,
   tarOf,
   type ArchiveEntry,
-} from '../../engine/sandbox/archive';
-import type { BuildContainer, BuildPlace } from '../../engine/docker/build/buildContainer';
-import { foreignUser } from '../../engine/docker/build/confinement';
+  openTunnel,
+} from '../../engine/sandbox';
+import { type BuildContainer, type BuildPlace, foreignUser } from '../../engine/docker';
 import { scratch, toolEnvironment, uvPath } from '../image/containerPlace';
 import { Downloads } from './downloads';
 import { indexClient } from './indexClient';
 import { openIndexRelay } from './indexRelay';
 import type { IndexSettings } from './indexSettings';
-import { pythonText } from '../../engine/pythonProgram';
-import { openTunnel } from '../../engine/sandbox/tunnel';
+import { pythonText } from '../../engine/programs';
 import { uvProgram } from './uvProgram';
 
 interface PackageRequest {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { readTreeFile } from '../../repository/treeFiles';
 import type { Recipe } from '../recipes';
-import { runnerOf } from '../../engine/runners/runners';
+import { runnerOf } from '../../engine/runners';
 
 /**
  * A name in the form in which the index compares names:

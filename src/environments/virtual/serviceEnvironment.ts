@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HumanError } from '../../domain/work';
-import { services, type ServiceName } from '../../engine/services';
+import { services, type ServiceName } from '../../engine/sandbox';
 import { makeFolder } from '../../files/wholeFile';
 import { sha256OfJson } from '../../files/digest';
 import { withLock } from '../../repository/lock';

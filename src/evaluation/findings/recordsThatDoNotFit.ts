@@ -1,9 +1,7 @@
 import type { Finding } from '../../domain/finding';
 import { isFailure, sideName, sides, type Side } from '../../domain/outcome';
 import type { RunRecord } from '../../engine/engine';
-import { parseLog } from '../../engine/runners/parseLog';
-import { runnerOf } from '../../engine/runners/runners';
-import type { TestPlan } from '../../engine/testPlan';
+import { parseLog, runnerOf, type TestPlan } from '../../engine/runners';
 
 /** The records that show how a run ended, and by which program. */
 type Ended = Pick<RunRecord, 'ending' | 'exitCode' | 'log' | 'trace'>;

@@ -7,7 +7,7 @@ import {
   type HarnessRuns,
 } from '../../domain/harness';
 import { sideName, sides } from '../../domain/outcome';
-import { runnerOf } from '../../engine/runners/runners';
+import { runnerOf } from '../../engine/runners';
 import { hindrancesInWords, endingOf, tookAllItsTime } from '../results';
 import type { OwnTests } from '../prepareCandidate';
 import { existingIn, type InstanceSession } from '../session';

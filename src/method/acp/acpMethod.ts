@@ -3,14 +3,14 @@ import { HumanError, messageOf, throwIfAborted } from '../../domain/work';
 import { folderDigest } from '../../files/digest';
 import type { LimitProfile } from '../agents/agent';
 import type { Method, MethodCandidate, MethodOptions, MethodResult } from '../method';
-import type { Steps } from '../steps';
+import type { Steps } from '../steps/steps';
 import { providers } from '../models/providers';
 import { readTests } from '../steps/readPatch';
 import { keyOf, type ActStep, type MethodTrace, type StepOf } from '../trace';
 import { acpPresets, type AcpDefinition, type AcpPreset } from './acpPresets';
 import { acpPromptVersion } from './acpPrompt';
 import { AcpRun, type AcpAgent, type AcpLimits } from './acpRun';
-import type { AcpEnding } from '../traceSteps';
+import type { AcpEnding } from '../traces/traceSteps';
 import { wordsOfCommand } from './wordsOfCommand';
 
 /** What the names of these methods begin with. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import { withoutControl } from '../../domain/text';
-import { wordForShell } from '../../engine/quotedForShell';
+import { wordForShell } from '../../engine/programs';
 import { sha256 } from '../../files/digest';
 import type { CommandResult, RunningProgram } from '../../engine/workspace';
 import type { AgentLimits } from '../agents/agent';
@@ -14,11 +14,10 @@ import type { ModelUpstream } from '../models/openModel';
 import type { ModelView } from '../modelView';
 import { bounded } from '../tools/tool';
 import { keyOf, type ActStep, type AnswerStep, type MethodTrace, type StepOf } from '../trace';
-import type { Step } from '../traceSteps';
+import type { Step, AcpEnding } from '../traces/traceSteps';
 import { acpPrompt } from './acpPrompt';
 import type { AcpDefinition } from './acpPresets';
 import { textAt, textsAt, defaultEnvironment } from './agentEnvironment';
-import type { AcpEnding } from '../traceSteps';
 import { AcpSession, saysFailed, type AcpAction, type AcpSessionEnd } from './acpSession';
 
 /** An agent that is spoken to by the Agent Client Protocol, and how it is started. */

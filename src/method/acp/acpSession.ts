@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Nesting } from '../../files/json';
 import { messageOf } from '../../domain/work';
 import { bounded } from '../tools/tool';
-import type { AcpEnding } from '../traceSteps';
+import type { AcpEnding } from '../traces/traceSteps';
 
 /** Something that an agent did, as it tells it. Untrusted. */
 export interface AcpAction {

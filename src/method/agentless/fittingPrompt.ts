@@ -1,7 +1,6 @@
-import type { Prompt } from '../prompts';
-import { tokenCounter } from '../tokens';
+import type { Prompt } from '../prompt/prompts';
+import { tokenCounter, type CountTokens } from '../prompt/tokens';
 import type { StageWork } from './stageWork';
-import type { CountTokens } from '../tokens';
 
 /** As much of some texts as fits. */
 interface FittingText {

@@ -1,8 +1,7 @@
 import { plural } from '../../domain/text';
 import { rankPatches } from '../../domain/ranking';
-import type { MethodCandidate } from '../method';
-import type { Steps } from '../steps';
-import type { RepairRanking } from '../method';
+import type { MethodCandidate, RepairRanking } from '../method';
+import type { Steps } from '../steps/steps';
 import {
   regressionTests,
   defaultRegression,

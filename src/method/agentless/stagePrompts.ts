@@ -1,4 +1,4 @@
-import { reportInPrompt, type Prompt } from '../prompts';
+import { reportInPrompt, type Prompt } from '../prompt/prompts';
 
 /** Which files have to be changed, from the names of all. */
 export const suspiciousFilesPrompt = (parts: {

@@ -1,6 +1,6 @@
-import type { Steps } from '../steps';
+import type { Steps } from '../steps/steps';
 import { askInStage } from '../steps/stages';
-import type { Prompt } from '../prompts';
+import type { Prompt } from '../prompt/prompts';
 import { agentlessStages, type AgentlessSettings, type AgentlessStage } from './agentlessSettings';
 import type { RankingSettings } from './rankRepairs';
 

@@ -5,7 +5,7 @@ import {
   type MethodOptions,
   type MethodResult,
 } from '../method';
-import type { Steps } from '../steps';
+import type { Steps } from '../steps/steps';
 import { readTests } from '../steps/readPatch';
 import { keyOf } from '../trace';
 import type { AgentKind, AgentOf, FilesAgent, LimitProfile, ShellAgent, TextAgent } from './agent';

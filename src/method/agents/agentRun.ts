@@ -1,6 +1,6 @@
 import { SandboxUnusable } from '../../engine/engine';
 import type { Reporter } from '../../domain/work';
-import { tokenCounter } from '../tokens';
+import { tokenCounter } from '../prompt/tokens';
 import type { ActStep, AnswerStep } from '../trace';
 import { BudgetSpent } from '../models/budget';
 import { ContextExceeded, type ChatMessage } from '../models/chatModel';

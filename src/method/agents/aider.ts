@@ -1,9 +1,9 @@
 import { asShown } from '../../patch/bytes';
 import { toUnified } from '../../patch/toUnified';
 import { turnsOf } from '../../domain/work';
-import { syntaxErrorsOf, type SyntaxErrorOfCandidate } from '../syntaxErrorsOf';
+import { syntaxErrorsOf, type SyntaxErrorOfCandidate } from '../steps/syntaxErrorsOf';
 import type { ChatMessage } from '../models/chatModel';
-import { tokenCounter } from '../tokens';
+import { tokenCounter } from '../prompt/tokens';
 import type {
   AgentObservation,
   AgentTurn,

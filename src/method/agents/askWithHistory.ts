@@ -1,6 +1,6 @@
 import { inputTokensOf } from '../models/answering';
 import { ContextExceeded, type ChatMessage, type ChatRequest } from '../models/chatModel';
-import type { Asked, Steps } from '../steps';
+import type { Asked, Steps } from '../steps/steps';
 import type { MadeAct } from './agentRun';
 import { readTests } from '../steps/readPatch';
 import { keyOf, type ActStep, type AnswerStep, type PatchStep } from '../trace';

@@ -3,7 +3,7 @@ import { findDefinitions, type Definition } from '../../python/definitions';
 import { signatureOf } from '../tools/outlineFile';
 import { linesOf, shortLine } from '../tools/places';
 import { bounded } from '../tools/tool';
-import type { FoundLine } from '../treeOfR';
+import type { FoundLine } from '../view/treeOfR';
 import type { FilesOnR } from './filesOnR';
 
 /** A call of a search, as text such as `search_method_in_file("purr", "cat.py")` says it. */

@@ -5,7 +5,7 @@ import { parseUnified } from '../../patch/parseUnified';
 import { unsafePath } from '../../patch/unsafePath';
 import type { PythonParser } from '../../python/parser';
 import type { FolderTree } from '../../repository/folderTree';
-import type { TreeOfR } from '../treeOfR';
+import type { TreeOfR } from '../view/treeOfR';
 import type { WorkDone } from './workspaceOnR';
 
 /** R on this machine: for reading and searching, and with its exact bytes. */

@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../../domain/work';
 import { bounded } from '../tools/tool';
-import { quotedForShell } from '../../engine/quotedForShell';
+import { quotedForShell } from '../../engine/programs';
 import type {
   ShellWork,
   ShellTask,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { bytesOf } from '../../patch/bytes';
 import { throwIfAborted } from '../../domain/work';
-import { quotedForShell } from '../../engine/quotedForShell';
+import { quotedForShell } from '../../engine/programs';
 import type { ShellWork } from './agent';
 
 /**

@@ -1,4 +1,4 @@
-import type { CountTokens } from '../tokens';
+import type { CountTokens } from '../prompt/tokens';
 import type { RepoTags } from './repoTags';
 
 /** How much more the names that a text mentions weigh. */

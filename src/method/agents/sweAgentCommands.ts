@@ -3,7 +3,7 @@ import { throwIfAborted } from '../../domain/work';
 import { WorkspaceFileError } from '../../engine/workspace';
 import { asShown, bytesOf, textOf } from '../../patch/bytes';
 import { bounded } from '../tools/tool';
-import { quotedForShell } from '../../engine/quotedForShell';
+import { quotedForShell } from '../../engine/programs';
 import type { ShellWork, ShellState, AgentObservation } from './agent';
 import { whyStopped } from './whyStopped';
 import { newErrorsOf } from './newErrorsOf';

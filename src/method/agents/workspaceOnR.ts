@@ -1,4 +1,4 @@
-import { quotedForShell } from '../../engine/quotedForShell';
+import { quotedForShell } from '../../engine/programs';
 import type {
   CommandRequest,
   CommandResult,

@@ -1,5 +1,5 @@
 import { temperatureOf, type Method, type MethodResult } from '../method';
-import { pickByFlip, type FlipFacts } from '../picks';
+import { pickByFlip, type FlipFacts } from '../steps/picks';
 import { flipAttempt, type FlipAttempt } from './flipAttempt';
 import type { Setback } from './flipPrompts';
 

@@ -1,7 +1,7 @@
 import type { AnsweredCandidate } from '../method';
-import type { Exchange } from '../prompts';
+import type { Exchange } from '../prompt/prompts';
 import { runWhereItApplies, unlessSpent } from '../refining/refineCandidate';
-import type { Steps } from '../steps';
+import type { Steps } from '../steps/steps';
 import { saysSomething } from '../steps/emptyAnswers';
 import { askForTestsWith } from '../steps/filledPrompts';
 import { judge } from '../steps/judge';

@@ -1,7 +1,7 @@
 import { listed } from '../../domain/text';
 import { isFailure, standing } from '../../domain/outcome';
 import { functionOf } from '../../domain/testId';
-import { failuresInPrompt } from '../prompts';
+import { failuresInPrompt } from '../prompt/prompts';
 import { candidateFault, type Examined } from '../refining/candidateFault';
 import { faultInPrompt } from '../refining/faultInPrompt';
 import { shownFailures } from '../steps/candidateRun';

@@ -5,7 +5,7 @@ import {
   reportInPrompt,
   type Exchange,
   type Prompt,
-} from '../prompts';
+} from '../prompt/prompts';
 
 /** An attempt that was not validated. */
 export interface Setback {

@@ -7,11 +7,11 @@ import {
   queuesOf,
   type GenerationRequest,
   type InstanceOfRun,
-} from '../instanceSteps';
+} from './instanceSteps';
 import type { Method, MethodOptions } from '../method';
 import type { ModelView } from '../modelView';
 import { budgetOf } from '../models/budget';
-import { Steps } from '../steps';
+import { Steps } from '../steps/steps';
 import type { StepsParts } from '../steps/stepsParts';
 import { memoryTrace } from '../trace';
 import { unknownText } from './unknownText';

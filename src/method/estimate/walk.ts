@@ -1,5 +1,5 @@
-import type { Prompt } from '../prompts';
-import { tokenCounter } from '../tokens';
+import type { Prompt } from '../prompt/prompts';
+import { tokenCounter } from '../prompt/tokens';
 import type { AnswerStep, StepOf } from '../trace';
 import { unknownText, unknownTokens } from './unknownText';
 

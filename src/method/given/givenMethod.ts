@@ -1,6 +1,6 @@
 import { HumanError } from '../../domain/work';
 import { onlyOne, sampleAll, temperatureOf, type Method } from '../method';
-import { zeroShotPlus } from '../zeroShot';
+import { zeroShotPlus } from '../prompted/zeroShot';
 import { givenContext } from './givenContext';
 import { seesAnswer, settingName, type GivenSetting } from './setting';
 import { wrongPatch } from './wrongPatch';

@@ -2,15 +2,15 @@ import { HumanError } from '../../domain/work';
 import { isTestPath } from '../../patch/testFiles';
 import { findTests } from '../../python/tests';
 import type { ModelView } from '../modelView';
-import { packFiles, shownFile, wholeWithin, type Packed } from '../pack';
+import { packFiles, shownFile, wholeWithin, type Packed } from '../prompt/pack';
 import {
   candidatePrompt,
   goingOn,
   type CandidateFormat,
   type Exchange,
   type Prompt,
-} from '../prompts';
-import type { CountTokens } from '../tokens';
+} from '../prompt/prompts';
+import type { CountTokens } from '../prompt/tokens';
 import type { GivenContext } from './givenContext';
 
 /** A test file that a prompt names. */

@@ -1,6 +1,6 @@
 import { HumanError } from '../../domain/work';
 import { unknownText } from '../estimate/unknownText';
-import type { Steps } from '../steps';
+import type { Steps } from '../steps/steps';
 import { askForFix } from '../steps/filledPrompts';
 import { keyOf, type StepOf } from '../trace';
 

@@ -18,7 +18,7 @@ import { statedRates } from '../models/rateHeaders';
 import { TooManyRequests } from '../models/rateLimiter';
 import { retryAfter } from '../models/retrying';
 import { serverErrorOf } from '../models/serverError';
-import { tokensOfUntrusted } from '../tokens';
+import { tokensOfUntrusted } from '../prompt/tokens';
 import { apiAsked, errorOf } from './modelApis';
 import { isFields, listOf, type JsonFields } from './jsonFields';
 import {

@@ -1,7 +1,7 @@
 import type { CallWarning, FinishReason, LanguageModel, LanguageModelUsage } from 'ai';
 import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
-import { tokenCounter } from '../tokens';
+import { tokenCounter } from '../prompt/tokens';
 import { dollarsOf, type Price } from './budget';
 import {
   CallsNoTools,

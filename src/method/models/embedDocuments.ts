@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { messageOf, throwIfAborted, type Reporter } from '../../domain/work';
-import { workerPool } from '../../engine/workerPool';
+import { messageOf, throwIfAborted, type Reporter, workerPool } from '../../domain/work';
 import { vectorsFolder } from '../../repository/storage';
-import { tokenCounter } from '../tokens';
+import { tokenCounter } from '../prompt/tokens';
 import { keyOf, type MethodTrace, type StepOf } from '../trace';
-import { stepSchema } from '../traceSteps';
+import { stepSchema } from '../traces/traceSteps';
 import { batchesOf } from './batches';
 import type { Budget } from './budget';
 import type { EmbeddingModel } from './embeddingModel';

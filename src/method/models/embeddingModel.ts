@@ -1,7 +1,7 @@
 import type { EmbeddingModel as AiEmbeddingModel } from 'ai';
 import { throwIfAborted } from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
-import { tokenCounter } from '../tokens';
+import { tokenCounter } from '../prompt/tokens';
 import { modelTroubleOf, Refused, type AnsweringOptions } from './answering';
 import { ModelFailure, type ModelWork } from './chatModel';
 import { fetchWithoutLimits } from './fetchWithin';

@@ -6,7 +6,7 @@ import {
 } from '../../domain/outcome';
 import { fileOf } from '../../domain/testId';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
-import { noRunnerFound, noTestFound } from '../runOnR';
+import { noRunnerFound, noTestFound } from '../view/runOnR';
 import type { StepOf } from '../trace';
 
 type TestOnR = StepOf<'run'>['tests'][number];

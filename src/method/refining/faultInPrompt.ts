@@ -1,4 +1,4 @@
-import { failuresInPrompt } from '../prompts';
+import { failuresInPrompt } from '../prompt/prompts';
 import type { CandidateFault } from './candidateFault';
 import { shownFailures } from '../steps/candidateRun';
 

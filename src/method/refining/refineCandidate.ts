@@ -1,6 +1,6 @@
 import { BudgetSpent } from '../models/budget';
-import type { Exchange } from '../prompts';
-import type { Steps } from '../steps';
+import type { Exchange } from '../prompt/prompts';
+import type { Steps } from '../steps/steps';
 import { runOnR } from '../steps/candidateRun';
 import { saysSomething } from '../steps/emptyAnswers';
 import { readTests } from '../steps/readPatch';

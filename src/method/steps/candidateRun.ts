@@ -3,8 +3,8 @@ import { fileOf, functionOf } from '../../domain/testId';
 import { findTests } from '../../python/tests';
 import { unknownText } from '../estimate/unknownText';
 import type { ModelView } from '../modelView';
-import type { ShownFailure } from '../prompts';
-import type { Steps } from '../steps';
+import type { ShownFailure } from '../prompt/prompts';
+import type { Steps } from './steps';
 import { keyOf, type PatchStep, type RunStep } from '../trace';
 
 /** Characters of a failure that a prompt shows: its end is more informative than its beginning. */

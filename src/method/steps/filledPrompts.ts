@@ -4,7 +4,7 @@ import type { GivenContext } from '../given/givenContext';
 import { givenPrompt } from '../given/givenPrompt';
 import type { ModelView } from '../modelView';
 import { inputTokensOf } from '../models/answering';
-import { packFiles } from '../pack';
+import { packFiles } from '../prompt/pack';
 import {
   candidatePrompt,
   fixPrompt,
@@ -13,11 +13,11 @@ import {
   type CandidateFormat,
   type Exchange,
   type Prompt,
-} from '../prompts';
-import { rankFiles } from '../searchIndex';
-import type { Asked, Made, Steps } from '../steps';
+} from '../prompt/prompts';
+import { rankFiles } from '../prompt/searchIndex';
+import type { Asked, Made, Steps } from './steps';
 import type { LiveSteps } from './stepsParts';
-import { tokenCounter } from '../tokens';
+import { tokenCounter } from '../prompt/tokens';
 import { keyOf, type AnswerStep, type StepOf } from '../trace';
 
 /** Requests whose prompts are filled with the files of R that fit the issue best. */

@@ -1,5 +1,5 @@
-import { judgePrompt, readJudgement } from '../prompts';
-import type { Steps } from '../steps';
+import { judgePrompt, readJudgement } from '../prompt/prompts';
+import type { Steps } from './steps';
 import { keyOf, type AnswerStep, type PatchStep, type RunStep } from '../trace';
 import { shownFailures } from './candidateRun';
 import { promptStep } from './filledPrompts';

@@ -1,4 +1,4 @@
-import type { Steps } from '../steps';
+import type { Steps } from './steps';
 import { keyOf, type AnswerStep, type PatchStep } from '../trace';
 
 /**

@@ -1,10 +1,9 @@
 import type { z } from 'zod';
-import { HumanError } from '../../domain/work';
-import { workerPool } from '../../engine/workerPool';
+import { HumanError, workerPool } from '../../domain/work';
 import type { RunsOnR } from '../modelView';
-import type { RunOnROptions } from '../runOnR';
-import type { Prompt } from '../prompts';
-import type { Asked, Steps } from '../steps';
+import type { RunOnROptions } from '../view/runOnR';
+import type { Prompt } from '../prompt/prompts';
+import type { Asked, Steps } from './steps';
 import { keyOf, type AnswerStep } from '../trace';
 import { promptStep } from './filledPrompts';
 

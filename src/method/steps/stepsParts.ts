@@ -7,7 +7,7 @@ import type { EmbeddingModel } from '../models/embeddingModel';
 import type { EmbeddingUse } from '../models/embeddingUse';
 import type { ModelUpstream } from '../models/openModel';
 import type { ModelView } from '../modelView';
-import type { Oracle } from '../oracle';
+import type { Oracle } from '../view/oracle';
 import type { ActStep, AnswerStep, MethodTrace, StepOf } from '../trace';
 
 /** What the steps of one instance work with. */

@@ -5,7 +5,7 @@ import { functionOf } from '../../domain/testId';
 import { throwIfAborted } from '../../domain/work';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { ModelView } from '../modelView';
-import type { ReadOnR, RunOnR, RunOnROptions } from '../runOnR';
+import type { ReadOnR, RunOnR, RunOnROptions } from '../view/runOnR';
 import { TestsCannotRun } from '../testsOfModels';
 
 /** What is asked of a candidate before it is submitted, in this order. */

@@ -12,7 +12,7 @@ import {
   type MethodOptions,
   type MethodResult,
 } from '../method';
-import type { Steps } from '../steps';
+import type { Steps } from '../steps/steps';
 import { failsOnR, runOnR } from '../steps/candidateRun';
 import { askForFix } from '../steps/filledPrompts';
 import { readCode, readTests } from '../steps/readPatch';

@@ -1,4 +1,4 @@
-import { formatInPrompt, reportInPrompt, testsSystem, type Prompt } from '../prompts';
+import { formatInPrompt, reportInPrompt, testsSystem, type Prompt } from '../prompt/prompts';
 import type { SurrogateRun } from './surrogateRuns';
 
 /** A candidate with its runs with the fixes. */

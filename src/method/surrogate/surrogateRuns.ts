@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isFailure, standing } from '../../domain/outcome';
-import type { Steps } from '../steps';
+import type { Steps } from '../steps/steps';
 import { stagesOnR, type StageOnR } from '../steps/stages';
 
 /** A candidate whose tests fail on R. */

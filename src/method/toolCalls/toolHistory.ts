@@ -1,6 +1,6 @@
 import { textOfMessage } from '../models/toolMessages';
 import type { ChatMessage, ModelAnswer, ToolCall, ToolCallResult } from '../models/chatModel';
-import type { CountTokens } from '../tokens';
+import type { CountTokens } from '../prompt/tokens';
 
 /** Replaces a result that was removed to make room for later ones. */
 export const leftOutResult =

@@ -12,7 +12,7 @@ import {
   type ToolCallResult,
 } from '../models/chatModel';
 import { TestsCannotRun } from '../testsOfModels';
-import { tokenCounter } from '../tokens';
+import { tokenCounter } from '../prompt/tokens';
 import type { ActStep, AnswerStep } from '../trace';
 import { callTool, candidateInMemory, type ToolAnswer } from '../tools/tool';
 import { readIssue } from '../tools/readIssue';

@@ -3,7 +3,7 @@ import { agentResult, candidateSoFar } from '../agents/agentMethod';
 import { temperatureOf, type Method } from '../method';
 import type { AgentEnd } from '../agents/agentRun';
 import { askWithHistory, recallAct, type OnPatch } from '../agents/askWithHistory';
-import type { Steps } from '../steps';
+import type { Steps } from '../steps/steps';
 import { keyOf } from '../trace';
 import { toolPromptVersion } from './toolPrompts';
 import { ToolRun, type ToolLimits } from './toolRun';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { SyntaxErrorOfCandidate } from '../syntaxErrorsOf';
-import type { ReadOnR } from '../runOnR';
+import type { SyntaxErrorOfCandidate } from '../steps/syntaxErrorsOf';
+import type { ReadOnR } from '../view/runOnR';
 import { shortLine } from './places';
 import { bounded, fields, patchLimit } from './tool';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HumanError } from '../../domain/work';
-import type { TreeOfR } from '../treeOfR';
+import type { TreeOfR } from '../view/treeOfR';
 
 /**
  * Normalises paths as models write them: `./a/b/` is `a/b`, and `.` the root. Does not check

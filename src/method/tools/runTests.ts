@@ -4,7 +4,7 @@ import { isFailure, outcomes, standing, type Outcome, type TestResult } from '..
 import { functionOf } from '../../domain/testId';
 import { HumanError } from '../../domain/work';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
-import type { RunOnR } from '../runOnR';
+import type { RunOnR } from '../view/runOnR';
 import { testsNamed } from './testsNamed';
 import { linesOf, shortLine } from './places';
 import { printedByTests } from './printed';

@@ -5,7 +5,7 @@ import { isTestPath } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/parseUnified';
 import { findTests } from '../../python/tests';
 import type { ModelView } from '../modelView';
-import type { ReadOnR } from '../runOnR';
+import type { ReadOnR } from '../view/runOnR';
 
 /** Most files of R that are read for a name without a path. */
 const mostFiles = 20;

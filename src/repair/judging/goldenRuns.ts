@@ -10,9 +10,7 @@ import {
 import type { StatusMap } from '../../domain/harness';
 import type { TestResult } from '../../domain/outcome';
 import type { RunRecord } from '../../engine/engine';
-import { parseLog } from '../../engine/runners/parseLog';
-import { sweBenchParserOf } from '../../engine/runners/sweBenchParserOf';
-import { unittest } from '../../engine/runners/unittest';
+import { parseLog, sweBenchParserOf, unittest } from '../../engine/runners';
 import { contradictionsOf, type BothSides, whyNotToTheEnd } from '../../evaluation/testRun';
 import { goldenSetOf } from '../../evaluation/goldenTests';
 import { ownTestsOf } from '../../evaluation/prepareCandidate';

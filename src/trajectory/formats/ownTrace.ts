@@ -2,7 +2,7 @@ import { markedAsOracle } from '../../domain/answerSeen';
 import { isFailure, type TestResult } from '../../domain/outcome';
 import { plural } from '../../domain/text';
 import type { StepOf } from '../../method/trace';
-import type { Step } from '../../method/traceSteps';
+import type { Step } from '../../method/generating';
 import {
   spendingOf,
   type ChosenCandidate,

@@ -1,7 +1,7 @@
 import { findingSeverities, type TrajectoryFinding } from '../../domain/finding';
 import type { Prediction } from '../../domain/instance';
 import { asLabel } from '../../domain/text';
-import { type Redact } from '../../engine/redact';
+import { type Redact } from '../../engine/keysInUse';
 import type { ChosenCandidate, Trajectory, TrajectoryStep } from '../trajectory';
 import { scanTrajectory } from '../scanTrajectory';
 

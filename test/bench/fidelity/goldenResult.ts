@@ -11,7 +11,7 @@ import { silent } from '../../../src/domain/work';
 import { gradeStrict } from '../../../src/domain/verdict';
 import type { DockerSettings } from '../../../src/engine/docker/dockerSettings';
 import type { Environment } from '../../../src/engine/engine';
-import { withEngine } from '../../../src/engine/openEngine';
+import { withEngine } from '../../../src/engine/engines';
 import { goldenSetOf } from '../../../src/evaluation/goldenTests';
 import {
   environmentProblem,

@@ -8,7 +8,7 @@ import { openSession } from '../../../src/evaluation/session';
 import { makeFolder } from '../../../src/files/wholeFile';
 import { budgetOf } from '../../../src/method/models/budget';
 import { modelView, type ModelView } from '../../../src/method/modelView';
-import { Steps } from '../../../src/method/steps';
+import { Steps } from '../../../src/method/steps/steps';
 import { openTrace, type MethodTrace } from '../../../src/method/trace';
 import { createPythonParser } from '../../../src/python/parser';
 import { sourceOf, type Sources } from '../../../src/repository/source';

@@ -3,7 +3,7 @@ import type { Instance } from '../../../src/domain/instance';
 import { stackPatches } from '../../../src/evaluation/prepareCandidate';
 import type { InstanceSession } from '../../../src/evaluation/session';
 import type { ModelView } from '../../../src/method/modelView';
-import type { Steps } from '../../../src/method/steps';
+import type { Steps } from '../../../src/method/steps/steps';
 import { failsOnR, runOnR } from '../../../src/method/steps/candidateRun';
 import { surrogateRuns } from '../../../src/method/surrogate/surrogateRuns';
 import { mutantsOf } from '../../../src/mutation/mutantsOf';

@@ -9,9 +9,9 @@ import {
   type GenerationRecord,
 } from '../../../src/editor/generate/records';
 import { onlyOne, type Method, type MethodCandidate } from '../../../src/method/method';
-import type { Steps } from '../../../src/method/steps';
+import type { Steps } from '../../../src/method/steps/steps';
 import type { RunStep } from '../../../src/method/trace';
-import type { Step } from '../../../src/method/traceSteps';
+import type { Step } from '../../../src/method/traces/traceSteps';
 
 const record: GenerationRecord = {
   method: 'libro',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { containerImage } from '../../../src/engine/containerImage';
-import { devContainerFile } from '../../../src/engine/devContainer';
+import { containerImage } from '../../../src/engine/docker/containerImage';
+import { devContainerFile } from '../../../src/engine/docker/devContainer';
 
 describe('the container of an instance', () => {
   it('is the one that its row names', () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { missingPrograms } from '../../../src/engine/services';
-import { missingService } from '../../../src/engine/services';
+import { missingPrograms, missingService } from '../../../src/engine/sandbox/services';
 import { servicesInSandbox } from '../../../src/engine/sandbox/sandboxServices';
 import type { Environment } from '../../../src/engine/engine';
-import { planTests } from '../../../src/engine/planTests';
+import { planTests } from '../../../src/engine/runners/planTests';
 import { recipeOf, recipeSchema } from '../../../src/environments/recipes';
 
 describe('programs and services that tests expect', () => {

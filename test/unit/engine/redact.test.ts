@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { formsOf, redactedStream, redactor } from '../../../src/engine/redact';
+import { formsOf, redactedStream, redactor } from '../../../src/engine/keysInUse';
 
 const key = 'sk-a+key/with "all"-0123456789';
 const redact = redactor([key]);

@@ -5,9 +5,9 @@ import {
   planTests,
   type PlanRequest,
   type TestFile,
-} from '../../../src/engine/planTests';
+} from '../../../src/engine/runners/planTests';
 import { planScript } from '../../../src/engine/runners/script';
-import type { TestPlan } from '../../../src/engine/testPlan';
+import type { TestPlan } from '../../../src/engine/runners/testPlan';
 import { recipeOf } from '../../../src/environments/recipes';
 
 const environment = (more: Partial<Environment> = {}): Environment => ({

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { containerImage, prebuiltName } from '../../../src/engine/containerImage';
+import { containerImage, prebuiltName } from '../../../src/engine/docker/containerImage';
 import { openBuildLog } from '../../../src/engine/docker/build/buildLog';
 import { buildNetwork } from '../../../src/environments/packages/buildNetwork';
 import { beyondImageBudget, type ImageUse } from '../../../src/environments/imageBudget';
-import { projectVersion, versionTag } from '../../../src/environments/recipes';
+import { projectVersion, versionTag, recipeOf } from '../../../src/environments/recipes';
 import { noteMissing, wasMissing } from '../../../src/environments/image/imageRecords';
 import {
   buildSystem,
@@ -14,7 +14,6 @@ import {
   setupRequires,
 } from '../../../src/environments/plan/projectNeeds';
 import { dayOf } from '../../../src/environments/environmentPlan';
-import { recipeOf } from '../../../src/environments/recipes';
 
 describe('building images', () => {
   let folder: string;

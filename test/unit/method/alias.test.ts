@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { aliasOf } from '../../../src/method/alias';
+import { aliasOf } from '../../../src/method/view/alias';
 
 const issue = 'It is out of balance.\n';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { neutralLog, neutralResult, neutralText } from '../../../src/method/neutralText';
+import { neutralLog, neutralResult, neutralText } from '../../../src/method/prompt/neutralText';
 
 const of = (name: string) => ({
   folders: [`/cache/pairs/${name}/tree`, `/cache/pairs/${name}/runs`, `/cache/pairs/${name}`],

@@ -7,7 +7,7 @@ import {
   type FlipFacts,
   type LibroCandidate,
   type OracleVerdict,
-} from '../../../src/method/picks';
+} from '../../../src/method/steps/picks';
 
 const verdict = (more: Partial<OracleVerdict>): OracleVerdict => ({
   ...{ applies: true, success: false, failToPass: 0, delta: null },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { candidatePrompt, judgePrompt, readJudgement } from '../../../src/method/prompts';
+import { candidatePrompt, judgePrompt, readJudgement } from '../../../src/method/prompt/prompts';
 import { toUnified } from '../../../src/patch/toUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';

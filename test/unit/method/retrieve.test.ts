@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import MiniSearch from 'minisearch';
 import { Cancelled } from '../../../src/domain/work';
-import { packFiles, shownFile } from '../../../src/method/pack';
-import { searchIndex, wordsOf } from '../../../src/method/searchIndex';
-import { tokenCounter } from '../../../src/method/tokens';
-import type { TreeOfR } from '../../../src/method/treeOfR';
+import { packFiles, shownFile } from '../../../src/method/prompt/pack';
+import { searchIndex, wordsOf } from '../../../src/method/prompt/searchIndex';
+import { tokenCounter } from '../../../src/method/prompt/tokens';
+import type { TreeOfR } from '../../../src/method/view/treeOfR';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 

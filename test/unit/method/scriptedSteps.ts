@@ -1,8 +1,8 @@
 import { silent } from '../../../src/domain/work';
 import type { ModelView } from '../../../src/method/modelView';
 import { budgetOf } from '../../../src/method/models/budget';
-import type { Oracle } from '../../../src/method/oracle';
-import { Steps, type Asked } from '../../../src/method/steps';
+import type { Oracle } from '../../../src/method/view/oracle';
+import { Steps, type Asked } from '../../../src/method/steps/steps';
 import {
   memoryTrace,
   type AnswerStep,

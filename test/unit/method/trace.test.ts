@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HumanError } from '../../../src/domain/work';
 import { keyOf, openTrace, type MethodTrace } from '../../../src/method/trace';
-import type { Step } from '../../../src/method/traceSteps';
+import type { Step } from '../../../src/method/traces/traceSteps';
 
 const step = (key: string, tree = 'abc'): Step => ({
   ...{ step: 'tree', key, tree },

@@ -1,4 +1,4 @@
-import { traceJsonSchema } from '../../../src/method/traceSteps';
+import { traceJsonSchema } from '../../../src/method/traces/traceSteps';
 import { assertPublished } from '../results/publishedSchema';
 
 describe('the published schema of traces', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { posixPattern } from '../../../src/method/posixPattern';
+import { posixPattern } from '../../../src/method/view/posixPattern';
 
 describe('a pattern for a git without PCRE', () => {
   it('means what it means in Perl', () => {

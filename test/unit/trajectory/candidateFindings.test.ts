@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Prediction } from '../../../src/domain/instance';
-import type { Step } from '../../../src/method/traceSteps';
+import type { Step } from '../../../src/method/traces/traceSteps';
 import { OwnTrace } from '../../../src/trajectory/formats/ownTrace';
 import { candidateFindings } from '../../../src/trajectory/scan/candidateFindings';
 import { withTrajectoryFindings } from '../../../src/trajectory/withTrajectoryFindings';

@@ -1,5 +1,5 @@
 // Small files in the formats of each program, made up for the tests.
-import type { Step } from '../../../src/method/traceSteps';
+import type { Step } from '../../../src/method/traces/traceSteps';
 
 export const instance = 'octo__cat-7';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Step } from '../../../src/method/traceSteps';
+import type { Step } from '../../../src/method/traces/traceSteps';
 import { OwnTrace } from '../../../src/trajectory/formats/ownTrace';
 import { totalsOf } from '../../../src/trajectory/trajectory';
 

@@ -10,7 +10,7 @@ import { filesOfTar } from '../../sandbox/archive';
 import type { BuildLog } from './buildLog';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import { containerLabels, type ContainerKind, type Purpose } from '../labels';
-import { outputLimit } from '../../boundedOutput';
+import { outputLimit } from '../../programs/boundedOutput';
 import {
   confinement,
   limitHit,

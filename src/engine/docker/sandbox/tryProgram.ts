@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { throwIfAborted } from '../../../domain/work';
 import { programFolder } from '../../engine';
-import { wordForShell } from '../../quotedForShell';
+import { wordForShell } from '../../programs/quotedForShell';
 import { attachProgram } from '../attachedProgram';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import { containerLabels } from '../labels';

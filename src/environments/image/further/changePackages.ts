@@ -1,10 +1,13 @@
-import { builtPython, environmentFolder } from '../../../engine/containerImage';
+import {
+  builtPython,
+  environmentFolder,
+  type BuildContainer,
+  foreignUser,
+} from '../../../engine/docker';
 import { asOf } from '../../plan/packageDay';
 import { packageOf } from '../../plan/projectNeeds';
-import { tarOf } from '../../../engine/sandbox/archive';
-import type { BuildContainer } from '../../../engine/docker/build/buildContainer';
+import { tarOf } from '../../../engine/sandbox';
 import { compileEnvironment } from '../compileFolder';
-import { foreignUser } from '../../../engine/docker/build/confinement';
 import { scratch, uvPath } from '../containerPlace';
 
 /** What has to be done to an environment to give it the packages of another one. */

@@ -1,10 +1,8 @@
 import { throwIfAborted } from '../../../domain/work';
 import { treeEntries, type TreeEntry } from '../../../repository/treeFiles';
-import { builtFolder } from '../../../engine/containerImage';
-import { earliestTime, filesInTar, tarOf } from '../../../engine/sandbox/archive';
+import { builtFolder, type BuildContainer, foreignUser } from '../../../engine/docker';
+import { earliestTime, filesInTar, tarOf } from '../../../engine/sandbox';
 import { identityDigest } from '../imageRecords';
-import type { BuildContainer } from '../../../engine/docker/build/buildContainer';
-import { foreignUser } from '../../../engine/docker/build/confinement';
 import { generatedKey, generatedName, generatedPath } from './generatedSources';
 import { keptPath, readKeptFiles, writeKeptFiles } from './keptFiles';
 

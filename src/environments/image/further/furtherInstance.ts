@@ -1,17 +1,18 @@
 import { HumanError, messageOf, throwIfAborted } from '../../../domain/work';
 import { plural } from '../../../domain/text';
-import { builtPython, environmentFolder } from '../../../engine/containerImage';
 import {
+  builtPython,
+  environmentFolder,
   CommandFailed,
   inContainer,
   type BuildContainer,
   type BuildPlace,
-} from '../../../engine/docker/build/buildContainer';
-import { foreignUser } from '../../../engine/docker/build/confinement';
-import { inspectImage } from '../../../engine/docker/images/inspectImage';
-import { purposeOf } from '../../../engine/docker/labels';
+  foreignUser,
+  inspectImage,
+  purposeOf,
+} from '../../../engine/docker';
 import type { FilledImage } from '../../../engine/environmentMaker';
-import { repositoryArchive } from '../../../engine/sandbox/treeArchive';
+import { repositoryArchive } from '../../../engine/sandbox';
 import { treeEntries } from '../../../repository/treeFiles';
 import { compilerPackages } from '../../environmentPlan';
 import { NoSolution } from '../../plan/packageDay';

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '../../../files/digest';
 import { writeWholeFile } from '../../../files/wholeFile';
-import { contentTime, filesInTar, tarOf } from '../../../engine/sandbox/archive';
+import { contentTime, filesInTar, tarOf } from '../../../engine/sandbox';
 
 /** Path of files that builds keep on this machine; `digest` names what they were made from. */
 export const keptPath = (storage: string, digest: string): string =>

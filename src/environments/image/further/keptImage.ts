@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { builtFolder } from '../../../engine/containerImage';
 import {
+  builtFolder,
   labelLines,
   type BuildContainer,
   type BuildPlace,
-} from '../../../engine/docker/build/buildContainer';
-import { inspectImage } from '../../../engine/docker/images/inspectImage';
-import { imageLabels } from '../../../engine/docker/labels';
-import { asciiJson } from '../../../engine/sandbox/agentProtocol';
-import { tarOf } from '../../../engine/sandbox/archive';
+  inspectImage,
+  imageLabels,
+} from '../../../engine/docker';
+import { asciiJson, tarOf } from '../../../engine/sandbox';
 import { withLock } from '../../../repository/lock';
 import { lockPath } from '../../../repository/storage';
 import { treeEntries, type TreeEntry } from '../../../repository/treeFiles';

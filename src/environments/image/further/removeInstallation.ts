@@ -1,7 +1,5 @@
-import { environmentFolder } from '../../../engine/containerImage';
-import { asciiJson } from '../../../engine/sandbox/agentProtocol';
-import { tarOf } from '../../../engine/sandbox/archive';
-import type { BuildContainer } from '../../../engine/docker/build/buildContainer';
+import { environmentFolder, type BuildContainer } from '../../../engine/docker';
+import { asciiJson, tarOf } from '../../../engine/sandbox';
 import type { KeptRecord } from './keptImage';
 
 const listPath = '/tmp/swt-installation.json';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { BuildContainer } from '../../../engine/docker/build/buildContainer';
+import type { BuildContainer } from '../../../engine/docker';
 
 /**
  * Asks an installed project what it requires with some extras. It uses a library that pip brings,

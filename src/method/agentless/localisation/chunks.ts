@@ -1,4 +1,4 @@
-import type { CountTokens } from '../../tokens';
+import type { CountTokens } from '../../prompt/tokens';
 
 /**
  * Cuts a text into chunks of whole lines. A line that is too long is cut into pieces.

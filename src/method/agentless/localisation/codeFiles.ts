@@ -1,5 +1,5 @@
 import { isTestPath } from '../../../patch/testFiles';
-import type { TreeOfR } from '../../treeOfR';
+import type { TreeOfR } from '../../view/treeOfR';
 
 /** The paths of the Python files of R that are no tests, sorted. */
 export async function codeFiles(tree: Pick<TreeOfR, 'paths'>): Promise<readonly string[]> {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { HumanError } from '../../../domain/work';
 import { embedDocuments, tokensToEmbed } from '../../models/embedDocuments';
-import type { Steps } from '../../steps';
+import type { Steps } from '../../steps/steps';
 import { stage } from '../../steps/stages';
-import { tokenCounter } from '../../tokens';
+import { tokenCounter } from '../../prompt/tokens';
 import { stagesVersion, type StageWork } from '../stageWork';
 import { chunksOf } from './chunks';
 import { codeFiles, largestFiles } from './codeFiles';

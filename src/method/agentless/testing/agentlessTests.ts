@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { plural } from '../../../domain/text';
 import { makeUnified } from '../../../patch/makeUnified';
 import type { Method, MethodCandidate, MethodOptions, MethodResult } from '../../method';
-import type { Steps } from '../../steps';
+import type { Steps } from '../../steps/steps';
 import { failsOnR, runOnR } from '../../steps/candidateRun';
 import { readCode, readTests } from '../../steps/readPatch';
 import { stage } from '../../steps/stages';

@@ -4,7 +4,7 @@ import { applyPatch } from '../../../patch/applyPatch';
 import { parseUnified } from '../../../patch/parseUnified';
 import { normalisedPython } from '../../../python/normalised';
 import type { ModelView } from '../../modelView';
-import type { Steps } from '../../steps';
+import type { Steps } from '../../steps/steps';
 import { stage } from '../../steps/stages';
 
 /** Raised when patches are normalised in another way. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { standing } from '../../../domain/outcome';
 import { functionOf } from '../../../domain/testId';
-import { reportInPrompt, type Prompt } from '../../prompts';
+import { reportInPrompt, type Prompt } from '../../prompt/prompts';
 import { findTests } from '../../../python/tests';
 import type { ModelView } from '../../modelView';
-import type { Steps } from '../../steps';
+import type { Steps } from '../../steps/steps';
 import { askInStage, isGiven, stage, stagesOnR } from '../../steps/stages';
 import { reachingTestFiles, testFilesOfR } from './reachingTestFiles';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { standing } from '../../../domain/outcome';
-import type { Steps } from '../../steps';
+import type { Steps } from '../../steps/steps';
 import { stagesOnR, type StageOnR } from '../../steps/stages';
 import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking';
 import { patchDigests } from './patchDigests';

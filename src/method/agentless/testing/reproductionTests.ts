@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { normalisedPython } from '../../../python/normalised';
 import { firstThenOthers } from '../../method';
-import { reportInPrompt, type Prompt } from '../../prompts';
-import type { ScriptRun } from '../../runOnR';
-import type { Steps } from '../../steps';
+import { reportInPrompt, type Prompt } from '../../prompt/prompts';
+import type { ScriptRun } from '../../view/runOnR';
+import type { Steps } from '../../steps/steps';
 import { askInStage, isGiven, stage, stagesOnR } from '../../steps/stages';
 import type { AnswerStep } from '../../trace';
 import { modulesOf, usesModules } from './modulesOfR';

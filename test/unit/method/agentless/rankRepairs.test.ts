@@ -13,7 +13,7 @@ import type { ReproductionAnswer } from '../../../../src/domain/ranking';
 import type { MethodCandidate } from '../../../../src/method/method';
 import { budgetOf } from '../../../../src/method/models/budget';
 import type { ChatModel } from '../../../../src/method/models/chatModel';
-import { Steps } from '../../../../src/method/steps';
+import { Steps } from '../../../../src/method/steps/steps';
 import { openTrace, type MethodTrace } from '../../../../src/method/trace';
 import { makeUnified } from '../../../../src/patch/makeUnified';
 import { viewForTests } from '../sampleView';

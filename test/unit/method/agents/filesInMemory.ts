@@ -1,6 +1,6 @@
 import { FilesOnR } from '../../../../src/method/agents/filesOnR';
 import type { PythonParser } from '../../../../src/python/parser';
-import type { TreeOfR } from '../../../../src/method/treeOfR';
+import type { TreeOfR } from '../../../../src/method/view/treeOfR';
 import { asShown } from '../../../../src/patch/bytes';
 
 /** Files of an R that is not on the disk, and that cannot be searched. */

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { mentionedFiles } from '../../../../src/method/agents/mentionedFiles';
 import { repoMap } from '../../../../src/method/agents/repoMap';
 import { repoTags, type RepoTags } from '../../../../src/method/agents/repoTags';
-import { tokenCounter, type CountTokens } from '../../../../src/method/tokens';
+import { tokenCounter, type CountTokens } from '../../../../src/method/prompt/tokens';
 import { viewForTests } from '../sampleView';
 
 describe('the map of a repository', () => {

@@ -1,4 +1,4 @@
-import type { TreeOfR } from '../../../../src/method/treeOfR';
+import type { TreeOfR } from '../../../../src/method/view/treeOfR';
 
 /** A tree of these texts, by path. */
 export const madeUpTree = (files: ReadonlyMap<string, string>): TreeOfR => ({

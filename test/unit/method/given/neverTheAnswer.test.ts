@@ -14,7 +14,7 @@ import type { Method } from '../../../../src/method/method';
 import { budgetOf } from '../../../../src/method/models/budget';
 import type { ChatRequest } from '../../../../src/method/models/chatModel';
 import { openTrace } from '../../../../src/method/trace';
-import { zeroShotPlus } from '../../../../src/method/zeroShot';
+import { zeroShotPlus } from '../../../../src/method/prompted/zeroShot';
 import type { PythonParser } from '../../../../src/python/parser';
 import { sourceOf } from '../../../../src/repository/source';
 import { prepareTrees } from '../../../../src/repository/trees';

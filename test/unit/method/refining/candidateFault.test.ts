@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestResult } from '../../../../src/domain/outcome';
 import { candidateFault } from '../../../../src/method/refining/candidateFault';
 import { faultInPrompt } from '../../../../src/method/refining/faultInPrompt';
-import { noTestFound } from '../../../../src/method/runOnR';
+import { noTestFound } from '../../../../src/method/view/runOnR';
 import { failing, patchStep, runStep } from './examined';
 
 const inR = { path: 'tallybook/money.py', line: 9, function: 'allocate' };
