@@ -1,5 +1,6 @@
 import type { Instance } from '../domain/instance';
-import { throwIfAborted, workerPool } from '../domain/work';
+import { throwIfAborted } from '../domain/work';
+import { workerPool } from '../engine/workerPool';
 import type { RunEntry } from '../study/entry';
 import type { Engine } from '../engine/engine';
 import type { Report } from '../results/reportSchema';

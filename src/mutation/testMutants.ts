@@ -1,7 +1,8 @@
 import type { LineCounts } from '../domain/changeCoverage';
 import { standing, pairResults } from '../domain/outcome';
 import { fileOf, functionOf, isScope } from '../domain/testId';
-import { HumanError, workerPool } from '../domain/work';
+import { HumanError } from '../domain/work';
+import { workerPool } from '../engine/workerPool';
 import type { RunRecord } from '../engine/engine';
 import { script } from '../engine/runners';
 import type { CandidateResult } from '../evaluation/candidateResult';

@@ -1,5 +1,6 @@
 import type { Instance, Prediction } from '../domain/instance';
-import { throwIfAborted, workerPool } from '../domain/work';
+import { throwIfAborted } from '../domain/work';
+import { workerPool } from '../engine/workerPool';
 import type { NotEvaluatedReason } from '../domain/verdict';
 import { sampleName } from '../study/entry';
 import type { BatchRequest } from '../batch/batchRequest';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { messageOf, throwIfAborted, type Reporter, workerPool } from '../../domain/work';
+import { messageOf, throwIfAborted, type Reporter } from '../../domain/work';
+import { workerPool } from '../../engine/workerPool';
 import { vectorsFolder } from '../../repository/storage';
 import { tokenCounter } from '../prompt/tokens';
 import { keyOf, type MethodTrace, type StepOf } from '../trace';

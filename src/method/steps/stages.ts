@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { HumanError, workerPool } from '../../domain/work';
+import { HumanError } from '../../domain/work';
+import { workerPool } from '../../engine/workerPool';
 import type { RunsOnR } from '../modelView';
 import type { RunOnROptions } from '../view/runOnR';
 import type { Prompt } from '../prompt/prompts';
