@@ -3,63 +3,15 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json';
 import { EXIT } from './commands/context';
-import { registerCheck } from './commands/check';
-import { registerAgents } from './commands/agents/agents';
-import { registerEvaluate } from './commands/evaluate';
-import { registerFilterRepairs } from './commands/filterRepairs';
-import { registerGenerate } from './commands/generate';
-import { registerInstances } from './commands/instances';
-import { standardInput } from './commands/input';
-import { interruptSignal } from './commands/interrupts';
-import { registerMerge } from './commands/merging/merge';
-import { registerMcp } from './commands/mcp/mcp';
-import { registerMutants } from './commands/mutants/mutants';
-import { registerOpen } from './commands/open';
-import { registerParseLog } from './commands/parseLog';
-import { registerPatch } from './commands/patch';
-import type { ProgramContext, RegisterCommand } from './commands/registerCommand';
-import { registerRepair } from './commands/repair';
-import { registerReport } from './commands/report';
-import { registerShards } from './commands/sharding/shards';
-import { registerShow } from './commands/show';
-import { registerStatistics } from './commands/statistics';
-import { registerImages } from './commands/storage/pushImages';
-import { registerStorage } from './commands/storage/storage';
-import { registerTrajectory } from './commands/trajectory/trajectory';
-import { registerTriage } from './commands/triage';
-import { registerValidate } from './commands/validate';
+import { standardInput, interruptSignal } from './commands/input';
+import { commands } from './commands/commands';
+import type { ProgramContext } from './commands/registerCommand';
 import { Cancelled, HumanError } from './domain/work';
 import { systemFault } from './files/systemFault';
 import { redactKeys, takeKeys } from './engine/keysInUse';
 import { forTerminal, withoutEscapes } from './domain/text';
 import { allKeyVariables } from './method/models';
 import { bytesOf } from './patch/bytes';
-
-/** The commands in the order of the help text. */
-const commands: readonly RegisterCommand[] = [
-  registerInstances,
-  registerShow,
-  registerOpen,
-  registerCheck,
-  registerEvaluate,
-  registerReport,
-  registerShards,
-  registerMerge,
-  registerMutants,
-  registerFilterRepairs,
-  registerGenerate,
-  registerAgents,
-  registerRepair,
-  registerTrajectory,
-  registerMcp,
-  registerValidate,
-  registerPatch,
-  registerParseLog,
-  registerStatistics,
-  registerTriage,
-  registerImages,
-  registerStorage,
-];
 
 /** What a command gets from whoever runs it. */
 type CommandCaller = Omit<ProgramContext, 'assets' | 'bundled' | 'data' | 'satellites'> & {
@@ -118,7 +70,7 @@ function programFor(
     },
     satellites: {
       evaluateRepairs: async (...of) =>
-        (await import('./commands/evaluating/evaluateRepairs')).evaluateRepairs(...of),
+        (await import('./commands/evaluateRepairs')).evaluateRepairs(...of),
       withTrajectoryFindings: async (...of) =>
         (await import('./trajectory/withTrajectoryFindings')).withTrajectoryFindings(...of),
     },

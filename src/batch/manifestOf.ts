@@ -1,5 +1,5 @@
 import packageJson from '../../package.json';
-import { factsOf, type RunManifest } from '../results/manifest';
+import { factsOf, type RunManifest } from '../results/runFolder';
 import type { Prediction } from '../domain/instance';
 import type { BatchRequest, ResultsPlace, ShardOfRun } from './batchRequest';
 import { sameness } from './entryKeys';

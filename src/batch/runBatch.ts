@@ -5,7 +5,7 @@ import type { RunEntry } from '../study/entry';
 import type { Engine } from '../engine/engine';
 import type { Report } from '../results/reportSchema';
 import { toReport, writeSummaries } from '../results/report';
-import { liveWriter } from '../results/live';
+import { liveWriter } from '../results/runFolder';
 import { entryOf, type BatchEntry } from '../results/entry';
 import { candidateWork } from './work/candidateWork';
 import { guardedEngine } from '../engine/sandbox';

@@ -4,8 +4,14 @@ import type { Prediction } from '../domain/instance';
 import { HumanError } from '../domain/work';
 import type { RunEntry } from '../study/entry';
 import { type JournalLine, candidateKey, journalPath, readJournal } from '../results/journal';
-import { type RunManifest, readManifest, writeManifest } from '../results/manifest';
-import { reportPath, reportsFolder, runFolder } from '../results/runFolder';
+import {
+  type RunManifest,
+  readManifest,
+  writeManifest,
+  reportPath,
+  reportsFolder,
+  runFolder,
+} from '../results/runFolder';
 import { readReport, writeReport } from '../results/report';
 import type { Report } from '../results/reportSchema';
 import type { BatchEntry } from '../results/entry';

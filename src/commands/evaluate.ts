@@ -21,7 +21,7 @@ import { keepingNodeSeconds, nodesOfRun } from '../results/nodeSeconds';
 import { reportPath, runFolder } from '../results/runFolder';
 import { runStore } from '../evaluation/testRun';
 import { ratesText, resultLine, resultTable, type ResultLine } from '../results/resultTable';
-import { batchProgressHooks } from './batchProgress';
+import { batchProgressHooks } from './evaluating/batchProgress';
 import { EXIT, terminalReporter, type CommandContext } from './context';
 import {
   readEvaluationInput,

@@ -39,7 +39,7 @@ export const registerGenerate: RegisterCommand = (program, context, finish) => {
     )
     .action(async (options: GenerateOptions) => {
       // Imported here, since no other command needs models, tokenizers and indexes.
-      const { generatePredictions } = await import('./generatePredictions');
+      const { generatePredictions } = await import('./generating/generatePredictions');
       finish(await generatePredictions(options, context));
     });
 };

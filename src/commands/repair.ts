@@ -25,7 +25,7 @@ export const registerRepair: RegisterCommand = (program, context, finish) => {
   withRequestOptions(withModelOptions(withAgentlessOptions(command))).action(
     async (options: GenerateOptions & AgentlessOptions) => {
       // Imported here, since no other command needs models, tokenizers and indexes.
-      const { generatePredictions } = await import('./generatePredictions');
+      const { generatePredictions } = await import('./generating/generatePredictions');
       const methods = repairMethods(settingsOf(options));
       const given = await givenStagesOf(options, context);
       const all: GenerateOptions = { ...options, ...given, limits: 'paper' };

@@ -2,7 +2,7 @@ import type { Instance } from '../domain/instance';
 import type { StackFrame, Outcome, Side } from '../domain/outcome';
 import { HumanError, type Reporter } from '../domain/work';
 import type { Trees } from '../repository/trees';
-import type { Ending } from './process';
+import type { Ending } from './programs/process';
 import type { TestPlan } from './runners/testPlan';
 import type { Workspace } from './workspace';
 import type { ExecutionTrace } from './tracer/readTrace';

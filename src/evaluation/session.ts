@@ -21,8 +21,14 @@ import {
   type RunRecord,
 } from '../engine/engine';
 import { containerEngine } from '../engine/engines';
-import { planScriptOfRepository, planTests, type TestFile, type TestPlan } from '../engine/runners';
-import { emptyTrace, type ExecutionTrace } from '../engine/records';
+import {
+  planScriptOfRepository,
+  planTests,
+  type TestFile,
+  type TestPlan,
+  emptyTrace,
+  type ExecutionTrace,
+} from '../engine/runners';
 import type { Workspace } from '../engine/workspace';
 import { recipeOf, versionTag } from '../environments/recipes';
 import { applyPatch } from '../patch/applyPatch';

@@ -22,9 +22,8 @@ import {
   withLockedRunFolder,
   type LockedJournal,
 } from '../results/lockedRunFolder';
-import { manifestVersion, readManifest, writeManifest } from '../results/manifest';
+import { manifestVersion, readManifest, writeManifest, writeResult } from '../results/runFolder';
 import type { RunKind } from '../results/mergeShards';
-import { writeResult } from '../results/runFolder';
 import type { JudgedRepair } from '../study/resolution';
 import type { JudgeRequest } from './judgeRequest';
 import { judgedDocument } from './judgedRepairsSchema';

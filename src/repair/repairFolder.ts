@@ -19,9 +19,8 @@ import {
 import type { BatchRequest } from '../batch/batchRequest';
 import { entryKeys, sameness } from '../batch/entryKeys';
 import { journalPath, readJournalLines } from '../results/journal';
-import { modelFolderName, writeResult } from '../results/runFolder';
+import { modelFolderName, writeResult, manifestPath } from '../results/runFolder';
 import type { FilterRequest } from './filterRequest';
-import { manifestPath } from '../results/manifest';
 
 const standingsByTest = z.record(z.string(), z.enum(standings)).exactOptional();
 

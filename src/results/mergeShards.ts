@@ -11,10 +11,16 @@ import {
   sameOfWhole,
   withLockedRunFolder,
 } from './lockedRunFolder';
-import { manifestVersion, readManifest, writeManifest, type RunManifest } from './manifest';
+import {
+  manifestVersion,
+  readManifest,
+  writeManifest,
+  type RunManifest,
+  reportPath,
+  modelFolderName,
+} from './runFolder';
 import { mergeNodeSeconds, nodesOfRun } from './nodeSeconds';
 import { readReport, writeSummaries } from './report';
-import { reportPath, modelFolderName } from './runFolder';
 import { logFolders } from './writing/writeLogs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';

@@ -5,7 +5,7 @@ import type { InstanceFacts, RunData, RunEntry } from '../study/entry';
 import { readJournal } from './journal';
 import { judgedFolderName } from './judged/judgedRepairSchema';
 import { isJudgedFolder } from './judged/readJudgedRuns';
-import { type RunManifest, readManifest } from './manifest';
+import { type RunManifest, readManifest } from './runFolder';
 import { nodesOfRun, readMadeOnNodes, readNodeSeconds } from './nodeSeconds';
 import { listReadable } from './published/listedFolder';
 import { publishedFolder } from './published/publishedFolder';

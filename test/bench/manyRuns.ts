@@ -3,8 +3,12 @@ import { dirname, join } from 'node:path';
 import { randomNumbers } from '../../src/study/measures/resampling';
 import type { EntryReason } from '../../src/domain/verdict';
 import type { InstanceFacts, RunData, RunEntry } from '../../src/study/entry';
-import { reportPath, runFolder } from '../../src/results/runFolder';
-import { manifestVersion, type RunManifest } from '../../src/results/manifest';
+import {
+  reportPath,
+  runFolder,
+  manifestVersion,
+  type RunManifest,
+} from '../../src/results/runFolder';
 
 const repositories = [
   ['django/django', 850],

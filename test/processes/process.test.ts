@@ -4,7 +4,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runProcess, type ProcessRequest, type ProcessResult } from '../../src/engine/process';
+import {
+  runProcess,
+  type ProcessRequest,
+  type ProcessResult,
+} from '../../src/engine/programs/process';
 
 /** Whether a process is alive; a zombie is not. */
 function lives(pid: number): boolean {

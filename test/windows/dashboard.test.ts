@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { nothingKnown } from '../../src/study/entry';
 import { journalPath } from '../../src/results/journal';
-import { livePath } from '../../src/results/live';
+import { livePath } from '../../src/results/runFolder';
 import { simulatedRuns } from '../unit/dashboard/simulated';
 import { journalLine, writeRun } from '../unit/dashboard/savedRuns';
 import { hands, screenshot, visible, waitFor, type Row } from './host/client';

@@ -6,7 +6,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { nothingKnown, type RunEntry } from '../../src/study/entry';
-import { readManifest, writeManifest } from '../../src/results/manifest';
+import { readManifest, writeManifest } from '../../src/results/runFolder';
 import { writeRun } from '../unit/dashboard/savedRuns';
 import {
   agentTrace,

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { nothingKnown, type RunEntry } from '../../src/study/entry';
-import { readManifest, writeManifest } from '../../src/results/manifest';
+import { readManifest, writeManifest } from '../../src/results/runFolder';
 import { writeRun } from '../unit/dashboard/savedRuns';
 import {
   agentTrace,

@@ -1,6 +1,6 @@
 import type { Reporter } from '../../domain/work';
 import { EXIT, type CommandContext } from '../context';
-import { instanceOnR, type InstanceOnROptions } from '../instanceOnR';
+import { instanceOnR, type InstanceOnROptions } from './instanceOnR';
 import { LineTransport, serveMcp, candidateInMemory } from '../../method/tools';
 import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
 import { keptCandidate } from './keptCandidate';

@@ -6,7 +6,7 @@ import { Cancelled, messageOf, throwIfAborted, type Reporter } from '../../domai
 import type { RunData, RunEntry } from '../../study/entry';
 import type { BatchHandle } from '../../batch/runBatch';
 import { candidateKey, journalPath, parseJournal } from '../../results/journal';
-import { readLive, type LiveState } from '../../results/live';
+import { readLive, type LiveState } from '../../results/runFolder';
 import { readRuns } from '../../results/readRuns';
 import { withTrajectoryCosts } from '../../trajectory/withTrajectoryCosts';
 import { afterAWhileInView } from '../shell/progress';

@@ -7,7 +7,7 @@ import type { OriginOfRuns } from '../trajectory/trajectoryOrigin';
 import { entryOfCell } from './foundCell';
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import { readManifest } from '../../results/manifest';
+import { readManifest } from '../../results/runFolder';
 
 interface Library {
   readonly runs: readonly RunData[];

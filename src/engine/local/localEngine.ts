@@ -28,7 +28,7 @@ import {
   runProcess,
   type ProcessRequest,
   type ProcessResult,
-} from '../process';
+} from '../programs/process';
 import { runnerOf } from '../runners/runners';
 import { followTrace } from '../tracer/followTrace';
 import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';

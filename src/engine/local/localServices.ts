@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { HumanError } from '../../domain/work';
 import type { EnvironmentMaker } from '../environmentMaker';
-import type { StartedService } from '../process';
+import type { StartedService } from '../programs/process';
 import { missingService, services, type ServiceName } from '../sandbox/services';
 
 /**

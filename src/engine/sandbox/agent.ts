@@ -1,7 +1,7 @@
 import { sideName, type Side } from '../../domain/outcome';
 import type { Limit } from '../../domain/verdict';
 import { SandboxUnusable } from '../engine';
-import type { Ending } from '../process';
+import type { Ending } from '../programs/process';
 import type { AgentFrame, AgentProtocol } from './agentProtocol';
 
 /** Why an agent is gone: its tests used up the memory, or something else, in words. */

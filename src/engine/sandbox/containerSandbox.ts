@@ -18,7 +18,7 @@ import { BoundedOutput, outputLimit, streamLimit } from '../programs/boundedOutp
 import type { RunRecord, RunRequest, Sandbox } from '../engine';
 import { missingPrograms, missingService } from './services';
 import { runnerOf } from '../runners/runners';
-import { endings, signalName, type Ending } from '../process';
+import { endings, signalName, type Ending } from '../programs/process';
 import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { Agent, type AgentParts } from './agent';

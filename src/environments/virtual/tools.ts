@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Cancelled, HumanError, throwIfAborted } from '../../domain/work';
 import type { EngineWork } from '../../engine/engine';
-import { runProcess, type ProcessRequest, type ProcessResult } from '../../engine/process';
+import { runProcess, type ProcessRequest, type ProcessResult } from '../../engine/programs';
 import { withLock } from '../../repository/lock';
 import { environmentsFolder, lockPath } from '../../repository/storage';
 

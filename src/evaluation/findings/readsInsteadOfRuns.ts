@@ -1,6 +1,6 @@
 import type { Finding } from '../../domain/finding';
 import { functionOf } from '../../domain/testId';
-import type { Act } from '../../engine/records';
+import type { Act } from '../../engine/runners';
 import type { EditedFile } from './editedFiles';
 import { finding, quotedCode } from './finding';
 

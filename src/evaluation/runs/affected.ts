@@ -1,8 +1,7 @@
 import { fileOf, isBelow, functionOf, isScope } from '../../domain/testId';
 import { sides, type Side, type TestResult } from '../../domain/outcome';
 import type { RunRecord } from '../../engine/engine';
-import { script } from '../../engine/runners';
-import type { Act, TracedLine, ExecutionTrace } from '../../engine/records';
+import { script, type Act, type TracedLine, type ExecutionTrace } from '../../engine/runners';
 import { editedTests } from '../../python/changedTests';
 import { runSet, stoppedBy, type SetRun } from '../testSetRuns';
 import type { ReadCandidate } from '../prepareCandidate';

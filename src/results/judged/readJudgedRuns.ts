@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf } from '../../domain/work';
 import type { RepairRun } from '../../study/resolution';
 import { readJournalLines } from '../journal';
-import { readManifest } from '../manifest';
+import { readManifest } from '../runFolder';
 import { nodesOfRun, readMadeOnNodes, readNodeSeconds } from '../nodeSeconds';
 import { judgedFolderName, judgedLineSchema } from './judgedRepairSchema';
 

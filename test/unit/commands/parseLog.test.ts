@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HumanError } from '../../../src/domain/work';
-import { parseLogCommand, type ParseLogOptions } from '../../../src/commands/parseLog';
+import { parseLogCommand, type ParseLogOptions } from '../../../src/commands/patches/parseLog';
 import type { CommandContext } from '../../../src/commands/context';
 
 describe('swt-bench parse-log', () => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HumanError } from '../../../src/domain/work';
 import type { CommandContext } from '../../../src/commands/context';
-import { statisticsCommand } from '../../../src/commands/statistics';
-import { triageCommand, type TriageOptions } from '../../../src/commands/triage';
+import { statisticsCommand } from '../../../src/commands/instances/statistics';
+import { triageCommand, type TriageOptions } from '../../../src/commands/instances/triage';
 
 const diff = (path: string): string =>
   `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n`;

@@ -1,8 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { RunData, RunEntry } from '../../../src/study/entry';
 import { journalPath } from '../../../src/results/journal';
-import { manifestVersion, writeManifest } from '../../../src/results/manifest';
-import { reportPath, runFolder } from '../../../src/results/runFolder';
+import {
+  manifestVersion,
+  writeManifest,
+  reportPath,
+  runFolder,
+} from '../../../src/results/runFolder';
 
 /** A line of a journal, as a batch appends it. */
 export const journalLine = (run: string, entry: RunEntry): string =>

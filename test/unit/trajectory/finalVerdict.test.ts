@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { tracesOfRun } from '../../../src/editor/runs/trajectoriesOfRuns';
 import { nothingKnown, type RunData, type RunEntry } from '../../../src/study/entry';
-import { readManifest, writeManifest } from '../../../src/results/manifest';
+import { readManifest, writeManifest } from '../../../src/results/runFolder';
 import type { Trajectory } from '../../../src/trajectory/trajectory';
 import { finalVerdict } from '../../../src/trajectory/finalVerdict';
 import { writeRun } from '../dashboard/savedRuns';

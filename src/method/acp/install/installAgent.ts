@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { HumanError, systemCode, throwIfAborted, type Reporter } from '../../../domain/work';
-import { runProcess } from '../../../engine/process';
+import { runProcess } from '../../../engine/programs';
 import { besideOf } from '../../../files/wholeFile';
 import { agentPrograms, nodeRuntime, patchelfVersion, type AgentProgram } from './agentPrograms';
 

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import { StringDecoder } from 'node:string_decoder';
-import { HumanError, messageOf } from '../domain/work';
-import { limits } from '../domain/verdict';
-import { startProgram } from '../files/startProgram';
-import { BoundedOutput, streamLimit } from './programs/boundedOutput';
-import { attachProcess, type AttachedProcess } from './local/attachedProcess';
-import { pythonProgram } from './programs/pythonProgram';
-import { openAgentProtocol, type AgentProtocol, type FrameHeader } from './sandbox/agentProtocol';
+import { HumanError, messageOf } from '../../domain/work';
+import { limits } from '../../domain/verdict';
+import { startProgram } from '../../files/startProgram';
+import { BoundedOutput, streamLimit } from './boundedOutput';
+import { attachProcess, type AttachedProcess } from '../local/attachedProcess';
+import { pythonProgram } from './pythonProgram';
+import { openAgentProtocol, type AgentProtocol, type FrameHeader } from '../sandbox/agentProtocol';
 
 export interface ProcessRequest {
   readonly argv: readonly string[];

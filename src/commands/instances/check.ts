@@ -1,12 +1,12 @@
-import { jsonText } from '../domain/text';
-import { asShown, textOf } from '../patch/bytes';
-import type { PatchFormat } from '../patch/toUnified';
-import type { RegisterCommand } from './registerCommand';
-import { EXIT, terminalReporter, type CommandContext } from './context';
-import { readInput } from './input';
-import type { InstanceOnROptions } from './instanceOnR';
-import { withEngineOptions } from './options/engineOptions';
-import { positive } from './options/optionValues';
+import { jsonText } from '../../domain/text';
+import { asShown, textOf } from '../../patch/bytes';
+import type { PatchFormat } from '../../patch/toUnified';
+import type { RegisterCommand } from '../registerCommand';
+import { EXIT, terminalReporter, type CommandContext } from '../context';
+import { readInput } from '../input';
+import type { InstanceOnROptions } from '../mcp/instanceOnR';
+import { withEngineOptions } from '../options/engineOptions';
+import { positive } from '../options/optionValues';
 import {
   datasetOption,
   formatOption,
@@ -14,7 +14,7 @@ import {
   sourceOption,
   needsStorage,
   storageOption,
-} from './options/sharedOptions';
+} from '../options/sharedOptions';
 
 interface CheckOptions extends InstanceOnROptions {
   format?: 'auto' | PatchFormat;
@@ -62,9 +62,9 @@ async function checkCommand(
   const next = 'Name a text file with the candidate, or - for standard input';
   const candidate = textOf(await readInput(path, next, context));
   // Imported here, since few commands need what models may know.
-  const { instanceOnR } = await import('./instanceOnR');
-  const { checkSubmission } = await import('../method/tools');
-  const { submissionCheckText } = await import('../method/tools');
+  const { instanceOnR } = await import('../mcp/instanceOnR');
+  const { checkSubmission } = await import('../../method/tools');
+  const { submissionCheckText } = await import('../../method/tools');
   const reporter = terminalReporter(context);
   const opened = await instanceOnR(options, context, {
     signal,

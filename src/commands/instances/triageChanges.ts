@@ -1,7 +1,7 @@
-import { dimensions } from '../dataset/query';
-import { checkedTag } from '../dataset/triageFile';
-import { HumanError } from '../domain/work';
-import type { Classification, LocationInformation, TriageEntry } from '../domain/soundness';
+import { dimensions } from '../../dataset/query';
+import { checkedTag } from '../../dataset/triageFile';
+import { HumanError } from '../../domain/work';
+import type { Classification, LocationInformation, TriageEntry } from '../../domain/soundness';
 
 /** The changes to an entry from the command line. */
 export interface TriageChanges {

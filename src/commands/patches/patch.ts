@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import { jsonText } from '../domain/text';
-import { HumanError } from '../domain/work';
-import { asShown, textOf } from '../patch/bytes';
-import { toUnified, type Conversion, type PatchFormat } from '../patch/toUnified';
-import { hasErrors, type Diagnostic } from '../patch/diagnostic';
-import { createPythonParser } from '../python/parser';
-import { folderTree } from '../repository/folderTree';
-import { EXIT, type CommandContext } from './context';
-import { inputName, readInput } from './input';
-import { formatOption, jsonOption } from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+import { jsonText } from '../../domain/text';
+import { HumanError } from '../../domain/work';
+import { asShown, textOf } from '../../patch/bytes';
+import { toUnified, type Conversion, type PatchFormat } from '../../patch/toUnified';
+import { hasErrors, type Diagnostic } from '../../patch/diagnostic';
+import { createPythonParser } from '../../python/parser';
+import { folderTree } from '../../repository/folderTree';
+import { EXIT, type CommandContext } from '../context';
+import { inputName, readInput } from '../input';
+import { formatOption, jsonOption } from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
 
 interface PatchOptions {
   /** Folder that holds the tree of R. */

@@ -1,8 +1,8 @@
-import { jsonText } from '../domain/text';
-import type { Instance } from '../domain/instance';
-import { EXIT, openDatasetOption, type CommandContext } from './context';
-import { datasetOption, jsonOption, storageOption } from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+import { jsonText } from '../../domain/text';
+import type { Instance } from '../../domain/instance';
+import { EXIT, openDatasetOption, type CommandContext } from '../context';
+import { datasetOption, jsonOption, storageOption } from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
 
 interface ShowOptions {
   dataset: string;

@@ -1,34 +1,34 @@
 import { join } from 'node:path';
-import { jsonText, layOut, plural } from '../domain/text';
-import { loadPredictions } from '../dataset/predictions';
-import { HumanError } from '../domain/work';
-import { withEngine } from '../engine/engines';
-import type { AskedFormat } from '../patch/toUnified';
-import { createPythonParser } from '../python/parser';
-import { parseSources } from '../repository/source';
-import { workersFor } from '../batch/workersFor';
-import { runStore } from '../evaluation/testRun';
-import { filterRepairBatch } from '../repair/filterRepairs';
-import type { FilteredBatch, FilterRequest } from '../repair/filterRequest';
-import { filteredDocument, type FilteredDocument } from '../repair/filteredRepairsSchema';
-import { usualRepairRun } from '../repair/repairFolder';
-import { readRepairResults } from '../study/repairResults';
-import { batchProgressHooks } from './batchProgress';
+import { jsonText, layOut, plural } from '../../domain/text';
+import { loadPredictions } from '../../dataset/predictions';
+import { HumanError } from '../../domain/work';
+import { withEngine } from '../../engine/engines';
+import type { AskedFormat } from '../../patch/toUnified';
+import { createPythonParser } from '../../python/parser';
+import { parseSources } from '../../repository/source';
+import { workersFor } from '../../batch/workersFor';
+import { runStore } from '../../evaluation/testRun';
+import { filterRepairBatch } from '../../repair/filterRepairs';
+import type { FilteredBatch, FilterRequest } from '../../repair/filterRequest';
+import { filteredDocument, type FilteredDocument } from '../../repair/filteredRepairsSchema';
+import { usualRepairRun } from '../../repair/repairFolder';
+import { readRepairResults } from '../../study/repairResults';
+import { batchProgressHooks } from '../evaluating/batchProgress';
 import {
   EXIT,
   openDatasetOption,
   sourcesFor,
   terminalReporter,
   type CommandContext,
-} from './context';
-import { keepingNodeSeconds } from '../results/nodeSeconds';
-import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
-import { positive } from './options/optionValues';
+} from '../context';
+import { keepingNodeSeconds } from '../../results/nodeSeconds';
+import { engineRequest, withEngineOptions, type EngineOptions } from '../options/engineOptions';
+import { positive } from '../options/optionValues';
 import {
   selectedInstances,
   withSelectingOptions,
   type SelectingOptions,
-} from './options/selectingOptions';
+} from '../options/selectingOptions';
 import {
   datasetOption,
   formatOption,
@@ -36,8 +36,8 @@ import {
   sourceOption,
   needsStorage,
   storageOption,
-} from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+} from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
 
 interface FilterRepairsOptions extends SelectingOptions, EngineOptions {
   dataset: string;

@@ -1,10 +1,10 @@
-import { jsonText, layOut } from '../domain/text';
-import { isKnownRepository, parseLog, testOutput } from '../engine/runners';
-import type { Mode } from '../evaluation/prepareCandidate';
-import { EXIT, type CommandContext } from './context';
-import { inputName, readInput } from './input';
-import { jsonOption, modeOption } from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+import { jsonText, layOut } from '../../domain/text';
+import { isKnownRepository, parseLog, testOutput } from '../../engine/runners';
+import type { Mode } from '../../evaluation/prepareCandidate';
+import { EXIT, type CommandContext } from '../context';
+import { inputName, readInput } from '../input';
+import { jsonOption, modeOption } from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
 
 export interface ParseLogOptions {
   /** `owner/name`: selects the log parser. */

@@ -1,13 +1,13 @@
-import { jsonText, layOut } from '../domain/text';
-import { figures } from '../dataset/dataset';
-import { EXIT, openDatasetOption, type CommandContext } from './context';
+import { jsonText, layOut } from '../../domain/text';
+import { figures } from '../../dataset/dataset';
+import { EXIT, openDatasetOption, type CommandContext } from '../context';
 import {
   selectedInstances,
   withSelectingOptions,
   type SelectingOptions,
-} from './options/selectingOptions';
-import { datasetOption, jsonOption, storageOption } from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+} from '../options/selectingOptions';
+import { datasetOption, jsonOption, storageOption } from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
 
 interface InstancesOptions extends SelectingOptions {
   dataset: string;

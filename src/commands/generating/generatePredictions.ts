@@ -1,40 +1,40 @@
-import type { ProgramContext } from './registerCommand';
+import type { ProgramContext } from '../registerCommand';
 import { basename, resolve } from 'node:path';
-import { jsonText, plural } from '../domain/text';
-import type { Instance } from '../domain/instance';
-import type { Dataset } from '../dataset/dataset';
-import { HumanError } from '../domain/work';
-import type { EngineRequest } from '../engine/sandbox';
-import type { Engine } from '../engine/engine';
-import { containerEngine, runsInContainers, openEngine } from '../engine/engines';
-import { EXIT, openDatasetOption, terminalReporter, type CommandContext } from './context';
-import { evaluateCommand } from './evaluate';
-import type { EvaluateOptions } from './evaluating/evaluationInput';
-import { dryRun } from './generating/dryRun';
+import { jsonText, plural } from '../../domain/text';
+import type { Instance } from '../../domain/instance';
+import type { Dataset } from '../../dataset/dataset';
+import { HumanError } from '../../domain/work';
+import type { EngineRequest } from '../../engine/sandbox';
+import type { Engine } from '../../engine/engine';
+import { containerEngine, runsInContainers, openEngine } from '../../engine/engines';
+import { EXIT, openDatasetOption, terminalReporter, type CommandContext } from '../context';
+import { evaluateCommand } from '../evaluate';
+import type { EvaluateOptions } from '../evaluating/evaluationInput';
+import { dryRun } from './dryRun';
 import {
   liveParts,
   openModels,
   requestOf,
   type GenerateOptions,
   type GenerationParts,
-} from './generating/generationParts';
-import { givenFixes } from './generating/givenFixes';
-import { GenerationProgress } from './generating/generationProgress';
-import { instancesOfShard } from '../batch/partOfShard';
-import { writeShardRecord, type LiveParts, refiningMethod } from '../method/generating';
-import { GradingAlongside } from './generating/gradingAlongside';
-import { generationWidth } from './options/generationWidth';
-import { engineRequest } from './options/engineOptions';
-import { acpMethodWith } from './options/acpOptions';
-import { methodWithGiven } from './options/givenOptions';
-import { methodWithFixes } from './options/surrogateOptions';
-import { selectedInstances } from './options/selectingOptions';
-import { sha256, sha256OfJson } from '../files/digest';
-import { removeAbandonedBeside, withLock } from '../repository/lock';
-import { keepingNodeSeconds, nodesOfPredictions } from '../results/nodeSeconds';
-import { generate, type GenerationEntry } from '../method/generation';
-import { shownTitle, usesAnswer, type Method } from '../method/method';
-import { methodOf, methods } from '../method/methods';
+} from './generationParts';
+import { givenFixes } from './givenFixes';
+import { GenerationProgress } from './generationProgress';
+import { instancesOfShard } from '../../batch/partOfShard';
+import { writeShardRecord, type LiveParts, refiningMethod } from '../../method/generating';
+import { GradingAlongside } from './gradingAlongside';
+import { generationWidth } from '../options/generationWidth';
+import { engineRequest } from '../options/engineOptions';
+import { acpMethodWith } from '../options/acpOptions';
+import { methodWithGiven } from '../options/givenOptions';
+import { methodWithFixes } from '../options/surrogateOptions';
+import { selectedInstances } from '../options/selectingOptions';
+import { sha256, sha256OfJson } from '../../files/digest';
+import { removeAbandonedBeside, withLock } from '../../repository/lock';
+import { keepingNodeSeconds, nodesOfPredictions } from '../../results/nodeSeconds';
+import { generate, type GenerationEntry } from '../../method/generation';
+import { shownTitle, usesAnswer, type Method } from '../../method/method';
+import { methodOf, methods } from '../../method/methods';
 import {
   budgetOf,
   spentOn,
@@ -44,15 +44,15 @@ import {
   addressVariables,
   reasoningEfforts,
   type Provider,
-} from '../method/models';
+} from '../../method/models';
 import {
   predictionsFile,
   predictionsLock,
   type PredictionRow,
   type PredictionsFile,
-} from '../method/predictionsFile';
-import { mayRunTestsOfModels, refusedLocally } from '../method/testsOfModels';
-import { openTrace, paidSteps, type MethodTrace } from '../method/trace';
+} from '../../method/predictionsFile';
+import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
+import { openTrace, paidSteps, type MethodTrace } from '../../method/trace';
 
 /**
  * `swt-bench generate` and `repair`: writes a method's predictions with a model.

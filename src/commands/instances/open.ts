@@ -1,28 +1,28 @@
 import { readdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Reporter, HumanError, messageOf } from '../domain/work';
-import type { Instance } from '../domain/instance';
-import { dockerSettings, devContainerFile } from '../engine/docker';
-import { runsInContainers } from '../engine/engines';
-import { devContainerImage } from '../environments/environments';
-import { isUrl, sourceOf, parseSources } from '../repository/source';
-import { prepareTrees, remarkOn, type Trees } from '../repository/trees';
+import { type Reporter, HumanError, messageOf } from '../../domain/work';
+import type { Instance } from '../../domain/instance';
+import { dockerSettings, devContainerFile } from '../../engine/docker';
+import { runsInContainers } from '../../engine/engines';
+import { devContainerImage } from '../../environments/environments';
+import { isUrl, sourceOf, parseSources } from '../../repository/source';
+import { prepareTrees, remarkOn, type Trees } from '../../repository/trees';
 import {
   copyTreeTo,
   makeWorkspace,
   writeDevContainer,
   writeWindowTitle,
-} from '../repository/workspace';
+} from '../../repository/workspace';
 import {
   EXIT,
   openDatasetOption,
   sourcesFor,
   terminalReporter,
   type CommandContext,
-} from './context';
-import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
-import { datasetOption, sourceOption, needsStorage, storageOption } from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+} from '../context';
+import { engineRequest, withEngineOptions, type EngineOptions } from '../options/engineOptions';
+import { datasetOption, sourceOption, needsStorage, storageOption } from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
 
 interface OpenOptions extends EngineOptions {
   dataset: string;

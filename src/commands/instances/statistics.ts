@@ -1,15 +1,15 @@
-import { jsonText } from '../domain/text';
-import { statisticsNotes } from '../dataset/statistics';
-import { tagCounts, tagCountsText } from '../dataset/triage';
-import { gatherStatistics, statisticsText } from '../validation/statistics';
-import { EXIT, openDatasetOption, terminalReporter, type CommandContext } from './context';
+import { jsonText } from '../../domain/text';
+import { statisticsNotes } from '../../dataset/statistics';
+import { tagCounts, tagCountsText } from '../../dataset/triage';
+import { gatherStatistics, statisticsText } from '../../validation/statistics';
+import { EXIT, openDatasetOption, terminalReporter, type CommandContext } from '../context';
 import {
   selectedInstances,
   withSelectingOptions,
   type SelectingOptions,
-} from './options/selectingOptions';
-import { datasetOption, jsonOption, storageOption } from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+} from '../options/selectingOptions';
+import { datasetOption, jsonOption, storageOption } from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
 
 interface StatisticsOptions extends SelectingOptions {
   dataset: string;

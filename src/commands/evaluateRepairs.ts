@@ -1,23 +1,23 @@
-import { layOut, plural, jsonText, withoutControl } from '../../domain/text';
-import { HumanError } from '../../domain/work';
-import { repairName } from '../../study/resolution';
-import { withEngine } from '../../engine/engines';
-import { workersFor } from '../../batch/workersFor';
-import { runStore } from '../../evaluation/testRun';
-import { judgeRepairs } from '../../repair/judgeRepairs';
-import { judgedDocument, type JudgedDocument } from '../../repair/judgedRepairsSchema';
-import { usualJudgedRun } from '../../repair/judgedRun';
-import type { JudgedBatch } from '../../repair/judgeRequest';
-import type { RepairHooks } from '../../repair/repairPool';
-import { judgedFolder } from '../../results/judged';
-import { keepingNodeSeconds, nodesOfRun } from '../../results/nodeSeconds';
-import { factsOf } from '../../results/manifest';
-import { batchProgressHooks } from '../batchProgress';
-import { EXIT, terminalReporter, type CommandContext } from '../context';
-import { engineRequest } from '../options/engineOptions';
-import type { EvaluateOptions, EvaluationInput } from './evaluationInput';
-import { partToEvaluate } from './partToEvaluate';
-import { withFilesOfRepair } from './rankedPredictions';
+import { layOut, plural, jsonText, withoutControl } from '../domain/text';
+import { HumanError } from '../domain/work';
+import { repairName } from '../study/resolution';
+import { withEngine } from '../engine/engines';
+import { workersFor } from '../batch/workersFor';
+import { runStore } from '../evaluation/testRun';
+import { judgeRepairs } from '../repair/judgeRepairs';
+import { judgedDocument, type JudgedDocument } from '../repair/judgedRepairsSchema';
+import { usualJudgedRun } from '../repair/judgedRun';
+import type { JudgedBatch } from '../repair/judgeRequest';
+import type { RepairHooks } from '../repair/repairPool';
+import { judgedFolder } from '../results/judged';
+import { keepingNodeSeconds, nodesOfRun } from '../results/nodeSeconds';
+import { factsOf } from '../results/runFolder';
+import { batchProgressHooks } from './evaluating/batchProgress';
+import { EXIT, terminalReporter, type CommandContext } from './context';
+import { engineRequest } from './options/engineOptions';
+import type { EvaluateOptions, EvaluationInput } from './evaluating/evaluationInput';
+import { partToEvaluate } from './evaluating/partToEvaluate';
+import { withFilesOfRepair } from './evaluating/rankedPredictions';
 
 /**
  * `swt-bench evaluate --kind repair`: judges code patches as SWE-bench does, and by the recorded

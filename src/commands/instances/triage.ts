@@ -1,8 +1,8 @@
-import { jsonText, layOut } from '../domain/text';
-import { readPlainText } from '../files/plainFile';
+import { jsonText, layOut } from '../../domain/text';
+import { readPlainText } from '../../files/plainFile';
 import { Option } from 'commander';
-import { selectEntries, type Dataset } from '../dataset/dataset';
-import { matches, parseQuery } from '../dataset/query';
+import { selectEntries, type Dataset } from '../../dataset/dataset';
+import { matches, parseQuery } from '../../dataset/query';
 import {
   editTriage,
   mergeTriage,
@@ -11,16 +11,16 @@ import {
   type TriageConflict,
   type TriageFile,
   triageCsv,
-} from '../dataset/triage';
-import { parseTriage } from '../dataset/triageFile';
-import { type InstanceEntry, checkedId } from '../domain/instance';
-import { HumanError, messageOf } from '../domain/work';
-import { isLiteS, type TriageEntry } from '../domain/soundness';
-import { readStates, statusOf, type InstanceState } from '../repository/instanceState';
-import { EXIT, openDatasetOption, type CommandContext } from './context';
-import { list } from './options/optionValues';
-import { jsonOption, storageOption } from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+} from '../../dataset/triage';
+import { parseTriage } from '../../dataset/triageFile';
+import { type InstanceEntry, checkedId } from '../../domain/instance';
+import { HumanError, messageOf } from '../../domain/work';
+import { isLiteS, type TriageEntry } from '../../domain/soundness';
+import { readStates, statusOf, type InstanceState } from '../../repository/instanceState';
+import { EXIT, openDatasetOption, type CommandContext } from '../context';
+import { list } from '../options/optionValues';
+import { jsonOption, storageOption } from '../options/sharedOptions';
+import type { RegisterCommand } from '../registerCommand';
 import { changeOf, type TriageChanges } from './triageChanges';
 
 export interface TriageOptions extends TriageChanges {

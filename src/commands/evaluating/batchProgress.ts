@@ -1,7 +1,7 @@
-import type { Reporter } from '../domain/work';
-import { planText, progressText } from '../batch/progressText';
-import type { BatchHooks, BatchProgress } from '../batch/runBatch';
-import type { CommandContext } from './context';
+import type { Reporter } from '../../domain/work';
+import { planText, progressText } from '../../batch/progressText';
+import type { BatchHooks, BatchProgress } from '../../batch/runBatch';
+import type { CommandContext } from '../context';
 
 /** The hooks that show a batch to a person. */
 type ProgressHooks = Required<Pick<BatchHooks, 'onPlan'>> & {

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import type { Instance } from '../domain/instance';
-import { HumanError, type Reporter, RetryingMemo } from '../domain/work';
-import { openEngine } from '../engine/engines';
-import { runStore } from '../evaluation/testRun';
-import { modelView, type ModelView, type ModelViewParts } from '../method/modelView';
-import { createPythonParser } from '../python/parser';
-import { sourceOf, parseSources } from '../repository/source';
-import { prepareTrees } from '../repository/trees';
-import { openDatasetOption, sourcesFor, type CommandContext } from './context';
-import { engineRequest, type EngineOptions } from './options/engineOptions';
+import type { Instance } from '../../domain/instance';
+import { HumanError, type Reporter, RetryingMemo } from '../../domain/work';
+import { openEngine } from '../../engine/engines';
+import { runStore } from '../../evaluation/testRun';
+import { modelView, type ModelView, type ModelViewParts } from '../../method/modelView';
+import { createPythonParser } from '../../python/parser';
+import { sourceOf, parseSources } from '../../repository/source';
+import { prepareTrees } from '../../repository/trees';
+import { openDatasetOption, sourcesFor, type CommandContext } from '../context';
+import { engineRequest, type EngineOptions } from '../options/engineOptions';
 
 /** The options of a command that works on R of one instance. */
 export interface InstanceOnROptions extends EngineOptions {
