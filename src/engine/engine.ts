@@ -4,8 +4,18 @@ import { HumanError, type Reporter } from '../domain/work';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './programs/process';
 import type { TestPlan } from './runners/testPlan';
-import type { Workspace } from './workspace';
+import type { Workspace } from './sandbox/workspace';
 import type { ExecutionTrace } from './tracer/readTrace';
+
+export {
+  type CommandRequest,
+  type CommandResult,
+  type ListeningPort,
+  type ProgramRequest,
+  type RunningProgram,
+  type Workspace,
+  WorkspaceFileError,
+} from './sandbox/workspace';
 
 /** The hardware that tests run on. */
 export interface Machine {

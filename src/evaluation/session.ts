@@ -19,6 +19,7 @@ import {
   type WorkspaceWork,
   type Environment,
   type RunRecord,
+  type Workspace,
 } from '../engine/engine';
 import { containerEngine } from '../engine/engines';
 import {
@@ -29,7 +30,6 @@ import {
   emptyTrace,
   type ExecutionTrace,
 } from '../engine/runners';
-import type { Workspace } from '../engine/workspace';
 import { recipeOf, versionTag } from '../environments/recipes';
 import { applyPatch } from '../patch/applyPatch';
 import { textOf } from '../patch/bytes';

@@ -7,7 +7,7 @@ import {
   type CommandRequest,
   type CommandResult,
   type Workspace,
-} from '../../src/engine/workspace';
+} from '../../src/engine/sandbox/workspace';
 import { onEngine, secret } from '../contract/subjects';
 import { containersOf, killWhatRuns } from './dockerForTests';
 

@@ -5,7 +5,7 @@ import type { Instance } from '../../domain/instance';
 import { sides, type Side } from '../../domain/outcome';
 import type { Trees } from '../../repository/trees';
 import type { Engine, Environment, Pair, PrepareWork, TestPlace, WorkspaceWork } from '../engine';
-import type { Workspace } from '../workspace';
+import type { Workspace } from '../sandbox/workspace';
 import { tracerDigest } from '../local/python';
 import { removeAbandonedContainers } from './sandbox/abandonedContainers';
 import { connect, type DockerConnection } from './connection/connect';

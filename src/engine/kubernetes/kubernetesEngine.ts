@@ -25,7 +25,7 @@ import { openSandbox, type ContainerSandbox } from '../sandbox/containerSandbox'
 import { ContainerWorkspace } from '../sandbox/containerWorkspace';
 import { ownFiles } from '../sandbox/programArchive';
 import { sandboxRepository } from '../sandbox/sandboxRepository';
-import type { Workspace } from '../workspace';
+import type { Workspace } from '../sandbox/workspace';
 import { removeAbandonedPods } from './abandonedPods';
 import { AvoidedNodes, NodeClock } from './nodes';
 import { openCluster, type Cluster } from './cluster';

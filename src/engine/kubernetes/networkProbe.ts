@@ -7,7 +7,7 @@ import { apiStatus } from './clusterProblem';
 import type { Cluster } from './cluster';
 import { closedLabel } from './podSpec';
 import { podCommands } from './preparedImage';
-import { pythonText } from '../programs/pythonProgram';
+import { pythonText } from '../pythonProgram';
 
 const policyName = 'swt-bench-deny-all';
 

@@ -5,7 +5,7 @@ import { labels } from '../docker/labels';
 import type { DockerSettings } from '../docker/dockerSettings';
 import { programFolder } from '../engine';
 import type { KubernetesSettings } from './kubernetesSettings';
-import { pythonText } from '../programs/pythonProgram';
+import { pythonText } from '../pythonProgram';
 
 /** Label of pods whose network is closed; the network policy selects it. */
 export const closedLabel = 'swt-bench.network';

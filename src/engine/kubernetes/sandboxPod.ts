@@ -16,7 +16,7 @@ import { hostName, mirrored, podSpec, withPython, type PodRequest } from './podS
 import { attachInPod } from './podStream';
 import type { AwaitedPod, PodWatch } from './podWatch';
 import { sendProgram } from './sendProgram';
-import { pythonText } from '../programs/pythonProgram';
+import { pythonText } from '../pythonProgram';
 
 /**
  * Milliseconds without a sign of life after which a sandbox counts as dead. With the time for asking

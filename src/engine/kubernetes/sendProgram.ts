@@ -4,7 +4,7 @@ import { programArchive } from '../sandbox/programArchive';
 import type { Cluster } from './cluster';
 import { programContainer, withPython } from './podSpec';
 import { attachInPod } from './podStream';
-import { pythonText } from '../programs/pythonProgram';
+import { pythonText } from '../pythonProgram';
 
 /** Milliseconds without a sign of life after which the container counts as dead. */
 const deadAfter = 23_000;

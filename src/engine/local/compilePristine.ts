@@ -8,7 +8,7 @@ import {
   type PristineModule,
   type WorkingCopy,
 } from '../../repository/workingCopy';
-import { pythonProgram } from '../programs/pythonProgram';
+import { pythonProgram } from '../pythonProgram';
 
 /** A source, the path for its compiled file, and the time of the source (null: its own). */
 type Job = readonly [source: string, target: string, time: number | null];

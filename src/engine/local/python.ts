@@ -6,7 +6,7 @@ import { sha256 } from '../../files/digest';
 import { HumanError, messageOf } from '../../domain/work';
 import { systemFault } from '../../files/systemFault';
 import type { Environment } from '../engine';
-import { pythonProgram } from '../programs/pythonProgram';
+import { pythonProgram } from '../pythonProgram';
 import { runnerPackages } from '../runners/runners';
 import { readInstalled, type ImportFolders, type InstalledFiles } from './installedFiles';
 import { treeLink, writtenFolder } from '../environmentMaker';

@@ -6,7 +6,7 @@ import { makeFolder, writeWholeFile } from '../../files/wholeFile';
 import { sha256OfJson } from '../../files/digest';
 import { compiledFolder } from '../../repository/storage';
 import type { EngineWork, TestPlace } from '../engine';
-import { pythonText } from '../programs/pythonProgram';
+import { pythonText } from '../pythonProgram';
 import type { EnvironmentMaker } from '../environmentMaker';
 
 /** Raised when `why_unfit.py` decides in another way. */

@@ -7,7 +7,7 @@ import { limits } from '../../domain/verdict';
 import { startProgram } from '../../files/startProgram';
 import { BoundedOutput, streamLimit } from './boundedOutput';
 import { attachProcess, type AttachedProcess } from '../local/attachedProcess';
-import { pythonProgram } from './pythonProgram';
+import { pythonProgram } from '../pythonProgram';
 import { openAgentProtocol, type AgentProtocol, type FrameHeader } from '../sandbox/agentProtocol';
 
 export interface ProcessRequest {

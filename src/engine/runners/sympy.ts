@@ -2,7 +2,7 @@ import { nameOf } from '../../domain/testId';
 import { testArgumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from './testPlan';
 import { splitPythonWords } from './pythonCharacters';
-import { pythonText } from '../programs/pythonProgram';
+import { pythonText } from '../pythonProgram';
 
 /**
  * Does what `bin/test -C --verbose --seed 0` does, for trees without it (source releases) and for

@@ -1,7 +1,7 @@
 import { testArgumentsOf, wholePlan, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from './testPlan';
 import { planPytest, testsOf } from './pytest';
-import { pythonText } from '../programs/pythonProgram';
+import { pythonText } from '../pythonProgram';
 
 /**
  * Runs tox. Its plug-in makes the Python of its commands a link to the running one. A Python that is

@@ -12,14 +12,14 @@ import {
   type RunningProgram,
   type Workspace,
   type WorkspaceChanges,
-} from '../workspace';
+} from './workspace';
 import { programFolder } from '../engine';
 import { quotedForShell } from '../programs/quotedForShell';
 import { filesOfTar } from './archive';
 import { openTunnel } from './tunnel';
 import type { RunningContainer } from '../docker/sandbox/container';
 import type { ContainerSandbox } from './containerSandbox';
-import { pythonText } from '../programs/pythonProgram';
+import { pythonText } from '../pythonProgram';
 
 /** Bytes of a file that are read when the caller names no limit. */
 const readLimit = 16 * 2 ** 20;

@@ -9,7 +9,7 @@ import {
   type Sandbox,
   type TestPlace,
 } from '../engine';
-import type { Workspace } from '../workspace';
+import type { Workspace } from './workspace';
 
 /**
  * Wraps an engine so that no output, outcome or failure text of its runs contains a key in use.

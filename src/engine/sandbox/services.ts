@@ -1,4 +1,4 @@
-import { pythonText } from '../programs/pythonProgram';
+import { pythonText } from '../pythonProgram';
 
 /** Programs on the loopback that tests of a repository connect to, as recipes name them. */
 export const serviceNames = ['httpbin'] as const;

@@ -14,7 +14,7 @@ import { Downloads } from './downloads';
 import { indexClient } from './indexClient';
 import { openIndexRelay } from './indexRelay';
 import type { IndexSettings } from './indexSettings';
-import { pythonText } from '../../engine/programs';
+import { pythonText } from '../../engine/pythonProgram';
 import { uvProgram } from './uvProgram';
 
 interface PackageRequest {

@@ -4,7 +4,7 @@ import { HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import { withoutControl } from '../../domain/text';
 import { wordForShell } from '../../engine/programs';
 import { sha256 } from '../../files/digest';
-import type { CommandResult, RunningProgram } from '../../engine/workspace';
+import type { CommandResult, RunningProgram } from '../../engine/engine';
 import type { AgentLimits } from '../agents/agent';
 import type { WorkspaceOnR } from '../agents/workspaceOnR';
 import { BudgetSpent, budgetOf, budgetWithin, type Budget } from '../models/budget';

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { throwIfAborted } from '../../domain/work';
-import { WorkspaceFileError } from '../../engine/workspace';
+import { WorkspaceFileError } from '../../engine/engine';
 import { asShown, bytesOf, textOf } from '../../patch/bytes';
 import { bounded } from '../tools/tool';
 import { quotedForShell } from '../../engine/programs';

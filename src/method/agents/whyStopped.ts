@@ -1,4 +1,4 @@
-import type { CommandResult } from '../../engine/workspace';
+import type { CommandResult } from '../../engine/engine';
 
 /** Why a command did not end by itself, in words for a model; undefined when it did. */
 export function whyStopped(result: CommandResult, seconds: number): string | undefined {

@@ -6,7 +6,7 @@ import type {
   ProgramRequest,
   RunningProgram,
   Workspace,
-} from '../../engine/workspace';
+} from '../../engine/engine';
 import { textOf } from '../../patch/bytes';
 import { makeUnified, type FileEdit } from '../../patch/makeUnified';
 import { type FolderTree, ignoredPaths } from '../../repository/folderTree';

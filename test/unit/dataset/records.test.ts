@@ -154,7 +154,7 @@ describe('reading a file of records', () => {
     if (process.platform === 'win32') return this.skip();
     const rows = '{"a":1}\n{"b":2}\n';
     const read = `
-      const { readRecords } = require(${JSON.stringify(resolve('src/dataset/rows/records'))});
+      const { readRecords } = require(${JSON.stringify(resolve('src/dataset/records'))});
       readRecords('/dev/stdin', 'dataset', { named: true }).then((read) =>
         process.stdout.write(JSON.stringify(read)));`;
     for (const input of [Buffer.from(rows), gzipSync(rows)]) {

@@ -16,10 +16,11 @@ const elsewhere: Readonly<Record<string, string>> = {
   'method/given/givenPrompt.ts': 'is for --given, which the editor does not have',
   'method/agents/sweAgentCommands.ts': 'runs grep',
   'method/agents/newErrorsOf.ts': 'runs flake8',
-  'method/steps.ts': 'answers --replay, which the editor does not have',
+  'engine/docker/images/pushImage.ts': 'pushes images, which the editor does not do',
+  'method/steps/steps.ts': 'answers --replay, which the editor does not have',
   'results/reproduction/reproductionNote.ts': 'writes a note for users of the command line',
   'results/reportSchema.ts': 'describes the files of the command line',
-  'results/merging/mergeShards.ts': 'merges shards, on a command line',
+  'results/mergeShards.ts': 'merges shards, on a command line',
 };
 
 describe('an error in the editor', () => {

@@ -27,14 +27,21 @@ export function optionsOfCommandLine(): ReadonlySet<string> {
  */
 export function textsOfEditor(): readonly { readonly file: string; readonly text: string }[] {
   const files = new Map<string, string>();
-  const waiting = entries.map((entry) => join(root, entry));
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (files.has(path)) continue;
-    const code = readFileSync(path, 'utf8');
+  const waiting = entries.map((entry) => ({ path: join(root, entry), names: ['*'] }));
+  const seen = new Set<string>();
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { path, names } = next;
+    const asked = `${path}: ${names.join(', ')}`;
+    if (seen.has(asked)) continue;
+    seen.add(asked);
+    const code = files.get(path) ?? readFileSync(path, 'utf8');
     files.set(path, code);
-    for (const target of importsOf(code)) {
-      const found = `${join(dirname(path), target)}.ts`;
-      if (existsSync(found)) waiting.push(found);
+    for (const { from, taken, isPassedOn } of importsOf(code)) {
+      const found = `${join(dirname(path), from)}.ts`;
+      // A hall passes on what it does not use: only what somebody takes of it is loaded.
+      const needed =
+        isPassedOn && !names.includes('*') ? taken.filter((name) => names.includes(name)) : taken;
+      if (needed.length > 0 && existsSync(found)) waiting.push({ path: found, names: needed });
     }
   }
   return [...files]
@@ -47,13 +54,30 @@ export function textsOfEditor(): readonly { readonly file: string; readonly text
     );
 }
 
+interface Import {
+  readonly from: string;
+  /** The names that are taken; `*` for all. */
+  readonly taken: readonly string[];
+  readonly isPassedOn: boolean;
+}
+
 /** What a file of ours loads when it runs: `import type` is left out. */
-const importsOf = (code: string): readonly string[] =>
+const importsOf = (code: string): readonly Import[] =>
   [
     ...code.matchAll(
-      /^(?:import|export)\s(?!type\s)[^;']*?from '(\.[^']*)'|import\('(\.[^']*)'\)/gm,
+      /^(import|export)\s(?!type\s)([^;']*?)from '(\.[^']*)'|import\('(\.[^']*)'\)/gm,
     ),
-  ].map(([, from, late]) => from ?? late ?? '');
+  ].map(([, kind, list = '', from, late]) => ({
+    from: from ?? late ?? '',
+    taken: /\{/.test(list)
+      ? list
+          .replace(/[{}]/g, '')
+          .split(',')
+          .map((name) => name.trim().replace(/ as .*/, ''))
+          .filter((name) => name !== '' && !name.startsWith('type '))
+      : ['*'],
+    isPassedOn: kind === 'export',
+  }));
 
 function textsIn(source: ts.SourceFile): readonly string[] {
   const texts: string[] = [];

@@ -14,7 +14,7 @@ import { indexClient, proxyFor } from '../../../src/environments/packages/indexC
 import { readIndexPage } from '../../../src/environments/packages/indexPages';
 import { openIndexRelay } from '../../../src/environments/packages/indexRelay';
 import { indexSettings } from '../../../src/environments/packages/indexSettings';
-import { pythonText } from '../../../src/engine/programs/pythonProgram';
+import { pythonText } from '../../../src/engine/pythonProgram';
 import { openTunnel } from '../../../src/engine/sandbox/tunnel';
 import { newestUv, uvProgram } from '../../../src/environments/packages/uvProgram';
 import { Readable } from 'node:stream';

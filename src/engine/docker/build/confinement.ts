@@ -1,6 +1,6 @@
 import type Dockerode from 'dockerode';
 import { dockerSettings, type DockerSettings } from '../dockerSettings';
-import { pythonText } from '../../programs/pythonProgram';
+import { pythonText } from '../../pythonProgram';
 
 /** The limits of a build: those of a sandbox, and the time for each command. */
 export type BuildLimits = Pick<

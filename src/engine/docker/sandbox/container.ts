@@ -14,7 +14,7 @@ import { removeNow } from './abandonedContainers';
 import { tarOf, type ArchiveEntry } from '../../sandbox/archive';
 import { agentFolder } from '../../sandbox/programArchive';
 import type { Loss } from '../../sandbox/agent';
-import { pythonText } from '../../programs/pythonProgram';
+import { pythonText } from '../../pythonProgram';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import type { InstanceImage } from '../../environmentMaker';
 import { containerLabels } from '../labels';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { CommandResult } from '../../../../src/engine/workspace';
+import type { CommandResult } from '../../../../src/engine/sandbox/workspace';
 import type { AgentLimits, ShellAgent } from '../../../../src/method/agents/agent';
 import { mini } from '../../../../src/method/agents/mini';
 import { sweAgent, sweAgentPlus } from '../../../../src/method/agents/sweAgent';

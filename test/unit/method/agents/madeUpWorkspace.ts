@@ -3,7 +3,7 @@ import {
   WorkspaceFileError,
   type CommandResult,
   type Workspace,
-} from '../../../../src/engine/workspace';
+} from '../../../../src/engine/sandbox/workspace';
 import { WorkspaceOnR } from '../../../../src/method/agents/workspaceOnR';
 
 export const folder = '/testbed';

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { HumanError } from '../domain/work';
-import { endings } from './programs/process';
+import { HumanError } from '../../domain/work';
+import { endings } from '../programs/process';
 
 /**
  * How a command ended. After `shell ended` the command has ended its shell, with `exit` for instance. The
