@@ -19,7 +19,7 @@ export interface RetryOptions {
 }
 
 /** Which mutants the candidates are tried on. */
-export interface MutantRequest {
+interface MutantRequest {
   /** Most mutants of an instance. */
   readonly limit: number;
   /** Mutants that run at once for each candidate. */

@@ -27,7 +27,7 @@ import {
 } from '../results/lockedRunFolder';
 
 /** A finished candidate. */
-export interface Finished {
+interface Finished {
   readonly entry: RunEntry;
   readonly report: Report;
 }

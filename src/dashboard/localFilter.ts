@@ -3,9 +3,7 @@ import { messageOf } from '../domain/work';
 import type { InstanceFacts } from '../study/entry';
 
 /** A predicate on instances, or why the text is not a valid filter on this page. */
-export type Filter =
-  | { readonly keeps: (facts: InstanceFacts) => boolean }
-  | { readonly problem: string };
+type Filter = { readonly keeps: (facts: InstanceFacts) => boolean } | { readonly problem: string };
 
 /**
  * The filter language of the Instances view, for a page without a host. It uses only what runs

@@ -88,7 +88,7 @@ const compiles = ({ build }: ProjectNeeds): boolean =>
 const sorted = (names: readonly string[]): string[] => [...new Set(names)].sort();
 
 /** Title for people, such as `sympy/sympy 1.7`. */
-export const titleOf = ({ repo, version }: Pick<Instance, 'repo' | 'version'>): string =>
+const titleOf = ({ repo, version }: Pick<Instance, 'repo' | 'version'>): string =>
   `${repo} ${version}`.trim();
 
 /**

@@ -148,7 +148,7 @@ function isOn(id: string, other: string, parentOf: ReadonlyMap<string, string>):
 }
 
 /** The result of removing images. */
-export interface Removed {
+interface Removed {
   readonly removed: readonly ImageUse[];
   /** The images that are still there, and why. */
   readonly kept: readonly { readonly image: ImageUse; readonly why: string }[];

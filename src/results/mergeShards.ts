@@ -45,7 +45,7 @@ export const testRuns: RunKind<JournalLine> = {
 };
 
 /** What every line of a journal has. */
-export interface MergedLine extends Pick<RunEntry, 'instance' | 'model' | 'sample'> {
+interface MergedLine extends Pick<RunEntry, 'instance' | 'model' | 'sample'> {
   /** Digest of all that the line depends on. */
   readonly key: string;
   /** ISO 8601. */

@@ -296,7 +296,7 @@ export async function writeSummaries(
 }
 
 /** Path of the summary of a model, or of a further sample of it. */
-export const summaryPath = (
+const summaryPath = (
   out: string,
   runId: string,
   { model, sample }: Pick<RunEntry, 'model' | 'sample'>,

@@ -10,7 +10,7 @@ import { escapeMarkdown } from '../shell/plainText';
 import { workspacePath } from '../shell/workspacePath';
 
 /** What a model receives of the attachments, and what the person reads about the rest. */
-export interface Attached {
+interface Attached {
   /** For the model; empty when no attachment is for it. */
   readonly text: string;
   /** One sentence for each thing that is left out. Markdown in which untrusted text is escaped. */

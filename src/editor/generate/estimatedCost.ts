@@ -24,7 +24,7 @@ interface EmbeddedParts extends EmbeddingUse {
   readonly tokens: number;
 }
 
-export interface EstimatedCost {
+interface EstimatedCost {
   readonly requests: number;
   /** Requests at which the method ends, where it usually ends before. */
   readonly mostRequests: number | undefined;

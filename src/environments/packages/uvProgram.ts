@@ -20,7 +20,7 @@ const recordSchema = z.object({
   digest: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
-export interface Program {
+interface Program {
   readonly version: string;
   /** SHA-256. */
   readonly digest: string;

@@ -13,7 +13,7 @@ import { modelFolder } from '../runFolder';
 import { publishedFolder, type PublishedFolder } from './publishedFolder';
 
 /** A published run without the facts of its instances. */
-export type PublishedRun = Omit<RunData, 'instances'> & {
+type PublishedRun = Omit<RunData, 'instances'> & {
   /** Ids of its candidates. */
   readonly ids: readonly string[];
 };

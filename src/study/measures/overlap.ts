@@ -11,7 +11,7 @@ import { overlapAtLeast } from './significance';
 export const mostCells = 100_000;
 
 /** Ids of the instances on which a method succeeds. */
-export function solvedBy(method: EvaluatedMethod, grading?: Grading): Set<string> {
+function solvedBy(method: EvaluatedMethod, grading?: Grading): Set<string> {
   const of = gradingOf(method, grading);
   return new Set(
     method.selected

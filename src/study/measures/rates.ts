@@ -38,7 +38,7 @@ export interface Rates {
   readonly notEvaluated: readonly { readonly instance: string; readonly reason: string }[];
 }
 
-export interface Mean {
+interface Mean {
   readonly mean: number | undefined;
   readonly of: number;
 }

@@ -58,7 +58,7 @@ interface ResampleTotals {
 }
 
 /** The places of the totals of those patterns for which `holds` is true. */
-export type PlacesWhere = (holds: (pattern: number) => boolean) => readonly number[];
+type PlacesWhere = (holds: (pattern: number) => boolean) => readonly number[];
 
 /**
  * Draws resamples of the size of the whole, with replacement. Two calls with equal numbers of

@@ -2,7 +2,7 @@
  * What in a log points to a fault of the environment, as SWE-bench 5 looks for it
  * (`infra_failure.py`). It never changes a grade.
  */
-export interface InfraFailure {
+interface InfraFailure {
   readonly reason: string;
   /** `ambiguous`: a wrong patch may have the same effect. */
   readonly tier: 'environment' | 'ambiguous';

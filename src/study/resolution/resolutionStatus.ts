@@ -30,7 +30,7 @@ export interface TestsStatus {
 }
 
 export const resolutionStatuses = ['RESOLVED_FULL', 'RESOLVED_PARTIAL', 'RESOLVED_NO'] as const;
-export type ResolutionStatus = (typeof resolutionStatuses)[number];
+type ResolutionStatus = (typeof resolutionStatuses)[number];
 
 const passing: ReadonlySet<string | undefined> = new Set(['PASSED', 'XFAIL']);
 

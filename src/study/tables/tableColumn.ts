@@ -3,7 +3,7 @@ import { inPercent, pValue } from '../numbers';
 import type { Interval } from '../measures/resampling';
 
 /** A cell on a page, where a pointer and a second line say more than fits into a terminal. */
-export interface PageCell {
+interface PageCell {
   readonly text: string;
   /** In a line of its own; undefined where it is not computed yet. */
   readonly interval?: Interval | undefined;

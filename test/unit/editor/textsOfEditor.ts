@@ -27,7 +27,12 @@ export function optionsOfCommandLine(): ReadonlySet<string> {
  */
 export function textsOfEditor(): readonly { readonly file: string; readonly text: string }[] {
   const files = new Map<string, string>();
-  const waiting = entries.map((entry) => ({ path: join(root, entry), names: ['*'] }));
+  const waiting = entries.map(
+    (entry): { readonly path: string; readonly names: readonly string[] } => ({
+      path: join(root, entry),
+      names: ['*'],
+    }),
+  );
   const seen = new Set<string>();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { path, names } = next;

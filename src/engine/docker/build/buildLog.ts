@@ -42,20 +42,3 @@ export async function openBuildLog(
     close: () => new Promise((resolve) => file.end(() => resolve())),
   };
 }
-
-/** A log for work that runs beside other work. `release` writes what it got, as one piece. */
-interface HeldLog extends BuildLog {
-  release(): void;
-}
-
-/** Holds lines back, so that they do not mix with those of other work in the same log. */
-export function holdLog(log: BuildLog): HeldLog {
-  const held: string[] = [];
-  return {
-    path: log.path,
-    line: (text) => held.push(`${new Date().toISOString()} ${text}\n`),
-    output: (text) => held.push(text),
-    close: async () => undefined,
-    release: () => log.output(held.splice(0).join('')),
-  };
-}
