@@ -166,7 +166,7 @@ describe('the verdict and what becomes of it', () => {
       await hands.hover({ selector: '.part.statusbar' });
       await hands.hover({ selector: item });
       const evidence =
-        'tests/test_reads.py:4 opens files of the repository: self.assertIn("by_loss", open("tallybook/money.py").read()) # $(pass)';
+        'tests/test_reads.py:4 opens tallybook/money.py (tests/test_reads.py::ReadsTest::test_reads): self.assertIn("by_loss", open("tallybook/money.py").read()) # $(pass)';
       const hover = await waitFor('the hover', async () =>
         (await visible.hovers()).find((each) => each.includes('Finding')),
       );
