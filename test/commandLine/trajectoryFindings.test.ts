@@ -75,12 +75,9 @@ describe('findings of the trajectory in reports', () => {
     const told = await cli(['report', out, '--format', 'markdown']);
     assert.match(
       told.stdout,
-      /## Findings in trajectories: what looks like cheating, candidates\n\n\| Method \| with a trajectory \| history/,
+      /## Findings in trajectories: what looks like cheating, candidates\n\n\| Method \| with a trajectory \| tells the sides apart \| any warning \|/,
     );
-    assert.match(
-      told.stdout,
-      /\| aider\/openai-compatible\/m \| 1 \| 0 \| 0 \| 0 \| 0 \| 1 \| 1 \| 1 \| 1 \| 0 \|/,
-    );
+    assert.match(told.stdout, /\| aider\/openai-compatible\/m \| 1 \| 1 \| 1 \| 1 \| 1 \| 0 \|/);
     // Without the journal the reports say the same.
     const reports = join(out, 'run_instance_swt_logs', 'run');
     const { stdout: csv } = await cli(['report', reports, '--format', 'csv']);

@@ -26,11 +26,13 @@ export function relatedElements(
   const of = [stagesVersion, paths, greedy, steps.contextTokens];
   return stage(steps, { stage: 'elements', of, schema: relatedElementsSchema }, async () => {
     const { tree, python } = await steps.view();
+    const isExact = steps.parts.walk?.knowsOutputs !== false;
     const files: string[] = [];
     for (const path of paths) {
       const source = await tree.read(path);
       if (source === undefined) steps.tell(`${path} is ignored: the repository has no such file`);
-      else files.push(`### ${path}\n${skeletonOf(python, source)}`);
+      // A file that nobody has named yet may have a longer skeleton than the largest files have.
+      else files.push(`### ${path}\n${isExact ? skeletonOf(python, source) : source}`);
     }
     if (files.length === 0) return [];
     const prompt = await fittingPrompt(work, files, (skeletons) =>
