@@ -70,7 +70,7 @@ describe('bad input to the command line', () => {
   it('says that no more files can be opened', async function () {
     if (process.platform === 'win32') this.skip();
     // So few that Node starts, and the first run of tests cannot.
-    for (const limit of [22, 32]) {
+    for (const limit of [22, 28]) {
       const args = ['dist/cli.js', ...onSample(sharedStorage(), 'gold', '--fresh')];
       const few = 'ulimit -n "$0"; exec "$@"';
       const all = spawnSync('sh', ['-c', few, String(limit), process.execPath, ...args]);

@@ -44,7 +44,8 @@ describe('the agent where there is no fork', function () {
   });
 
   it('stops one that the engine wants to end', async () => {
-    const program = 'import time; print("here", flush=True); time.sleep(1000)';
+    // One write: an unbuffered Python writes the end of a line on its own, after the stop.
+    const program = 'import os, time; os.write(1, b"here\\n"); time.sleep(1000)';
     const { output, ending, exit } = await run(['python3', '-c', program], 'cancelled');
     assert.deepEqual([output, ending, exit ?? undefined], ['here\n', 'cancelled', undefined]);
   });

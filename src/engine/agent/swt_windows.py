@@ -5,6 +5,7 @@ process that lost its parent stays there, and there is no limit but those of tim
 
 import os
 import queue
+import signal
 import socket
 import subprocess
 import threading
@@ -19,8 +20,13 @@ TIMEOUT = 30
 
 def kill_tree(pid):
     """Ends a process and those that it has started."""
-    words = ["taskkill", "/pid", str(pid), "/T", "/F"] if os.name == "nt" else ["kill", "-9", str(pid)]
-    return subprocess.call(words, **NOTHING) == 0
+    if os.name == "nt":
+        subprocess.call(["taskkill", "/pid", str(pid), "/T", "/F"], **NOTHING)
+        return
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def run_program(wire, header):
