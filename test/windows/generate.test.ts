@@ -128,7 +128,7 @@ describe('Generate Reproducing Tests', () => {
       return true;
     });
     const [zeroShot] = await visible.texts('.quick-input-list .monaco-list-row');
-    assert.match(zeroShot ?? '', /1 request, about 31k tokens/);
+    assert.match(zeroShot ?? '', /1 request, about 43k tokens/);
     await screenshot('generate-method');
     await inQuickInput.choose('ZeroShot', 'Which Method?');
     await inQuickInput.choose('Scripted', 'Which Model?');

@@ -12,69 +12,42 @@ import { seesAnswer } from '../given/setting';
 import type { Method, MethodCandidate, MethodOptions } from '../method';
 import { modelView, type ModelView, type ModelViewParts } from '../modelView';
 import { AnswersAtOnce } from '../models/answersAtOnce';
-import {
-  budgetOf,
-  budgetWithin,
-  spentOn,
-  type Budget,
-  type Price,
-  type Spent,
-} from '../models/budget';
-import type { ChatModel, RequestSettings } from '../models/chatModel';
+import { budgetOf, budgetWithin, spentOn, type Budget, type Spent } from '../models/budget';
+import type { ChatModel } from '../models/chatModel';
 import type { EmbeddingModel } from '../models/embeddingModel';
 import type { ModelUpstream } from '../models/openModel';
 import { oracleOf, type Oracle } from '../view/oracle';
 import { Steps } from '../steps/steps';
 import type { LiveSteps, StepsParts } from '../steps/stepsParts';
-import { paidSteps, type MethodTrace } from '../trace';
+import { paidSteps } from '../trace';
 
 /** An instance of a run, with its answer: what methods see of it is made here. */
 export type InstanceOfRun = Instance;
 
 /** A run of a method on instances. */
-export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
+export interface GenerationRequest
+  extends
+    Omit<MethodOptions, 'onCandidate'>,
+    Pick<StepsParts, 'trace' | 'budget' | 'settings' | 'price' | 'storage' | 'contextTokens'>,
+    Pick<StepsParts, 'maxOutputTokens' | 'maxInputTokens' | 'testsOnly' | 'engine'>,
+    Pick<StepsParts, 'timeoutSeconds' | 'signal' | 'reporter' | 'embedding'>,
+    Pick<StepsParts, 'onAct' | 'onSession' | 'onStage' | 'onText'> {
   readonly instances: readonly Instance[];
   readonly method: Method;
   /** `PROVIDER/NAME`. */
   readonly model: string;
   /** Undefined for a replay, which uses the trace alone. */
   readonly live: LiveParts | undefined;
-  readonly trace: MethodTrace;
-  readonly budget: Budget;
   /** Dollars that one instance may cost; no limit when absent. */
   readonly instanceDollars?: number | undefined;
-  /** What all requests have besides what the method says. */
-  readonly settings?: RequestSettings | undefined;
   /** The limits of an agent; those of its paper when absent. */
   readonly limits?: LimitProfile | undefined;
-  readonly price: Price | undefined;
-  /** The embedding model; absent where there is none. */
-  readonly embedding?: StepsParts['embedding'];
   /** Outputs of stages that are used instead of computed ones, by instance and stage. */
   readonly givenStages?: ReadonlyMap<string, ReadonlyMap<string, unknown>> | undefined;
-  readonly storage: string;
-  readonly contextTokens: number;
-  readonly maxOutputTokens: number;
-  /** Most tokens that the model takes; undefined when nobody says. */
-  readonly maxInputTokens?: number | undefined;
-  readonly testsOnly: boolean;
-  /** Name of the engine. */
-  readonly engine: string;
-  readonly timeoutSeconds: number;
   /** Instances processed at once. */
   readonly workers: number;
   readonly hooks?: GenerationHooks;
   readonly onCandidate?: (instance: string, candidate: MethodCandidate) => void;
-  /** Called with each action of an agent, done now or before. */
-  readonly onAct?: StepsParts['onAct'];
-  /** Called with each session of an agent that brings its own tools, held now or before. */
-  readonly onSession?: StepsParts['onSession'];
-  /** Called with the output of each stage of a pipeline, found now or before. */
-  readonly onStage?: StepsParts['onStage'];
-  /** Called with each piece of an answer as it arrives. */
-  readonly onText?: StepsParts['onText'];
-  readonly signal?: AbortSignal | undefined;
-  readonly reporter: Reporter;
 }
 
 /** What somebody who watches a run is told. */

@@ -196,7 +196,7 @@ export const rateColumns: readonly MethodColumn[] = [
   column({
     id: 'evaluated',
     head: 'not evaluated',
-    help: 'selected instances without a grade, which count as no success; CSV has those with one',
+    help: 'selected instances without a grade, which count as no success',
     format: ungradedFormat,
     value: by<Pick<Summary, 'selected' | 'evaluated'> & Partial<Summary>>(
       ({ summary }) => summary,
