@@ -1,6 +1,7 @@
 // Bundles the entry points into dist/ and copies what cannot be bundled: grammars, tracer and agent.
-const { build, context } = require('esbuild');
-const { cpSync, copyFileSync, mkdirSync, rmSync, watch: watchFolder } = require('node:fs');
+const { build, context, transform } = require('esbuild');
+const { cpSync, copyFileSync, mkdirSync, readdirSync, rmSync } = require('node:fs');
+const { watch: watchFolder, writeFileSync } = require('node:fs');
 const { basename, dirname, join } = require('node:path');
 
 const production = process.argv.includes('--production');
@@ -84,6 +85,47 @@ const packagesApart = {
   },
 };
 
+/** What the names of the parts of the command line begin with. */
+const chunk = 'chunk-';
+
+/**
+ * Writes a build that is split into chunks as CommonJS, since esbuild can only split ES modules, and
+ * tests load the command line with `require`. Removes the chunks of earlier builds.
+ * @type {import('esbuild').Plugin}
+ */
+const splitCommonJs = {
+  name: 'split-commonjs',
+  setup(build) {
+    build.onEnd(async ({ errors, outputFiles = [] }) => {
+      if (errors.length > 0) return;
+      const names = new Set(
+        outputFiles.flatMap(({ path }) => [basename(path), `${basename(path)}.map`]),
+      );
+      for (const name of readdirSync(dist)) {
+        if (name.startsWith(chunk) && !names.has(name)) rmSync(join(dist, name));
+      }
+      await Promise.all(outputFiles.map(writeCommonJs));
+    });
+  },
+};
+
+/** @param {import('esbuild').OutputFile} file an ES module, with its source map in it */
+async function writeCommonJs({ path, text }) {
+  const { platform, target, minify } = shared;
+  const { code, map } = await transform(text, {
+    ...{ platform, target, minify, format: 'cjs', sourcefile: basename(path) },
+    // The build itself has warned.
+    logLevel: 'error',
+    sourcemap: production ? false : 'external',
+    // `import()` would start the loader of ES modules, which takes longer.
+    supported: { 'dynamic-import': false },
+  });
+  const start = basename(path) === 'cli.js' ? '#!/usr/bin/env node\n' : '';
+  const end = production ? '' : `//# sourceMappingURL=${basename(path)}.map\n`;
+  writeFileSync(path, start + code + end);
+  if (!production) writeFileSync(`${path}.map`, map);
+}
+
 const bundles = [
   {
     ...shared,
@@ -102,11 +144,16 @@ const bundles = [
     plugins: [notNeeded, packagesApart],
   },
   { ...shared, entryPoints: { server: 'src/server.ts' } },
+  // A command loads what it needs, and `--help` nothing of that.
   {
     ...shared,
     entryPoints: { cli: 'src/cli.ts' },
-    plugins: [notNeeded, packagesApart],
-    banner: { js: '#!/usr/bin/env node' },
+    plugins: [notNeeded, packagesApart, splitCommonJs],
+    format: 'esm',
+    splitting: true,
+    chunkNames: `${chunk}[hash]`,
+    sourcemap: production ? false : 'inline',
+    write: false,
   },
   // The dashboard and the viewer of trajectories run in a page: a webview, or the file that
   // `report` or `trajectory` with `--format html` writes.

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import packageJson from '../package.json';
+import { description, version } from '../package.json';
 import { EXIT } from './commands/context';
 import { standardInput, interruptSignal } from './commands/input';
 import { commands } from './commands/commands';
@@ -10,7 +10,6 @@ import { Cancelled, HumanError } from './domain/work';
 import { systemFault } from './files/systemFault';
 import { redactKeys, takeKeys } from './engine/keysInUse';
 import { forTerminal, withoutEscapes } from './domain/text';
-import { allKeyVariables } from './method/models';
 import { bytesOf } from './patch/bytes';
 
 /** What a command gets from whoever runs it. */
@@ -38,7 +37,7 @@ export async function runCommandLine(
   };
   let status: number = EXIT.done;
   try {
-    const program = programFor(output, (ended) => (status = ended));
+    const program = await programFor(args, output, (ended) => (status = ended));
     await program.parseAsync(args, { from: 'user' });
     return status;
   } catch (error) {
@@ -46,14 +45,15 @@ export async function runCommandLine(
   }
 }
 
-/** All commands, as the user sees them. */
-function programFor(
+/** All commands by name, and the one that the arguments name with its options. */
+async function programFor(
+  args: readonly string[],
   caller: Omit<ProgramContext, 'assets' | 'bundled' | 'satellites'>,
   finish: (status: number) => void,
-): Command {
+): Promise<Command> {
   const program = new Command('swt-bench')
-    .description(packageJson.description)
-    .version(packageJson.version)
+    .description(description)
+    .version(version)
     .showHelpAfterError('(see --help)')
     // `shards` passes the options of another command on.
     .enablePositionalOptions()
@@ -75,7 +75,11 @@ function programFor(
         (await import('./trajectory/withTrajectoryFindings')).withTrajectoryFindings(...of),
     },
   };
-  for (const register of commands) register(program, context, finish);
+  const [named] = args.filter((word) => word !== 'help' && !word.startsWith('-'));
+  for (const each of commands) {
+    const command = program.command(each.name).description(each.description);
+    if (each.name === named) (await each.load())(command, context, finish);
+  }
   return program;
 }
 
@@ -100,7 +104,7 @@ function statusOf(error: unknown, { signal, stderr }: CommandCaller): number {
 /** Runs the command line of this process. An interrupt aborts the signal. */
 async function main(): Promise<void> {
   // This comes first, so that no child process inherits the keys.
-  takeKeys(allKeyVariables);
+  takeKeys();
   // In `swt-bench … | head` the reader ends first, which is no reason for a trace.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

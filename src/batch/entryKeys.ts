@@ -1,5 +1,5 @@
 import { sha256OfJson } from '../files/digest';
-import packageJson from '../../package.json';
+import { version as productVersion } from '../../package.json';
 import { withoutPassword } from '../repository/git';
 import { shardKey } from '../results/lockedRunFolder';
 import { reportVersion } from '../results/reportSchema';
@@ -35,7 +35,7 @@ export function entryKeys(request: Asked): string[] {
     ]),
   );
   const common = [
-    ...[packageJson.version, reportVersion, request.mode, request.format],
+    ...[productVersion, reportVersion, request.mode, request.format],
     ...[request.testsOnly === true, request.timeoutSeconds],
     ...[request.engine.name, request.engine.environment?.digest ?? ''],
     ...(request.mutants === undefined ? [] : ['mutants', request.mutants.limit]),

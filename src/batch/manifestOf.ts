@@ -1,4 +1,4 @@
-import packageJson from '../../package.json';
+import { version as productVersion } from '../../package.json';
 import { factsOf, type RunManifest } from '../results/runFolder';
 import type { Prediction } from '../domain/instance';
 import type { BatchRequest, ResultsPlace, ShardOfRun } from './batchRequest';
@@ -12,7 +12,7 @@ export const manifestOf = (
   candidates: number,
 ): Omit<RunManifest, 'version' | 'created' | 'digest'> => ({
   run: place.runId,
-  product: packageJson.version,
+  product: productVersion,
   dataset: place.dataset,
   mode: request.mode,
   format: request.format,

@@ -48,9 +48,8 @@ import { shardOption } from './options/shardOption';
 import type { ProgramContext, RegisterCommand } from './registerCommand';
 
 /** Registers the command `evaluate`. */
-export const registerEvaluate: RegisterCommand = (program, context, finish) => {
-  withEngineOptions(withSelectingOptions(program.command('evaluate')))
-    .description('run candidates on R and R∘X* and grade them')
+export const registerEvaluate: RegisterCommand = (command, context, finish) => {
+  withEngineOptions(withSelectingOptions(command))
     .addOption(datasetOption())
     .addOption(kindOption())
     .requiredOption(

@@ -14,9 +14,8 @@ import { refiningOption } from '../method/generating';
 import type { RegisterCommand } from './registerCommand';
 
 /** Registers the command `generate`. */
-export const registerGenerate: RegisterCommand = (program, context, finish) => {
-  const command = writingCommand(program, 'generate', {
-    description: 'let a method or an agent write predictions with a language model',
+export const registerGenerate: RegisterCommand = (command, context, finish) => {
+  writingCommand(command, {
     methods: [...methods.map(({ name }) => name), ...acpNames],
     out: 'predictions (JSONL); the trace lies beside it',
     run: 'one run of tests on one side',

@@ -30,12 +30,12 @@ export interface ProgramContext extends CommandContext {
 }
 
 /**
- * Adds one command to the program: its description, options, help text and action.
+ * Gives a command its options, help text and action.
  *
  * @param finish takes the exit status of the action
  */
 export type RegisterCommand = (
-  program: Command,
+  command: Command,
   context: ProgramContext,
   finish: (status: number) => void,
 ) => void;

@@ -16,7 +16,8 @@ import { withTrajectoryCosts } from '../trajectory/withTrajectoryCosts';
 import { dashboardHtml } from '../study/pageHtml';
 import { studyDocument, studyRequest } from '../study/document';
 import { readRepairResults } from '../study/repairResults';
-import { type CommandContext, EXIT, openDatasetOption } from './context';
+import { type CommandContext, EXIT } from './context';
+import { openDatasetOption } from './options/openDatasetOption';
 import { list } from './options/optionValues';
 import {
   type SelectingOptions,
@@ -44,9 +45,8 @@ export interface ReportOptions extends SelectingOptions {
 }
 
 /** Registers the command `report`. */
-export const registerReport: RegisterCommand = (program, context, finish) => {
-  withSelectingOptions(program.command('report'))
-    .description('rates of saved runs, side by side, without running anything')
+export const registerReport: RegisterCommand = (command, context, finish) => {
+  withSelectingOptions(command)
     .argument(
       '<dir...>',
       'folders that `evaluate --out` or the SWT-Bench harness wrote, single runs in them, or runs that others publish; runs over code patches too',

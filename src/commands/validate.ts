@@ -11,13 +11,8 @@ import { createPythonParser } from '../python/parser';
 import { parseSources } from '../repository/source';
 import { describeFlaky, few, oneLine } from '../validation/soundness';
 import { validateBatch, type ValidationEntry } from '../validation/validate';
-import {
-  EXIT,
-  openDatasetOption,
-  sourcesFor,
-  terminalReporter,
-  type CommandContext,
-} from './context';
+import { EXIT, terminalReporter, type CommandContext } from './context';
+import { openDatasetOption, sourcesFor } from './options/openDatasetOption';
 import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
 import { positive, whole } from './options/optionValues';
 import {
@@ -48,9 +43,8 @@ interface ValidateCommandOptions extends SelectingOptions, EngineOptions {
 }
 
 /** Registers the command `validate`. */
-export const registerValidate: RegisterCommand = (program, context, finish) => {
-  withEngineOptions(withSelectingOptions(program.command('validate')))
-    .description('check whether instances are sound, with repeated golden and base tests')
+export const registerValidate: RegisterCommand = (command, context, finish) => {
+  withEngineOptions(withSelectingOptions(command))
     .argument('[ids...]')
     .addOption(datasetOption())
     .option('--all', 'every instance of the dataset, if no other option selects any')

@@ -1,5 +1,22 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
+/**
+ * Environment variables that may have the key of a provider of models; the first one that is set
+ * counts.
+ */
+export const keyVariables = {
+  openai: ['OPENAI_API_KEY'],
+  // Never the key of OpenAI: it would go to the company that serves the model.
+  'openai-compatible': ['OPENAI_COMPATIBLE_API_KEY'],
+  anthropic: ['ANTHROPIC_API_KEY'],
+  google: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** The companies and protocols whose models are asked. */
+export type Provider = keyof typeof keyVariables;
+
+const allKeyVariables = new Set<string>(Object.values(keyVariables).flat());
+
 interface Held {
   /** Values that were removed from the environment, by the names of their variables. */
   readonly taken: Map<string, string>;
@@ -47,13 +64,11 @@ const secretName = /(?:^|_)(?:API_?KEY|ACCESS_?KEY|KEY|TOKEN|SECRET|PASSWORD|PAS
  * inherits them. On Linux, `/proc/PID/environ` of this process no longer shows them either. Other
  * variables that seem to contain secrets stay, since git or a registry may need them; their values
  * are redacted too.
- *
- * @param names the variables that contain keys of models
  */
-export function takeKeys(names: readonly string[], env: NodeJS.ProcessEnv = process.env): void {
+export function takeKeys(env: NodeJS.ProcessEnv = process.env): void {
   const { taken } = held();
   const gone: string[] = [];
-  for (const name of names) {
+  for (const name of allKeyVariables) {
     const value = env[name];
     if (value === undefined) continue;
     delete env[name];
@@ -62,18 +77,18 @@ export function takeKeys(names: readonly string[], env: NodeJS.ProcessEnv = proc
     useKey(value.trim());
   }
   if (env === process.env && gone.length > 0) wipe(gone);
-  noteKeys(names, env);
+  noteKeys(env);
 }
 
 /**
  * Registers the keys in an environment but leaves them there, because other code shares the
  * process.
  */
-export function noteKeys(names: readonly string[], env: NodeJS.ProcessEnv = process.env): void {
-  for (const name of names) if (env[name] !== undefined) useKey(env[name].trim());
+export function noteKeys(env: NodeJS.ProcessEnv = process.env): void {
   for (const [name, value = ''] of Object.entries(env)) {
     const text = value.trim();
-    if (secretName.test(name) && text.length >= 12 && !/[\s/\\]/.test(text)) useKey(text);
+    const seemsSecret = secretName.test(name) && text.length >= 12 && !/[\s/\\]/.test(text);
+    if (allKeyVariables.has(name) || seemsSecret) useKey(text);
   }
 }
 

@@ -31,9 +31,7 @@ export {
 export {
   type Provider,
   addressVariables,
-  allKeyVariables,
   embeddingProviders,
-  keyVariables,
   providers,
   reasoningEfforts,
 } from './models/providers';

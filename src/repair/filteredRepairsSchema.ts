@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import packageJson from '../../package.json';
+import { version as productVersion } from '../../package.json';
 import { standings } from '../domain/outcome';
 import { filterReasons, filterRepairs } from '../study/resolution';
 import type { Engine } from '../engine/engine';
@@ -80,7 +80,7 @@ export function filteredDocument(
   const { repairs, quality } = filterRepairs(batch.tested);
   const document = {
     version: filteredVersion,
-    product: packageJson.version,
+    product: productVersion,
     run: of.run,
     tests: of.tests,
     engine: of.engine.description,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import packageJson from '../../package.json';
+import { version as productVersion } from '../../package.json';
 import { repairRates, judgedRepairSchema } from '../study/resolution';
 import type { InstanceFacts } from '../study/entry';
 import { repairRatesSchema } from '../study/studyReportSchema';
@@ -45,7 +45,7 @@ export function judgedDocument(
   const { instances } = of;
   const document = {
     version: judgedVersion,
-    product: packageJson.version,
+    product: productVersion,
     run_id: of.run,
     engine: of.engine,
     selected: instances.map(({ id }) => id),

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { sha256OfJson } from '../files/digest';
-import packageJson from '../../package.json';
+import { version as productVersion } from '../../package.json';
 import { standings } from '../domain/outcome';
 import { HumanError, messageOf, systemCode } from '../domain/work';
 import { notEvaluatedReasons } from '../domain/verdict';
@@ -140,7 +140,7 @@ export function withRepairFolder<T>(
     }
     await rm(journalPath(folder), { force: true });
     await rm(resultPath(folder), { force: true });
-    const now = { version: 1, created: new Date().toISOString(), product: packageJson.version };
+    const now = { version: 1, created: new Date().toISOString(), product: productVersion };
     await writeResult(manifestPath(folder), `${JSON.stringify({ ...now, same }, null, 2)}\n`).catch(
       (error: unknown) => {
         throw unwritableResults(out, error);

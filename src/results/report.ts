@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import packageJson from '../../package.json';
+import { name as productName, version as productVersion } from '../../package.json';
 import { type ChangeCoverage, lineStates } from '../domain/changeCoverage';
 import { harnessUnapplied } from '../domain/harness';
 import {
@@ -43,7 +43,7 @@ export function toReport(entry: BatchEntry): Report {
   const why = {
     reason,
     explanation,
-    program: { name: packageJson.name, version: packageJson.version },
+    program: { name: productName, version: productVersion },
     ...(entry.seconds === undefined ? {} : { seconds }),
     ...(trajectoryFindings !== undefined && {
       trajectory_findings: trajectoryFindings.map((each) => ({ ...each })),

@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agentPrograms } from '../../src/method/acp/install/agentPrograms';
 import { acpPresets, type AcpPreset } from '../../src/method/acp/acpPresets';
-import { allKeyVariables } from '../../src/method/models/providers';
+import { keyVariables } from '../../src/engine/keysInUse';
 import { root, sample, start, type Answer, type Evaluation } from '../commandLine/cli';
 import { lostCent, lostCentPath } from '../commandLine/lostCent';
 import { containersOf, baseImage, needDocker, removeImagesOf } from './dockerForTests';
@@ -163,7 +163,9 @@ function generate(
   const provider = preset.providers.includes('openai-compatible')
     ? 'openai-compatible'
     : (preset.providers[0] ?? 'openai');
-  const keys = allKeyVariables.map((name) => [name, key] as const);
+  const keys = Object.values(keyVariables)
+    .flat()
+    .map((name) => [name, key] as const);
   return start(
     [
       ...['generate', '--method', `acp:${preset.name}`, '--agent-program', at.program],

@@ -56,6 +56,9 @@ const allowed = [
 
 const { contributes } = manifest;
 
+/** Scripts of pages, which are inlined into them. */
+const pages = ['dashboard.js', 'trajectory.js'];
+
 describe('the packaged extension', () => {
   let folder: string;
   /** Everything that the production build makes, as paths in the package. */
@@ -105,21 +108,38 @@ describe('the packaged extension', () => {
     }
   });
 
-  it('has every bundle that another loads late, and each of them loads', async () => {
-    const dist = join(folder, 'extension/dist');
-    const late = new Set<string>();
-    for (const name of ['extension.js', 'parts.js', 'cli.js', 'server.js']) {
-      const code = await readFile(join(dist, name), 'utf8');
-      for (const [, to] of code.matchAll(/(?:require|import)\(["'](\.\/[\w-]+\.js)["']\)/g)) {
-        late.add(to ?? '');
-      }
+  /** The files of `dist` that a program loads at its start, or with `late` ever. */
+  async function loadedBy(program: string, late: boolean): Promise<Set<string>> {
+    const found = new Set([program]);
+    const loads = late ? /(?:require|import)\("\.\/([\w-]+\.js)"\)/g : /= require\("\.\/(.*?)"\)/g;
+    for (const name of found) {
+      const code = await readFile(join(folder, 'extension/dist', name), 'utf8');
+      for (const [, to = ''] of code.matchAll(loads)) found.add(to);
     }
-    assert.ok(late.size > 5, `the pattern finds only ${[...late].join(', ')}`);
-    const load = [...late].filter((name) => name !== './parts.js');
-    execFileSync(process.execPath, ['-e', load.map((each) => `require('${each}');`).join('')], {
-      cwd: dist,
-    });
-    assert.ok(late.has('./parts.js'));
+    return found;
+  }
+
+  it('has every file that another loads, and no more', async () => {
+    const programs = await Promise.all(
+      ['extension.js', 'cli.js', 'server.js'].map((program) => loadedBy(program, true)),
+    );
+    const loaded = new Set([...programs.flatMap((names) => [...names]), ...pages]);
+    const built = (await readdir(join(folder, 'extension/dist'))).filter((name) =>
+      /\.js$/.test(name),
+    );
+    assert.deepEqual([...loaded].sort(), built.sort());
+    const [, ofCommandLine = []] = programs;
+    const script = [...ofCommandLine].map((name) => `require('./${name}');`).join('');
+    execFileSync(process.execPath, ['-e', script], { cwd: join(folder, 'extension/dist') });
+  });
+
+  it('loads no command to list them', async () => {
+    const names = [...(await loadedBy('cli.js', false))];
+    const sizes = await Promise.all(
+      names.map(async (name) => (await stat(join(folder, 'extension/dist', name))).size),
+    );
+    const size = sizes.reduce((sum, each) => sum + each, 0);
+    assert.ok(size < 120_000, `${names.length} files, ${size} bytes`);
   });
 
   it('runs every command and engine', async () => {

@@ -31,16 +31,13 @@ interface InstallOptions {
 }
 
 /** Registers the commands `agents list` and `agents install`. */
-export const registerAgents: RegisterCommand = (program, context, finish) => {
-  const agents = program
-    .command('agents')
-    .description('programs of agents of the Agent Client Protocol');
-  agents
+export const registerAgents: RegisterCommand = (command, context, finish) => {
+  command
     .command('list')
     .description('the agents that are known by name, with the version that is installed')
     .addOption(jsonOption())
     .action((options: { json?: boolean }) => finish(listAgents(options, context)));
-  agents
+  command
     .command('install')
     .argument('<name>', `one of ${acpPresets.map(({ name }) => name).join(', ')}`)
     .description(

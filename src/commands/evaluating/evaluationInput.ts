@@ -8,7 +8,8 @@ import type { Mode } from '../../evaluation/prepareCandidate';
 import type { AskedFormat } from '../../patch/toUnified';
 import { createPythonParser, type PythonParser } from '../../python/parser';
 import { parseSources, type Sources } from '../../repository/source';
-import { openDatasetOption, sourcesFor, type CommandContext } from '../context';
+import { type CommandContext } from '../context';
+import { openDatasetOption, sourcesFor } from '../options/openDatasetOption';
 import type { EngineOptions } from '../options/engineOptions';
 import { selectedInstances, type SelectingOptions } from '../options/selectingOptions';
 

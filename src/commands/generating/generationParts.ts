@@ -18,7 +18,8 @@ import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels'
 import { createPythonParser } from '../../python/parser';
 import { sourceOf, parseSources } from '../../repository/source';
 import { prepareTrees } from '../../repository/trees';
-import { sourcesFor, type CommandContext } from '../context';
+import { type CommandContext } from '../context';
+import { sourcesFor } from '../options/openDatasetOption';
 import type { GenerationWidth } from '../options/generationWidth';
 import type { EngineOptions } from '../options/engineOptions';
 import type { AcpOptions } from '../options/acpOptions';

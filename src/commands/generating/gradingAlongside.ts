@@ -8,7 +8,8 @@ import type { Engine } from '../../engine/engine';
 import { runStore } from '../../evaluation/testRun';
 import { createPythonParser, type PythonParser } from '../../python/parser';
 import { parseSources, type Sources } from '../../repository/source';
-import { sourcesFor, type CommandContext } from '../context';
+import { type CommandContext } from '../context';
+import { sourcesFor } from '../options/openDatasetOption';
 import type { GenerateOptions } from './generationParts';
 
 interface GradingParts {

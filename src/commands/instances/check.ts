@@ -23,9 +23,8 @@ interface CheckOptions extends InstanceOnROptions {
 }
 
 /** Registers the command `check`. */
-export const registerCheck: RegisterCommand = (program, context, finish) => {
-  withEngineOptions(program.command('check'))
-    .description('check on R alone whether a candidate is ready to be submitted')
+export const registerCheck: RegisterCommand = (command, context, finish) => {
+  withEngineOptions(command)
     .argument('<file>', 'patch, or whole answer of a model, or - for stdin')
     .addOption(datasetOption())
     .requiredOption('--id <id>', 'the instance')

@@ -1,6 +1,7 @@
 import { jsonText, layOut } from '../../domain/text';
 import { figures } from '../../dataset/dataset';
-import { EXIT, openDatasetOption, type CommandContext } from '../context';
+import { EXIT, type CommandContext } from '../context';
+import { openDatasetOption } from '../options/openDatasetOption';
 import {
   selectedInstances,
   withSelectingOptions,
@@ -18,9 +19,8 @@ interface InstancesOptions extends SelectingOptions {
 }
 
 /** Registers the command `instances`. */
-export const registerInstances: RegisterCommand = (program, context, finish) => {
-  withSelectingOptions(program.command('instances'))
-    .description('list instances')
+export const registerInstances: RegisterCommand = (command, context, finish) => {
+  withSelectingOptions(command)
     .addOption(datasetOption())
     .option('--sort <order>', 'id, size, issue or date; a leading - reverses the order')
     .option('--refresh', 'ask the server whether a downloaded dataset has changed')

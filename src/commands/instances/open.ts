@@ -13,13 +13,8 @@ import {
   writeDevContainer,
   writeWindowTitle,
 } from '../../repository/workspace';
-import {
-  EXIT,
-  openDatasetOption,
-  sourcesFor,
-  terminalReporter,
-  type CommandContext,
-} from '../context';
+import { EXIT, terminalReporter, type CommandContext } from '../context';
+import { openDatasetOption, sourcesFor } from '../options/openDatasetOption';
 import { engineRequest, withEngineOptions, type EngineOptions } from '../options/engineOptions';
 import { datasetOption, sourceOption, needsStorage, storageOption } from '../options/sharedOptions';
 import type { RegisterCommand } from '../registerCommand';
@@ -34,9 +29,8 @@ interface OpenOptions extends EngineOptions {
 }
 
 /** Registers the command `open`. */
-export const registerOpen: RegisterCommand = (program, context, finish) => {
-  withEngineOptions(program.command('open'))
-    .description('make the tree of R in a new folder')
+export const registerOpen: RegisterCommand = (command, context, finish) => {
+  withEngineOptions(command)
     .argument('<id>')
     .addOption(datasetOption())
     .requiredOption('--out <dir>', 'folder to make')

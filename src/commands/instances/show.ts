@@ -1,6 +1,7 @@
 import { jsonText } from '../../domain/text';
 import type { Instance } from '../../domain/instance';
-import { EXIT, openDatasetOption, type CommandContext } from '../context';
+import { EXIT, type CommandContext } from '../context';
+import { openDatasetOption } from '../options/openDatasetOption';
 import { datasetOption, jsonOption, storageOption } from '../options/sharedOptions';
 import type { RegisterCommand } from '../registerCommand';
 
@@ -12,10 +13,8 @@ interface ShowOptions {
 }
 
 /** Registers the command `show`. */
-export const registerShow: RegisterCommand = (program, context, finish) => {
-  program
-    .command('show')
-    .description('print the issue of an instance')
+export const registerShow: RegisterCommand = (command, context, finish) => {
+  command
     .argument('<id>')
     .addOption(datasetOption())
     .option('--reveal', 'also print the golden patch, the golden tests and later hints')

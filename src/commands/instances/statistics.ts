@@ -2,7 +2,8 @@ import { jsonText } from '../../domain/text';
 import { statisticsNotes } from '../../dataset/statistics';
 import { tagCounts, tagCountsText } from '../../dataset/triage';
 import { gatherStatistics, statisticsText } from '../../validation/statistics';
-import { EXIT, openDatasetOption, terminalReporter, type CommandContext } from '../context';
+import { EXIT, terminalReporter, type CommandContext } from '../context';
+import { openDatasetOption } from '../options/openDatasetOption';
 import {
   selectedInstances,
   withSelectingOptions,
@@ -18,11 +19,8 @@ interface StatisticsOptions extends SelectingOptions {
 }
 
 /** Registers the command `statistics`. */
-export const registerStatistics: RegisterCommand = (program, context, finish) => {
-  withSelectingOptions(program.command('statistics'))
-    .description(
-      'figures of a selection, as Table 1 of the SWT-Bench paper has them; with --triage also how many have each tag',
-    )
+export const registerStatistics: RegisterCommand = (command, context, finish) => {
+  withSelectingOptions(command)
     .addOption(datasetOption())
     .addOption(storageOption())
     .addOption(jsonOption())

@@ -17,7 +17,8 @@ import { type InstanceEntry, checkedId } from '../../domain/instance';
 import { HumanError, messageOf } from '../../domain/work';
 import { isLiteS, type TriageEntry } from '../../domain/soundness';
 import { readStates, statusOf, type InstanceState } from '../../repository/instanceState';
-import { EXIT, openDatasetOption, type CommandContext } from '../context';
+import { EXIT, type CommandContext } from '../context';
+import { openDatasetOption } from '../options/openDatasetOption';
 import { list } from '../options/optionValues';
 import { jsonOption, storageOption } from '../options/sharedOptions';
 import type { RegisterCommand } from '../registerCommand';
@@ -37,10 +38,8 @@ export interface TriageOptions extends TriageChanges {
 }
 
 /** Registers the command `triage`. */
-export const registerTriage: RegisterCommand = (program, context, finish) => {
-  program
-    .command('triage')
-    .description("a person's own verdict on instances: tags, a note, the Agentless classification")
+export const registerTriage: RegisterCommand = (command, context, finish) => {
+  command
     .argument('[ids...]')
     .requiredOption('--triage <file>', 'triage file; the first change creates it')
     .addOption(new Option('--dataset <file>', 'dataset, for its columns and for --query'))

@@ -7,7 +7,8 @@ import { modelView, type ModelView, type ModelViewParts } from '../../method/mod
 import { createPythonParser } from '../../python/parser';
 import { sourceOf, parseSources } from '../../repository/source';
 import { prepareTrees } from '../../repository/trees';
-import { openDatasetOption, sourcesFor, type CommandContext } from '../context';
+import { type CommandContext } from '../context';
+import { openDatasetOption, sourcesFor } from '../options/openDatasetOption';
 import { engineRequest, type EngineOptions } from '../options/engineOptions';
 
 /** The options of a command that works on R of one instance. */

@@ -1,4 +1,4 @@
-import packageJson from '../../../package.json';
+import { version as productVersion } from '../../../package.json';
 import type { McpOptions } from './serveInstance';
 import { withEngineOptions } from '../options/engineOptions';
 import { positive } from '../options/optionValues';
@@ -7,11 +7,8 @@ import { runTestsLocallyOption } from '../options/modelOptions';
 import type { RegisterCommand } from '../registerCommand';
 
 /** Registers the command `mcp`. */
-export const registerMcp: RegisterCommand = (program, context, finish) => {
-  withEngineOptions(program.command('mcp'))
-    .description(
-      'serve the tools of one instance on stdin and stdout to an agent (Model Context Protocol)',
-    )
+export const registerMcp: RegisterCommand = (command, context, finish) => {
+  withEngineOptions(command)
     .addOption(datasetOption())
     .requiredOption('--id <id>', 'the instance')
     .addOption(sourceOption())
@@ -32,6 +29,6 @@ export const registerMcp: RegisterCommand = (program, context, finish) => {
     .action(async (options: McpOptions) => {
       // Imported here, since no other command needs the protocol.
       const { serveInstance } = await import('./serveInstance');
-      finish(await serveInstance(options, { ...context, version: packageJson.version }));
+      finish(await serveInstance(options, { ...context, version: productVersion }));
     });
 };

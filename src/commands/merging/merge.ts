@@ -13,10 +13,8 @@ interface MergeOptions {
 }
 
 /** Registers the command `merge`. */
-export const registerMerge: RegisterCommand = (program, context, finish) => {
-  program
-    .command('merge')
-    .description('put the shards of a run together, as one machine would have written it')
+export const registerMerge: RegisterCommand = (command, context, finish) => {
+  command
     .argument(
       '<dir...>',
       'folders that commands with --shard wrote their results or predictions to',

@@ -15,13 +15,8 @@ import { parseSources } from '../../repository/source';
 import { keepingNodeSeconds, nodesOfRun } from '../../results/nodeSeconds';
 import { runFolder } from '../../results/runFolder';
 import type { Report } from '../../results/reportSchema';
-import {
-  EXIT,
-  openDatasetOption,
-  sourcesFor,
-  terminalReporter,
-  type CommandContext,
-} from '../context';
+import { EXIT, terminalReporter, type CommandContext } from '../context';
+import { openDatasetOption, sourcesFor } from '../options/openDatasetOption';
 import { engineRequest, withEngineOptions, type EngineOptions } from '../options/engineOptions';
 import {
   mutantLimitOption,
@@ -58,9 +53,8 @@ interface MutantsCommandOptions extends EngineOptions {
 }
 
 /** Registers the command `mutants`. */
-export const registerMutants: RegisterCommand = (program, context, finish) => {
-  withEngineOptions(program.command('mutants'))
-    .description('which small faults in the lines that X* adds the tests of candidates notice')
+export const registerMutants: RegisterCommand = (command, context, finish) => {
+  withEngineOptions(command)
     .addOption(datasetOption())
     .requiredOption('--id <id>', 'the instance')
     .option(

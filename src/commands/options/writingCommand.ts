@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { RegisterCommand } from '../registerCommand';
 import { withEngineOptions } from './engineOptions';
 import { modelOption, runTestsLocallyOption } from './modelOptions';
 import { positive, whole } from './optionValues';
@@ -15,7 +14,6 @@ import { shardOption } from './shardOption';
 
 /** What differs in the help of the commands that write with a language model. */
 interface WritingTexts {
-  readonly description: string;
   readonly methods: readonly string[];
   /** What `--out` names. */
   readonly out: string;
@@ -31,13 +29,8 @@ interface WritingTexts {
  * A command that lets a method write predictions with a language model, with the options that all
  * such commands have. The options of models and of methods are added by each command.
  */
-export function writingCommand(
-  program: Parameters<RegisterCommand>[0],
-  name: string,
-  texts: WritingTexts,
-): Command {
-  return withEngineOptions(withSelectingOptions(program.command(name)))
-    .description(texts.description)
+export function writingCommand(command: Command, texts: WritingTexts): Command {
+  return withEngineOptions(withSelectingOptions(command))
     .requiredOption('--method <name>', texts.methods.join(', '))
     .addOption(modelOption())
     .addOption(datasetOption())

@@ -14,10 +14,8 @@ export interface ParseLogOptions {
 }
 
 /** Registers the command `parse-log`. */
-export const registerParseLog: RegisterCommand = (program, context, finish) => {
-  program
-    .command('parse-log')
-    .description('print the outcomes in a saved test log')
+export const registerParseLog: RegisterCommand = (command, context, finish) => {
+  command
     .argument('<file>', 'log, or - for stdin')
     .requiredOption('--repo <owner/name>', 'repository whose tests wrote it')
     .addOption(modeOption())

@@ -23,10 +23,8 @@ interface PatchOptions {
 }
 
 /** Registers the command `patch`. */
-export const registerPatch: RegisterCommand = (program, context, finish) => {
-  program
-    .command('patch')
-    .description('convert a patch in any format to a unified diff on a tree')
+export const registerPatch: RegisterCommand = (command, context, finish) => {
+  command
     .argument('<file>', 'patch, or whole answer of a model, or - for stdin')
     .requiredOption('--tree <dir>', 'folder with R, such as `open` makes; only read')
     .addOption(formatOption())

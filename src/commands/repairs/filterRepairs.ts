@@ -14,13 +14,8 @@ import { filteredDocument, type FilteredDocument } from '../../repair/filteredRe
 import { usualRepairRun } from '../../repair/repairFolder';
 import { readRepairResults } from '../../study/repairResults';
 import { batchProgressHooks } from '../evaluating/batchProgress';
-import {
-  EXIT,
-  openDatasetOption,
-  sourcesFor,
-  terminalReporter,
-  type CommandContext,
-} from '../context';
+import { EXIT, terminalReporter, type CommandContext } from '../context';
+import { openDatasetOption, sourcesFor } from '../options/openDatasetOption';
 import { keepingNodeSeconds } from '../../results/nodeSeconds';
 import { engineRequest, withEngineOptions, type EngineOptions } from '../options/engineOptions';
 import { positive } from '../options/optionValues';
@@ -58,9 +53,8 @@ interface FilterRepairsOptions extends SelectingOptions, EngineOptions {
 }
 
 /** Registers the command `filter-repairs`. */
-export const registerFilterRepairs: RegisterCommand = (program, context, finish) => {
-  withEngineOptions(withSelectingOptions(program.command('filter-repairs')))
-    .description('keep the code patches on which generated tests that fail on R pass')
+export const registerFilterRepairs: RegisterCommand = (command, context, finish) => {
+  withEngineOptions(withSelectingOptions(command))
     .addOption(datasetOption())
     .requiredOption('--predictions <file>', 'generated tests of one method, as for `evaluate`')
     .requiredOption('--repairs <file...>', 'code patches as predictions of SWE-bench, or `gold`')

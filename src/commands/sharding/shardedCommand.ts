@@ -106,9 +106,8 @@ async function parsed(
     .showHelpAfterError('(see --help)')
     .configureOutput({ writeOut: stdout, writeErr: stderr })
     .exitOverride();
-  register(program, { ...context, stdout, stderr }, () => undefined);
-  const [command] = program.commands;
-  if (command === undefined) throw new Error('a command registers itself');
+  const command = program.command(words[0] ?? '');
+  register(command, { ...context, stdout, stderr }, () => undefined);
   command.action(() => undefined);
   await program.parseAsync(words, { from: 'user' });
   return command;

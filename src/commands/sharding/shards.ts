@@ -21,10 +21,8 @@ interface ShardsOptions {
 }
 
 /** Registers the command `shards`. */
-export const registerShards: RegisterCommand = (program, context, finish) => {
-  program
-    .command('shards')
-    .description('print the jobs that run a command in shards, for Slurm or Kubernetes')
+export const registerShards: RegisterCommand = (command, context, finish) => {
+  command
     .argument('<command...>', '`evaluate`, `generate` or `repair`, with its own options')
     .passThroughOptions()
     .option('--slurm <n>', 'an array of n jobs, for sbatch', whole)

@@ -17,10 +17,8 @@ interface PushOptions {
 }
 
 /** Registers the command `images push`. */
-export const registerImages: RegisterCommand = (program, context, finish) => {
-  program
-    .command('images')
-    .description('images that were built here')
+export const registerImages: RegisterCommand = (command, context, finish) => {
+  command
     .command('push')
     .description('push images of instances that were built here, so that pods can pull them')
     .addOption(

@@ -36,10 +36,8 @@ interface StorageOptions {
 }
 
 /** Registers the command `storage`. */
-export const registerStorage: RegisterCommand = (program, context, finish) => {
-  program
-    .command('storage')
-    .description('show and free the disk space of the storage folder and of images, by instance')
+export const registerStorage: RegisterCommand = (command, context, finish) => {
+  command
     .option('--free <a,b>', 'remove trees, runs and validations of these instances', list)
     .option('--free-mirror <a,b>', 'remove the mirrors of these repositories', list)
     .option(

@@ -4,10 +4,8 @@ import type { RegisterCommand } from '../registerCommand';
 import type { TrajectoryOptions } from './printTrajectories';
 
 /** Registers the command `trajectory`. */
-export const registerTrajectory: RegisterCommand = (program, context, finish) => {
-  program
-    .command('trajectory')
-    .description('a trajectory to read, with its verdict and what looks like cheating')
+export const registerTrajectory: RegisterCommand = (command, context, finish) => {
+  command
     .argument(
       '<file|dir>',
       'a trace or predictions of `generate`, a .traj of SWE-agent, a .traj.json of mini-SWE-agent, output.jsonl, events or a conversation of OpenHands, a chat history of aider, or a folder of such files',

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
-import { keyOfEnvironment, useKey } from '../../engine/keysInUse';
-import { keyVariables } from '../../method/models';
+import { keyOfEnvironment, keyVariables, useKey } from '../../engine/keysInUse';
 import { withoutLinkMarkup } from '../shell/plainText';
 import { keyIdOf, type KeyHolder } from './modelSettings';
 import { configuredKeyHolders } from './settings';

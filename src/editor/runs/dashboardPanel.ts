@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { z } from 'zod';
-import packageJson from '../../../package.json';
+import { version as productVersion } from '../../../package.json';
 import {
   openable,
   toBytes,
@@ -178,7 +178,7 @@ export class DashboardPanel implements vscode.Disposable {
     const bytes = toBytes({
       version: studyVersion,
       created: new Date().toISOString(),
-      product: packageJson.version,
+      product: productVersion,
       runs: withoutHiddenSurvivors(this.runs(), this.source.revealed).map((run) => ({
         ...withoutPaths(run),
         entries: run.entries.map(entryForPage),

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import * as vscode from 'vscode';
-import packageJson from '../../../package.json';
+import { version as productVersion } from '../../../package.json';
 import type { CellName, Openable } from '../../dashboard/protocol';
 import {
   Cancelled,
@@ -432,7 +432,7 @@ export class Runs implements vscode.Disposable {
       {
         version: studyVersion,
         created: new Date().toISOString(),
-        product: packageJson.version,
+        product: productVersion,
         runs: withoutHiddenSurvivors(runs, this.revealed),
         published: [],
         repairs: this.repairs.results,

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { type Reporter, RetryingMemo } from '../../domain/work';
 import { noteKeys } from '../../engine/keysInUse';
-import { allKeyVariables } from '../../method/models';
 import { readMarker, type WorkspaceMarker } from '../../repository/workspace';
 import type * as Parts from './parts';
 import { configureTexts } from './configureTexts';
@@ -91,7 +90,7 @@ export class ExtensionWindow {
   constructor(private readonly context: vscode.ExtensionContext) {
     configureTexts();
     // The keys stay in the environment, since other extensions of this process may need them.
-    noteKeys(allKeyVariables);
+    noteKeys();
     this.reporter = outputReporter(context.subscriptions);
     this.revealed = new Revealed(context.globalState);
     this.tree = new InstanceTree(this.reporter);

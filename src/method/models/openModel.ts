@@ -1,5 +1,5 @@
 import { HumanError } from '../../domain/work';
-import { keyOfEnvironment, redactKeys, useKey } from '../../engine/keysInUse';
+import { keyOfEnvironment, keyVariables, redactKeys, useKey } from '../../engine/keysInUse';
 import { withoutPassword } from '../../repository/git';
 import { answering, type AnsweringOptions, type ModelBy, type ModelWays } from './answering';
 import type { ChatModel } from './chatModel';
@@ -7,7 +7,7 @@ import { embedding, type EmbeddingBy, type EmbeddingModel } from './embeddingMod
 import { LearnedModel, learnedStore } from './learnedModel';
 import { RateLimiter } from './rateLimiter';
 import type { RateLimits } from './requestPace';
-import { keyVariables, providers, type Provider } from './providers';
+import { providers, type Provider } from './providers';
 
 export interface ModelRequest extends Omit<
   AnsweringOptions,

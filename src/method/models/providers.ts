@@ -1,5 +1,7 @@
-export const providers = ['openai', 'openai-compatible', 'anthropic', 'google'] as const;
-export type Provider = (typeof providers)[number];
+import { keyVariables, type Provider } from '../../engine/keysInUse';
+
+export type { Provider };
+export const providers = Object.keys(keyVariables) as Provider[];
 
 /** The providers that have embedding models. */
 export const embeddingProviders = [
@@ -7,15 +9,6 @@ export const embeddingProviders = [
   'openai-compatible',
   'google',
 ] as const satisfies readonly Provider[];
-
-/** Environment variables that may have the key of a provider; the first one that is set counts. */
-export const keyVariables: Readonly<Record<Provider, readonly string[]>> = {
-  openai: ['OPENAI_API_KEY'],
-  // Never the key of OpenAI: it would go to the company that serves the model.
-  'openai-compatible': ['OPENAI_COMPATIBLE_API_KEY'],
-  anthropic: ['ANTHROPIC_API_KEY'],
-  google: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
-};
 
 /** Environment variables that may have the address of a provider, as its own clients read them. */
 export const addressVariables: Readonly<Partial<Record<Provider, string>>> = {
@@ -30,5 +23,3 @@ export const reasoningEfforts: Readonly<Record<Provider, readonly string[] | und
   anthropic: ['low', 'medium', 'high', 'xhigh', 'max'],
   google: ['minimal', 'low', 'medium', 'high'],
 };
-
-export const allKeyVariables: readonly string[] = Object.values(keyVariables).flat();

@@ -4,7 +4,7 @@ import type { RunData } from '../entry';
 import { methodsOf } from '../measures/methods';
 import type { RepairRun } from '../resolution/judgedRepair';
 import { HumanError } from '../../domain/work';
-import packageJson from '../../../package.json';
+import { version as productVersion } from '../../../package.json';
 
 /** The parts of a study. */
 interface StudyParts {
@@ -20,7 +20,7 @@ interface StudyParts {
 export const studyDocument = (parts: StudyParts): StudyDocument => ({
   version: studyVersion,
   created: new Date().toISOString(),
-  product: packageJson.version,
+  product: productVersion,
   runs: parts.runs,
   published: parts.published ?? [],
   repairs: parts.repairs ?? [],

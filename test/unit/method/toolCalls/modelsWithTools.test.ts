@@ -7,12 +7,16 @@ import {
   type ChatRequest,
 } from '../../../../src/method/models/chatModel';
 import { openModel } from '../../../../src/method/models/openModel';
-import { allKeyVariables } from '../../../../src/method/models/providers';
+import { keyVariables } from '../../../../src/engine/keysInUse';
 import { offer, tools } from '../../../../src/method/tools/tools';
 import { fakeModels, type FakeModels, type Reply } from '../../../commandLine/fakeModels';
 
 const key = 'sk-secret-0123456789abcdef';
-const env = Object.fromEntries(allKeyVariables.map((name) => [name, key]));
+const env = Object.fromEntries(
+  Object.values(keyVariables)
+    .flat()
+    .map((name) => [name, key]),
+);
 
 const question: ChatRequest = {
   system: 'You write tests.',
