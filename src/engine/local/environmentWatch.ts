@@ -8,9 +8,11 @@ import { EnvironmentChanged, type LatestEnvironment } from '../engine';
 import { stampAt } from '../../repository/treeFiles';
 import { compile } from './compilePristine';
 import { fileMoment, isNotAfter, type FileMoment } from './fileClock';
+import { FolderNotices } from './folderNotices';
 import {
   changesSince,
   differing,
+  newerEntries,
   type InstalledChanges,
   type InstalledFiles,
 } from './installedFiles';
@@ -103,6 +105,11 @@ class Watch implements EnvironmentWatch {
   private ended: Promise<unknown> = Promise.resolve();
   private next: Promise<void> | undefined;
   private readonly over = new AbortController();
+  private preparing: Promise<void> | undefined;
+  /** Tell what changes from when they are there; undefined where nothing does. */
+  private notices: FolderNotices | undefined;
+  /** Whether one search has found what had changed before. */
+  private isNoticed = false;
   /** The file that records which files tests changed. */
   private readonly marker: string;
 
@@ -139,7 +146,9 @@ class Watch implements EnvironmentWatch {
     const entry = { began: await fileMoment(folder) };
     this.underWay.add(entry);
     try {
-      const result = await run();
+      const running = run();
+      this.beNoticed();
+      const result = await running;
       await this.look();
       await this.mustNotBeSpoilt();
       // Throws even if another run changed the environment at this moment, such as the tests of the
@@ -169,6 +178,33 @@ class Watch implements EnvironmentWatch {
 
   dispose(): void {
     this.over.abort();
+    this.notices?.dispose();
+  }
+
+  /** Has the system tell of changes, which is prepared while the first tests run. */
+  private beNoticed(): void {
+    const prepare = async (): Promise<void> => {
+      const place = dirname(this.marker);
+      await makeFolder(place);
+      this.notices = await FolderNotices.of(this.installed.listed, place);
+      if (this.over.signal.aborted) this.notices?.dispose();
+    };
+    // Without notices the environment is searched.
+    this.preparing ??= prepare().catch(() => undefined);
+  }
+
+  /** @param moment of the last check; undefined to compare everything */
+  private async changesSince(moment: number | undefined): Promise<InstalledChanges> {
+    const { notices, installed } = this;
+    const { folders } = this.environment;
+    const noticed = await notices?.take();
+    const search = async () =>
+      moment === undefined ? undefined : newerEntries(folders, installed, moment);
+    const newer = this.isNoticed && noticed !== undefined ? noticed : await search();
+    this.isNoticed = noticed !== undefined;
+    const changes = await changesSince(folders, installed, newer);
+    notices?.follow(changes.now.listed);
+    return changes;
   }
 
   /** Starts a check after the present one; all callers who wait share it. */
@@ -189,11 +225,12 @@ class Watch implements EnvironmentWatch {
     // After the clock was set back, changes have times before the last check: compare everything.
     const isSetBack = started.ahead < this.moment.ahead - coarseness;
     const since = isSetBack ? undefined : this.moment.at;
-    const changes = await changesSince(this.environment.folders, this.installed, since);
+    const changes = await this.changesSince(since);
     this.moment = started;
-    this.lastClean = changes === undefined ? performance.now() : undefined;
-    if (changes === undefined) return;
     this.installed = changes.now;
+    const areNone = changes.files.length === 0 && changes.compiled.length === 0;
+    this.lastClean = areNone ? performance.now() : undefined;
+    if (areNone) return;
     const isOfTests = !this.areOlder(changes.files);
     if (isOfTests && changes.files.length > 0) {
       this.spoils += 1;
@@ -210,6 +247,7 @@ class Watch implements EnvironmentWatch {
     // files, because those known here are kept.
     const again = differing(changes.now.files, installed.files);
     this.installed = { ...installed, compiled: this.installed.compiled };
+    this.notices?.follow(this.installed.listed);
     if (this.underWay.size === 0 || again.length === 0) return;
     if (!isOfTests) {
       this.spoils += 1;
