@@ -3,7 +3,7 @@ export { LineTransport } from './mcp/lineTransport';
 export { serveMcp } from './mcp/serveMcp';
 export { packFiles } from './prompt/pack';
 export { candidatePrompt } from './prompt/prompts';
-export { rankFiles } from './prompt/searchIndex';
+export { rankFiles } from './prompt/rankFiles';
 export {
   type CheckedQuestion,
   type SubmissionAnswer,

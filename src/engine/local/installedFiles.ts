@@ -150,6 +150,7 @@ export async function changesSince(
     newer === undefined || haveRootsComeOrGone(folders, before)
       ? await readInstalled(folders)
       : await bringUpToDate(folders, before, newer);
+  if (now === before) return { files: [], compiled: [], now };
   return {
     files: differing(now.files, before.files),
     compiled: differing(now.compiled, before.compiled),

@@ -1,7 +1,7 @@
 import { isTestPath } from '../../patch/testFiles';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import type { PythonParser } from '../../python/parser';
-import { wordsOf } from './searchIndex';
+import { wordsOf } from './rankFiles';
 import type { CountTokens } from './tokens';
 import type { TreeOfR } from '../view/treeOfR';
 
@@ -178,6 +178,7 @@ function excerptOf(
     for (const line of added) wanted.add(line);
     return true;
   };
+  if (!isTest && !mayBeNamed(text, { path, issue })) return undefined;
   const relevant = byRelevance(python, text, { path, issue });
   const isNamed = (relevant[0]?.score ?? 0) >= named;
   // What merely shares words with the issue must not take the room of whole files.
@@ -217,6 +218,19 @@ function namesIn(issue: string): ReadonlySet<string> {
   const code =
     issue.match(/```[\s\S]*?```|`[^`\n]*`|[\w.]+\(|\w*\.\w+|\w+_\w+|[a-z]+[A-Z]\w*/g) ?? [];
   return new Set(code.flatMap((each) => each.match(/[A-Za-z_]\w{2,}/g) ?? []));
+}
+
+/**
+ * Whether an issue may name a function of a file: if not, the file need not be parsed. A qualified
+ * name has the function's own behind a dot.
+ */
+function mayBeNamed(text: string, { path, issue }: { path: string; issue: string }): boolean {
+  const names = namesIn(issue);
+  const defined = text.matchAll(/\b(?:def|class)\s+(\w+)/g);
+  return (
+    linesOfTracebacks(issue, path).length > 0 ||
+    [...defined].some(([, name = '']) => names.has(name) || issue.includes(`.${name}`))
+  );
 }
 
 /** Functions of a file that have to do with an issue, the most relevant first. */

@@ -14,7 +14,7 @@ import {
   type Exchange,
   type Prompt,
 } from '../prompt/prompts';
-import { rankFiles } from '../prompt/searchIndex';
+import { rankFiles } from '../prompt/rankFiles';
 import type { Asked, Made, Steps } from './steps';
 import type { LiveSteps } from './stepsParts';
 import { tokenCounter } from '../prompt/tokens';

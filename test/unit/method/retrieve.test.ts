@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import MiniSearch from 'minisearch';
 import { Cancelled } from '../../../src/domain/work';
 import { packFiles, shownFile } from '../../../src/method/prompt/pack';
-import { searchIndex, wordsOf } from '../../../src/method/prompt/searchIndex';
+import { rankFiles, wordsOf } from '../../../src/method/prompt/rankFiles';
 import { tokenCounter } from '../../../src/method/prompt/tokens';
 import type { TreeOfR } from '../../../src/method/view/treeOfR';
 import type { PythonParser } from '../../../src/python/parser';
@@ -56,23 +56,23 @@ describe('retrieval', () => {
   });
   afterEach(() => rm(storage, { recursive: true, force: true }));
 
+  const ranked = (of: Readonly<Record<string, string>>, text: string) =>
+    rankFiles(treeOf(of).tree, text, { storage, instance: 'octo__cat-1' });
+
   it('ranks Python files, tests included, by what they have in common with the issue', async () => {
-    const index = await searchIndex(treeOf(files).tree, undefined);
-    const ranked = index.rank('Money.allocate loses a cent when weights are equal');
-    assert.equal(ranked[0], 'shop/money.py');
-    assert.deepEqual([...ranked].sort(), ['shop/money.py', 'tests/test_money.py']);
-    assert.deepEqual(index.rank('nothing of this is there'), []);
-    assert.deepEqual(index.rank('the of and'), []);
+    const found = await ranked(files, 'Money.allocate loses a cent when weights are equal');
+    assert.equal(found[0], 'shop/money.py');
+    assert.deepEqual([...found].sort(), ['shop/money.py', 'tests/test_money.py']);
+    assert.deepEqual(await ranked(files, 'nothing of this is there'), []);
+    assert.deepEqual(await ranked(files, 'the of and'), []);
   });
 
   it('finds a file by its path', async () => {
-    const index = await searchIndex(treeOf({ ...files, 'shop/empty.py': '' }).tree, undefined);
-    assert.deepEqual(index.rank('empty'), ['shop/empty.py']);
+    assert.deepEqual(await ranked({ ...files, 'shop/empty.py': '' }, 'empty'), ['shop/empty.py']);
   });
 
   it('gives the scores of an index that the library makes itself', async () => {
     const python = Object.entries(files).filter(([path]) => path.endsWith('.py'));
-    const index = await searchIndex(treeOf(files).tree, undefined);
     const theirs = new MiniSearch({
       fields: ['text'],
       tokenize: wordsOf,
@@ -82,7 +82,7 @@ describe('retrieval', () => {
     for (const query of ['Money allocate', 'Cart items item add', 'test shop self']) {
       const found = theirs.search(query, { bm25: { k: 1.2, b: 0.75, d: 0 } });
       assert.deepEqual(
-        index.rank(query),
+        await ranked(files, query),
         found
           .sort((a, b) => b.score - a.score || (String(a.id) < String(b.id) ? -1 : 1))
           .map(({ id }) => String(id)),
@@ -90,34 +90,32 @@ describe('retrieval', () => {
     }
   });
 
-  it('is made once for a tree, and again for another one or when what is kept is damaged', async () => {
+  it('reads a tree once for a text, and again for another or where what is kept is damaged', async () => {
     const kept = { storage, instance: 'octo__cat-1' };
-    const first = treeOf(files);
-    const ranked = (await searchIndex(first.tree, kept)).rank('Money allocate');
-    assert.equal(first.read.length, 3);
-    const second = treeOf(files);
-    assert.deepEqual((await searchIndex(second.tree, kept)).rank('Money allocate'), ranked);
-    assert.deepEqual(second.read, []);
-    const other = treeOf(files, 'e'.repeat(40));
-    await searchIndex(other.tree, kept);
-    assert.equal(other.read.length, 3);
+    const readFor = async (text: string, digest?: string): Promise<number> => {
+      const { tree, read } = treeOf(files, digest);
+      assert.deepEqual(await rankFiles(tree, text, kept), ['tests/test_money.py', 'shop/money.py']);
+      return read.length;
+    };
+    assert.equal(await readFor('Money allocate'), 3);
+    assert.equal(await readFor('Money allocate'), 0);
+    assert.equal(await readFor('allocate Money'), 3);
+    assert.equal(await readFor('Money allocate', 'e'.repeat(40)), 3);
     const folder = join(storage, 'instances', 'octo__cat-1', 'runs', 'retrieval');
     for (const name of await readdir(folder)) await writeFile(join(folder, name), 'damaged');
-    const third = treeOf(files);
-    assert.deepEqual((await searchIndex(third.tree, kept)).rank('Money allocate'), ranked);
-    assert.equal(third.read.length, 3);
+    assert.equal(await readFor('Money allocate'), 3);
   });
 
   it('can be cancelled', async () => {
+    const kept = { storage, instance: 'octo__cat-1' };
     await assert.rejects(
-      searchIndex(treeOf(files).tree, undefined, AbortSignal.abort()),
+      rankFiles(treeOf(files).tree, 'Money', kept, AbortSignal.abort()),
       Cancelled,
     );
   });
 
   it('works on a tree without Python', async () => {
-    const index = await searchIndex(treeOf({ 'README.md': 'x' }).tree, undefined);
-    assert.deepEqual(index.rank('anything'), []);
+    assert.deepEqual(await ranked({ 'README.md': 'x' }, 'anything'), []);
   });
 });
 
