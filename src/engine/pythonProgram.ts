@@ -10,8 +10,14 @@ export const pythonProgram = (folder: 'agent' | 'programs', name: string): strin
 
 const texts = new Map<string, string>();
 
-/** The text of a program, for an interpreter that cannot read the files of this machine. */
-export function pythonText(name: string): string {
+/**
+ * The text of a program, for an interpreter that cannot read the files of this machine.
+ *
+ * @param names of the program, after those of what it uses
+ */
+export const pythonText = (...names: readonly string[]): string => names.map(textOf).join('\n');
+
+function textOf(name: string): string {
   const text = texts.get(name) ?? readFileSync(pythonProgram('programs', name), 'utf8');
   texts.set(name, text);
   return text;

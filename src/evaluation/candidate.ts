@@ -57,7 +57,8 @@ export type { CompleteRun } from './runs/affected';
 export interface CandidateOptions extends EvidenceOptions {
   /**
    * Called once, before the grade, with the results of the tests that the candidate adds or
-   * changes; these tests then run first. Not called for a candidate without such tests.
+   * changes; these tests then run first. Not called for a candidate without such tests, nor where the
+   * whole files are known to be quick.
    */
   readonly onFirst?: FirstOptions['onFirst'] | undefined;
   /**

@@ -47,7 +47,14 @@ export interface FirstOptions extends RunOptions {
 }
 
 /**
- * Runs the tests that a candidate adds or changes on both sides and reports their results. The
+ * Seconds up to which the base tests of the touched files are quick: what precedes the first test
+ * then takes most of a run, and the candidate's tests alone hardly less than the whole files.
+ */
+const quick = 1;
+
+/**
+ * Runs the tests that a candidate adds or changes on both sides and reports their results, unless
+ * the whole files are known to be quick. The
  * result names tests that a runner does not know by their names, and any other problem. The run of
  * the whole files then finds the cause.
  *
@@ -87,6 +94,8 @@ export async function runFirst(
     tell(judge(session, run, read, options));
     return run;
   }
+  const known = knownEvidence(session, own, options)?.base.records;
+  if (known !== undefined && sides.every((side) => known[side].seconds <= quick)) return undefined;
   try {
     tell(judge(session, await runOwn(session, read, options), read, options));
   } catch (error) {

@@ -46,11 +46,12 @@ describe('the tests of a candidate, before the files they are in', function () {
     storage = await example.storage();
   });
 
-  /** A session that records which runs it is asked for. */
+  /** A session that records which runs it is asked for, each of which took some seconds. */
   const open = async (
     ran: TestSet[],
     more: Partial<Instance> = {},
     interpreter = python,
+    seconds = 5,
   ): Promise<InstanceSession> => {
     const session = await openSession({
       instance: example.instance({ goldenTests, ...more }),
@@ -61,9 +62,12 @@ describe('the tests of a candidate, before the files they are in', function () {
     });
     return {
       ...session,
-      run: (set, options) => {
+      async run(set, options) {
         ran.push(set);
-        return session.run(set, options);
+        const run = await session.run(set, options);
+        const { base, fixed } = run.records;
+        if (base === undefined || fixed === undefined) return run;
+        return { ...run, records: { base: { ...base, seconds }, fixed: { ...fixed, seconds } } };
       },
     };
   };
@@ -74,10 +78,15 @@ describe('the tests of a candidate, before the files they are in', function () {
   /** Evaluates candidates one after the other in one session. */
   const evaluate = async (
     candidates: readonly string[],
-    more: { instance?: Partial<Instance>; interpreter?: string; options?: CandidateOptions } = {},
+    more: {
+      instance?: Partial<Instance>;
+      interpreter?: string;
+      options?: CandidateOptions;
+      seconds?: number;
+    } = {},
   ) => {
     const ran: TestSet[] = [];
-    const session = await open(ran, more.instance, more.interpreter);
+    const session = await open(ran, more.instance, more.interpreter, more.seconds);
     const firsts: FirstResult[] = [];
     const results = [];
     try {
@@ -159,6 +168,16 @@ describe('the tests of a candidate, before the files they are in', function () {
       assert.equal(results[0]?.strict.success, true);
       assert.equal(results[0].changeCoverage?.delta, 1);
     });
+  });
+
+  it('do not run apart where the whole files are known to be quick', async () => {
+    const candidate = appended(...two);
+    const { firsts, ran } = await evaluate([candidate, candidate], { seconds: 0.5 });
+    assert.deepEqual(
+      ran.filter((set) => set.patch === candidate).map((set) => set.select),
+      [['tests/test_cat.py::test_two'], undefined, undefined],
+    );
+    assert.equal(firsts.length, 1);
   });
 
   it('leave out those that pytest does not know, and say so @full', async () => {

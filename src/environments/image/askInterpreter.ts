@@ -1,3 +1,4 @@
+import { pythonText } from '../../engine/pythonProgram';
 import { z } from 'zod';
 import { HumanError } from '../../domain/work';
 import type { ImageCommands } from '../../engine/docker';
@@ -14,28 +15,6 @@ export const interpreterAnswer = z.object({
 });
 export type Interpreter = z.infer<typeof interpreterAnswer>;
 
-// Avoids importlib.metadata, which 3.6 and 3.7 do not have.
-const question = `
-import json, sys
-found = {}
-try:
-    from importlib.metadata import distributions
-    for each in distributions():
-        found.setdefault((each.metadata['Name'] or '').lower(), each.version)
-except ImportError:
-    try:
-        import pkg_resources
-        for each in pkg_resources.working_set:
-            found[each.project_name.lower()] = each.version
-    except ImportError:
-        pass
-print(json.dumps({
-    'executable': sys.executable,
-    'version': '%d.%d.%d' % sys.version_info[:3],
-    'packages': sorted('%s==%s' % each for each in found.items()),
-}))
-`;
-
 /**
  * Asks the first of the candidates that exists.
  *
@@ -48,7 +27,9 @@ async function askInterpreter(
   isForeign = false,
 ): Promise<Interpreter | undefined> {
   for (const python of candidates) {
-    const ended = await container.attempt([python, '-c', question], { isForeign });
+    const ended = await container.attempt([python, '-c', pythonText('list_packages.py')], {
+      isForeign,
+    });
     if (ended.code !== 0) continue;
     const line = ended.standard.trim().split('\n').at(-1) ?? '';
     try {

@@ -1,5 +1,5 @@
 import { environmentFolder, type Command, type ImageCommands } from '../../engine/docker';
-import { compileProgram } from '../plan/compileProgram';
+import { pythonText } from '../../engine/pythonProgram';
 
 /**
  * Compiles what is not compiled yet, on several processors where there are several. Files that are
@@ -11,7 +11,8 @@ export async function compileFolder(
   folder: string,
   command: Command,
 ): Promise<void> {
-  await commands.attempt([python, '-I', '-S', '-c', compileProgram, folder], command);
+  const program = pythonText('compile_sources.py', 'compile_folder.py');
+  await commands.attempt([python, '-I', '-S', '-c', program, folder], command);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { pythonText } from '../../engine/pythonProgram';
 import { z } from 'zod';
 import { environmentFolder, type BuildContainer } from '../../engine/docker';
 import { packageOf } from '../plan/projectNeeds';
@@ -31,11 +32,14 @@ export async function installedMetadata(
   python: string,
   lock: readonly string[],
 ): Promise<PackageMetadata[]> {
-  const asked = await container.attempt([python, '-I', '-S', '-c', reading, environmentFolder], {
-    isForeign: true,
-    env: { LC_ALL: 'C.UTF-8' },
-    doing: 'read the metadata of the packages',
-  });
+  const asked = await container.attempt(
+    [python, '-I', '-S', '-c', pythonText('read_metadata.py'), environmentFolder],
+    {
+      isForeign: true,
+      env: { LC_ALL: 'C.UTF-8' },
+      doing: 'read the metadata of the packages',
+    },
+  );
   if (asked.code !== 0) return [];
   try {
     const said: unknown = JSON.parse(asked.standard.trim().split('\n').at(-1) ?? '');
@@ -52,23 +56,6 @@ export async function installedMetadata(
 /** Package and version of a line such as `Name==1.0 ; marker`. */
 const pinOf = (requirement: string): string =>
   `${packageOf(requirement)} ${/==\s*([^\s;]+)/.exec(requirement)?.[1] ?? ''}`;
-
-/** For CPython 3.6 and later, with the standard library only. */
-const reading = `
-import email.parser, glob, json, os, sys
-found = []
-for path in glob.glob(os.path.join(glob.escape(sys.argv[1]), 'lib', 'python*', 'site-packages', '*.dist-info', 'METADATA')):
-    with open(path, encoding='utf-8', errors='replace') as file:
-        said = email.parser.HeaderParser().parse(file)
-    found.append({
-        'name': said['Name'] or '',
-        'version': said['Version'] or '',
-        'requires': said.get_all('Requires-Dist') or [],
-        'python': said['Requires-Python'],
-        'extras': said.get_all('Provides-Extra') or [],
-    })
-print(json.dumps(found))
-`;
 
 /**
  * Settings of uv that give it the metadata of packages, so that it runs no set-up program for it.

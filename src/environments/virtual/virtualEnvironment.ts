@@ -19,7 +19,7 @@ import { git } from '../../repository/git';
 import { withLock } from '../../repository/lock';
 import { environmentsFolder, lockPath } from '../../repository/storage';
 import { environmentPlan, planDigest, planVersion, type EnvironmentPlan } from '../environmentPlan';
-import { compileProgram } from '../plan/compileProgram';
+import { pythonText } from '../../engine/pythonProgram';
 import { asOfLeastDay } from '../plan/packageDay';
 import { packageOf, plainName, scmName } from '../plan/projectNeeds';
 import { installPackages, resolvePackages, type PackagePlace } from '../plan/resolvePackages';
@@ -232,7 +232,8 @@ async function install(
   // Otherwise each run would compile them, and where warnings are errors, a package with an invalid
   // escape could not be imported.
   for (const site of await siteFolders(made)) {
-    const command = [own, '-I', '-S', '-c', compileProgram, site];
+    const program = pythonText('compile_sources.py', 'compile_folder.py');
+    const command = [own, '-I', '-S', '-c', program, site];
     await runTool(command, { python: own, cwd: scratch, signal: work.signal });
     await writeFile(join(site, treeLink), linkLine);
   }
