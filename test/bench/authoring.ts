@@ -12,12 +12,14 @@ import { openDataset } from '../../src/dataset/dataset';
 import { sides, type Side } from '../../src/domain/outcome';
 import { silent } from '../../src/domain/work';
 import { openEngine } from '../../src/engine/engines';
+import type { Engine, Sandbox, TestPlace } from '../../src/engine/engine';
 import type { TestPlan } from '../../src/engine/runners/testPlan';
 import type { CompleteRun } from '../../src/evaluation/runs/affected';
 import { evaluateSince, type Evaluation } from '../../src/evaluation/candidate';
 import { ownTestsOf } from '../../src/evaluation/prepareCandidate';
 import { runStore } from '../../src/evaluation/testRun';
 import { contentsWith, openSession, type InstanceSession } from '../../src/evaluation/session';
+import { line, median } from './lines';
 import { makeUnified } from '../../src/patch/makeUnified';
 import { createPythonParser } from '../../src/python/parser';
 import { findTests } from '../../src/python/tests';
@@ -41,14 +43,6 @@ const sample = join(root, 'media', 'sample');
 const scratch = mkdtempSync(join(root, '.cache', 'bench-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 
-const median = (numbers: readonly number[]): number =>
-  [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
-const line = (what: string, ms: number, plain?: number): void =>
-  console.log(
-    `${what.padEnd(62)} ${(ms / 1000).toFixed(2).padStart(7)} s` +
-      (plain === undefined ? '' : `   × ${(ms / plain).toFixed(2)}`),
-  );
-
 async function main(): Promise<void> {
   const storage = join(scratch, 'storage');
   const isBundled = values.dataset === undefined;
@@ -70,14 +64,18 @@ async function main(): Promise<void> {
     assets: join(root, 'dist'),
     values: { local: { python: values.python } },
   });
+  const parts = new Parts();
   const python = await createPythonParser((file) => join(root, 'dist', file));
   const store = runStore(join(scratch, 'store'));
-  const session = await openSession({ instance, trees, engine, python, store });
+  const session = await openSession({
+    ...{ instance, trees, python, store },
+    engine: parts.measured(engine),
+  });
   try {
     console.log(`${id}, ${engine.description}`);
     await session.warmUp({ reporter: silent });
     const text = isBundled ? bundledCandidate() : instance.goldenTests;
-    await measure(session, text);
+    await measure(session, text, parts);
   } finally {
     await session.dispose();
     await engine.dispose();
@@ -98,7 +96,7 @@ function bundledCandidate(): string {
   return found.model_patch;
 }
 
-async function measure(session: InstanceSession, text: string): Promise<void> {
+async function measure(session: InstanceSession, text: string, parts: Parts): Promise<void> {
   let toFirst = Number.NaN;
   const evaluate = async (
     patch: string,
@@ -147,8 +145,11 @@ async function measure(session: InstanceSession, text: string): Promise<void> {
     // Where the whole files are quick, the verdict is the first one.
     figures.first.push(Number.isNaN(toFirst) ? ms : toFirst);
     figures.one.push(await plain(one.plan));
-    const after = await evaluate(await withEdit(session, text, n), complete);
+    const patch = await withEdit(session, text, n);
+    parts.begin();
+    const after = await evaluate(patch, complete);
     figures.edited.push(after.ms);
+    parts.end(after.ms);
     const { affected } = after.evaluation.result;
     if (n === 0) {
       const told =
@@ -161,9 +162,80 @@ async function measure(session: InstanceSession, text: string): Promise<void> {
   const plainWhole = median(figures.whole);
   line('plain run of one edited test, the slower side', plainOne);
   line('edit of that test to verdict, in a continuous run', median(figures.edited), plainOne);
+  parts.print();
   line('plain run of the touched files, the slower side', plainWhole);
   line('Reproduce: first verdict', median(figures.first), plainWhole);
   line('Reproduce: verdict of the whole files', median(figures.again), plainWhole);
+}
+
+/** Where the time from an edit to its verdict goes, on the slower side. */
+class Parts {
+  private now = { restoring: 0, tests: 0, around: 0 };
+  private readonly all = { restoring: [], tests: [], around: [], rest: [] } as Record<
+    'restoring' | 'tests' | 'around' | 'rest',
+    number[]
+  >;
+
+  /** The engine, with the time of what its sandboxes do. */
+  measured(engine: Engine): Engine {
+    return {
+      ...engine,
+      prepare: async (...of) => {
+        const place = await engine.prepare(...of);
+        const openPair: TestPlace['openPair'] = async (work, asked) => {
+          const pair = await place.openPair(work, asked);
+          const boxes = pair as Partial<Record<Side, Sandbox>>;
+          for (const side of sides) {
+            const box = boxes[side];
+            if (box !== undefined) boxes[side] = this.timed(box);
+          }
+          return pair;
+        };
+        return { ...place, openPair };
+      },
+    };
+  }
+
+  private timed(sandbox: Sandbox): Sandbox {
+    return {
+      ...sandbox,
+      load: async (...of) => {
+        const started = performance.now();
+        await sandbox.load(...of);
+        this.now.restoring = Math.max(this.now.restoring, performance.now() - started);
+      },
+      run: async (request) => {
+        const started = performance.now();
+        const record = await sandbox.run(request);
+        const tests = record.seconds * 1000;
+        this.now.tests = Math.max(this.now.tests, tests);
+        this.now.around = Math.max(this.now.around, performance.now() - started - tests);
+        return record;
+      },
+    };
+  }
+
+  begin(): void {
+    this.now = { restoring: 0, tests: 0, around: 0 };
+  }
+
+  /** @param ms from the edit to the verdict */
+  end(ms: number): void {
+    const { restoring, tests, around } = this.now;
+    for (const name of ['restoring', 'tests', 'around'] as const)
+      this.all[name].push(this.now[name]);
+    this.all.rest.push(ms - restoring - tests - around);
+  }
+
+  print(): void {
+    line(
+      '  of which the copies of R and R∘X* are restored and patched',
+      median(this.all.restoring),
+    );
+    line('  of which the tests run, the slower side', median(this.all.tests));
+    line('  of which records are read and the environment is checked', median(this.all.around));
+    line('  of which the patch is read and the candidate graded', median(this.all.rest));
+  }
 }
 
 /** The candidate with one more comment at the end of the first test that it adds or changes. */

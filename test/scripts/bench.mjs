@@ -2,6 +2,7 @@
 // first word selects the benchmark, and each file describes it: `list`, `open` (an instance),
 // `docker` (containers), `throughput` (instances an hour), `plan` (a large batch), `reports` (many
 // runs), `dashboard` (its first paint), `patch` (converting), `authoring` (edit to verdict),
+// `start` (of the command line), `page` (writes docs/speed.md),
 // `gutters` (2,000 changed lines), `repairs` (many code patches), `streams` (a coordinator of many pods),
 // `selection` (rules that choose among tests, on made-up populations or on mutants), `fidelity` (do
 // the golden tests of a dataset's rows give its lists); any other word selects the tracer.
@@ -19,6 +20,8 @@ const file = {
   plan: 'plan.ts',
   patch: 'patches.ts',
   authoring: 'authoring.ts',
+  start: 'start.ts',
+  page: 'page.ts',
   gutters: 'gutters.ts',
   repairs: 'repairs.ts',
   selection: 'selection/selection.ts',
