@@ -1,14 +1,5 @@
-import type { ToolCall } from '../models/chatModel';
-import {
-  argumentsIn,
-  countOf,
-  fieldsOf,
-  isFields,
-  listOf,
-  stringOrEmpty,
-  type JsonFields,
-} from './jsonFields';
-import type { AnswerReader, AskedText, ModelApi, SaidByModel } from './modelApi';
+import { fieldsOf, isFields } from './jsonFields';
+import type { ModelApi } from './modelApi';
 import {
   anything,
   either,
@@ -127,8 +118,7 @@ const thinking = {
 /** https://platform.openai.com/docs/api-reference/chat */
 export const chatCompletions: ModelApi = {
   providers: ['openai', 'openai-compatible'],
-  asked: (path) => (path.endsWith('/chat/completions') ? { action: 'generate' } : undefined),
-  pathOf: () => '/chat/completions',
+  paths: [{ path: '/chat/completions', action: 'generate' }],
   headers: {},
   request: object({
     ...sampling,
@@ -173,103 +163,31 @@ export const chatCompletions: ModelApi = {
     stream === true ? { stream_options: { ...fieldsOf(options), include_usage: true } } : {},
   // The dearest way in which OpenAI counts one: a small model, and details of each tile.
   imageTokens: 50_000,
-  askedText,
-  reader: () => new ChatReader(),
+  turns: 'messages',
+  systemRoles: ['system', 'developer'],
+  content: ['content', 'text', 'tool_calls'],
+  call({ id, function: called, custom }) {
+    if (called === undefined && custom === undefined) return undefined;
+    const { name, arguments: json, input = json } = fieldsOf(called ?? custom);
+    return { id, name, json: input };
+  },
+  result: ({ role, tool_call_id: id, content }) =>
+    role === 'tool' ? { id, content, isError: false } : undefined,
+  answer: {
+    pieces: ['delta', 'message'].flatMap((of) =>
+      ['content', 'refusal', 'tool_calls'].map((name) => `choices.0.${of}.${name}`),
+    ),
+    reason: ['choices.0.finish_reason'],
+    finishes: {
+      stop: ['stop', 'tool_calls', 'function_call'],
+      length: ['length'],
+      refused: ['content_filter'],
+    },
+    usage: ['usage'],
+    input: ['prompt_tokens'],
+    output: ['completion_tokens'],
+    cached: 'prompt_tokens_details.cached_tokens',
+    reasoning: 'completion_tokens_details.reasoning_tokens',
+  },
   error: (message) => ({ error: { message, type: 'invalid_request_error', code: null } }),
 };
-
-function askedText({ messages }: JsonFields): AskedText {
-  const all = listOf(messages).map(fieldsOf);
-  const isSystem = ({ role }: JsonFields): boolean => role === 'system' || role === 'developer';
-  return {
-    system: all.filter(isSystem).map(textOfMessage).join('\n'),
-    messages: all
-      .filter((message) => !isSystem(message))
-      .map((message) => ({
-        role: message['role'] === 'assistant' ? 'assistant' : 'user',
-        content: textOfMessage(message),
-      })),
-  };
-}
-
-function textOfMessage({ content, tool_calls: calls }: JsonFields): string {
-  const said = typeof content === 'string' ? content : listOf(content).map(textOfPart).join('\n');
-  const called = listOf(calls).map((call) => {
-    const { name, arguments: given } = fieldsOf(fieldsOf(call)['function']);
-    return `${stringOrEmpty(name)} ${stringOrEmpty(given)}`;
-  });
-  return [...(said === '' ? [] : [said]), ...called].join('\n');
-}
-
-/** The text of a part of a message, or what kind of part it is. */
-export function textOfPart(part: unknown): string {
-  const { text, type } = fieldsOf(part);
-  return typeof text === 'string' ? text : `[${stringOrEmpty(type)}]`;
-}
-
-class ChatReader implements AnswerReader {
-  private text = '';
-  private reason = '';
-  private usage: JsonFields = {};
-  private readonly calls: { id: string; name: string; given: string }[] = [];
-
-  take(data: unknown): void {
-    const { choices, usage } = fieldsOf(data);
-    if (isFields(usage)) this.usage = usage;
-    const choice = fieldsOf(listOf(choices)[0]);
-    const { content, refusal, tool_calls: calls } = fieldsOf(choice['delta'] ?? choice['message']);
-    this.text += stringOrEmpty(content) + stringOrEmpty(refusal);
-    this.reason = stringOrEmpty(choice['finish_reason']) || this.reason;
-    listOf(calls).forEach((each, at) => this.takeCall(fieldsOf(each), at));
-  }
-
-  private takeCall(call: JsonFields, at: number): void {
-    const index = countOf(call['index']) ?? at;
-    if (index > this.calls.length) return;
-    const known = (this.calls[index] ??= { id: '', name: '', given: '' });
-    const { name, arguments: given } = fieldsOf(call['function'] ?? call['custom']);
-    known.id ||= stringOrEmpty(call['id']);
-    known.name += stringOrEmpty(name);
-    known.given += stringOrEmpty(given);
-  }
-
-  get said(): SaidByModel {
-    const calls = this.calls.map(({ id, name, given }): ToolCall => ({
-      id,
-      name,
-      input: argumentsIn(given),
-    }));
-    const { prompt_tokens: input, completion_tokens: output } = this.usage;
-    const cached = countOf(fieldsOf(this.usage['prompt_tokens_details'])['cached_tokens']) ?? 0;
-    const thought =
-      countOf(fieldsOf(this.usage['completion_tokens_details'])['reasoning_tokens']) ?? 0;
-    return {
-      ...{ text: this.text, calls, finish: this.finish() },
-      usage: countsOf(input, output, cached, thought),
-    };
-  }
-
-  private finish(): SaidByModel['finish'] {
-    if (['stop', 'tool_calls', 'function_call'].includes(this.reason)) return 'stop';
-    if (this.reason === 'length') return 'length';
-    return this.reason === 'content_filter' ? 'refused' : 'other';
-  }
-}
-
-/** The numbers of a provider; undefined where it does not say both. */
-export function countsOf(
-  input: unknown,
-  output: unknown,
-  cached: number,
-  thought: number,
-): SaidByModel['usage'] {
-  const [inputTokens, outputTokens] = [countOf(input), countOf(output)];
-  if (inputTokens === undefined || outputTokens === undefined) return undefined;
-  if (inputTokens + outputTokens === 0) return undefined;
-  return {
-    inputTokens,
-    outputTokens,
-    ...(cached > 0 && { cachedInputTokens: cached }),
-    ...(thought > 0 && { reasoningTokens: thought }),
-  };
-}

@@ -1,6 +1,5 @@
-import type { ToolCall } from '../models/chatModel';
-import { countOf, fieldsOf, isFields, listOf, stringOrEmpty, type JsonFields } from './jsonFields';
-import type { AnswerReader, AskedText, ModelApi, SaidByModel } from './modelApi';
+import { fieldsOf, isFields, stringOrEmpty, type JsonFields } from './jsonFields';
+import type { ModelApi } from './modelApi';
 import {
   anything,
   either,
@@ -18,8 +17,6 @@ import {
   when,
   type Shape,
 } from './requestShape';
-
-const path = /\/models\/[^/:]+:(generateContent|streamGenerateContent|countTokens)$/;
 
 /** The API takes names in either spelling; those with humps are sent. */
 const humped = (name: string): string =>
@@ -119,97 +116,50 @@ const fields = {
   ),
 };
 
+const refusals = [
+  ...['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'IMAGE_SAFETY', 'IMAGE_PROHIBITED_CONTENT'],
+];
+
 /** https://ai.google.dev/api/generate-content */
 export const googleContent: ModelApi = {
   providers: ['google'],
-  asked(of) {
-    const [, verb] = path.exec(of) ?? [];
-    if (verb === undefined) return undefined;
-    const isStream = verb === 'streamGenerateContent';
-    return { action: verb === 'countTokens' ? 'count' : 'generate', isStream };
-  },
-  pathOf(model, { action, isStream }) {
-    const to = `/models/${encodeURIComponent(model)}`;
-    if (action === 'count') return `${to}:countTokens`;
-    return isStream ? `${to}:streamGenerateContent?alt=sse` : `${to}:generateContent`;
-  },
+  paths: [
+    { path: '/models/{model}:generateContent', action: 'generate' },
+    { path: '/models/{model}:streamGenerateContent', action: 'generate', query: 'alt=sse' },
+    { path: '/models/{model}:countTokens', action: 'count' },
+  ],
   headers: {},
   request: object(fields),
   countRequest: object({ contents: fields.contents }),
   settingsField: 'generationConfig',
   limitFields: () => ['maxOutputTokens'],
-  thinkingOf: ({ generationConfig: of }) =>
-    fieldsOf(fieldsOf(of)['thinkingConfig'])['thinkingBudget'],
+  thinking: 'generationConfig.thinkingConfig.thinkingBudget',
   imageTokens: 5000,
-  askedText,
-  reader: () => new ContentReader(),
+  system: 'systemInstruction',
+  turns: 'contents',
+  content: ['parts', 'text'],
+  call({ functionCall: called }) {
+    const { id, name, args: input } = fieldsOf(called);
+    return isFields(called) ? { id, name, input } : undefined;
+  },
+  result({ functionResponse: of }) {
+    const { id, response } = fieldsOf(of);
+    const { error, output, result = response } = fieldsOf(response);
+    return isFields(of)
+      ? { id, content: error ?? output ?? result, isError: error !== undefined }
+      : undefined;
+  },
+  answer: {
+    pieces: ['candidates.0.content.parts'],
+    reason: ['candidates.0.finishReason'],
+    finishes: { stop: ['STOP'], length: ['MAX_TOKENS'], refused: refusals },
+    // The numbers of a stream grow; its last part has the whole.
+    usage: ['usageMetadata'],
+    isUsageGrowing: true,
+    input: ['promptTokenCount', 'toolUsePromptTokenCount'],
+    output: ['candidatesTokenCount', 'thoughtsTokenCount'],
+    cached: 'cachedContentTokenCount',
+    reasoning: 'thoughtsTokenCount',
+  },
   error: (message) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
 };
-
-function askedText(body: JsonFields): AskedText {
-  const system = fieldsOf(body['systemInstruction'] ?? body['system_instruction']);
-  return {
-    system: textOfParts(system['parts']),
-    messages: listOf(body['contents']).map((each) => {
-      const { role, parts } = fieldsOf(each);
-      return { role: role === 'model' ? 'assistant' : 'user', content: textOfParts(parts) };
-    }),
-  };
-}
-
-const textOfParts = (parts: unknown): string =>
-  listOf(parts)
-    .map((each) => {
-      const part = fieldsOf(each);
-      return typeof part['text'] === 'string' ? part['text'] : JSON.stringify(part);
-    })
-    .join('\n');
-
-class ContentReader implements AnswerReader {
-  private text = '';
-  private reason = '';
-  private usage: JsonFields = {};
-  private readonly calls: ToolCall[] = [];
-
-  take(data: unknown): void {
-    // Without `alt=sse` a stream is one list.
-    if (Array.isArray(data)) return data.forEach((each) => this.take(each));
-    const { candidates, usageMetadata: usage } = fieldsOf(data);
-    if (isFields(usage)) this.usage = usage;
-    const { content, finishReason: reason } = fieldsOf(listOf(candidates)[0]);
-    this.reason = stringOrEmpty(reason) || this.reason;
-    for (const each of listOf(fieldsOf(content)['parts'])) {
-      const { text, thought, functionCall: call } = fieldsOf(each);
-      if (thought !== true) this.text += stringOrEmpty(text);
-      if (!isFields(call)) continue;
-      const id = stringOrEmpty(call['id']) || String(this.calls.length + 1);
-      this.calls.push({ id, name: stringOrEmpty(call['name']), input: call['args'] ?? {} });
-    }
-  }
-
-  get said(): SaidByModel {
-    const of = (name: string): number => countOf(this.usage[name]) ?? 0;
-    const input = of('promptTokenCount') + of('toolUsePromptTokenCount');
-    const thought = of('thoughtsTokenCount');
-    const output = of('candidatesTokenCount') + thought;
-    const cached = of('cachedContentTokenCount');
-    return {
-      ...{ text: this.text, calls: this.calls, finish: this.finish() },
-      // The numbers of a stream grow; its last part has the whole.
-      usage:
-        input === 0 || this.reason === ''
-          ? undefined
-          : {
-              ...{ inputTokens: input, outputTokens: output },
-              ...(thought > 0 && { reasoningTokens: thought }),
-              ...(cached > 0 && { cachedInputTokens: cached }),
-            },
-    };
-  }
-
-  private finish(): SaidByModel['finish'] {
-    if (this.reason === 'STOP') return 'stop';
-    if (this.reason === 'MAX_TOKENS') return 'length';
-    return /SAFETY|PROHIBITED|BLOCK/.test(this.reason) ? 'refused' : 'other';
-  }
-}

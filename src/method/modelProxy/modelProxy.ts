@@ -19,17 +19,17 @@ import { TooManyRequests } from '../models/rateLimiter';
 import { retryAfter } from '../models/retrying';
 import { serverErrorOf } from '../models/serverError';
 import { tokensOfUntrusted } from '../prompt/tokens';
-import { apiAsked, errorOf } from './modelApis';
-import { isFields, listOf, type JsonFields } from './jsonFields';
 import {
-  passedRequest,
-  type AnswerReader,
+  AnswerReader,
+  askedText,
+  newToolResults,
   type AskedText,
-  type ModelApi,
-  type PassedRequest,
-} from './modelApi';
+  type ToolResult,
+} from './conversation';
+import { isFields, listOf, type JsonFields } from './jsonFields';
+import { passedRequest, type AskedOfApi, type ModelApi, type PassedRequest } from './modelApi';
+import { apiAsked, errorOf } from './modelApis';
 import { passOn } from './passOn';
-import { newToolResults, type ToolResult } from './toolResults';
 import { passing, RequestFindings, RequestRefused } from './requestShape';
 
 /** A request that was answered, for the trace. */
@@ -151,12 +151,10 @@ export class ModelProxy {
     }
     const body = await bodyOf(request);
     if (typeof body === 'string') return this.refuse(response, 400, body);
-    const { api, asked } = found;
-    const isStream = asked.isStream ?? body['stream'] === true;
-    const to = { action: asked.action, isStream };
+    const { api, asked: to } = found;
     const asking = { api, asked: body, to, headers: headersOf(api, request), response };
     try {
-      await (asked.action === 'count' ? this.count(asking) : this.answerWithin(asking));
+      await (to.action === 'count' ? this.count(asking) : this.answerWithin(asking));
     } catch (error) {
       if (!(error instanceof RequestRefused)) throw error;
       this.refuse(response, 400, error.message);
@@ -287,13 +285,13 @@ export class ModelProxy {
     const { upstream, signal, reporter } = this.parts;
     const { api, passed, headers, response } = sending;
     const began = performance.now();
-    const asked = api.askedText(passed.body);
+    const asked = askedText(api, passed.body);
     // An agent that goes away ends its request.
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const late = AbortSignal.timeout(upstream.timeoutSeconds * 1000);
     const stop = AbortSignal.any([gone.signal, late, this.closing.signal]);
-    const reader = api.reader();
+    const reader = new AnswerReader(api);
     const work = {
       signal: signal === undefined ? stop : AbortSignal.any([stop, signal]),
       reporter,
@@ -330,7 +328,7 @@ export class ModelProxy {
     return {
       exchange: {
         asked,
-        results: newToolResults(passed.body),
+        results: newToolResults(api, passed.body),
         tools: listOf(passed.body['tools']).length,
         removed,
         answer,
@@ -402,13 +400,9 @@ export class ModelProxy {
     return true;
   }
 
-  private fetch(
-    { api, to, headers }: Asking,
-    body: JsonFields,
-    signal: AbortSignal,
-  ): Promise<Response> {
+  private fetch({ to, headers }: Asking, body: JsonFields, signal: AbortSignal): Promise<Response> {
     const { upstream } = this.parts;
-    return fetch(addressOf(upstream, api.pathOf(upstream.model, to)), {
+    return fetch(addressOf(upstream, to), {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers.passed, ...upstream.headers },
       // A key that a test printed goes nowhere either.
@@ -423,7 +417,7 @@ export class ModelProxy {
 interface Asking {
   readonly api: ModelApi;
   readonly asked: JsonFields;
-  readonly to: Required<NonNullable<ReturnType<ModelApi['asked']>>>;
+  readonly to: AskedOfApi;
   readonly headers: ReturnType<typeof headersOf>;
   readonly response: ServerResponse;
 }
@@ -542,8 +536,8 @@ async function answerOf(
 }
 
 /** The address of a request: the query of the path, if it has one, goes behind that of the provider. */
-function addressOf({ address, query }: ModelUpstream, path: string): string {
-  const [before = '', own] = path.split('?');
-  const both = [query.slice(1), own ?? ''].filter((each) => each !== '').join('&');
-  return `${address}${before}${both === '' ? '' : `?${both}`}`;
+function addressOf({ address, query, model }: ModelUpstream, to: AskedOfApi): string {
+  const both = [query.slice(1), to.query ?? ''].filter((each) => each !== '').join('&');
+  const path = to.path.replace('{model}', () => encodeURIComponent(model));
+  return `${address}${path}${both === '' ? '' : `?${both}`}`;
 }

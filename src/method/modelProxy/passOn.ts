@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { parseForeignJson } from '../../files/json';
-import type { AnswerReader } from './modelApi';
+import type { AnswerReader } from './conversation';
 
 /** Bytes of an answer, and of a line of a stream: far more than any model writes. */
 const answerLimit = 64 << 20;

@@ -1,4 +1,4 @@
-import { isFields, stringOrEmpty, type JsonFields } from './jsonFields';
+import { isFields, kindOf, stringOrEmpty, type JsonFields } from './jsonFields';
 
 /**
  * What of a value may pass to a provider. A shape builds the value anew from what it describes, so
@@ -56,9 +56,6 @@ class Place {
     this.found.takeOut(kind === '' ? this.path : `${this.path} (${kind})`);
   }
 }
-
-const kindOf = (value: JsonFields): string =>
-  stringOrEmpty(value['type']) || stringOrEmpty(value['name']) || Object.keys(value).join(' ');
 
 /** The part of a request that may pass. */
 export function passing(

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { newToolResults } from '../../../../src/method/modelProxy/toolResults';
+import { anthropicMessages } from '../../../../src/method/modelProxy/anthropicMessages';
+import { chatCompletions } from '../../../../src/method/modelProxy/chatCompletions';
+import { newToolResults } from '../../../../src/method/modelProxy/conversation';
+import { googleContent } from '../../../../src/method/modelProxy/googleContent';
+import { responses } from '../../../../src/method/modelProxy/responses';
 
 describe('results of tools in requests of agents', () => {
   it('are those after the last answer, in each API', () => {
@@ -9,7 +13,7 @@ describe('results of tools in requests of agents', () => {
       { id: '2', text: 'no such file', isError: true },
     ];
     assert.deepEqual(
-      newToolResults({
+      newToolResults(anthropicMessages, {
         messages: [
           { role: 'user', content: [old] },
           { role: 'assistant', content: [{ type: 'tool_use', id: '1' }] },
@@ -26,7 +30,7 @@ describe('results of tools in requests of agents', () => {
       results,
     );
     assert.deepEqual(
-      newToolResults({
+      newToolResults(googleContent, {
         contents: [
           { role: 'user', parts: [{ functionResponse: { id: 'old', response: {} } }] },
           { role: 'model', parts: [{ functionCall: {} }] },
@@ -43,7 +47,7 @@ describe('results of tools in requests of agents', () => {
     );
     const [first] = results;
     assert.deepEqual(
-      newToolResults({
+      newToolResults(chatCompletions, {
         messages: [
           { role: 'tool', tool_call_id: 'old', content: 'old' },
           { role: 'assistant', tool_calls: [] },
@@ -53,7 +57,7 @@ describe('results of tools in requests of agents', () => {
       [first],
     );
     assert.deepEqual(
-      newToolResults({
+      newToolResults(responses, {
         input: [
           { type: 'function_call_output', call_id: 'old', output: 'old' },
           { type: 'message', role: 'assistant', content: [] },
@@ -64,7 +68,9 @@ describe('results of tools in requests of agents', () => {
       [first],
     );
     for (const body of [{}, { messages: 'text' }, { input: 'text' }, { contents: [null, 1] }]) {
-      assert.deepEqual(newToolResults(body), []);
+      for (const api of [anthropicMessages, chatCompletions, responses, googleContent]) {
+        assert.deepEqual(newToolResults(api, body), []);
+      }
     }
   });
 });
