@@ -1,5 +1,5 @@
 import type { Instance, Prediction } from '../domain/instance';
-import type { Denominator } from '../study/measures';
+import type { Denominator } from '../study/entrySchema';
 import type { Reporter, Shard } from '../domain/work';
 import type { Engine } from '../engine/engine';
 import type { Mode } from '../evaluation/prepareCandidate';

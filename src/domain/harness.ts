@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /**
  * Grading exactly as the reference harness does it (its `grading.py`), so that figures can be
  * compared with published ones. It keeps the names of the harness' keys. It also keeps two known
@@ -14,29 +16,36 @@ export type StatusMap = ReadonlyMap<string, string>;
 /** File to line to count of one run. */
 export type CountMap = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
-export interface TransitionLists {
-  readonly FAIL_TO_PASS: string[];
-  readonly PASS_TO_PASS: string[];
-  readonly FAIL_TO_FAIL: string[];
-  readonly PASS_TO_FAIL: string[];
-  readonly UNMATCHED: string[];
-}
+const ids = z.array(z.string());
+const share = z.number().nullable();
 
-export interface HarnessReport {
-  readonly patch_is_None: boolean;
-  readonly patch_exists: boolean;
-  readonly patch_successfully_applied: boolean;
-  readonly resolved: boolean;
-  readonly coverage_pred: number | null;
-  readonly coverage_gold: number | null;
-  readonly coverage_base: number | null;
-  readonly coverage_delta_pred: number | null;
-  readonly coverage_delta_gold: number | null;
-  readonly added_f2p?: number;
-  readonly tests_base?: TransitionLists;
-  readonly tests_pred?: TransitionLists;
-  readonly tests_gold?: TransitionLists;
-}
+/** Tests by transition, under the rules of the reference harness. */
+export const transitionLists = z.object({
+  FAIL_TO_PASS: ids,
+  PASS_TO_PASS: ids,
+  FAIL_TO_FAIL: ids,
+  PASS_TO_FAIL: ids,
+  UNMATCHED: ids,
+});
+export type TransitionLists = Readonly<z.infer<typeof transitionLists>>;
+
+/** The grade of the reference harness, under its own keys. */
+export const harnessReportSchema = z.object({
+  patch_is_None: z.boolean(),
+  patch_exists: z.boolean(),
+  patch_successfully_applied: z.boolean(),
+  resolved: z.boolean(),
+  coverage_pred: share,
+  coverage_gold: share,
+  coverage_base: share,
+  coverage_delta_pred: share,
+  coverage_delta_gold: share,
+  added_f2p: z.number().int().nonnegative().exactOptional(),
+  tests_base: transitionLists.exactOptional(),
+  tests_pred: transitionLists.exactOptional(),
+  tests_gold: transitionLists.exactOptional(),
+});
+export type HarnessReport = Readonly<z.infer<typeof harnessReportSchema>>;
 
 /** A line that the golden patch removes (line of R) or adds (line of R∘X*). */
 export interface PatchLine {

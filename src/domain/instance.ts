@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import type { TrajectoryFinding } from './finding';
 import type { RankedPatch } from './ranking';
-import { HumanError } from './work';
+import { HumanError, type Immutable } from './work';
 
 /**
  * One benchmark task: a repository at a commit, an issue, the maintainers' fix (X*) and their tests (T*).
@@ -54,35 +55,35 @@ export interface RowEnvironment {
 }
 
 /** Files and changed lines (added plus removed) of a patch. */
-export interface PatchSize {
-  readonly files: readonly string[];
-  readonly lines: number;
-}
+const patchSize = z.object({ files: z.array(z.string()), lines: z.number() });
+export type PatchSize = Immutable<z.infer<typeof patchSize>>;
 
 /** What a list keeps of an instance: everything but the patches, hints and lists of tests. */
-export interface InstanceEntry {
-  readonly id: string;
-  readonly repo: string;
-  readonly version: string;
-  readonly baseCommit: string;
+export const instanceEntrySchema = z.object({
+  id: z.string(),
+  repo: z.string(),
+  version: z.string(),
+  baseCommit: z.string(),
   /** ISO 8601, or empty. */
-  readonly createdAt: string;
+  createdAt: z.string(),
   /** The issue text. Untrusted. */
-  readonly issue: string;
+  issue: z.string(),
   /** Size of X*. */
-  readonly patch: PatchSize;
+  patch: patchSize,
   /** Size of T*. */
-  readonly tests: PatchSize;
-}
+  tests: patchSize,
+});
+export type InstanceEntry = Immutable<z.infer<typeof instanceEntrySchema>>;
 
 /** What making a candidate cost, as far as its prediction says so. */
-export interface MakingCost {
+export const costSchema = z.object({
   /** US dollars. */
-  readonly dollars?: number;
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-  readonly seconds?: number;
-}
+  dollars: z.number().exactOptional(),
+  inputTokens: z.number().exactOptional(),
+  outputTokens: z.number().exactOptional(),
+  seconds: z.number().exactOptional(),
+});
+export type MakingCost = Readonly<z.infer<typeof costSchema>>;
 
 /** The steps of localisation (table 2 of the Agentless paper), in their order. */
 export const localisationSteps = [

@@ -229,3 +229,6 @@ export interface Shard {
 
 /** A shard as options and messages write it: `2/4`. */
 export const shardText = ({ number, count }: Shard): string => `${number}/${count}`;
+
+/** A type of data that nobody changes, such as what a schema infers. */
+export type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;

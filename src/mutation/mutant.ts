@@ -1,17 +1,4 @@
-/** A small fault in a line that the golden patch adds. */
-export interface Mutant {
-  /** Path in R∘X*. */
-  readonly path: string;
-  /** 1-based line of R∘X* where the fault begins. */
-  readonly line: number;
-  /** 1-based column in that line, in UTF-16 units. */
-  readonly column: number;
-  /** Name of the mutation operator. */
-  readonly operator: string;
-  /** The code that is replaced, and what stands there instead. Both are parts of X*. */
-  readonly before: string;
-  readonly after: string;
-}
+import type { Mutant, Survivor, TestedMutant } from './mutantSchema';
 
 /**
  * A file of R∘X* with a mutant.
@@ -32,32 +19,6 @@ export function withFault(
   return source.startsWith(before, start)
     ? source.slice(0, start) + after + source.slice(start + before.length)
     : undefined;
-}
-
-/**
- * What a candidate does with a mutant. Its own tests that pass on R∘X* decide, whatever they do on R.
- *
- * - killed: one of these tests fails on R∘X* with the mutant.
- * - timed out: the tests do not end. This counts as killed.
- * - survived: a test runs the line, and none fails.
- * - not covered: no test runs the line.
- */
-export const mutantStatuses = ['killed', 'timed out', 'survived', 'not covered'] as const;
-export type MutantStatus = (typeof mutantStatuses)[number];
-
-/** One mutant under one candidate. */
-export interface TestedMutant extends Mutant {
-  readonly status: MutantStatus;
-  /** Tests that fail on it; those that ran where it timed out. */
-  readonly killedBy: readonly string[];
-}
-
-/** All mutants of an instance that one candidate was tried on. */
-export interface MutantResults {
-  /** Mutants of the instance; more than `tested` has where a limit drew a sample. */
-  readonly made: number;
-  /** In the order of files and lines. */
-  readonly tested: readonly TestedMutant[];
 }
 
 /** Counts of mutants. The mutation score is `killed / all`, undefined if there is no mutant. */
@@ -91,13 +52,6 @@ export function killedInWords({ killed, all }: MutantFraction): string {
     ? 'undefined (no mutant can be made)'
     : `${Math.round((100 * killed) / all)} % (${killed}/${all})`;
 }
-
-/** A mutant that no test of a candidate kills. */
-export interface Survivor extends Pick<Mutant, 'path' | 'line' | 'operator' | 'before' | 'after'> {
-  readonly status: (typeof survivingStatuses)[number];
-}
-
-export const survivingStatuses = ['survived', 'not covered'] as const;
 
 /** Survivors that an entry keeps; `report.json` lists all mutants. */
 const mostSurvivors = 50;

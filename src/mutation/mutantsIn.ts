@@ -1,5 +1,5 @@
 import { sha256 } from '../files/digest';
-import type { Mutant } from './mutant';
+import type { Mutant } from './mutantSchema';
 import { type Node, type PythonParser, syntaxFaults } from '../python/parser';
 import { mutationOperators, type MutationOperator, type Replacement } from './operators';
 

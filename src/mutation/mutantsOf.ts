@@ -1,4 +1,4 @@
-import type { Mutant } from './mutant';
+import type { Mutant } from './mutantSchema';
 import { turnsOf } from '../domain/work';
 import { sha256OfJson } from '../files/digest';
 import { makeUnified } from '../patch/makeUnified';

@@ -24,7 +24,7 @@ import {
 } from '../evaluation/session';
 import type { RunStore } from '../evaluation/testRun';
 import { parseUnified } from '../patch/parseUnified';
-import type { MutantResults, TestedMutant } from './mutant';
+import type { MutantResults, TestedMutant } from './mutantSchema';
 import type { MutantsOfInstance, RunnableMutant } from './mutantsOf';
 
 interface MutantOptions extends Pick<RunOptions, 'signal' | 'reporter' | 'reuse'> {

@@ -19,19 +19,6 @@ import { withLock } from './lock';
 import { noSpace, instanceFolder, instancesFolder, treesFolder } from './storage';
 import { writeWholeFile } from '../files/wholeFile';
 
-/** The last verdict on a candidate, as lists show it. */
-export interface KeptVerdict {
-  readonly success: boolean;
-  /** The reason in the words of strict grading; empty for a success. */
-  readonly reason: string;
-  /** How many tests of the candidate go F→P. */
-  readonly failToPass: number;
-  /** ISO 8601. */
-  readonly date: string;
-  /** Digest of the candidate's patch. */
-  readonly digest?: string;
-}
-
 /**
  * What is stored about an instance between windows and command lines, in
  * `instances/<id>/state.json`.
@@ -86,13 +73,19 @@ const validationSchema = z.object({
   seconds: z.number(),
 });
 
+/** The last verdict on a candidate, as lists show it. */
 const verdictSchema = z.object({
   success: z.boolean(),
+  /** The reason in the words of strict grading; empty for a success. */
   reason: z.string(),
+  /** How many tests of the candidate go F→P. */
   failToPass: z.number(),
+  /** ISO 8601. */
   date: z.string(),
+  /** Digest of the candidate's patch. */
   digest: z.string().exactOptional(),
 });
+export type KeptVerdict = Readonly<z.infer<typeof verdictSchema>>;
 
 /** Raised when the meaning of a stored state changes. */
 const format = 1;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { parseForeignJson } from '../files/json';
-import { HumanError, messageOf, systemCode } from '../domain/work';
-import { type Immutable, entrySchema, type RunEntry } from '../study/entrySchema';
+import { HumanError, messageOf, systemCode, type Immutable } from '../domain/work';
+import { entrySchema, type RunEntry } from '../study/entrySchema';
 import { openLineJournal, wholeLines } from '../files/lineJournal';
 import { readPlainText } from '../files/plainFile';
 

@@ -3,12 +3,8 @@ import { dirname, join } from 'node:path';
 import { name as productName, version as productVersion } from '../../package.json';
 import { type ChangeCoverage, lineStates } from '../domain/changeCoverage';
 import { harnessUnapplied } from '../domain/harness';
-import {
-  type MutantResults,
-  killedByReproducing,
-  killedOf,
-  mutantStatuses,
-} from '../mutation/mutant';
+import { killedByReproducing, killedOf } from '../mutation/mutant';
+import { mutantStatuses, type MutantResults } from '../mutation/mutantSchema';
 import type { TestResult } from '../domain/outcome';
 import { type Rates, rates } from '../study/measures';
 import { type EntryReason, entryReasons } from '../domain/verdict';

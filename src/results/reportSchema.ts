@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { changeKinds, lineStates } from '../domain/changeCoverage';
-import type { HarnessReport } from '../domain/harness';
+import { harnessReportSchema, transitionLists } from '../domain/harness';
 import { findingSchema, trajectoryFindingSchema } from '../study/entrySchema';
-import { mutantStatuses } from '../mutation/mutant';
+import { mutantSchema, mutantStatuses } from '../mutation/mutantSchema';
 import { outcomes } from '../domain/outcome';
 import { entryReasons } from '../domain/verdict';
 
@@ -12,32 +12,6 @@ export const reportVersion = 1;
 const ids = z.array(z.string());
 const count = z.number().int().nonnegative();
 const share = z.number().nullable();
-
-/** Tests by transition, under the rules of the reference harness. */
-const transitionLists = z.object({
-  FAIL_TO_PASS: ids,
-  PASS_TO_PASS: ids,
-  FAIL_TO_FAIL: ids,
-  PASS_TO_FAIL: ids,
-  UNMATCHED: ids,
-});
-
-/** The grade of the reference harness, under its own keys. */
-export const harnessReportSchema = z.object({
-  patch_is_None: z.boolean(),
-  patch_exists: z.boolean(),
-  patch_successfully_applied: z.boolean(),
-  resolved: z.boolean(),
-  coverage_pred: share,
-  coverage_gold: share,
-  coverage_base: share,
-  coverage_delta_pred: share,
-  coverage_delta_gold: share,
-  added_f2p: count.exactOptional(),
-  tests_base: transitionLists.exactOptional(),
-  tests_pred: transitionLists.exactOptional(),
-  tests_gold: transitionLists.exactOptional(),
-}) satisfies z.ZodType<HarnessReport>;
 
 const outcome = z.object({
   outcome: z.enum(outcomes),
@@ -108,13 +82,7 @@ const mutants = z
     score: share.describe('killed / all; null where there is no mutant'),
     statuses: z.record(z.enum(mutantStatuses), count),
     list: z.array(
-      z.object({
-        path: z.string(),
-        line: z.number().int().describe('From 1 on, of R∘X*'),
-        column: z.number().int().describe('From 1 on, in UTF-16 units'),
-        operator: z.string(),
-        before: z.string().describe('Code of X*'),
-        after: z.string().describe('What the mutant has instead'),
+      mutantSchema.extend({
         status: z.enum(mutantStatuses),
         killed_by: ids.describe('Tests that pass on R∘X* and fail on the mutant'),
       }),

@@ -4,8 +4,7 @@ import { sha256 } from '../files/digest';
 import { parseForeignJson } from '../files/json';
 import { readPlainText } from '../files/plainFile';
 import { makeFolder, writeWholeFile } from '../files/wholeFile';
-import { instanceFactsSchema, type InstanceFacts } from '../study/entrySchema';
-import { denominatorKinds } from '../study/measures';
+import { denominatorSchema, instanceFactsSchema, type InstanceFacts } from '../study/entrySchema';
 import { readdir, rm } from 'node:fs/promises';
 import { join, basename, dirname } from 'node:path';
 import { z } from 'zod';
@@ -188,10 +187,7 @@ const runManifest = z.object({
   /** All selected instances: the denominator of rates. */
   instances: z.array(instanceFactsSchema).readonly(),
   /** How a person chose them; absent where options or code named them. */
-  denominator: z
-    .object({ of: z.enum(denominatorKinds), dataset: z.number().int().nonnegative() })
-    .readonly()
-    .exactOptional(),
+  denominator: denominatorSchema.readonly().exactOptional(),
   /** Names in the order of the predictions. */
   models: z.array(z.string()).readonly(),
   /** Sources; `gold` and `none` have no digest. */

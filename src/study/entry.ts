@@ -1,5 +1,4 @@
-import type { DeltaFraction, InstanceFacts, RunEntry } from './entrySchema';
-import type { Denominator } from './measures/denominator';
+import type { Denominator, DeltaFraction, InstanceFacts, RunEntry } from './entrySchema';
 import { markedAsOracle } from '../domain/answerSeen';
 
 /** The grading behind a figure; see `domain/verdict.ts` and `domain/harness.ts`. */

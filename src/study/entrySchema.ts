@@ -1,6 +1,8 @@
 import { findingKinds, findingSeverities, trajectoryFindingKinds } from '../domain/finding';
+import { costSchema } from '../domain/instance';
 import { entryReasons } from '../domain/verdict';
-import { survivingStatuses } from '../mutation/mutant';
+import { survivorSchema } from '../mutation/mutantSchema';
+import type { Immutable } from '../domain/work';
 import { z } from 'zod';
 
 const count = z.number().int().nonnegative();
@@ -18,15 +20,6 @@ export const trajectoryFindingSchema = z.object({
   step: count.describe('Number of the step from 1 on; 0 for the submission'),
   text: z.string().describe('What was found, on one line'),
   why: z.string().exactOptional(),
-});
-
-/** What making a candidate cost, as far as its prediction says so. */
-export const costSchema = z.object({
-  /** US dollars. */
-  dollars: z.number().exactOptional(),
-  inputTokens: z.number().exactOptional(),
-  outputTokens: z.number().exactOptional(),
-  seconds: z.number().exactOptional(),
 });
 
 /** Counts of changed lines: ΔC is `covered / executable`, undefined if nothing is executable. */
@@ -66,18 +59,7 @@ export const entrySchema = z.object({
   /** Mutants of X* that it kills; absent if it was not tried on any. */
   mutants: z.object({ killed: count, all: count }).exactOptional(),
   /** Some of the mutants that it does not kill, with code of X*; absent if it kills all. */
-  survivors: z
-    .array(
-      z.object({
-        path: z.string(),
-        line: z.number().int(),
-        operator: z.string(),
-        before: z.string(),
-        after: z.string(),
-        status: z.enum(survivingStatuses),
-      }),
-    )
-    .exactOptional(),
+  survivors: z.array(survivorSchema).exactOptional(),
   /** Result of harness grading; absent if not available. */
   harness: z
     .object({
@@ -104,6 +86,14 @@ export const entrySchema = z.object({
 });
 export type RunEntry = Immutable<z.infer<typeof entrySchema>>;
 
+/** What the rates of a run are shares of, as the person who began it chose. */
+export const denominatorSchema = z.object({
+  of: z.enum(['predicted', 'filtered', 'predicted and filtered', 'dataset']),
+  /** Number of instances of the whole dataset, from which it was chosen. */
+  dataset: count,
+});
+export type Denominator = Readonly<z.infer<typeof denominatorSchema>>;
+
 /** What studies keep of an instance: the row without its patches. */
 export const instanceFactsSchema = z.object({
   id: z.string(),
@@ -115,6 +105,3 @@ export const instanceFactsSchema = z.object({
   issueLength: z.number().int().nonnegative(),
 });
 export type InstanceFacts = Immutable<z.infer<typeof instanceFactsSchema>>;
-
-/** A type of data that nobody changes, such as what a schema infers. */
-export type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;

@@ -1,12 +1,7 @@
 // What is measured over the entries of many runs: rates, means, intervals, comparisons.
 export { compareWith } from './measures/compare';
 export { costsOf } from './measures/costs';
-export {
-  type Denominator,
-  type DenominatorKind,
-  denominatorKinds,
-  denominatorText,
-} from './measures/denominator';
+export { denominatorText } from './measures/denominator';
 export {
   type Group,
   beforeAndAfter,

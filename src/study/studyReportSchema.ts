@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
-import type { Immutable } from './entrySchema';
+import type { Immutable } from '../domain/work';
 import { entryReasons } from '../domain/verdict';
-import { denominatorKinds } from './measures/denominator';
+import { denominatorSchema } from './entrySchema';
 import { gradings } from './entry';
 import { granularities, type Granularity } from './resolution/correctLocation';
 import { localisationSteps } from '../domain/instance';
@@ -238,8 +238,7 @@ export const studyReportSchema = z.object({
       dataset: z.string().exactOptional(),
       created: z.string().exactOptional(),
       selected: count,
-      denominator: z
-        .object({ of: z.enum(denominatorKinds), dataset: count })
+      denominator: denominatorSchema
         .describe('How a person chose the selected instances, and the size of the dataset')
         .exactOptional(),
       entries: count,

@@ -1,5 +1,6 @@
 import { layOut, plural, withoutControl } from '../../domain/text';
-import { killedInWords, type MutantStatus } from '../../mutation/mutant';
+import { killedInWords } from '../../mutation/mutant';
+import type { TestedMutant } from '../../mutation/mutantSchema';
 import { sampleName } from '../../study/entry';
 import { coverageCell } from '../../results/resultTable';
 import type { Report } from '../../results/reportSchema';
@@ -42,7 +43,7 @@ function scoreRow(report: Report): string[] {
   ];
 }
 
-const statusMarks: Readonly<Record<MutantStatus, string>> = {
+const statusMarks: Readonly<Record<TestedMutant['status'], string>> = {
   killed: '✓ killed',
   'timed out': '✓ timed out',
   survived: '✗ survived',

@@ -6,7 +6,8 @@ import {
 } from '../../domain/finding';
 import { deltaOf, type DeltaFraction, type InstanceFacts, type RunEntry } from '../../study/entry';
 import { whyAnswerSeen } from '../../domain/answerSeen';
-import { killedInWords, type Survivor } from '../../mutation/mutant';
+import { killedInWords } from '../../mutation/mutant';
+import type { Survivor } from '../../mutation/mutantSchema';
 import { columnCell, findingSymbol } from './cellState';
 import { mayHaveTrajectory, type Column } from './columns';
 import { boundedText, button, element, show } from './elements';

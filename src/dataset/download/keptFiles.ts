@@ -9,18 +9,6 @@ import { unsafePath } from '../../patch/unsafePath';
 import type { DatasetFile } from '../rows/datasetFiles';
 import { download, unwritableStorage, type Downloaded } from './download';
 
-/** A file on a server. */
-export interface RemoteFile {
-  /** Path below the folder, with `/` between its parts. */
-  readonly name: string;
-  readonly url: string;
-  /** Bytes. */
-  readonly size?: number | undefined;
-  readonly sha256?: string | undefined;
-  /** Changes with the content; absent if only a request can show a change. */
-  readonly version?: string | undefined;
-}
-
 export interface KeepOptions {
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
@@ -31,13 +19,18 @@ export interface KeepOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A file on a server. */
 const remote = z.object({
+  /** Path below the folder, with `/` between its parts. */
   name: z.string().refine((name) => unsafePath(name) === undefined),
   url: z.string(),
+  /** Bytes. */
   size: z.number().optional(),
   sha256: z.string().optional(),
+  /** Changes with the content; absent if only a request can show a change. */
   version: z.string().optional(),
 });
+export type RemoteFile = Readonly<z.infer<typeof remote>>;
 
 /** `manifest.json`: the description of a folder of downloaded files. */
 const manifestSchema = z.object({

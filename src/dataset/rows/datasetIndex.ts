@@ -1,10 +1,9 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { z } from 'zod';
 import { sha256 } from '../../files/digest';
 import { isNameBeside, writeWholeFile } from '../../files/wholeFile';
 import type { DatasetFile } from './datasetFiles';
-import type { Listing } from './listing';
+import { listingSchema, type Listing } from './listing';
 
 /** Increase this when the listing of a row, or the choice of rows, changes. */
 const format = 3;
@@ -44,39 +43,6 @@ export function datasetIndexPaths(
   const stem = join(folder, 'indexes', `${prefix}-${key.slice(0, 16)}`);
   return { key, index: `${stem}.json`, rows: `${stem}.rows.jsonl`, prefix };
 }
-
-const size = z.object({ files: z.array(z.string()), lines: z.number() });
-const listingSchema = z.object({
-  entries: z.array(
-    z.object({
-      id: z.string(),
-      repo: z.string(),
-      version: z.string(),
-      baseCommit: z.string(),
-      createdAt: z.string(),
-      issue: z.string(),
-      patch: size,
-      tests: size,
-    }),
-  ),
-  places: z.array(
-    z.object({
-      file: z.number(),
-      row: z.number(),
-      at: z.object({ offset: z.number(), length: z.number() }).exactOptional(),
-      copied: z.boolean().exactOptional(),
-    }),
-  ),
-  problems: z.array(
-    z.object({
-      row: z.number(),
-      file: z.string().exactOptional(),
-      id: z.string().exactOptional(),
-      field: z.string().exactOptional(),
-      message: z.string(),
-    }),
-  ),
-});
 
 /**
  * The stored listing; undefined if it is damaged, or there is none for the present state of the

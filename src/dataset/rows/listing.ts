@@ -1,28 +1,32 @@
 import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { InstanceEntry, PatchSize } from '../../domain/instance';
+import { z } from 'zod';
+import { instanceEntrySchema, type InstanceEntry, type PatchSize } from '../../domain/instance';
+import type { Immutable } from '../../domain/work';
 import type { DatasetFile } from './datasetFiles';
 import { recordBatches, type Slice } from '../records';
-import { readRow, rowColumns, type ReadRow, type RowProblem } from './rows';
+import { readRow, rowColumns, rowProblem, type ReadRow, type RowProblem } from './rows';
 
 /** The place of a row, for reading the row again. */
-export interface RowPlace {
+const rowPlace = z.object({
   /** Index among the files of the dataset. */
-  readonly file: number;
-  readonly row: number;
-  /** Absent if the row cannot be read alone. */
-  readonly at?: Slice;
+  file: z.number(),
+  row: z.number(),
+  /** A range of bytes; absent if the row cannot be read alone. */
+  at: z.object({ offset: z.number(), length: z.number() }).exactOptional(),
   /** The bytes are those of the copied rows beside the index. */
-  readonly copied?: boolean;
-}
+  copied: z.boolean().exactOptional(),
+});
+export type RowPlace = Immutable<z.infer<typeof rowPlace>>;
 
-export interface Listing {
+export const listingSchema = z.object({
   /** In the order of the rows; ids are unique. */
-  readonly entries: readonly InstanceEntry[];
+  entries: z.array(instanceEntrySchema),
   /** One for each entry. */
-  readonly places: readonly RowPlace[];
-  readonly problems: readonly RowProblem[];
-}
+  places: z.array(rowPlace),
+  problems: z.array(rowProblem),
+});
+export type Listing = Immutable<z.infer<typeof listingSchema>>;
 
 /**
  * Lists and checks the rows of files. An unusable row is a problem, and so is a repeated id. All

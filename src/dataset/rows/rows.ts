@@ -44,15 +44,16 @@ const rowSchema = z.object({
 export const rowColumns: ReadonlySet<string> = new Set(Object.keys(rowSchema.shape));
 
 /** What is wrong with one row. The other rows load nevertheless. */
-export interface RowProblem {
+export const rowProblem = z.object({
   /** 1-based line of a JSONL file, or else position in the list or table. */
-  readonly row: number;
+  row: z.number(),
   /** The file of the row, relative to the dataset's folder; absent if the dataset is one file. */
-  readonly file?: string;
-  readonly id?: string;
-  readonly field?: string;
-  readonly message: string;
-}
+  file: z.string().exactOptional(),
+  id: z.string().exactOptional(),
+  field: z.string().exactOptional(),
+  message: z.string(),
+});
+export type RowProblem = Readonly<z.infer<typeof rowProblem>>;
 
 /** What one usable row holds. */
 export interface ReadRow {

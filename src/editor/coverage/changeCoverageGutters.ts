@@ -23,7 +23,7 @@ import { goldenFilesOf } from './goldenDiff';
 import { mutantsAt, shownMutants, mutantHoverParts } from './mutantTexts';
 import { shownCoverage } from './shownCoverage';
 import { WorkspaceLines } from './workspaceLines';
-import type { TestedMutant } from '../../mutation/mutant';
+import type { TestedMutant } from '../../mutation/mutantSchema';
 import { hoverMarkdown } from '../shell/draw';
 import { coverageHoverParts, noteFor, noteHover } from './coverageText';
 

@@ -1,14 +1,6 @@
 import * as l10n from '@vscode/l10n';
-import {
-  isKilled,
-  killedByReproducing,
-  killedInWords,
-  killedOf,
-  type Mutant,
-  type MutantResults,
-  type MutantStatus,
-  type TestedMutant,
-} from '../../mutation/mutant';
+import { isKilled, killedByReproducing, killedInWords, killedOf } from '../../mutation/mutant';
+import type { Mutant, MutantResults, TestedMutant } from '../../mutation/mutantSchema';
 import { withoutControl } from '../../domain/text';
 import type { HoverPart } from '../shell/draw';
 import type { CoveredLine } from '../../domain/changeCoverage';
@@ -20,7 +12,7 @@ const mostMutants = 12;
 const longestCode = 60;
 
 /** The name of a status in every view. */
-function mutantStatusName(status: MutantStatus): string {
+function mutantStatusName(status: TestedMutant['status']): string {
   switch (status) {
     case 'killed':
       return l10n.t('killed');
@@ -34,7 +26,7 @@ function mutantStatusName(status: MutantStatus): string {
 }
 
 /** Symbols beside the names, so that colour alone never tells. */
-const mutantSymbol: Readonly<Record<MutantStatus, string>> = {
+const mutantSymbol: Readonly<Record<TestedMutant['status'], string>> = {
   killed: '✓',
   'timed out': '✓',
   survived: '✗',
@@ -79,7 +71,7 @@ export function mutantSentences(
   { made, tested }: MutantResults,
   failToPass: readonly string[],
 ): string[] {
-  const count = (status: MutantStatus): number =>
+  const count = (status: TestedMutant['status']): number =>
     tested.filter((each) => each.status === status).length;
   return [
     l10n.t(

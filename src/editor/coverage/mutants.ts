@@ -11,7 +11,8 @@ import {
   type MutantRow,
   shownMutants,
 } from './mutantTexts';
-import { type TestedMutant, withFault, type Mutant } from '../../mutation/mutant';
+import { withFault } from '../../mutation/mutant';
+import type { TestedMutant, Mutant } from '../../mutation/mutantSchema';
 import type { LatestVerdict, Revealing, InstanceSource } from '../instance/instanceRoles';
 import { sideUri } from '../shell/documents';
 import { z } from 'zod';

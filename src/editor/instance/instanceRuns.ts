@@ -1,6 +1,6 @@
 import type { Uri } from 'vscode';
 import type { Side, Outcome } from '../../domain/outcome';
-import type { MutantResults } from '../../mutation/mutant';
+import type { MutantResults } from '../../mutation/mutantSchema';
 import { Cancelled, throwIfAborted, type Reporter } from '../../domain/work';
 import { workersFor } from '../../batch/workersFor';
 import type { DebuggedProgram } from '../../engine/engine';

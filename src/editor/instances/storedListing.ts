@@ -1,21 +1,15 @@
 import { z } from 'zod';
+import type { Immutable } from '../../domain/work';
 import { sortKeys, type SortOrder } from '../../dataset/sortOrder';
 
 /** How a person narrowed and sorted the Instances view. */
-export interface Listing {
-  /** The dataset that it is about, as in the setting. */
-  readonly dataset: string;
-  readonly filter: string;
-  /** Name of the filter list, if one is in use. */
-  readonly list?: string;
-  /** Absent where a window keeps its own order. */
-  readonly order?: SortOrder;
-}
-
 const listing = z.object({
+  /** The dataset that it is about, as in the setting. */
   dataset: z.string(),
   filter: z.string(),
+  /** Name of the filter list, if one is in use. */
   list: z.string().exactOptional(),
+  /** Absent where a window keeps its own order. */
   order: z
     .object({
       by: z.enum(Object.keys(sortKeys) as SortOrder['by'][]),
@@ -23,6 +17,8 @@ const listing = z.object({
     })
     .exactOptional(),
 });
+
+export type Listing = Immutable<z.infer<typeof listing>>;
 
 /** A stored listing, if it is one and is about the dataset that the view shows. */
 export function storedListing(stored: unknown, dataset: string): Listing | undefined {

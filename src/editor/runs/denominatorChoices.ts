@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import type { Denominator, DenominatorKind } from '../../study/measures';
+import type { Denominator } from '../../study/entrySchema';
 
 /**
  * The datasets that predictions can be about: those that have an instance with one, in their order.
@@ -40,7 +40,7 @@ export function denominatorChoices(possible: PossibleDenominators): DenominatorC
   const hasPrediction = new Set(possible.predicted ?? all);
   const predicted = all.filter((id) => hasPrediction.has(id));
   const inFilter = new Set(listed ?? all);
-  const kinds: readonly (readonly [DenominatorKind, readonly string[]])[] = [
+  const kinds: readonly (readonly [Denominator['of'], readonly string[]])[] = [
     ...(listed === undefined
       ? []
       : [['predicted and filtered', predicted.filter((id) => inFilter.has(id))] as const]),
@@ -64,7 +64,7 @@ export function denominatorChoices(possible: PossibleDenominators): DenominatorC
   return [...found.values()];
 }
 
-function labelOf(of: DenominatorKind, count: number): string {
+function labelOf(of: Denominator['of'], count: number): string {
   switch (of) {
     case 'predicted':
       return l10n.t('Instances with a prediction: {0}', count);

@@ -6,7 +6,7 @@ import type { Dataset } from '../../dataset/dataset';
 import { idsOfPredictions, isMadeUp, loadPredictions } from '../../dataset/predictions';
 import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import type { Instance, Prediction } from '../../domain/instance';
-import type { Denominator } from '../../study/measures';
+import type { Denominator } from '../../study/entrySchema';
 import type { EngineRequest } from '../../engine/sandbox';
 import { openEngine } from '../../engine/engines';
 import { planText } from '../../batch/progressText';

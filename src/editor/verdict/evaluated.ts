@@ -1,4 +1,4 @@
-import type { MutantResults } from '../../mutation/mutant';
+import type { MutantResults } from '../../mutation/mutantSchema';
 import type { TestTransition } from '../../domain/outcome';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { FirstResult } from '../../evaluation/firstResult';

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
-import type { MutantResults } from '../../mutation/mutant';
+import type { MutantResults } from '../../mutation/mutantSchema';
 import { messageOf, type Reporter } from '../../domain/work';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import { updateState } from '../../repository/instanceState';

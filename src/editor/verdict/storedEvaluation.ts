@@ -10,11 +10,12 @@ import {
   type TestTransition,
 } from '../../domain/outcome';
 import { verdictReasons, type Verdict } from '../../domain/verdict';
-import { mutantStatuses, type MutantResults } from '../../mutation/mutant';
+import { mutantResultsSchema } from '../../mutation/mutantSchema';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { TestRun } from '../../evaluation/testRun';
-import { harnessReportSchema, runReportSchema } from '../../results/reportSchema';
+import { runReportSchema } from '../../results/reportSchema';
 import { findingSchema } from '../../study/entrySchema';
+import { harnessReportSchema } from '../../domain/harness';
 import { sha256 } from '../../files/digest';
 import { writeWholeFile } from '../../files/wholeFile';
 import type { Evaluated } from './evaluated';
@@ -110,22 +111,6 @@ const result = z.object({
   affected: z.object({ ran: z.number(), kept: z.number() }).exactOptional(),
 });
 
-const mutantResults: z.ZodType<MutantResults> = z.object({
-  made: z.number(),
-  tested: z.array(
-    z.object({
-      path: z.string(),
-      line: z.number(),
-      column: z.number(),
-      operator: z.string(),
-      before: z.string(),
-      after: z.string(),
-      status: z.enum(mutantStatuses),
-      killedBy: texts,
-    }),
-  ),
-});
-
 const kept = z.object({
   format: z.literal(format),
   version: z.string(),
@@ -138,7 +123,7 @@ const kept = z.object({
   reusedFrom: z.iso.datetime().optional(),
   result,
   environment: z.string().optional(),
-  mutants: mutantResults.exactOptional(),
+  mutants: mutantResultsSchema.exactOptional(),
 });
 
 /** What a verdict depends on besides the candidate. */

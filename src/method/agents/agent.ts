@@ -1,6 +1,7 @@
 import type { ChatMessage } from '../models/chatModel';
 import type { FilesOnR } from './filesOnR';
 import type { WorkDone, WorkspaceOnR } from './workspaceOnR';
+import type { FilesState, ShellState } from '../traces/traceSteps';
 
 /** The limits that a method's paper or default configuration names, and larger ones for today's models. */
 export const limitProfiles = ['paper', 'modern'] as const;
@@ -43,30 +44,6 @@ export interface ShellTask extends AgentTask {
 
 export interface FilesTask extends AgentTask {
   readonly limits: FilesLimits;
-}
-
-/** What an agent with a shell keeps beside the files. The trajectory has it after each turn. */
-export interface ShellState {
-  /** Folder of the shell. */
-  readonly cwd: string;
-  /** Absolute path of the file that a window shows. */
-  readonly openFile?: string | undefined;
-  /** Its first line in the window, 1-based. */
-  readonly firstLine?: number | undefined;
-}
-
-/** What an agent without a shell keeps beside the files: what its next request is for. */
-export interface FilesState {
-  /** The agent's own word for the next request. */
-  readonly stage: string;
-  /** Number of the round, from 1. */
-  readonly round: number;
-  /** Failed tries of the stage. */
-  readonly tries: number;
-  /** Paths of files that the model sees whole. */
-  readonly files?: readonly string[] | undefined;
-  /** What the next request shows of R, and no later one. Untrusted. */
-  readonly shown?: string | undefined;
 }
 
 type AgentState = ShellState | FilesState;

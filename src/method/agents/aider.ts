@@ -4,14 +4,8 @@ import { turnsOf } from '../../domain/work';
 import { syntaxErrorsOf, type SyntaxErrorOfCandidate } from '../steps/syntaxErrorsOf';
 import type { ChatMessage } from '../models/chatModel';
 import { tokenCounter } from '../prompt/tokens';
-import type {
-  AgentObservation,
-  AgentTurn,
-  FilesAgent,
-  FilesState,
-  FilesTask,
-  FilesWork,
-} from './agent';
+import type { AgentObservation, AgentTurn, FilesAgent, FilesTask, FilesWork } from './agent';
+import type { FilesState } from '../traces/traceSteps';
 import { fencedBlocks } from './fencedBlocks';
 import { mentionedFiles } from './mentionedFiles';
 import { repoMap } from './repoMap';

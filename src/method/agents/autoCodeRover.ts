@@ -5,11 +5,11 @@ import type {
   AgentObservation,
   AgentTurn,
   FilesAgent,
-  FilesState,
   FilesTask,
   FilesWork,
   ParsedAnswer,
 } from './agent';
+import type { FilesState } from '../traces/traceSteps';
 import { snippetEditsOf, makeSnippetEdits } from './autoCodeRoverEdits';
 import {
   codeOfLocation,

@@ -8,8 +8,8 @@ import type {
   AgentObservation,
   ParsedAnswer,
   ShellAgent,
-  ShellState,
 } from './agent';
+import type { ShellState } from '../traces/traceSteps';
 import { reproducingTask } from './reproducingTask';
 import { whyStopped } from './whyStopped';
 import { fencedBlocks } from './fencedBlocks';

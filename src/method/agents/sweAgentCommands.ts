@@ -4,7 +4,8 @@ import { WorkspaceFileError } from '../../engine/engine';
 import { asShown, bytesOf, textOf } from '../../patch/bytes';
 import { bounded } from '../tools/tool';
 import { quotedForShell } from '../../engine/programs';
-import type { ShellWork, ShellState, AgentObservation } from './agent';
+import type { ShellWork, AgentObservation } from './agent';
+import type { ShellState } from '../traces/traceSteps';
 import { whyStopped } from './whyStopped';
 import { newErrorsOf } from './newErrorsOf';
 

@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import { listed } from '../../domain/text';
 import { eachOnce, lostInRun, lostInWords } from '../../evaluation/lostTests';
 import { isFailure, standing, type TestResult } from '../../domain/outcome';
 import { functionOf } from '../../domain/testId';
-import { throwIfAborted } from '../../domain/work';
+import { throwIfAborted, type Immutable } from '../../domain/work';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { ModelView } from '../modelView';
 import type { ReadOnR, RunOnR, RunOnROptions } from '../view/runOnR';
@@ -28,19 +29,21 @@ export type SubmissionAnswer = (typeof submissionAnswers)[number];
 export const submissionConclusions = ['ready', 'look again', 'not ready', 'incomplete'] as const;
 export type SubmissionConclusion = (typeof submissionConclusions)[number];
 
-export interface CheckedQuestion {
-  readonly question: SubmissionQuestion;
-  readonly answer: SubmissionAnswer;
+const checkedQuestion = z.strictObject({
+  question: z.enum(submissionQuestions),
+  answer: z.enum(submissionAnswers),
   /** One or two sentences. Names of tests and failures in it are untrusted. */
-  readonly text: string;
-}
+  text: z.string(),
+});
+export type CheckedQuestion = Readonly<z.infer<typeof checkedQuestion>>;
 
 /** What R alone says of a candidate that is about to be submitted. */
-export interface SubmissionCheck {
-  readonly conclusion: SubmissionConclusion;
+export const submissionCheckSchema = z.strictObject({
+  conclusion: z.enum(submissionConclusions),
   /** In the order of {@link submissionQuestions}; all of them. */
-  readonly questions: readonly CheckedQuestion[];
-}
+  questions: z.array(checkedQuestion),
+});
+export type SubmissionCheck = Immutable<z.infer<typeof submissionCheckSchema>>;
 
 type SubmissionCheckOptions = Pick<
   RunOnROptions,

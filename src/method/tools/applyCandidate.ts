@@ -1,25 +1,11 @@
 import { z } from 'zod';
 import { HumanError } from '../../domain/work';
-import { askedFormats, type AskedFormat } from '../../patch/toUnified';
+import { askedFormats } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
-import {
-  candidateData,
-  candidateShape,
-  syntaxErrorText,
-  type CandidateData,
-} from './candidateData';
-import { fields, patchLimit, type Tool } from './tool';
+import { candidateData, candidateShape, syntaxErrorText } from './candidateData';
+import { fields, patchLimit, toolOf } from './tool';
 
-interface Input {
-  readonly patch: string;
-  readonly format?: AskedFormat | undefined;
-}
-
-interface Output extends CandidateData {
-  readonly notes: readonly string[];
-}
-
-export const applyCandidate: Tool<Input, Output> = {
+export const applyCandidate = toolOf({
   name: 'apply_candidate',
   title: 'Apply a candidate',
   description:
@@ -80,7 +66,7 @@ export const applyCandidate: Tool<Input, Output> = {
     ].join('\n');
     return { text, data: { ...candidateData(read), notes: told } };
   },
-};
+});
 
 const describe = ({ severity, line, message, hint }: Diagnostic): string =>
   `${severity}, line ${line} of the patch: ${message}${hint === undefined ? '' : `. ${hint}`}`;

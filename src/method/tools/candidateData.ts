@@ -1,22 +1,11 @@
 import { z } from 'zod';
+import type { Immutable } from '../../domain/work';
 import type { SyntaxErrorOfCandidate } from '../steps/syntaxErrorsOf';
 import type { ReadOnR } from '../view/runOnR';
 import { shortLine } from './places';
 import { bounded, fields, patchLimit } from './tool';
 
 /** A candidate as data for a program. */
-export interface CandidateData {
-  readonly tests: readonly string[];
-  readonly removed_tests: readonly string[];
-  readonly other_files: readonly string[];
-  readonly syntax_errors: readonly {
-    readonly path: string;
-    readonly line: number;
-    readonly text: string;
-  }[];
-  readonly diff: string;
-}
-
 export const candidateShape = {
   tests: z.array(z.string()).describe('Tests that it adds or changes, as run_tests takes them'),
   removed_tests: z.array(z.string()),
@@ -26,6 +15,8 @@ export const candidateShape = {
   ),
   diff: z.string().describe('Unified diff on the repository as it is'),
 };
+
+export type CandidateData = Immutable<z.infer<z.ZodObject<typeof candidateShape>>>;
 
 /** @param read a candidate that applies */
 export const candidateData = (read: ReadOnR): CandidateData => ({

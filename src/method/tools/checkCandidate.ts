@@ -1,30 +1,14 @@
-import { z } from 'zod';
-import {
-  checkSubmission,
-  submissionAnswers,
-  submissionConclusions,
-  submissionQuestions,
-  type SubmissionCheck,
-} from '../submission/submissionCheck';
+import { checkSubmission, submissionCheckSchema } from '../submission/submissionCheck';
 import { submissionCheckText } from '../submission/submissionCheckText';
-import { fields, type Tool } from './tool';
+import { fields, toolOf } from './tool';
 
-export const checkCandidate: Tool<Record<string, never>, SubmissionCheck> = {
+export const checkCandidate = toolOf({
   name: 'check_candidate',
   title: 'Check the candidate before submitting',
   description:
     'Checks the current candidate as a whole, before it is submitted: it applies, changes only tests, its tests are collected, they fail on the repository as it is for no reason that looks unrelated to the issue, and the other tests of its files end as before. Runs whole test files, with and without the candidate. Call it last.',
   input: fields({}),
-  output: fields({
-    conclusion: z.enum(submissionConclusions),
-    questions: z.array(
-      fields({
-        question: z.enum(submissionQuestions),
-        answer: z.enum(submissionAnswers),
-        text: z.string(),
-      }),
-    ),
-  }),
+  output: submissionCheckSchema,
   effect: 'runs code',
   usesCandidate: true,
   confirmation: 'Runs the test files of the candidate on R, with and without the candidate.',
@@ -34,4 +18,4 @@ export const checkCandidate: Tool<Record<string, never>, SubmissionCheck> = {
     });
     return { text: submissionCheckText(check), data: check };
   },
-};
+});

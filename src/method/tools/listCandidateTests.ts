@@ -4,9 +4,9 @@ import {
   syntaxErrorText,
   type CandidateData,
 } from './candidateData';
-import { fields, patchLimit, type Tool, type ToolResult } from './tool';
+import { fields, patchLimit, toolOf, type ToolResult } from './tool';
 
-export const listCandidateTests: Tool<Record<string, never>, CandidateData> = {
+export const listCandidateTests = toolOf({
   name: 'list_candidate_tests',
   title: "List the candidate's tests",
   description:
@@ -38,7 +38,7 @@ export const listCandidateTests: Tool<Record<string, never>, CandidateData> = {
     ].join('\n\n');
     return { text, data: candidateData(read) };
   },
-};
+});
 
 const nothing = (text: string): ToolResult<CandidateData> => ({
   text,

@@ -2,27 +2,17 @@ import { z } from 'zod';
 import { HumanError } from '../../domain/work';
 import { nextPage, pageField, pageOf, pageShape } from './pages';
 import { folderField } from './places';
-import { fields, type Tool } from './tool';
+import { fields, toolOf } from './tool';
 
-interface Input {
-  readonly folder?: string | undefined;
-  readonly page?: number | undefined;
-}
-
-interface Entry {
-  readonly path: string;
-  readonly files?: number | undefined;
-}
-
-interface Output {
-  readonly entries: readonly Entry[];
-  readonly page: number;
-  readonly more: number;
-}
+const entry = fields({
+  path: z.string(),
+  files: z.int().optional().describe('Of a folder: how many files are below it'),
+});
+type Entry = z.infer<typeof entry>;
 
 const entriesOfPage = 300;
 
-export const listFiles: Tool<Input, Output> = {
+export const listFiles = toolOf({
   name: 'list_files',
   title: 'List files',
   description:
@@ -32,12 +22,7 @@ export const listFiles: Tool<Input, Output> = {
     page: pageField,
   }),
   output: fields({
-    entries: z.array(
-      fields({
-        path: z.string(),
-        files: z.int().optional().describe('Of a folder: how many files are below it'),
-      }),
-    ),
+    entries: z.array(entry),
     ...pageShape,
   }),
   effect: 'reads',
@@ -68,7 +53,7 @@ export const listFiles: Tool<Input, Output> = {
     const text = [...items.map(lineOf), ...nextPage({ page, more })].join('\n');
     return { text, data: { entries: items, page, more } };
   },
-};
+});
 
 const lineOf = ({ path, files }: Entry): string =>
   files === undefined ? path : `${path} (${files} file${files === 1 ? '' : 's'})`;

@@ -3,28 +3,11 @@ import { plural } from '../../domain/text';
 import { HumanError } from '../../domain/work';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import { fileOfR, linesOf, pathField, shortLine } from './places';
-import { fields, type Tool } from './tool';
-
-interface Input {
-  readonly path: string;
-}
-
-interface Output {
-  readonly path: string;
-  readonly lines: number;
-  readonly imports: readonly { readonly line: number; readonly text: string }[];
-  readonly definitions: readonly {
-    readonly start_line: number;
-    readonly end_line: number;
-    readonly depth: number;
-    readonly signature: string;
-  }[];
-  readonly more: number;
-}
+import { fields, toolOf } from './tool';
 
 const mostDefinitions = 400;
 
-export const outlineFile: Tool<Input, Output> = {
+export const outlineFile = toolOf({
   name: 'outline_file',
   title: 'Outline a file',
   description:
@@ -77,7 +60,7 @@ export const outlineFile: Tool<Input, Output> = {
     ].join('\n');
     return { text, data: { path, lines: lines.length, imports, definitions, more } };
   },
-};
+});
 
 const depthOf = ({ parent }: Definition): number =>
   parent === undefined ? 0 : 1 + depthOf(parent);

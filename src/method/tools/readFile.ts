@@ -2,25 +2,11 @@ import { z } from 'zod';
 import { plural } from '../../domain/text';
 import { HumanError } from '../../domain/work';
 import { fileOfR, linesOf, pathField, shortLine } from './places';
-import { answerLimit, fields, type Tool } from './tool';
-
-interface Input {
-  readonly path: string;
-  readonly start_line?: number | undefined;
-  readonly end_line?: number | undefined;
-}
-
-interface Output {
-  readonly path: string;
-  readonly start_line: number;
-  readonly end_line: number;
-  readonly total_lines: number;
-  readonly text: string;
-}
+import { answerLimit, fields, toolOf } from './tool';
 
 const mostLines = 400;
 
-export const readFile: Tool<Input, Output> = {
+export const readFile = toolOf({
   name: 'read_file',
   title: 'Read lines of a file',
   description: `Gives lines of one file of the repository with their numbers, ${mostLines} at most. It shows the repository as it is, without the candidate. For a long file call outline_file first, and read the lines that matter.`,
@@ -76,7 +62,7 @@ export const readFile: Tool<Input, Output> = {
     };
     return { text, data };
   },
-};
+});
 
 /** The first of these lines, as many as an answer holds whole with their numbers. */
 function withinAnswer(lines: readonly string[]): string[] {

@@ -1,13 +1,7 @@
 import { z } from 'zod';
-import { bounded, fields, type Tool } from './tool';
+import { bounded, fields, toolOf } from './tool';
 
-interface Output {
-  readonly repo: string;
-  readonly instance: string;
-  readonly issue: string;
-}
-
-export const readIssue: Tool<Record<string, never>, Output> = {
+export const readIssue = toolOf({
   name: 'read_issue',
   title: 'Read the issue',
   description:
@@ -22,4 +16,4 @@ export const readIssue: Tool<Record<string, never>, Output> = {
       text: `Issue of ${repo} (instance ${alias}):\n\n${issue.trim()}`,
       data: { repo, instance: alias, issue: bounded(issue.trim()) },
     }),
-};
+});

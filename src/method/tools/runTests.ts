@@ -1,44 +1,42 @@
 import { listed } from '../../domain/text';
 import { z } from 'zod';
-import { isFailure, outcomes, standing, type Outcome, type TestResult } from '../../domain/outcome';
+import { isFailure, outcomes, standing, type TestResult } from '../../domain/outcome';
 import { functionOf } from '../../domain/testId';
-import { HumanError } from '../../domain/work';
+import { HumanError, type Immutable } from '../../domain/work';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { RunOnR } from '../view/runOnR';
 import { testsNamed } from './testsNamed';
 import { linesOf, shortLine } from './places';
 import { printedByTests } from './printed';
-import { bounded, fields, type Tool } from './tool';
+import { bounded, fields, toolOf } from './tool';
 
-interface Input {
-  readonly tests?: readonly string[] | undefined;
-  readonly without_candidate?: boolean | undefined;
-  readonly whole_files?: boolean | undefined;
-}
+const toldTest = fields({
+  test: z.string(),
+  outcome: z.enum(outcomes),
+  of_candidate: z.boolean().describe('Whether the candidate adds or changes it'),
+  phase: z.string().optional(),
+  exception: z.string().optional(),
+  message: z.string().optional(),
+  raised_at: z.string().optional().describe('path:line in function'),
+  expected: z.string().optional(),
+  actual: z.string().optional(),
+  fault_of_test: z
+    .string()
+    .optional()
+    .describe('Why the failure looks like a fault of the test itself'),
+  details: z.string().optional().describe('The end of the failure as the runner shows it'),
+});
+type ToldTest = z.infer<typeof toldTest>;
 
-interface ToldTest {
-  readonly test: string;
-  readonly outcome: Outcome;
-  /** Whether the candidate adds or changes it. */
-  readonly of_candidate: boolean;
-  readonly phase?: string | undefined;
-  readonly exception?: string | undefined;
-  readonly message?: string | undefined;
-  readonly raised_at?: string | undefined;
-  readonly expected?: string | undefined;
-  readonly actual?: string | undefined;
-  readonly fault_of_test?: string | undefined;
-  readonly details?: string | undefined;
-}
-
-interface Output {
-  readonly counts: Readonly<Record<string, number>>;
-  readonly problem?: string | undefined;
-  readonly conclusion?: string | undefined;
-  readonly tests: readonly ToldTest[];
-  readonly more: number;
-  readonly printed: string;
-}
+const output = fields({
+  counts: z.record(z.string(), z.int()).describe('How many tests have each outcome'),
+  problem: z.string().optional().describe('Why not everything is known'),
+  conclusion: z.string().optional().describe('Said when the candidate reproduces nothing'),
+  tests: z.array(toldTest).describe('Failures first'),
+  more: z.int().describe('Tests that are left out'),
+  printed: z.string().describe('What the tests printed'),
+});
+type Output = Immutable<z.infer<typeof output>>;
 
 const mostFailures = 10;
 const mostNames = 60;
@@ -48,7 +46,7 @@ const printedLimit = 8000;
 /** Most characters of each value of a comparison. */
 const valueLimit = 1000;
 
-export const runTests: Tool<Input, Output> = {
+export const runTests = toolOf({
   name: 'run_tests',
   title: 'Run tests',
   description:
@@ -71,33 +69,7 @@ export const runTests: Tool<Input, Output> = {
       .optional()
       .describe('Run the named tests of the repository without the candidate'),
   }),
-  output: fields({
-    counts: z.record(z.string(), z.int()).describe('How many tests have each outcome'),
-    problem: z.string().optional().describe('Why not everything is known'),
-    conclusion: z.string().optional().describe('Said when the candidate reproduces nothing'),
-    tests: z
-      .array(
-        fields({
-          test: z.string(),
-          outcome: z.enum(outcomes),
-          of_candidate: z.boolean().describe('Whether the candidate adds or changes it'),
-          phase: z.string().optional(),
-          exception: z.string().optional(),
-          message: z.string().optional(),
-          raised_at: z.string().optional().describe('path:line in function'),
-          expected: z.string().optional(),
-          actual: z.string().optional(),
-          fault_of_test: z
-            .string()
-            .optional()
-            .describe('Why the failure looks like a fault of the test itself'),
-          details: z.string().optional().describe('The end of the failure as the runner shows it'),
-        }),
-      )
-      .describe('Failures first'),
-    more: z.int().describe('Tests that are left out'),
-    printed: z.string().describe('What the tests printed'),
-  }),
+  output,
   effect: 'runs code',
   usesCandidate: true,
   confirmation: 'Runs tests, and with them code that the model has written, on R.',
@@ -133,7 +105,7 @@ export const runTests: Tool<Input, Output> = {
     const given = patch.trim() === '' ? 'without a candidate' : 'with the candidate';
     return { text: textOf(result, told, given), data: told };
   },
-};
+});
 
 /** @param isAll whether all tests of the candidate were to run, and not only named ones */
 function tell(result: RunOnR, { isAll }: { readonly isAll: boolean }): Output {

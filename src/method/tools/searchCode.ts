@@ -1,47 +1,41 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/work';
+import { HumanError, type Immutable } from '../../domain/work';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import type { ModelView } from '../modelView';
 import { isFileMeant } from './isFileMeant';
 import { signatureOf } from './outlineFile';
 import { nextPage, pageField, pageOf, pageShape, type ResultPage } from './pages';
 import { folderField, shortLine } from './places';
-import { fields, type Tool, type ToolResult, type ToolWork } from './tool';
+import { fields, toolOf, type ToolResult, type ToolWork } from './tool';
 
 const kinds = ['text', 'regex', 'class', 'function', 'file'] as const;
-
-interface Input {
-  readonly query: string;
-  readonly kind: (typeof kinds)[number];
-  readonly within?: string | undefined;
-  readonly page?: number | undefined;
-}
 
 /** A search whose defaults are filled in. */
 interface Search {
   readonly query: string;
-  readonly kind: Input['kind'];
+  readonly kind: (typeof kinds)[number];
   readonly within: string | undefined;
   readonly page: number;
 }
 
-interface Hit {
-  readonly path: string;
-  readonly line?: number | undefined;
-  readonly end_line?: number | undefined;
-  readonly text?: string | undefined;
-  readonly inside?: string | undefined;
-}
+const hit = fields({
+  path: z.string(),
+  line: z.int().optional(),
+  end_line: z.int().optional().describe('Last line of a definition'),
+  text: z.string().optional().describe('The line, or the signature of a definition'),
+  inside: z.string().optional().describe('The class or function around a definition'),
+});
+type Hit = z.infer<typeof hit>;
 
-interface Output {
-  readonly hits: readonly Hit[];
-  readonly page: number;
-  readonly more: number;
-}
+const output = fields({
+  hits: z.array(hit),
+  ...pageShape,
+});
+type Output = Immutable<z.infer<typeof output>>;
 
 const hitsOfPage = 80;
 
-export const searchCode: Tool<Input, Output> = {
+export const searchCode = toolOf({
   name: 'search_code',
   title: 'Search the code',
   description: `Searches the repository, tests included. kind "class" and "function" find definitions by name (methods are functions, and may be written Class.method) and give their files, lines and signatures; "text" finds lines that hold the query as it stands; "regex" lines that match a regular expression (Perl syntax: \\d, \\w, \\s, \\b, (?i), lookaround; one line at a time); "file" files whose path holds the query, or whose name matches it with * and ? (with a / in it the whole path; ** stands for any folders). ${hitsOfPage} hits a page. It shows the repository as it is, without the candidate.`,
@@ -55,18 +49,7 @@ export const searchCode: Tool<Input, Output> = {
     within: folderField('Search only this file or folder, such as tests').optional(),
     page: pageField,
   }),
-  output: fields({
-    hits: z.array(
-      fields({
-        path: z.string(),
-        line: z.int().optional(),
-        end_line: z.int().optional().describe('Last line of a definition'),
-        text: z.string().optional().describe('The line, or the signature of a definition'),
-        inside: z.string().optional().describe('The class or function around a definition'),
-      }),
-    ),
-    ...pageShape,
-  }),
+  output,
   effect: 'reads',
   usesCandidate: false,
   confirmation: 'Gives the model lines of files of the repository that match.',
@@ -86,7 +69,7 @@ export const searchCode: Tool<Input, Output> = {
         return files(view, search);
     }
   },
-};
+});
 
 async function lines(
   { tree }: ModelView,
@@ -196,7 +179,7 @@ const hitOf = (path: string, definition: Definition, source: string): Hit => ({
   ...(definition.parent !== undefined && { inside: definition.parent.qualifiedName }),
 });
 
-const isMeant = (each: Definition, kind: Input['kind'], name: string): boolean =>
+const isMeant = (each: Definition, kind: (typeof kinds)[number], name: string): boolean =>
   (kind === 'class') === (each.kind === 'class') &&
   (each.qualifiedName === name || each.qualifiedName.endsWith(`.${name}`));
 

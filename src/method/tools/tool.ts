@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
+import {
+  Cancelled,
+  HumanError,
+  throwIfAborted,
+  type Immutable,
+  type Reporter,
+} from '../../domain/work';
 import { redactKeys } from '../../engine/keysInUse';
 import type { ModelView } from '../modelView';
 import { TestsCannotRun } from '../testsOfModels';
@@ -55,6 +61,14 @@ export interface Tool<Input = unknown, Output = unknown> {
   /** @throws HumanError, Cancelled */
   run(view: ModelView, input: Input, work: ToolWork): Promise<ToolResult<Output>>;
 }
+
+/** A tool whose input and output have the types that its schemas describe. */
+export const toolOf = <Input extends z.ZodType, Output extends z.ZodType>(
+  tool: Omit<Tool<z.infer<Input>, Immutable<z.infer<Output>>>, 'input' | 'output'> & {
+    readonly input: Input;
+    readonly output: Output;
+  },
+): Tool => tool;
 
 export interface ToolAnswer {
   readonly text: string;

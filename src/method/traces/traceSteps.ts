@@ -43,21 +43,31 @@ const testResult = z.object({
     .optional(),
 });
 
-/** Folder of the shell and position of the window. */
+/** What an agent with a shell keeps beside the files. The trajectory has it after each turn. */
 const shellState = z.object({
+  /** Folder of the shell. */
   cwd: z.string(),
+  /** Absolute path of the file that a window shows. */
   openFile: z.string().optional(),
+  /** Its first line in the window, 1-based. */
   firstLine: z.number().optional(),
 });
+export type ShellState = Readonly<z.infer<typeof shellState>>;
 
-/** What the next request of an agent without a shell is for, and what it shows of R. */
+/** What an agent without a shell keeps beside the files: what its next request is for. */
 const filesState = z.object({
+  /** The agent's own word for the next request. */
   stage: z.string(),
+  /** Number of the round, from 1. */
   round: z.number(),
+  /** Failed tries of the stage. */
   tries: z.number(),
+  /** Paths of files that the model sees whole. */
   files: z.array(z.string()).readonly().optional(),
+  /** What the next request shows of R, and no later one. Untrusted. */
   shown: z.string().optional(),
 });
+export type FilesState = Readonly<z.infer<typeof filesState>>;
 
 const toolCall = z.object({
   id: z.string(),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Immutable } from '../../study/entrySchema';
+import type { Immutable } from '../../domain/work';
 import { judgedRepairSchema } from '../../study/resolution';
 import { modelFolderName } from '../runFolder';
 

@@ -1,7 +1,7 @@
 import type { Finding, TrajectoryFinding } from '../../domain/finding';
 import type { StudyDocument } from './document';
 import { entryReasons } from '../../domain/verdict';
-import type { Survivor } from '../../mutation/mutant';
+import type { Survivor } from '../../mutation/mutantSchema';
 import type { MakingCost } from '../../domain/instance';
 import type { DeltaFraction, InstanceFacts, RunData, RunEntry } from '../entry';
 

@@ -1,18 +1,4 @@
-/** What the rates of a run are shares of, as the person who began it chose. */
-export const denominatorKinds = [
-  'predicted',
-  'filtered',
-  'predicted and filtered',
-  'dataset',
-] as const;
-export type DenominatorKind = (typeof denominatorKinds)[number];
-
-/** The chosen denominator, and what it was chosen from. */
-export interface Denominator {
-  readonly of: DenominatorKind;
-  /** Number of instances of the whole dataset. */
-  readonly dataset: number;
-}
+import type { Denominator } from '../entrySchema';
 
 /** The part of `RunData` that is counted. */
 interface CountedRun {

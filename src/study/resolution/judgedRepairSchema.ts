@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type Immutable, costSchema } from '../entrySchema';
+import type { Immutable } from '../../domain/work';
 import { reproductionAnswers } from '../../domain/ranking';
 import { notEvaluatedReasons } from '../../domain/verdict';
 import { type Granularity, granularities } from './correctLocation';
-import { localisationSteps } from '../../domain/instance';
+import { costSchema, localisationSteps } from '../../domain/instance';
 import { resolutionStatuses } from './resolutionStatus';
 import { strictReasons } from './strictResolution';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mutantStatuses } from '../../../src/mutation/mutant';
+import { mutantStatuses } from '../../../src/mutation/mutantSchema';
 import { mutationOperators } from '../../../src/mutation/operators';
 
 const page = readFileSync(join(__dirname, '..', '..', '..', 'docs', 'mutants.md'), 'utf8');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { MutantResults, TestedMutant } from '../../../../src/mutation/mutant';
+import type { MutantResults, TestedMutant } from '../../../../src/mutation/mutantSchema';
 import {
   faultInWords,
   mutantHoverParts,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ShellState } from '../../../../src/method/agents/agent';
+import type { ShellState } from '../../../../src/method/traces/traceSteps';
 import { sweAgent } from '../../../../src/method/agents/sweAgent';
 import { folder, madeUpWorkspace } from './madeUpWorkspace';
 
