@@ -20,10 +20,11 @@ import {
 import type { Grade, Knowledge } from './candidateGrades';
 import type { Generation } from './generations';
 import { methodOfRecord, outcomeOnR } from './records';
+import { listRow, runRow, type RunNode } from './runRow';
 
 /** What a row about candidates is about. */
 export type CandidateNode =
-  | { readonly kind: 'generation'; readonly generation: Generation }
+  | RunNode
   | {
       readonly kind: 'candidate';
       readonly generation: Generation;
@@ -56,14 +57,11 @@ export interface ShownCandidates {
   readonly knowledge: Pick<Knowledge, 'gradeOf' | 'isShown'>;
 }
 
-/** The rows below a row, or the runs without one. */
+/** The rows below a row. */
 export function candidateNodes(
-  { generations, knowledge }: ShownCandidates,
-  node?: CandidateNode,
+  { knowledge }: ShownCandidates,
+  node: CandidateNode,
 ): CandidateNode[] {
-  if (node === undefined) {
-    return generations.map((generation) => ({ kind: 'generation', generation }));
-  }
   switch (node.kind) {
     case 'generation':
       return candidatesOf(node.generation);
@@ -113,7 +111,7 @@ export function candidateTreeRow(shown: ShownCandidates, node: CandidateNode): T
 function silentRow({ generations, knowledge }: ShownCandidates, node: CandidateNode): TreeRow {
   switch (node.kind) {
     case 'generation':
-      return generationRow(node.generation, node.generation === generations[0]);
+      return generationRow(node, node.generation === generations[0]);
     case 'candidate':
       return candidateRow(knowledge, node);
     case 'writing':
@@ -123,7 +121,10 @@ function silentRow({ generations, knowledge }: ShownCandidates, node: CandidateN
         icon: { id: 'sync~spin' },
       };
     case 'steps':
-      return stepsRow(node.generation);
+      return listRow(node.generation, 'steps', {
+        label: l10n.t('Steps'),
+        description: stepCount(node.generation.acts.length),
+      });
     case 'act':
       return actRow(node.generation, node.act);
     case 'test':
@@ -135,8 +136,8 @@ function silentRow({ generations, knowledge }: ShownCandidates, node: CandidateN
   }
 }
 
-function generationRow(generation: Generation, isLast: boolean): TreeRow {
-  const { id, record, state, candidates, acts, chosen, failure } = generation;
+function generationRow(node: RunNode, isLast: boolean): TreeRow {
+  const { record, state, candidates, acts, chosen, failure } = node.generation;
   const method = methodOfRecord(record);
   const done =
     acts.length > 0
@@ -152,35 +153,16 @@ function generationRow(generation: Generation, isLast: boolean): TreeRow {
           : l10n.t('{0} candidates', candidates.size);
   // Runs of one agent within different limits stand beside each other.
   const limits = record.limits === 'modern' ? [l10n.t('modern limits')] : [];
-  return {
+  return runRow(node, {
     label: shownTitle(method),
-    id,
-    description: [record.model, ...limits, told].join(' · '),
-    tooltip: [method.description, failure ?? (candidates.size === 0 ? chosen?.why : undefined)]
-      .filter((each) => each !== undefined)
-      .join('\n'),
-    icon: {
-      id: state === 'running' ? 'sync~spin' : state === 'partial' ? 'debug-pause' : 'sparkle',
-    },
-    children: isLast ? 'unfolded' : 'folded',
-    contextValue: `generation.${state}`,
-  };
+    isLast,
+    words: [...limits, told],
+    more: [method.description, failure ?? (candidates.size === 0 ? chosen?.why : undefined)],
+  });
 }
 
 const stepCount = (count: number): string =>
   count === 1 ? l10n.t('1 step') : l10n.t('{0} steps', count);
-
-/** Unfolded while steps come. */
-function stepsRow({ id, state, acts }: Generation): TreeRow {
-  const isRunning = state === 'running';
-  return {
-    label: l10n.t('Steps'),
-    id: `${id}-steps-${isRunning ? 'running' : 'ended'}`,
-    description: stepCount(acts.length),
-    icon: { id: 'list-ordered' },
-    children: isRunning ? 'unfolded' : 'folded',
-  };
-}
 
 /** Most characters of a text of a step in its tooltip. */
 const shownOfStep = 1500;

@@ -1,33 +1,27 @@
 import * as vscode from 'vscode';
-import { Cancelled, HumanError, type Reporter } from '../../domain/work';
+import { HumanError, type Reporter } from '../../domain/work';
 import { type LimitProfile, acpMethod } from '../../method/agents';
 import type { Method, MethodCandidate } from '../../method/method';
 import { methodOf, methods } from '../../method/methods';
-import { told } from '../../method/models';
-import { afterAWhile, withNotification } from '../shell/progress';
+import { afterAWhile } from '../shell/progress';
 import { candidateAuthority, candidateCommandIds, contextKeys, settingKeys } from '../shell/names';
 import { withoutLinkMarkup } from '../shell/plainText';
-import type { OpenInstance } from '../instance/openInstance';
-import { showProblem } from '../shell/problems';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
 import { type OriginOfCandidate, withoutOracle } from '../trajectory/trajectoryOrigin';
-import { entryOfGrade, type CandidateNode, type ShownCandidates } from './candidateTreeRow';
-import { ChoosableModels } from './choosableModels';
-import { chooseRun, estimateParts, type AskedNames } from './chooseRun';
-import { CandidateDocuments } from './documents';
-import { generationOfRow } from './generatedTreeRow';
-import {
-  Generations,
-  type AskedRun,
-  type FinishedGeneration,
-  type Generation,
-} from './generations';
+import { entryOfGrade, type ShownCandidates } from './candidateTreeRow';
+import { chooseRun, estimateParts, namesIn, type AskedNames } from './chooseRun';
+import { type FinishedGeneration, type Generation } from './generations';
 import { Knowledge } from './candidateGrades';
-import { methodOfRecord, refinedWhereItCan, withOutcomesOnR } from './records';
+import { GeneratedRuns, type GeneratedParts } from './generatedRuns';
+import {
+  methodOfRecord,
+  refinedWhereItCan,
+  withOutcomesOnR,
+  type GenerationRecord,
+} from './records';
 import { agentOfSettings, configuredAgents, generateSettings } from './settings';
 import { refuseUntrusted } from '../shell/workspaceTrust';
 import { applyToWorkspace } from './applyToWorkspace';
-import { patchDigest } from '../instance/edits';
 
 type CommandId = (typeof candidateCommandIds)[keyof typeof candidateCommandIds];
 
@@ -50,78 +44,37 @@ interface Named {
  * documents. A row shows what a model may know, which is W and the outcome on R. What only the
  * developer may know is in a row below.
  */
-export class Candidates implements vscode.Disposable {
-  private readonly generations: Generations;
+export class Candidates extends GeneratedRuns {
   private readonly knowledge: Knowledge;
-  private readonly documents: CandidateDocuments;
-  private readonly models: ChoosableModels;
-  private readonly changed = new vscode.EventEmitter<void>();
-  /** Fires when other rows are to be shown. */
-  readonly onDidChange = this.changed.event;
-  private readonly subscriptions: vscode.Disposable[];
-  private readonly loaded: Promise<void>;
 
-  constructor(
-    private readonly context: vscode.ExtensionContext,
-    private readonly open: OpenInstance,
-    private readonly reporter: Reporter,
-    /** The selected row of the view. */
-    private readonly selected: () => unknown,
-  ) {
+  constructor(parts: GeneratedParts) {
+    const { context, open, reporter } = parts;
     const { version } = context.extension.packageJSON as { readonly version: string };
-    const generations = new Generations(context, open, reporter, {
-      kept: 'generate',
-      methodOf: (record, told, chosen) =>
+    const knowledge = new Knowledge(context.workspaceState, open, version, reporter);
+    const kind = {
+      ...({ kept: 'generate', section: 'tests' } as const),
+      ...{ authority: candidateAuthority, contextKey: contextKeys.candidates },
+      reading: vscode.l10n.t('Reading the candidates of {0}', open.marker.id),
+      none: () =>
+        new HumanError(
+          vscode.l10n.t('No model has written tests for this instance'),
+          vscode.l10n.t('Run "SWT-Bench: Generate Reproducing Tests…"'),
+        ),
+      methodOf: (record: GenerationRecord, told: Reporter, chosen?: Method) =>
         withOutcomesOnR(chosen?.asksItself ? chosen : methodOfRecord(record), told),
       busy: () =>
         new HumanError(
           vscode.l10n.t('A model is already writing tests'),
           vscode.l10n.t('Wait for it, or cancel it'),
         ),
-    });
-    this.generations = generations;
-    this.knowledge = new Knowledge(context.workspaceState, open, version, reporter);
-    this.models = new ChoosableModels(context, reporter);
-    this.documents = new CandidateDocuments(
-      open,
-      {
-        patchOf: (digest) =>
-          all(generations).find(({ patch }) => patchDigest(patch.patch) === digest)?.patch.patch,
-        answerOf: (key) => all(generations).find(({ answer }) => answer?.key === key)?.answer,
-        actsOf: (key) => generations.actsOf(key),
-        promptOf: (answer) => generations.promptOf(answer),
-      },
-      candidateAuthority,
-    );
-    const redraw = (): void => this.changed.fire();
-    this.subscriptions = [
-      generations,
-      this.knowledge,
-      generations.onDidChange(() => {
-        const has = generations.list.length > 0;
-        void vscode.commands.executeCommand('setContext', contextKeys.candidates, has);
-        redraw();
-      }),
-      this.knowledge.onDidChange(redraw),
-      open.onDidChange(redraw),
-      this.changed,
-    ];
-    // After a failed read the list is empty; all else works.
-    this.loaded = Promise.all([generations.load(), this.knowledge.load()]).then(
-      () => undefined,
-      (error: unknown) => reporter.log(error instanceof Error ? error.message : String(error)),
-    );
+    };
+    super(parts, kind, knowledge);
+    this.knowledge = knowledge;
   }
 
   /** What the view shows of them, the latest run first. */
   get shown(): ShownCandidates {
     return { generations: this.generations.list, knowledge: this.knowledge };
-  }
-
-  /** Content of a document of a candidate. */
-  async contentOf(uri: vscode.Uri): Promise<string> {
-    await this.loaded;
-    return this.documents.contentOf(uri);
   }
 
   /**
@@ -132,8 +85,7 @@ export class Candidates implements vscode.Disposable {
    * @throws HumanError, Cancelled
    */
   async run(id: CommandId, argument: unknown): Promise<void> {
-    const title = vscode.l10n.t('Reading the candidates of {0}', this.open.marker.id);
-    await afterAWhile(title, () => this.loaded);
+    await this.ready();
     const { generate, preview, apply, showAnswer, showTrajectory } = candidateCommandIds;
     const { evaluate, resume, remove } = candidateCommandIds;
     switch (id) {
@@ -157,8 +109,8 @@ export class Candidates implements vscode.Disposable {
         const { generation, candidate } = this.candidateIn(argument);
         const of = { generation: generation.id, sample: candidate.sample };
         return showTrajectories(await this.trajectoriesFrom({ view: 'candidates', ...of }), {
-          extensionUri: this.context.extensionUri,
-          reporter: this.reporter,
+          extensionUri: this.parts.context.extensionUri,
+          reporter: this.parts.reporter,
         });
       }
       case evaluate: {
@@ -185,8 +137,8 @@ export class Candidates implements vscode.Disposable {
    * where its row shows it.
    */
   async trajectoriesFrom(origin: OriginOfCandidate): Promise<AskedTrajectories> {
-    await this.loaded;
-    const { id } = this.open.marker;
+    await this.ready();
+    const { id } = this.parts.open.marker;
     const { sample } = origin;
     const of = this.generations.list.find((each) => each.id === origin.generation);
     const patch = of?.candidates.get(sample)?.patch.patch;
@@ -202,7 +154,7 @@ export class Candidates implements vscode.Disposable {
       instance: id,
       shownOf: async (trajectory) => ({
         // The trace has the verdicts of other candidates, too.
-        trajectory: this.open.revealed ? trajectory : withoutOracle(trajectory, hidden),
+        trajectory: this.parts.open.revealed ? trajectory : withoutOracle(trajectory, hidden),
         ...(entry !== undefined && { verdict: { run, entry } }),
         ...(!isShown && { withoutVerdict: hidden }),
       }),
@@ -214,50 +166,28 @@ export class Candidates implements vscode.Disposable {
     const limits = names.limits ?? generateSettings().agentLimits;
     const refine = names.refine ?? generateSettings().refine;
     const { agents, withoutProgram, problems } = configuredAgents();
-    for (const each of problems) this.reporter.log(`${settingKeys.agents}: ${each}`);
+    for (const each of problems) this.parts.reporter.log(`${settingKeys.agents}: ${each}`);
     const offered = [
       ...methods.map((method) => refinedWhereItCan(method, refine)),
       ...agents.map((each) => acpMethod(agentOfSettings(each))),
     ];
     const named = names.method === undefined ? undefined : methodOf(names.method);
     const method = named === undefined ? names.method : refinedWhereItCan(named, refine).name;
-    const chosen = await chooseRun({ ...names, method }, this.open, {
+    const chosen = await chooseRun({ ...names, method }, this.parts.open, {
       title: vscode.l10n.t('Generate Reproducing Tests'),
       methods: offered,
       models: this.models,
       more: runsInWords,
       further: furtherAgents(withoutProgram, problems),
       parts: await afterAWhile(vscode.l10n.t('Estimating the cost'), () =>
-        estimateParts(this.open, limits),
+        estimateParts(this.parts.open, limits),
       ),
     });
     if (chosen === undefined) return;
-    const finished = await this.work({ ...chosen, limits });
-    if (finished !== undefined) void this.tell(finished).catch(this.show);
+    await this.start({ ...chosen, limits });
   }
 
-  private work(run: AskedRun): Promise<FinishedGeneration | undefined> {
-    const title = vscode.l10n.t('{0} with {1}', run.method.title, run.model.name);
-    const work = async (reporter: Reporter, signal: AbortSignal): Promise<FinishedGeneration> => {
-      const { generations } = this;
-      const progress = generations.onDidChange(() => {
-        const words = progressOf(generations.running);
-        if (words !== undefined) reporter.progress(words);
-      });
-      try {
-        return await generations.start(run, signal, reporter);
-      } catch (error) {
-        if (signal.aborted) throw new Cancelled();
-        throw error;
-      } finally {
-        progress.dispose();
-      }
-    };
-    return withNotification(title, this.reporter, work, this.open.marker.id);
-  }
-
-  /** Shows the result of a run and offers next steps. */
-  private async tell({ generation, entry, asked }: FinishedGeneration): Promise<void> {
+  protected override async tell({ generation, entry, asked }: FinishedGeneration): Promise<void> {
     if ('failure' in entry) {
       throw new HumanError(
         vscode.l10n.t('{0} has chosen nothing: {1}', titleOf(generation), entry.failure),
@@ -265,10 +195,7 @@ export class Candidates implements vscode.Disposable {
       );
     }
     const { choice, cost } = entry;
-    const spent = told({
-      tokens: cost.inputTokens + cost.outputTokens,
-      dollars: cost.dollars ?? 0,
-    });
+    const spent = this.spent(cost);
     const { chosen } = choice;
     const of =
       asked === 0
@@ -302,7 +229,7 @@ export class Candidates implements vscode.Disposable {
   private async apply({ patch, title }: Named): Promise<void> {
     const { changed, takenBack } = await afterAWhile(
       vscode.l10n.t('Applying {0}', title),
-      (signal) => applyToWorkspace(this.open, patch, signal),
+      (signal) => applyToWorkspace(this.parts.open, patch, signal),
     );
     const [first] = changed;
     if (first === undefined) {
@@ -311,7 +238,7 @@ export class Candidates implements vscode.Disposable {
       );
       return;
     }
-    const uri = vscode.Uri.joinPath(this.open.folder.uri, first);
+    const uri = vscode.Uri.joinPath(this.parts.open.folder.uri, first);
     const show = vscode.l10n.t('Show');
     const text =
       takenBack.length === 0
@@ -341,9 +268,8 @@ export class Candidates implements vscode.Disposable {
     readonly generation: Generation;
     readonly candidate: MethodCandidate;
   } {
-    for (const row of [argument, this.selected()]) {
-      if (isNode(row) && (row.kind === 'candidate' || row.kind === 'knowledge')) return row;
-    }
+    const row = this.rowIn(argument, 'candidate', 'knowledge');
+    if (row !== undefined) return row;
     const [generation] = this.generations.list;
     const sample = generation?.chosen?.sample;
     const candidate = sample === undefined ? undefined : generation?.candidates.get(sample);
@@ -354,30 +280,13 @@ export class Candidates implements vscode.Disposable {
     );
   }
 
-  private generationIn(argument: unknown): Generation {
-    const rows = [argument, this.selected()];
-    const generation = generationOfRow('generation', rows, this.generations.list);
-    if (generation !== undefined) return generation;
-    throw new HumanError(
-      vscode.l10n.t('No model has written tests for this instance'),
-      vscode.l10n.t('Run "SWT-Bench: Generate Reproducing Tests…"'),
-    );
-  }
-
-  private readonly show = (error: unknown): void => showProblem(error, this.reporter);
-
-  dispose(): void {
-    for (const each of this.subscriptions) each.dispose();
+  protected override progressOf(running: Generation): string | undefined {
+    return progressOf(running);
   }
 }
 
-const all = (generations: Generations): MethodCandidate[] =>
-  generations.list.flatMap(({ candidates }) => [...candidates.values()]);
-
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
-
-const isNode = (value: unknown): value is CandidateNode => isObject(value) && 'kind' in value;
 
 /** @throws HumanError when the candidate has no patch that applies */
 function applying(candidate: MethodCandidate): MethodCandidate {
@@ -386,15 +295,6 @@ function applying(candidate: MethodCandidate): MethodCandidate {
     vscode.l10n.t('This candidate does not apply to R ({0})', candidate.patch.problem ?? ''),
     vscode.l10n.t('Choose another one'),
   );
-}
-
-function namesIn(argument: unknown): AskedCandidates {
-  if (!isObject(argument)) return {};
-  const { method, model } = argument;
-  return {
-    ...(typeof method === 'string' && { method }),
-    ...(typeof model === 'string' && { model }),
-  };
 }
 
 /** What a method runs before it chooses, in addition to the runs on R for the list. */
@@ -433,8 +333,7 @@ const nameOf = (generation: Generation, { sample }: MethodCandidate): string =>
     : vscode.l10n.t('Candidate {0} of {1}', sample, titleOf(generation));
 
 /** Progress of a run: which samples are answered, and which are being written. */
-function progressOf(generation: Generation | undefined): string | undefined {
-  if (generation === undefined) return undefined;
+function progressOf(generation: Generation): string | undefined {
   const { candidates, writing, record, acts } = generation;
   // The loop of an agent tells its progress itself.
   if (acts.length > 0 || (candidates.size === 0 && writing.size === 0)) return undefined;

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { z } from 'zod';
 import { HumanError } from '../../domain/work';
 import type { LimitProfile } from '../../method/agents';
 import type { Method } from '../../method/method';
@@ -11,10 +12,11 @@ import { costInWords, estimatedCost, type EstimateParts } from './estimatedCost'
 import { generateSettings } from './settings';
 
 /** What a caller has chosen by their names; the person is asked for the others. */
-export interface AskedNames {
-  readonly method?: string | undefined;
-  readonly model?: string | undefined;
-}
+const askedNames = z.object({ method: z.string().optional(), model: z.string().optional() });
+export type AskedNames = Readonly<z.infer<typeof askedNames>>;
+
+/** @param argument of a command, which may be anything */
+export const namesIn = (argument: unknown): AskedNames => askedNames.safeParse(argument).data ?? {};
 
 interface Choosing {
   /** What the run is for. */

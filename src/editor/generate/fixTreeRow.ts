@@ -7,6 +7,7 @@ import { methodNamed } from '../../method/methods';
 import { told } from '../../method/models';
 import type { StepOf } from '../../method/trace';
 import type { Generation } from './generations';
+import { listRow, runRow, type RunNode } from './runRow';
 import { commandIds, fixCommandIds, settingKeys } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import { staleText } from '../testing/transitionTexts';
@@ -15,7 +16,7 @@ import type { StandingsOnRepair } from '../../repair/testOnRepairs';
 
 /** What a row about fixes is about. */
 export type FixNode =
-  | { readonly kind: 'fixes'; readonly generation: Generation }
+  | RunNode
   | { readonly kind: 'fix'; readonly generation: Generation; readonly fix: MethodCandidate }
   | { readonly kind: 'testOnFix'; readonly test: TestOnFix; readonly isCurrent: boolean }
   | { readonly kind: 'stages'; readonly generation: Generation }
@@ -30,17 +31,14 @@ export interface ShownFixes {
   readonly testsOn: (patch: string) => KnownTestsOnFix | undefined;
 }
 
-/** The rows below a row, or the runs without one. */
-export function fixNodes({ generations, testsOn }: ShownFixes, node?: FixNode): FixNode[] {
-  if (node === undefined) {
-    return generations.map((generation) => ({ kind: 'fixes', generation }));
-  }
+/** The rows below a row. */
+export function fixNodes({ testsOn }: ShownFixes, node: FixNode): FixNode[] {
   switch (node.kind) {
-    case 'fixes': {
+    case 'generation': {
       const { generation } = node;
       const fixes = distinctFixes(generation).map((fix): FixNode => ({
-        ...node,
         kind: 'fix',
+        generation,
         fix,
       }));
       return generation.stages.length > 0 ? [...fixes, { kind: 'stages', generation }] : fixes;
@@ -74,8 +72,8 @@ export function distinctFixes({ candidates }: Pick<Generation, 'candidates'>): M
 /** A row of the view. All texts are plain, since models and tested code wrote them. */
 export function fixTreeRow(shown: ShownFixes, node: FixNode): TreeRow {
   switch (node.kind) {
-    case 'fixes':
-      return generationRow(shown, node.generation);
+    case 'generation':
+      return generationRow(shown, node);
     case 'fix':
       return fixRow(shown, node);
     case 'testOnFix':
@@ -89,23 +87,19 @@ export function fixTreeRow(shown: ShownFixes, node: FixNode): TreeRow {
   }
 }
 
-function generationRow(shown: ShownFixes, generation: Generation): TreeRow {
-  const { id, record, state, failure, chosen } = generation;
+function generationRow(shown: ShownFixes, node: RunNode): TreeRow {
+  const { generation } = node;
+  const { record, state, failure, chosen } = generation;
   const method = methodNamed(record.method);
   const fixes = distinctFixes(generation).length;
   const count = fixes === 1 ? l10n.t('1 fix') : l10n.t('{0} fixes', fixes);
   const fixesInWords = state === 'partial' ? l10n.t('interrupted, {0}', count) : count;
-  return {
+  return runRow(node, {
     label: method.title,
-    id,
-    description: [record.model, fixesInWords, ...passedInWords(shown, generation)].join(' · '),
-    tooltip: [method.description, failure ?? chosen?.why ?? '', ...costOfRun(generation)]
-      .filter(Boolean)
-      .join('\n'),
-    icon: { id: stateIcons[state] },
-    children: generation === shown.generations[0] ? 'unfolded' : 'folded',
-    contextValue: `fixes.${state}`,
-  };
+    isLast: generation === shown.generations[0],
+    words: [fixesInWords, ...passedInWords(shown, generation)],
+    more: [method.description, failure ?? chosen?.why, ...costOfRun(generation)],
+  });
 }
 
 /** On how many fixes of a run all of the author's tests pass, once they have run on several. */
@@ -131,12 +125,6 @@ function costOfRun({ record, cost }: Generation): string[] {
       : [l10n.t('{0} of the tokens are vectors of {1}', embeddedTokens, record.embedding.name)]),
   ];
 }
-
-const stateIcons: Readonly<Record<Generation['state'], string>> = {
-  running: 'sync~spin',
-  partial: 'debug-pause',
-  done: 'wrench',
-};
 
 function fixRow(
   { testsOn }: ShownFixes,
@@ -230,14 +218,10 @@ function iconOf(standing: Standing | undefined): NonNullable<TreeRow['icon']> {
   return { id: 'circle-slash' };
 }
 
-function stagesRow({ id, state, stages }: Generation): TreeRow {
-  const isRunning = state === 'running';
-  return {
-    label: stages.length === 1 ? l10n.t('1 stage') : l10n.t('{0} stages', stages.length),
-    id: `${id}-stages-${isRunning ? 'running' : 'ended'}`,
-    icon: { id: 'list-ordered' },
-    children: isRunning ? 'unfolded' : 'folded',
-  };
+function stagesRow(generation: Generation): TreeRow {
+  const { length } = generation.stages;
+  const label = length === 1 ? l10n.t('1 stage') : l10n.t('{0} stages', length);
+  return listRow(generation, 'stages', { label });
 }
 
 /** The stage that needs an embedding model. */

@@ -21,8 +21,9 @@ export class Generated implements vscode.Disposable {
 
   constructor(context: vscode.ExtensionContext, open: OpenInstance, reporter: Reporter) {
     const selected = (): unknown => this.view.selection[0];
-    this.candidates = new Candidates(context, open, reporter, selected);
-    this.fixes = new Fixes(context, open, reporter, selected);
+    const parts = { context, open, reporter, selected };
+    this.candidates = new Candidates(parts);
+    this.fixes = new Fixes(parts);
     const changed = new vscode.EventEmitter<void>();
     this.view = vscode.window.createTreeView<GeneratedNode>(viewIds.generated, {
       treeDataProvider: {

@@ -8,6 +8,7 @@ import {
   type ShownCandidates,
 } from './candidateTreeRow';
 import type { Generation } from './generations';
+import type { Section } from './runRow';
 
 /** What a row of the Generated view is about. */
 export type GeneratedNode =
@@ -15,24 +16,16 @@ export type GeneratedNode =
   | CandidateNode
   | FixNode;
 
-type Section = 'tests' | 'fixes';
-
 /** What the Generated view shows: tests and fixes that models wrote for the open instance. */
 export interface ShownGenerated {
   readonly tests: ShownCandidates;
   readonly fixes: ShownFixes;
 }
 
-const fixKinds: ReadonlySet<string> = new Set<FixNode['kind']>([
-  'fixes',
-  'fix',
-  'testOnFix',
-  'stages',
-  'stage',
-  'place',
-]);
-
-const isFixNode = (node: CandidateNode | FixNode): node is FixNode => fixKinds.has(node.kind);
+const isFixNode = (node: CandidateNode | FixNode): node is FixNode =>
+  node.kind === 'generation'
+    ? node.of === 'fixes'
+    : ['fix', 'testOnFix', 'stages', 'stage', 'place'].includes(node.kind);
 
 /** The rows below a row, or the sections that have runs without one. */
 export function generatedNodes(shown: ShownGenerated, node?: GeneratedNode): GeneratedNode[] {
@@ -43,7 +36,8 @@ export function generatedNodes(shown: ShownGenerated, node?: GeneratedNode): Gen
       .map((of) => ({ kind: 'section', of }));
   }
   if (node.kind === 'section') {
-    return node.of === 'tests' ? candidateNodes(shown.tests) : fixNodes(shown.fixes);
+    const { of } = node;
+    return shown[of].generations.map((generation) => ({ kind: 'generation', of, generation }));
   }
   return isFixNode(node) ? fixNodes(shown.fixes, node) : candidateNodes(shown.tests, node);
 }
@@ -65,20 +59,24 @@ export function generatedTreeRow(shown: ShownGenerated, node: GeneratedNode): Tr
   };
 }
 
-/**
- * The run of the first row that is about one, else the last run.
- *
- * @param kind of rows
- * @param rows anything: also arguments of commands that are no rows
- */
+/** The first of some rows that has one of these kinds. Arguments of commands may be no rows. */
+export const rowOfKind = <Kind extends GeneratedNode['kind']>(
+  rows: readonly unknown[],
+  ...kinds: readonly Kind[]
+): Extract<GeneratedNode, { readonly kind: Kind }> | undefined =>
+  rows.find(
+    (row): row is Extract<GeneratedNode, { readonly kind: Kind }> =>
+      typeof row === 'object' &&
+      row !== null &&
+      'kind' in row &&
+      kinds.some((kind) => kind === row.kind),
+  );
+
+/** The run of the first row that is about one of the section, else the last run. */
 export const generationOfRow = (
-  kind: 'generation' | 'fixes',
+  section: Section,
   rows: readonly unknown[],
   [last]: readonly Generation[],
-): Generation | undefined => rows.find((row) => isRunRow(kind, row))?.generation ?? last;
-
-const isRunRow = (
-  kind: 'generation' | 'fixes',
-  row: unknown,
-): row is { readonly generation: Generation } =>
-  typeof row === 'object' && row !== null && 'kind' in row && row.kind === kind;
+): Generation | undefined =>
+  rows.flatMap((row) => rowOfKind([row], 'generation') ?? []).find(({ of }) => of === section)
+    ?.generation ?? last;

@@ -82,7 +82,7 @@ export interface AskedRun {
 }
 
 /** What the runs of one view write. */
-interface GenerationKind {
+export interface GenerationKind {
   /** Names their records and the folder of their trace. */
   readonly kept: 'generate' | 'repair';
   /**

@@ -125,7 +125,10 @@ describe('rows of runs of tests in the Generated view', () => {
   it('are in the order of the runs, the last one unfolded', () => {
     const generations = [generation({ id: 'b' }), generation({ id: 'a' })];
     const shown = { generations, knowledge: hidden };
-    const nodes = candidateNodes(shown);
+    const nodes = generations.map((each): CandidateNode => ({
+      ...({ kind: 'generation', of: 'tests' } as const),
+      generation: each,
+    }));
     assert.deepEqual(
       nodes.map((node) => candidateTreeRow(shown, node)).map(({ id, children }) => [id, children]),
       [
@@ -137,7 +140,10 @@ describe('rows of runs of tests in the Generated view', () => {
 
   it('mark Pass@5, whose choice uses the answer', () => {
     const one = generation({ method: 'pass-at-5' });
-    assert.equal(rowOf({ kind: 'generation', generation: one }).label, 'Pass@5 (oracle)');
+    assert.equal(
+      rowOf({ kind: 'generation', of: 'tests', generation: one }).label,
+      'Pass@5 (oracle)',
+    );
   });
 
   const three = [1, 2, 3].map((sample) => candidate({ sample }));
@@ -151,14 +157,14 @@ describe('rows of runs of tests in the Generated view', () => {
     it(`tell of one that is ${state} with ${candidates.length} answers`, () => {
       const { title, description } = methodNamed('libro');
       const one = generation({ method: 'libro', state, candidates });
-      assert.deepEqual(rowOf({ kind: 'generation', generation: one }), {
+      assert.deepEqual(rowOf({ kind: 'generation', of: 'tests', generation: one }), {
         label: title,
         id: 'g1',
         description: `openai/some · ${told}`,
         tooltip: description,
         icon: { id: icon },
         children: 'folded',
-        contextValue: `generation.${state}`,
+        contextValue: `tests.${state}`,
         spoken: `${title}. openai/some · ${told}. ${description}`,
       });
     });
@@ -167,7 +173,9 @@ describe('rows of runs of tests in the Generated view', () => {
   it('tell runs of one agent within different limits apart', () => {
     const { record, ...others } = generation({ method: 'mini' });
     const [paper, modern] = [record, { ...record, limits: 'modern' as const }].map(
-      (each) => rowOf({ kind: 'generation', generation: { ...others, record: each } }).description,
+      (each) =>
+        rowOf({ kind: 'generation', of: 'tests', generation: { ...others, record: each } })
+          .description,
     );
     assert.equal(paper, 'openai/some · 0 candidates');
     assert.equal(modern, 'openai/some · modern limits · 0 candidates');
@@ -176,7 +184,7 @@ describe('rows of runs of tests in the Generated view', () => {
   it('say why there is no choice', () => {
     const one = generation({ failure: 'the budget is spent' });
     assert.equal(
-      rowOf({ kind: 'generation', generation: one }).tooltip,
+      rowOf({ kind: 'generation', of: 'tests', generation: one }).tooltip,
       `${methodNamed('zero-shot').description}\nthe budget is spent`,
     );
   });
@@ -186,7 +194,7 @@ describe('rows of runs of tests in the Generated view', () => {
       candidates: [candidate({ sample: 3 }), candidate({ sample: 1 })],
       writing: new Map([[2, 40]]),
     });
-    const nodes = below({ kind: 'generation', generation: one });
+    const nodes = below({ kind: 'generation', of: 'tests', generation: one });
     assert.deepEqual(
       nodes.map((node) => rowOf(node).label),
       ['Candidate 1', 'Candidate 2', 'Candidate 3'],
@@ -537,12 +545,15 @@ describe('rows of the steps of an agent', () => {
       acts,
       candidates: [candidate()],
     });
-    const nodes = below({ kind: 'generation', generation: running });
+    const nodes = below({ kind: 'generation', of: 'tests', generation: running });
     assert.deepEqual(
       nodes.map(({ kind }) => kind),
       ['candidate', 'steps'],
     );
-    assert.match(rowOf({ kind: 'generation', generation: running }).description ?? '', /2 steps$/);
+    assert.match(
+      rowOf({ kind: 'generation', of: 'tests', generation: running }).description ?? '',
+      /2 steps$/,
+    );
     const steps = rowOf(nodes[1] as CandidateNode);
     assert.deepEqual(
       [steps.label, steps.description, steps.children],
@@ -567,9 +578,9 @@ describe('rows of the steps of an agent', () => {
       acts: [act()],
       candidates: [candidate()],
     });
-    const row = rowOf({ kind: 'generation', generation: stopped });
+    const row = rowOf({ kind: 'generation', of: 'tests', generation: stopped });
     assert.match(row.description ?? '', /interrupted, 1 step$/);
-    const [first, steps] = below({ kind: 'generation', generation: stopped });
+    const [first, steps] = below({ kind: 'generation', of: 'tests', generation: stopped });
     assert.equal(rowOf(first as CandidateNode).contextValue, 'candidate.applies');
     assert.equal(rowOf(steps as CandidateNode).children, 'folded');
   });

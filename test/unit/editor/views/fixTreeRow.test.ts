@@ -131,7 +131,7 @@ describe('rows of fixes in the Generated view', () => {
     });
     const described = (...ran: readonly (readonly [string, 'passes' | 'fails'])[]) => {
       const known = new Map(ran.map(([patch, fixed]) => [patch, tests(fixed)]));
-      const node: FixNode = { kind: 'fixes', generation: run };
+      const node: FixNode = { kind: 'generation', of: 'fixes', generation: run };
       return rowOf(
         shown([run], (patch) => known.get(patch)),
         node,
@@ -153,7 +153,7 @@ describe('rows of fixes in the Generated view', () => {
       },
     });
     const tooltipOf = (of: Generation): string =>
-      rowOf(shown([of]), { kind: 'fixes', generation: of }).tooltip ?? '';
+      rowOf(shown([of]), { kind: 'generation', of: 'fixes', generation: of }).tooltip ?? '';
     assert.match(tooltipOf(run), /\n3 requests, 1000 tokens, \$0\.5000$/);
     const record = { ...run.record, method: 'agentless', embedding: { name: 'openai/e' } };
     assert.match(
@@ -235,7 +235,7 @@ describe('rows of fixes in the Generated view', () => {
     };
     const run = generation({ stages: [stage], state: 'running' });
     const view = shown([run]);
-    const [stages] = fixNodes(view, { kind: 'fixes', generation: run });
+    const [stages] = fixNodes(view, { kind: 'generation', of: 'fixes', generation: run });
     assert.ok(stages?.kind === 'stages');
     assert.equal(rowOf(view, stages).children, 'unfolded', 'while it runs');
     const [node] = fixNodes(view, stages);

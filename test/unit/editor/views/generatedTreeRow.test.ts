@@ -52,15 +52,15 @@ describe('the Generated view', () => {
     const [test] = generatedNodes(both, ofTests);
     const [fix] = generatedNodes(both, ofFixes);
     assert.ok(test !== undefined && fix !== undefined);
-    assert.equal(generatedTreeRow(both, test).contextValue, 'generation.partial');
+    assert.equal(generatedTreeRow(both, test).contextValue, 'tests.partial');
     assert.equal(generatedTreeRow(both, fix).contextValue, 'fixes.partial');
   });
 
   it('takes the run of a command from a row of its kind, else the last one', () => {
     const [, second] = generatedNodes(both, { kind: 'section', of: 'tests' });
     const [fix] = generatedNodes(both, { kind: 'section', of: 'fixes' });
-    assert.equal(generationOfRow('generation', [undefined, second], tests)?.id, 't2');
-    assert.equal(generationOfRow('generation', [undefined, fix], tests)?.id, 't1');
+    assert.equal(generationOfRow('tests', [undefined, second], tests)?.id, 't2');
+    assert.equal(generationOfRow('tests', [undefined, fix], tests)?.id, 't1');
     assert.equal(generationOfRow('fixes', [second, fix], fixes)?.id, 'f1');
     assert.equal(generationOfRow('fixes', [second], []), undefined);
   });
