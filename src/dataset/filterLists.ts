@@ -90,7 +90,7 @@ async function textOf(from: string, name: string, options: FilterOptions): Promi
 }
 
 /** @throws HumanError naming the first line that is not an id */
-export function parseFilter(
+function parseFilter(
   text: string,
   path: string,
 ): { kept: ReadonlySet<string>; left: ReadonlySet<string> } {

@@ -248,7 +248,7 @@ interface TriageCsvRow {
   readonly status?: InstanceStatus | undefined;
 }
 
-export const triageCsvColumns = [
+const triageCsvColumns = [
   'instance_id',
   'repo',
   'created_at',

@@ -1,5 +1,5 @@
 import type { Instance } from '../domain/instance';
-import type { StackFrame, Outcome, Side } from '../domain/outcome';
+import type { Outcome, Side } from '../domain/outcome';
 import { HumanError, type Reporter } from '../domain/work';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './programs/process';
@@ -242,5 +242,3 @@ export interface RunRecord {
   /** Further facts that a reader should know about the run, such as a limit that it reached. */
   readonly remarks?: readonly string[];
 }
-
-export type { StackFrame };

@@ -3,8 +3,6 @@ import type { FilePatch, ParsedPatch } from './parsedPatch';
 import { readHunk, type Hunk, type Reading } from './unified/hunk';
 import { assemble, readExtended, readNameLines, type Header } from './unified/fileHeader';
 
-export type { Hunk, HunkLine, Reading } from './unified/hunk';
-
 /**
  * Reads a unified diff as `git apply` does, and continues where git stops. It repairs faults if the
  * intention is clear, and reports each as a problem with severity `error`. Like git, it skips text

@@ -17,12 +17,10 @@ import { withoutLinks } from './unsafePath';
 
 export {
   askedFormats,
-  patchFormats,
   type AskedFormat,
   type Conversion,
   type PatchFormat,
 } from './reading/conversion';
-export type { PatchTree } from './patchTree';
 
 interface ConversionOptions {
   readonly format: AskedFormat;

@@ -57,18 +57,9 @@ export interface ComparableTestFile {
  * changed when code that it uses changed. That code is its class without the other tests, or a
  * helper, fixture or constant that it mentions, directly or through others.
  *
+ * It yields after each file it reads, and before each test or helper it compares.
+ *
  * @param before undefined when the file is new
- */
-export const changedTests = (
-  python: PythonParser,
-  before: string | undefined,
-  after: string,
-  of: { path: string },
-): TestChanges => atOnce(changedTestsSteps(python, before, after, of));
-
-/**
- * Like `changedTests`. It yields after each file it reads, and before each test or helper it
- * compares.
  */
 export function* changedTestsSteps(
   python: PythonParser,
@@ -85,7 +76,7 @@ export function* changedTestsSteps(
   return yield* compareSteps(python, old, now);
 }
 
-/** Like `changedTests`, for files that were read before. */
+/** Like `changedTestsSteps` at once, for files that were read before. */
 export const compareTests = (
   python: PythonParser,
   old: ComparableTestFile,

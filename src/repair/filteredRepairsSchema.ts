@@ -59,14 +59,6 @@ export const filteredRepairsSchema = z.object({
 
 export type FilteredDocument = z.infer<typeof filteredRepairsSchema>;
 
-/** The published JSON schema, for `media/schema/repairs.schema.json`. */
-export const filteredRepairsJsonSchema = (): unknown => ({
-  title: `Code patches filtered with generated tests, version ${filteredVersion}`,
-  description: 'What `swt-bench filter-repairs --json` prints. Shares are from 0 to 1.',
-  // In input mode the schema allows unknown keys: a later version of this program may add some.
-  ...z.toJSONSchema(filteredRepairsSchema, { io: 'input' }),
-});
-
 /** Builds the document. */
 export function filteredDocument(
   batch: FilteredBatch,

@@ -23,14 +23,6 @@ export const judgedRepairsSchema = z.object({
 
 export type JudgedDocument = z.infer<typeof judgedRepairsSchema>;
 
-/** The published JSON schema, for `media/schema/resolutions.schema.json`. */
-export const judgedRepairsJsonSchema = (): unknown => ({
-  title: `Judged code patches, version ${judgedVersion}`,
-  description: 'What `swt-bench evaluate --kind repair --json` prints.',
-  // In input mode the schema allows unknown keys: a later version of this program may add some.
-  ...z.toJSONSchema(judgedRepairsSchema, { io: 'input' }),
-});
-
 /** Builds the document. */
 export function judgedDocument(
   { judged, reused }: Pick<JudgedBatch, 'judged' | 'reused'>,

@@ -235,12 +235,3 @@ export type ReadableReport = z.infer<typeof readableReportSchema>;
 
 /** A whole `report.json`. */
 export const reportFileSchema = z.record(z.string(), reportSchema);
-
-/** The published JSON schema of `report.json`, for `media/schema/report.schema.json`. */
-export const reportJsonSchema = (): unknown => ({
-  title: `Report of one candidate on one instance, version ${reportVersion}`,
-  description:
-    'report.json as `swt-bench evaluate --out` writes it: the report by the id of its instance. Keys of the SWT-Bench harness keep their meaning there.',
-  // In input mode the schema allows unknown keys: a later version of this program may add some.
-  ...z.toJSONSchema(reportFileSchema, { io: 'input' }),
-});

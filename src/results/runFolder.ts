@@ -111,7 +111,7 @@ const liveState = z.object({
  */
 export type LiveState = Readonly<z.infer<typeof liveState>>;
 
-export const livePath = (folder: string): string => join(folder, 'live.json');
+const livePath = (folder: string): string => join(folder, 'live.json');
 
 /** Undefined where no run is under way, or the file is damaged. */
 export async function readLive(folder: string): Promise<LiveState | undefined> {

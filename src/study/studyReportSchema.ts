@@ -389,11 +389,3 @@ export type PublishedRow = StudyReport['published'][number];
 export type RepairRates = NonNullable<StudyReport['repairRates']>[number];
 /** The ablations of one model's run of Agentless. */
 export type AgentlessAblation = NonNullable<StudyReport['agentless']>[number];
-
-/** The published JSON schema, for `media/schema/study.schema.json`. */
-export const studyJsonSchema = (): unknown => ({
-  title: `Rates of saved runs, version ${studyVersion}`,
-  description:
-    'What `swt-bench report --format json` prints. Shares, means, intervals and p-values are from 0 to 1.',
-  ...z.toJSONSchema(studyReportSchema),
-});

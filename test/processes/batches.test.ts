@@ -7,7 +7,7 @@ import type { RunRecord } from '../../src/engine/engine';
 import { runBatch, type BatchProgress } from '../../src/batch/runBatch';
 import type { BatchRequest } from '../../src/batch/batchRequest';
 import { readJournal } from '../../src/results/journal';
-import { livePath, readLive, readManifest, runFolder } from '../../src/results/runFolder';
+import { readLive, readManifest, runFolder } from '../../src/results/runFolder';
 import { readRuns } from '../../src/results/readRuns';
 import type { Report } from '../../src/results/reportSchema';
 import { runStore } from '../../src/evaluation/testRun';
@@ -230,7 +230,7 @@ describe('a batch', function () {
     const last = told.at(-1);
     assert.deepEqual([last?.done, last?.total, last?.paused, last?.running], [2, 2, false, []]);
     assert.ok((last?.perHour ?? 0) > 0);
-    await assert.rejects(readFile(livePath(folder())), { code: 'ENOENT' });
+    await assert.rejects(readFile(join(folder(), 'live.json')), { code: 'ENOENT' });
   });
 
   it('that is cancelled ends although the engine is deaf, keeps what is finished and goes on', async () => {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { silent } from '../../src/domain/work';
 import { pytest } from '../../src/engine/runners/pytest';
 import { tox as toxRunner } from '../../src/engine/runners/tox';
-import type { PlanRequest } from '../../src/engine/runners/planTests';
+import type { PlanRequest } from '../../src/engine/runners/testRunner';
 import type { TestPlan } from '../../src/engine/runners/testPlan';
 import { recipeOf } from '../../src/environments/recipes';
 import { parseLog } from '../../src/engine/runners/parseLog';

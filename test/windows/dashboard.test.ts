@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { nothingKnown } from '../../src/study/entry';
 import { journalPath } from '../../src/results/journal';
-import { livePath } from '../../src/results/runFolder';
 import { simulatedRuns } from '../unit/dashboard/simulated';
 import { journalLine, writeRun } from '../unit/dashboard/savedRuns';
 import { hands, screenshot, visible, waitFor, type Row } from './host/client';
@@ -226,7 +225,7 @@ describe('the Runs view and its dashboard', () => {
     assert.ok(all);
     const entries = all.entries.slice(0, 10);
     const folder = await writeRun(results, { ...all, label: 'night', entries }, 40);
-    await writeFile(livePath(folder), JSON.stringify(live(10)));
+    await writeFile(join(folder, 'live.json'), JSON.stringify(live(10)));
     await run('addRunFolder', results);
     await waitFor('the running batch', async () =>
       (await row('night'))?.description.startsWith('10 of 40 · 90 per hour'),
@@ -237,13 +236,13 @@ describe('the Runs view and its dashboard', () => {
     for (const entry of all.entries.slice(10, 25)) {
       await appendFile(journalPath(folder), journalLine('night', entry));
     }
-    await writeFile(livePath(folder), JSON.stringify(live(25)));
+    await writeFile(join(folder, 'live.json'), JSON.stringify(live(25)));
     await page('25 of 40');
     const evaluated = all.entries.slice(0, 25).filter((entry) => entry.evaluated).length;
     await page(`${evaluated} of 40`);
     await screenshot('dashboard-live');
 
-    await rm(livePath(folder));
+    await rm(join(folder, 'live.json'));
     await waitFor('the end', async () =>
       (await row('night'))?.description.startsWith('not finished'),
     );

@@ -20,7 +20,7 @@ export interface InstanceOnROptions extends EngineOptions {
 }
 
 /** One instance with R as a model may know it. */
-export interface InstanceOnR {
+interface InstanceOnR {
   readonly instance: Instance;
   /** Opens the view on first use; after a failure, such as a network outage, again. */
   readonly view: (work: { readonly reporter: Reporter }) => Promise<ModelView>;

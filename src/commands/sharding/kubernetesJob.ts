@@ -4,7 +4,7 @@ import { HumanError } from '../../domain/work';
 import { mergeText, shardLines, shardsFolder, type ShardedCommand } from './shardedCommand';
 
 /** What the pods of an indexed Job are made of. */
-export interface JobRequest {
+interface JobRequest {
   /** Number of all shards. */
   readonly count: number;
   /** How many run at the same time; all where it is undefined. */

@@ -5,7 +5,7 @@ import type { Planning, PlanRequest } from './testRunner';
 import { unittest } from './unittest';
 import type { TestPlan } from './testPlan';
 
-export type { PlanRequest, TestFile } from './testRunner';
+export type { TestFile } from './testRunner';
 
 /**
  * The command that runs some test files of a repository, at the version of an instance. It is that

@@ -22,11 +22,11 @@ export const submissionQuestions = [
 type SubmissionQuestion = (typeof submissionQuestions)[number];
 
 /** `doubt`: a person or a model should look. `unknown`: it could not be found out. */
-export const submissionAnswers = ['yes', 'no', 'doubt', 'unknown'] as const;
+const submissionAnswers = ['yes', 'no', 'doubt', 'unknown'] as const;
 export type SubmissionAnswer = (typeof submissionAnswers)[number];
 
 /** `look again` when there are doubts, and `incomplete` when an answer is unknown. */
-export const submissionConclusions = ['ready', 'look again', 'not ready', 'incomplete'] as const;
+const submissionConclusions = ['ready', 'look again', 'not ready', 'incomplete'] as const;
 export type SubmissionConclusion = (typeof submissionConclusions)[number];
 
 const checkedQuestion = z.strictObject({

@@ -303,12 +303,3 @@ export const stepSchema = z.discriminatedUnion('step', [
 ]);
 
 export type Step = z.infer<typeof stepSchema>;
-
-/** The published JSON schema of a trace's line. */
-export const traceJsonSchema = (): unknown => ({
-  title: 'A line of the trace of `swt-bench generate`',
-  description:
-    'One step of a method. `key` is the digest of all that the step depends on; `answer` of a patch and of an action is the key of an answer.',
-  // In input mode the schema allows unknown keys: a later version of this program may add some.
-  ...z.toJSONSchema(stepSchema, { io: 'input' }),
-});

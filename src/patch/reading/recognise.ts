@@ -30,11 +30,6 @@ interface Recognised {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The format of the patch in a text, which may be a whole model answer with prose and fences. */
-export function detectFormat(text: string): Conversion['format'] {
-  return recognise(text, 'auto').format;
-}
-
 /**
  * Finds the patch in a text that may be a whole answer of a model. Such an answer can contain
  * reasoning, prose that quotes code, and several fenced blocks, some of them patches.

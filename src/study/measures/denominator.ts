@@ -8,7 +8,7 @@ interface CountedRun {
 }
 
 /** How many selected instances have no prediction; 0 while a run can still gain entries. */
-export function countWithoutPrediction({ instances, entries, unfinished }: CountedRun): number {
+function countWithoutPrediction({ instances, entries, unfinished }: CountedRun): number {
   if (unfinished === true) return 0;
   const there = new Set(entries.map(({ instance }) => instance));
   return instances.filter(({ id }) => !there.has(id)).length;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { withoutEscapes } from '../../../src/domain/text';
-import { triageCsv, triageCsvColumns } from '../../../src/dataset/triage';
+import { triageCsv } from '../../../src/dataset/triage';
 import { everydayRuns } from '../../everyday';
 
 /** Parses strictly by RFC 4180, as a spreadsheet does. */
@@ -64,7 +64,11 @@ describe('triage as CSV', () => {
       },
     ]);
     const [head, first, second, third, fourth, fifth] = parseCsv(csv);
-    assert.deepEqual(head, [...triageCsvColumns]);
+    assert.deepEqual(head, [
+      ...['instance_id', 'repo', 'created_at', 'tags', 'note', 'description', 'solution'],
+      ...['location_line', 'location_function', 'location_file'],
+      ...['validation', 'validation_reasons', 'validation_date', 'last_verdict'],
+    ]);
     assert.deepEqual(first, [
       ...['a__b-1', 'a/b', '2021-01-01T00:00:00Z', 'x, y', 'says "no",\ntwice'],
       ...['reproducible', 'none', 'keywords', '', 'none'],
@@ -87,8 +91,8 @@ describe('triage as CSV', () => {
         const csv = triageCsv([
           { entry: { id: 'a' }, triage: { tags: [tag], note: one, classification: {} } },
         ]);
-        const row = parseCsv(csv)[1] ?? [];
-        assert.equal(row.length, triageCsvColumns.length);
+        const [head = [], row = []] = parseCsv(csv);
+        assert.equal(row.length, head.length);
         for (const [cell, text] of [
           [row[4], one],
           [row[3], tag],

@@ -3,11 +3,11 @@ import type { Environment } from '../../../src/engine/engine';
 import {
   planScriptOfRepository,
   planTests,
-  type PlanRequest,
   type TestFile,
 } from '../../../src/engine/runners/planTests';
 import { planScript } from '../../../src/engine/runners/script';
 import type { TestPlan } from '../../../src/engine/runners/testPlan';
+import type { PlanRequest } from '../../../src/engine/runners/testRunner';
 import { recipeOf } from '../../../src/environments/recipes';
 
 const environment = (more: Partial<Environment> = {}): Environment => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { toUnified, type Conversion } from '../../../src/patch/toUnified';
-import { detectFormat } from '../../../src/patch/reading/recognise';
+import { recognise } from '../../../src/patch/reading/recognise';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 import { makeGitTree, type GitTree } from './gitTree';
@@ -29,8 +29,8 @@ async function told(files: Files, text: string): Promise<string[]> {
 const block = (path: string, action: string, place: string | number, code: string): string =>
   `diff\n${path}\n${action}\n${place}\n${code}\nend diff\n`;
 
-describe('detectFormat', () => {
-  it('tells the formats, with prose and fences around them', () => {
+describe('the format of a patch', () => {
+  it('is found, with prose and fences around them', () => {
     const unified = '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n';
     const custom = block('x.py', 'insert', 'EOF', 'def f(): pass');
     const cases: [string, string][] = [
@@ -43,7 +43,7 @@ describe('detectFormat', () => {
       [`Sure:\n\`\`\`custom-diff\n${custom}\`\`\`\n`, 'custom'],
       [block('x.py', 'replace', 1, 'x'), 'custom'],
     ];
-    for (const [text, format] of cases) assert.equal(detectFormat(text), format, text);
+    for (const [text, format] of cases) assert.equal(recognise(text, 'auto').format, format, text);
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { changedTests, compareTests, testFile } from '../../../src/python/changedTests';
+import { atOnce } from '../../../src/domain/work';
+import { changedTestsSteps, compareTests, testFile } from '../../../src/python/changedTests';
 import { definitionsIn, findDefinitions } from '../../../src/python/definitions';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from './loadParser';
@@ -70,7 +71,7 @@ describe('a source that is edited', () => {
               python.parse(source, (root) => testFile(root, source, path)),
               edited.read((root) => testFile(root, plain, path)),
             ),
-            changedTests(python, source, plain, { path }),
+            atOnce(changedTestsSteps(python, source, plain, { path })),
           );
         } finally {
           edited.dispose();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { changedTests } from '../../../src/python/changedTests';
+import { atOnce } from '../../../src/domain/work';
+import { changedTestsSteps } from '../../../src/python/changedTests';
 import type { PythonParser } from '../../../src/python/parser';
 import { findTests, importsPytest } from '../../../src/python/tests';
 import { everydayRuns } from '../../everyday';
@@ -90,6 +91,9 @@ describe('findTests', () => {
     assert.equal(importsPytest('import pytest_helper\n'), false);
   });
 });
+
+const changedTests = (...of: Parameters<typeof changedTestsSteps>) =>
+  atOnce(changedTestsSteps(...of));
 
 describe('changedTests', function () {
   const changes = (

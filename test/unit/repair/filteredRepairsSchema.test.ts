@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
-import {
-  filteredDocument,
-  filteredRepairsJsonSchema,
-  filteredRepairsSchema,
-} from '../../../src/repair/filteredRepairsSchema';
+import { filteredDocument, filteredRepairsSchema } from '../../../src/repair/filteredRepairsSchema';
 import { simulatedEngine } from '../../processes/simulatedEngine';
 import { assertPublished } from '../results/publishedSchema';
 
 describe('the published schema of filtered code patches', () => {
   it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {
-    await assertPublished('repairs.schema.json', filteredRepairsJsonSchema());
+    const { value: version } = filteredRepairsSchema.shape.version;
+    await assertPublished(
+      'repairs.schema.json',
+      {
+        title: `Code patches filtered with generated tests, version ${version}`,
+        description: 'What `swt-bench filter-repairs --json` prints. Shares are from 0 to 1.',
+      },
+      filteredRepairsSchema,
+    );
   });
 
   it('allows every kind of result, with nothing that it does not name', () => {

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
-import {
-  judgedDocument,
-  judgedRepairsJsonSchema,
-  judgedRepairsSchema,
-} from '../../../src/repair/judgedRepairsSchema';
+import { judgedDocument, judgedRepairsSchema } from '../../../src/repair/judgedRepairsSchema';
 import { assertPublished } from '../results/publishedSchema';
 
 describe('the published schema of judged code patches', () => {
   it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {
-    await assertPublished('resolutions.schema.json', judgedRepairsJsonSchema());
+    const { value: version } = judgedRepairsSchema.shape.version;
+    await assertPublished(
+      'resolutions.schema.json',
+      {
+        title: `Judged code patches, version ${version}`,
+        description: 'What `swt-bench evaluate --kind repair --json` prints.',
+      },
+      judgedRepairsSchema,
+    );
   });
 
   it('allows every kind of result, with nothing that it does not name', () => {

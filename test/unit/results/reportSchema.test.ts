@@ -7,7 +7,7 @@ import {
   readableReportSchema,
   reportSchema,
   reportFileSchema,
-  reportJsonSchema,
+  reportVersion,
 } from '../../../src/results/reportSchema';
 import { candidateResult } from '../evaluation/examples';
 import { assertPublished } from './publishedSchema';
@@ -47,7 +47,15 @@ const entries: readonly BatchEntry[] = [
 
 describe('the published schema of reports', () => {
   it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {
-    await assertPublished('report.schema.json', reportJsonSchema());
+    await assertPublished(
+      'report.schema.json',
+      {
+        title: `Report of one candidate on one instance, version ${reportVersion}`,
+        description:
+          'report.json as `swt-bench evaluate --out` writes it: the report by the id of its instance. Keys of the SWT-Bench harness keep their meaning there.',
+      },
+      reportFileSchema,
+    );
   });
 
   it('allows the reports of every kind of entry, and keeps all of them', () => {
