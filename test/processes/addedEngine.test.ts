@@ -83,7 +83,7 @@ describe('an engine that is added by its descriptor alone', () => {
       },
     };
     const program = new Command('swt-bench').exitOverride();
-    registerEvaluate(program, context, (ended) => (status = ended));
+    registerEvaluate(program.command('evaluate'), context, (ended) => (status = ended));
     const from = ['--dataset', 'bundled', '--predictions', 'gold', '--json'];
     const to = ['--storage', join(scratch, 'storage'), '--out', join(scratch, 'out')];
     await program.parseAsync(['evaluate', ...from, ...to, ...args], { from: 'user' });

@@ -81,7 +81,7 @@ describe('a method and an agent that are added by their descriptors', () => {
     };
     const program = new Command('swt-bench').exitOverride();
     program.configureOutput({ writeOut: print, writeErr: print });
-    registerGenerate(program, context, (ended) => (status = ended));
+    registerGenerate(program.command('generate'), context, (ended) => (status = ended));
     await program.parseAsync(['generate', ...args], { from: 'user' }).catch((error: unknown) => {
       if (!(error instanceof Error && 'code' in error)) throw error;
     });
