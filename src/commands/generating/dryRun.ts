@@ -5,7 +5,14 @@ import { budgetOf, type ChatModel } from '../../method/models';
 import { openTrace } from '../../method/trace';
 import { EXIT, terminalReporter } from '../context';
 import { generationWidth } from '../options/generationWidth';
-import { agentBoundText, dryRunDocument, dryRunOf, dryRunText, type DryRun } from './dryRunText';
+import {
+  agentBoundText,
+  boundOf,
+  dryRunDocument,
+  dryRunOf,
+  dryRunText,
+  type DryRun,
+} from './dryRunText';
 import { liveParts, requestOf, type GenerationParts } from './generationParts';
 
 type DryRunParts = Omit<GenerationParts, 'width'> & { readonly out: string };
@@ -25,7 +32,8 @@ export async function dryRun(parts: DryRunParts): Promise<number> {
     const limits = limitsOf(method.limits, options);
     const count = instances.length;
     if (json === true) context.data(jsonText({ ...of, instances: count, at_most_each: limits }));
-    else context.stdout(agentBoundText(count, limits, price !== undefined));
+    else
+      context.stdout(agentBoundText(count, limits, price !== undefined, boundOf(count, options)));
     return EXIT.done;
   }
   const found = await estimated(parts);

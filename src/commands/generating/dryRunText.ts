@@ -24,6 +24,8 @@ export interface DryRun extends EstimatedCost {
   /** In the order of the method. */
   readonly stages: readonly (EstimatedCost & { readonly stage: string })[];
   readonly failed: readonly { readonly instance: string; readonly failure: string }[];
+  /** Dollars at which the run is stopped. */
+  readonly budget: number;
 }
 
 /** Prices, and the most tokens of one answer. */
@@ -32,7 +34,16 @@ interface Pricing {
   readonly price?: Price | undefined;
   /** Dollars for a million tokens. */
   readonly embeddingPrice?: number | undefined;
+  /** Dollars at which the run is stopped, and each instance. */
+  readonly budget?: number | undefined;
+  readonly instanceBudget?: number | undefined;
 }
+
+/** Dollars at which a run of some instances is stopped. */
+export const boundOf = (
+  instances: number,
+  { budget = Infinity, instanceBudget = Infinity }: Pick<Pricing, 'budget' | 'instanceBudget'>,
+): number => Math.min(budget, instances === 0 ? 0 : instances * instanceBudget);
 
 /** Sums up what instances would ask. */
 export function dryRunOf(estimates: readonly InstanceEstimate[], pricing: Pricing): DryRun {
@@ -49,6 +60,7 @@ export function dryRunOf(estimates: readonly InstanceEstimate[], pricing: Pricin
       ),
     })),
     failed: estimates.flatMap((each) => ('failure' in each ? [each] : [])),
+    budget: boundOf(estimates.length, pricing),
   };
 }
 
@@ -84,12 +96,12 @@ function costOf(
 /** The document of a dry run, for `--json`. */
 export const dryRunDocument = (run: DryRun): object => ({
   instances: run.instances,
-  ...costDocument(run),
+  ...costDocument(run, run.budget),
   stages: run.stages.map(({ stage, ...cost }) => ({ stage, ...costDocument(cost) })),
   failed: run.failed.map(({ instance, failure }) => ({ instance_id: instance, error: failure })),
 });
 
-const costDocument = (of: EstimatedCost): object => ({
+const costDocument = (of: EstimatedCost, budget = Infinity): object => ({
   requests: of.requests,
   answered: of.answered,
   ...(of.isAtMost && { at_most: true }),
@@ -97,7 +109,10 @@ const costDocument = (of: EstimatedCost): object => ({
   ...(of.embeddedTokens > 0 && { embedded_tokens: of.embeddedTokens }),
   output_tokens_at_most: of.mostOutputTokens,
   ...(of.dollars !== undefined && {
-    dollars: { input: of.dollars.input, at_most: of.dollars.input + of.dollars.mostOutput },
+    dollars: {
+      input: Math.min(of.dollars.input, budget),
+      at_most: Math.min(of.dollars.input + of.dollars.mostOutput, budget),
+    },
   }),
 });
 
@@ -115,8 +130,10 @@ export function dryRunText(run: DryRun): string {
   ];
   if (dollars !== undefined) {
     const { input, mostOutput } = dollars;
+    const all = input + mostOutput;
     lines.push(
-      `cost: ${most}$${input.toFixed(2)} for the input, at most $${(input + mostOutput).toFixed(2)} with the output`,
+      `cost: ${most}$${input.toFixed(2)} for the input, at most $${all.toFixed(2)} with the output` +
+        (all > run.budget ? `; the budget ends the run at $${run.budget.toFixed(2)}` : ''),
     );
   } else if (run.stages.some((stage) => stage.dollars !== undefined)) {
     lines.push('cost: not known without --embedding-price');
@@ -144,9 +161,10 @@ export function agentBoundText(
   instances: number,
   limits: { readonly calls: number; readonly dollars: number },
   isPriced: boolean,
+  budget: number,
 ): string {
   const calls = `at most ${limits.calls} requests for each of ${plural(instances, 'instance')}`;
   return isPriced
-    ? `${calls}\ncost: at most about $${limits.dollars.toFixed(2)} for each, $${(limits.dollars * instances).toFixed(2)} for all\n`
+    ? `${calls}\ncost: at most about $${limits.dollars.toFixed(2)} for each, $${Math.min(limits.dollars * instances, budget).toFixed(2)} for all\n`
     : `${calls}\ncost: not known without --price\n`;
 }

@@ -78,4 +78,22 @@ describe('a dry run', () => {
       dollars: { input: 0.08, at_most: 0.28 },
     });
   });
+
+  it('costs no more than the budgets of the run and of its instances', () => {
+    for (const [budgets, bound] of [
+      [{ budget: 0.4 }, 0.4],
+      [{ instanceBudget: 0.1 }, 0.3],
+      [{ budget: 0.4, instanceBudget: 0.1 }, 0.3],
+    ] as const) {
+      const run = dryRunOf(estimates, { ...pricing, ...budgets });
+      assert.match(
+        dryRunText(run),
+        new RegExp(`the budget ends the run at \\$${bound.toFixed(2)}$`, 'm'),
+      );
+      const { dollars } = dryRunDocument(run) as { dollars: { input: number; at_most: number } };
+      assert.ok(Math.abs(dollars.at_most - bound) < 1e-9);
+      assert.ok(dollars.input <= dollars.at_most);
+    }
+    assert.doesNotMatch(dryRunText(dryRunOf(estimates, { ...pricing, budget: 1 })), /budget/);
+  });
 });
