@@ -62,6 +62,7 @@ async function main(): Promise<void> {
     name: 'local',
     storage,
     assets: join(root, 'dist'),
+    isAwaited: true,
     values: { local: { python: values.python } },
   });
   const parts = new Parts();

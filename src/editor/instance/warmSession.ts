@@ -162,6 +162,7 @@ export class WarmSession {
       environments,
       storage: storageFolder(),
       assets: this.parts.dist,
+      isAwaited: true,
       signal,
     });
     try {

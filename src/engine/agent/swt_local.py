@@ -1,13 +1,15 @@
 """
 The agent of the local engine: runs one program on this machine, as its user, and leaves none of its
 processes behind. It speaks as the agent of a sandbox does (swt_agent.py), and serves one request: what
-comes next has another agent, of which the tests of this one could know nothing.
+comes next has another agent, of which the tests of this one could know nothing. Before it, the agent
+may be told to start the interpreter of the run ahead: see swt_ahead.py.
 
 Its input ends when the process that asked is gone, however that happened: the run is killed then, and
 the folder of its sandboxes removed. Runs on CPython 3.6 and later, with the standard library only.
 What the system lacks for it stands in `ready`.
 """
 
+import json
 import os
 import signal
 import sys
@@ -19,18 +21,48 @@ from swt_wire import Wire
 IS_WINDOWS = os.name == "nt"
 
 
-def run_program(wire, header):
+def with_usual_signals():
+    from swt_family import IGNORED, STOPPERS
+
+    for each in STOPPERS + IGNORED:
+        signal.signal(each, signal.SIG_DFL)
+
+
+class Ahead(object):
+    """An interpreter that was started before its run is known."""
+
+    def __init__(self, header):
+        from swt_run import start_program
+
+        reading, self.end = os.pipe()
+        os.set_inheritable(reading, True)
+        env = encoded_env(header["env"])
+        env[b"SWT_TRACE_AHEAD"] = b"%d" % reading
+        self.started = start_program(
+            encoded(header["argv"]), env, encoded([header["cwd"]])[0], with_usual_signals
+        )
+        os.close(reading)
+
+    def run(self, header):
+        """Makes it the program of a run; returns whether it could be."""
+        run = {name: header[name] for name in ("argv", "env", "cwd")}
+        data = memoryview(json.dumps(run).encode("ascii"))
+        try:
+            while data:
+                data = data[os.write(self.end, data):]
+        except OSError:
+            return False
+        os.close(self.end)
+        return True
+
+
+def run_program(wire, header, family, ahead):
     """Runs tests, or a tool."""
-    from swt_family import IGNORED, STOPPERS, Family
     from swt_machine import MachineLimits
     from swt_run import Run, start_program
     from swt_services import start_service, wait_for
 
-    family, limits, remarks = Family(header["mark"]), MachineLimits(), []
-
-    def prepare():
-        for each in STOPPERS + IGNORED:
-            signal.signal(each, signal.SIG_DFL)
+    limits, remarks = MachineLimits(), []
 
     def abandon():
         if header.get("folder"):
@@ -54,7 +86,11 @@ def run_program(wire, header):
         env = encoded_env(header["env"])
         found = serve(encoded_env(header["serviceEnv"])) if header.get("services") else {}
         found.update(env)
-        started = start_program(encoded(header["argv"]), found, encoded([header["cwd"]])[0], prepare)
+        if ahead is not None and ahead.run(header):
+            started = ahead.started
+        else:
+            folder = encoded([header["cwd"]])[0]
+            started = start_program(encoded(header["argv"]), found, folder, with_usual_signals)
         family.main = started[0]
         wire.send("started", pid=family.main)
         try:
@@ -120,7 +156,16 @@ def main():
 
             run_on_windows(wire, header)
         else:
-            run_program(wire, header)
+            from swt_family import Family
+
+            family, ahead = Family(header["mark"]), None
+            if header["kind"] == "prepare":
+                ahead = Ahead(header)
+                frame = wire.receive()
+                if frame is None:
+                    return
+                header = frame[0]
+            run_program(wire, header, family, ahead)
     except OSError as error:
         wire.send("failed", why="%s: %s" % (type(error).__name__, error))
 

@@ -2,20 +2,13 @@ import { RetryingMemo } from '../../domain/work';
 import { holdFolder } from '../../repository/lock';
 import { environmentsFolder } from '../../repository/storage';
 import type { Engine, Environment, MovedDay, TestPlace } from '../engine';
-import type { EnvironmentMaker } from '../environmentMaker';
-import { localEngine } from './localEngine';
+import { localEngine, type LocalOptions } from './localEngine';
 
 /**
  * The local engine with an environment that is made for each instance. Instances that share an
  * environment share an engine.
  */
-export function fittingEngine(options: {
-  readonly environments: EnvironmentMaker;
-  /** Folder for environments, working copies and compiled files. */
-  readonly storage: string;
-  /** Folder of the Python files of the tracer. */
-  readonly tracer: string;
-}): Engine {
+export function fittingEngine(options: Omit<LocalOptions, 'python'>): Engine {
   const engines = new Map<string, RetryingMemo<Engine>>();
   const held = new RetryingMemo(() => holdFolder(environmentsFolder(options.storage)));
   return {

@@ -1,10 +1,9 @@
 import { Cancelled, HumanError } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import type { Trees } from '../../repository/trees';
-import type { EnvironmentMaker } from '../environmentMaker';
 import type { Engine, PrepareWork, TestPlace } from '../engine';
 import { fittingEngine } from './fittingEngine';
-import { localEngine } from './localEngine';
+import { localEngine, type LocalOptions } from './localEngine';
 import { whyUnfit } from './whyUnfit';
 
 /**
@@ -14,12 +13,7 @@ import { whyUnfit } from './whyUnfit';
  *
  * @throws HumanError when there is no interpreter
  */
-export async function givenOrFitting(options: {
-  readonly environments: EnvironmentMaker;
-  readonly storage: string;
-  readonly tracer: string;
-  readonly python: string | undefined;
-}): Promise<Engine> {
+export async function givenOrFitting(options: LocalOptions): Promise<Engine> {
   const { environments, storage } = options;
   const given = await localEngine(options);
   const fitting = fittingEngine(options);

@@ -34,9 +34,9 @@ export const local: EngineDescriptor = {
     const { findPython } = await import('./python');
     await findPython(python, join(assets, 'tracer'));
   },
-  async open({ environments, storage, assets, values, isPythonNamed = true }) {
+  async open({ environments, storage, assets, values, isPythonNamed = true, isAwaited }) {
     const { python } = localSettings.in(values);
-    const options = { environments, storage, tracer: join(assets, 'tracer') };
+    const options = { environments, storage, tracer: join(assets, 'tracer'), isAwaited };
     if (python === fittingPython) {
       const { fittingEngine } = await import('./fittingEngine');
       return fittingEngine(options);

@@ -40,7 +40,7 @@ import type { LocalEnvironment } from './python';
 import { missingPrograms } from '../sandbox/services';
 import { treeVariable, type EnvironmentMaker } from '../environmentMaker';
 
-interface LocalOptions {
+export interface LocalOptions {
   readonly environments: EnvironmentMaker;
   /** Folder for working copies and compiled files. */
   readonly storage: string;
@@ -48,6 +48,8 @@ interface LocalOptions {
   readonly tracer: string;
   /** Interpreter or virtual environment. */
   readonly python?: string | undefined;
+  /** Whether a person waits for runs, so that each is prepared before it is asked for. */
+  readonly isAwaited?: boolean | undefined;
 }
 
 /**
@@ -316,6 +318,7 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
         timeoutSeconds: request.timeoutSeconds,
         onOutput: request.onOutput,
         ...{ onLacks: box.onLacks, agents: box.agents },
+        ahead: mayStartAhead(box, request) ? ofRun : undefined,
       });
     } finally {
       unfollow?.();
@@ -338,6 +341,29 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
       ...(remarks.length > 0 && { remarks }),
     };
   });
+}
+
+/** Variables of a program that each run has for itself. */
+const ofRun: ReadonlySet<string> = new Set([
+  ...['HOME', 'TMPDIR', 'TEMP', 'TMP', 'SWT_TRACE_CONFIG'],
+]);
+
+/** Whether the next run like this one may wait for its tests in a started interpreter. */
+function mayStartAhead(
+  { options, watch }: LocalSandbox,
+  { plan, hashSeed = 0 }: RunRequest,
+): boolean {
+  const [, minor = 0] = /^3\.(\d+)/.exec(watch.environment.pythonVersion) ?? [];
+  return (
+    options.isAwaited === true &&
+    process.platform !== 'win32' &&
+    watch.environment.description.startsWith('CPython') &&
+    Number(minor) >= 8 &&
+    hashSeed === 0 &&
+    (plan.services ?? []).length === 0 &&
+    plan.args[0] === '-m' &&
+    plan.args[1] === 'pytest'
+  );
 }
 
 /** Nothing of the tracer, and no folder of the tree, whose modules could shadow a service's own. */

@@ -25,6 +25,11 @@ export interface ProcessRequest {
   readonly python?: string | undefined;
   /** Has agents that are started already. */
   readonly agents?: ReadyAgents | undefined;
+  /**
+   * The variables that differ from run to run, where the next program with the same others may be
+   * started before it is known. It runs `-m pytest` in a CPython that waits (swt_ahead.py).
+   */
+  readonly ahead?: ReadonlySet<string> | undefined;
   /** Folder that the agent removes when this process ends during the run. */
   readonly folder?: string | undefined;
   /** Programs on the loopback that run beside it, with the variables that only they get. */
@@ -108,47 +113,84 @@ export async function endRun(python: string, mark: string, pid?: number): Promis
   wire.close();
 }
 
+function newAgent(python: string): Omit<ReadyAgent, 'ahead'> {
+  const program = startAgent(python);
+  return { program, wire: openAgentProtocol(program), mark: randomUUID() };
+}
+
 const startAgent = (python: string): AttachedProcess =>
   attachProcess(python, ['-I', '-S', pythonProgram('agent', 'swt_local.py')]);
+
+/** An agent that waits for its run. */
+interface ReadyAgent {
+  readonly program: AttachedProcess;
+  readonly wire: AgentProtocol;
+  readonly mark: string;
+  /** What the waiting program was started with, where one was. */
+  readonly ahead: string | undefined;
+}
+
+/** What two programs have in common of which one may wait for the run of the other. */
+const commonOf = ({ argv, cwd, env, ahead = new Set() }: ProcessRequest) => ({
+  argv: argv.slice(0, 3),
+  cwd,
+  env: Object.fromEntries(Object.entries(env).filter(([name]) => !ahead.has(name))),
+});
 
 /**
  * Keeps one agent ready for the next run, which then need not wait for an interpreter to start. Each
  * serves a single run, since tests are the children of theirs.
  */
 export class ReadyAgents {
-  private ready: AttachedProcess | undefined;
+  private ready: ReadyAgent | undefined;
   private isOver = false;
 
   /** @param python see {@link ProcessRequest} */
   constructor(private readonly python: () => string) {}
 
-  /** Starts an agent, where none is ready. */
-  prepare(): void {
+  /**
+   * Starts an agent, where none is ready.
+   *
+   * @param like a run before, whose program is started again for the next one if that may be
+   */
+  prepare(like?: ProcessRequest): void {
     if (this.isOver || this.ready !== undefined) return;
     try {
-      const started = startAgent(this.python());
-      started.hold(false);
-      this.ready = started;
-      void started.ended.then(() => this.forget(started));
+      const agent = newAgent(this.python());
+      const { program, wire, mark } = agent;
+      const common = like?.ahead === undefined ? undefined : commonOf(like);
+      if (common !== undefined) {
+        const env = { ...common.env, [runMark]: mark };
+        wire.send({ kind: 'prepare', ...common, env, mark });
+      }
+      program.hold(false);
+      const ready = { ...agent, ahead: common && JSON.stringify(common) };
+      this.ready = ready;
+      void program.ended.then(() => this.forget(ready));
     } catch {
       // The next run says why none can start.
     }
   }
 
-  /** The one that is ready, for a run of its own. */
-  take(): AttachedProcess | undefined {
+  /** The one that is ready for a run of its own. */
+  take(run: ProcessRequest): ReadyAgent | undefined {
     const { ready } = this;
     this.ready = undefined;
-    ready?.hold(true);
+    if (ready?.ahead !== undefined && ready.ahead !== JSON.stringify(commonOf(run))) {
+      ready.wire.close();
+      return undefined;
+    }
+    ready?.program.hold(true);
     return ready;
   }
 
   dispose(): void {
     this.isOver = true;
-    this.take()?.close();
+    this.ready?.wire.close();
+    this.ready = undefined;
   }
 
-  private forget(ended: AttachedProcess): void {
+  private forget(ended: ReadyAgent): void {
     if (this.ready === ended) this.ready = undefined;
   }
 }
@@ -217,23 +259,21 @@ const unstarted = (ending: Ending, startError?: string): ProcessResult => ({
 /** Lets an agent of its own run a program. */
 async function withAgent(run: Run, python: string): Promise<ProcessResult> {
   const { agents } = run.request;
-  const ready = agents?.take();
+  const ready = agents?.take(run.request);
   const result = ready === undefined ? undefined : await ranBy(ready, run, python);
   // One that was waiting may be gone, since nothing keeps tests from its process.
-  const ended = result ?? (await ranBy(startAgent(python), run, python));
-  agents?.prepare();
+  const ended = result ?? (await ranBy(newAgent(python), run, python));
+  agents?.prepare(run.request);
   return ended ?? run.result({ ending: 'not started', startError: 'the agent did not start' });
 }
 
 /** @returns undefined where the agent was gone before it started the program */
 async function ranBy(
-  program: AttachedProcess,
+  { program, wire, mark }: Omit<ReadyAgent, 'ahead'>,
   run: Run,
   python: string,
 ): Promise<ProcessResult | undefined> {
   const { request } = run;
-  const mark = randomUUID();
-  const wire = openAgentProtocol(program);
   let giveUp: NodeJS.Timeout | undefined;
   const stop = (why: Ending): void => {
     wire.send({ kind: 'stop', why });

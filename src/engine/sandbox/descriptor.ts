@@ -18,6 +18,8 @@ export interface EngineRequest {
    * not fit it.
    */
   readonly isPythonNamed?: boolean | undefined;
+  /** Whether a person waits for its runs, so that each is prepared before it is asked for. */
+  readonly isAwaited?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

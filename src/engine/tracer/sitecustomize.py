@@ -112,6 +112,11 @@ def _chain():
     spec.loader.exec_module(module)
 
 
+if "SWT_TRACE_AHEAD" in os.environ:
+    import swt_ahead
+
+    swt_ahead.wait(int(os.environ.pop("SWT_TRACE_AHEAD")))
+    del sys.modules["swt_ahead"]
 _boot()
 # `site` handles its errors, as it would without us.
 _chain()

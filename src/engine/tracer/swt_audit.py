@@ -327,6 +327,10 @@ def begin(tracer, config_path):
     if hasattr(sys, "addaudithook"):
         sys.addaudithook(hook)
         _watch(os, "stat", "os.stat", hook)
+        # Before 3.11, pathlib keeps the function. It may have been imported ahead.
+        accessor = getattr(sys.modules.get("pathlib"), "_NormalAccessor", None)
+        if accessor is not None:
+            accessor.stat = os.stat
     else:
         _watch_all(hook)
         state.starts = lambda words, folder: hook("subprocess.Popen", (None, words, folder), 3)
