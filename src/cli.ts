@@ -2,10 +2,9 @@ import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { description, version } from '../package.json';
-import { EXIT } from './commands/context';
+import { EXIT, type CommandContext } from './commands/context';
 import { standardInput, interruptSignal } from './commands/input';
 import { commands } from './commands/commands';
-import type { ProgramContext } from './commands/registerCommand';
 import { Cancelled, HumanError } from './domain/work';
 import { systemFault } from './files/systemFault';
 import { redactKeys, takeKeys } from './engine/keysInUse';
@@ -13,7 +12,7 @@ import { forTerminal, withoutEscapes } from './domain/text';
 import { bytesOf } from './patch/bytes';
 
 /** What a command gets from whoever runs it. */
-type CommandCaller = Omit<ProgramContext, 'assets' | 'bundled' | 'data' | 'satellites'> & {
+type CommandCaller = Omit<CommandContext, 'assets' | 'bundled' | 'data'> & {
   /** Whether a person sees what `stdout` gets. */
   readonly isTerminal?: boolean;
 };
@@ -48,7 +47,7 @@ export async function runCommandLine(
 /** All commands by name, and the one that the arguments name with its options. */
 async function programFor(
   args: readonly string[],
-  caller: Omit<ProgramContext, 'assets' | 'bundled' | 'satellites'>,
+  caller: Omit<CommandContext, 'assets' | 'bundled'>,
   finish: (status: number) => void,
 ): Promise<Command> {
   const program = new Command('swt-bench')
@@ -60,19 +59,13 @@ async function programFor(
     .configureOutput({ writeOut: caller.stdout, writeErr: caller.stderr })
     .exitOverride();
   const sample = join(__dirname, '..', 'media', 'sample');
-  const context: ProgramContext = {
+  const context: CommandContext = {
     ...caller,
     assets: __dirname,
     bundled: {
       dataset: join(sample, 'instance.jsonl'),
       predictions: join(sample, 'predictions.jsonl'),
       source: join(sample, 'repository'),
-    },
-    satellites: {
-      evaluateRepairs: async (...of) =>
-        (await import('./commands/evaluateRepairs')).evaluateRepairs(...of),
-      withTrajectoryFindings: async (...of) =>
-        (await import('./trajectory/withTrajectoryFindings')).withTrajectoryFindings(...of),
     },
   };
   const [named] = args.filter((word) => word !== 'help' && !word.startsWith('-'));

@@ -4,7 +4,7 @@ import type { Reporter, Shard } from '../domain/work';
 import type { Engine } from '../engine/engine';
 import type { Mode } from '../evaluation/prepareCandidate';
 import type { RunStore } from '../evaluation/testRun';
-import type { AskedFormat } from '../patch/toUnified';
+import type { FormatDescriptor } from '../patch/toUnified';
 import type { PythonParser } from '../python/parser';
 import type { Sources } from '../repository/source';
 import type { EngineLimits } from '../engine/sandbox';
@@ -44,7 +44,10 @@ export interface BatchRequest {
   /** How many candidates are evaluated at once; each runs both sides in parallel. */
   readonly workers: number;
   readonly timeoutSeconds: number;
-  readonly format: AskedFormat;
+  /** `auto`, or the name of the unified format or of one in `formats`. */
+  readonly format: string;
+  /** Formats that predictions may have besides the unified one. */
+  readonly formats: readonly FormatDescriptor[];
   /** Leave out edits outside tests. */
   readonly testsOnly?: boolean;
   readonly mode: Mode;

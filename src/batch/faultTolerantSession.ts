@@ -98,15 +98,15 @@ export function faultTolerantSession(
 }
 
 /** What pairs of sandboxes are opened with. */
-export type PairMeans = Pick<BatchRequest, 'python' | 'store' | 'sources' | 'storage'>;
+export type PairMeans = Pick<BatchRequest, 'python' | 'formats' | 'store' | 'sources' | 'storage'>;
 
 /** Opens a pair of sandboxes, on trees that are made when they are needed. */
 export const openingPairs =
   (means: PairMeans): OpenSandboxes =>
   async (instance, { signal, reporter, engine }) => {
-    const { python, store, sources, storage } = means;
+    const { python, formats, store, sources, storage } = means;
     reporter.progress(`${instance.id}: preparing R and R∘X*`);
     const source = await sourceOf(instance, sources);
     const trees = await prepareTrees(instance, source, storage, { signal, reporter });
-    return openSession({ instance, trees, engine, python, store });
+    return openSession({ instance, trees, engine, python, formats, store });
   };

@@ -1,4 +1,4 @@
-import type { RegisterCommand } from './registerCommand';
+import type { ProgramContext, RegisterCommand } from './registerCommand';
 
 /** A command, of which nothing is loaded before it is called. */
 interface CommandEntry {
@@ -6,6 +6,12 @@ interface CommandEntry {
   /** What the list of commands and its own help say. */
   readonly description: string;
   readonly load: () => Promise<RegisterCommand>;
+}
+
+/** Hands a command what the program has beyond the core, which other commands do not load. */
+async function withBeyondCore(register: RegisterCommand<ProgramContext>): Promise<RegisterCommand> {
+  const { beyondCore } = await import('./beyondCore');
+  return (command, context, finish) => register(command, { ...context, ...beyondCore }, finish);
 }
 
 /** The commands in the order of the help text. */
@@ -23,17 +29,17 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'open',
     description: 'make the tree of R in a new folder',
-    load: async () => (await import('./instances/open')).registerOpen,
+    load: async () => withBeyondCore((await import('./instances/open')).registerOpen),
   },
   {
     name: 'check',
     description: 'check on R alone whether a candidate is ready to be submitted',
-    load: async () => (await import('./instances/check')).registerCheck,
+    load: async () => withBeyondCore((await import('./instances/check')).registerCheck),
   },
   {
     name: 'evaluate',
     description: 'run candidates on R and R∘X* and grade them',
-    load: async () => (await import('./evaluate')).registerEvaluate,
+    load: async () => withBeyondCore((await import('./evaluate')).registerEvaluate),
   },
   {
     name: 'report',
@@ -43,7 +49,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'shards',
     description: 'print the jobs that run a command in shards, for Slurm or Kubernetes',
-    load: async () => (await import('./sharding/shards')).registerShards,
+    load: async () => withBeyondCore((await import('./sharding/shards')).registerShards),
   },
   {
     name: 'merge',
@@ -53,17 +59,18 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'mutants',
     description: 'which small faults in the lines that X* adds the tests of candidates notice',
-    load: async () => (await import('./mutants/mutants')).registerMutants,
+    load: async () => withBeyondCore((await import('./mutants/mutants')).registerMutants),
   },
   {
     name: 'filter-repairs',
     description: 'keep the code patches on which generated tests that fail on R pass',
-    load: async () => (await import('./repairs/filterRepairs')).registerFilterRepairs,
+    load: async () =>
+      withBeyondCore((await import('./repairs/filterRepairs')).registerFilterRepairs),
   },
   {
     name: 'generate',
     description: 'let a method or an agent write predictions with a language model',
-    load: async () => (await import('./generate')).registerGenerate,
+    load: async () => withBeyondCore((await import('./generate')).registerGenerate),
   },
   {
     name: 'agents',
@@ -73,7 +80,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'repair',
     description: 'let a method write code patches with a language model, ranked',
-    load: async () => (await import('./repair')).registerRepair,
+    load: async () => withBeyondCore((await import('./repair')).registerRepair),
   },
   {
     name: 'trajectory',
@@ -84,17 +91,17 @@ export const commands: readonly CommandEntry[] = [
     name: 'mcp',
     description:
       'serve the tools of one instance on stdin and stdout to an agent (Model Context Protocol)',
-    load: async () => (await import('./mcp/mcp')).registerMcp,
+    load: async () => withBeyondCore((await import('./mcp/mcp')).registerMcp),
   },
   {
     name: 'validate',
     description: 'check whether instances are sound, with repeated golden and base tests',
-    load: async () => (await import('./validate')).registerValidate,
+    load: async () => withBeyondCore((await import('./validate')).registerValidate),
   },
   {
     name: 'patch',
     description: 'convert a patch in any format to a unified diff on a tree',
-    load: async () => (await import('./patches/patch')).registerPatch,
+    load: async () => withBeyondCore((await import('./patches/patch')).registerPatch),
   },
   {
     name: 'parse-log',

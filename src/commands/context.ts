@@ -1,4 +1,7 @@
 import type { Reporter } from '../domain/work';
+import type { EnvironmentMaker } from '../engine/environmentMaker';
+import type { EngineDescriptor } from '../engine/sandbox';
+import type { FormatDescriptor } from '../patch/toUnified';
 
 /** The parts of its process that a command may use. */
 export interface CommandContext {
@@ -21,6 +24,16 @@ export interface CommandContext {
     readonly predictions: string;
     readonly source: string;
   };
+}
+
+/** What commands get that run tests or read patches. */
+export interface TestingContext extends CommandContext {
+  /** The engines, in the order in which they are offered; the first is the default. */
+  readonly engines: readonly EngineDescriptor[];
+  /** What makes the environments of instances. */
+  readonly environments: EnvironmentMaker;
+  /** The formats of patches besides the unified one. */
+  readonly formats: readonly FormatDescriptor[];
 }
 
 export const EXIT = { done: 0, negative: 1, usage: 2, interrupted: 130 } as const;

@@ -9,7 +9,7 @@ import {
 import { HumanError, type Reporter } from '../domain/work';
 import type { Engine } from '../engine/engine';
 import { redactKeys } from '../engine/keysInUse';
-import { withEngine } from '../engine/engines';
+import { withEngine } from '../engine/sandbox';
 import type { BatchRequest, ShardOfRun } from '../batch/batchRequest';
 import { runBatch, type BatchOutcome } from '../batch/runBatch';
 import { sameness } from '../batch/entryKeys';
@@ -48,8 +48,8 @@ import { shardOption } from './options/shardOption';
 import type { ProgramContext, RegisterCommand } from './registerCommand';
 
 /** Registers the command `evaluate`. */
-export const registerEvaluate: RegisterCommand = (command, context, finish) => {
-  withEngineOptions(withSelectingOptions(command))
+export const registerEvaluate: RegisterCommand<ProgramContext> = (command, context, finish) => {
+  withEngineOptions(withSelectingOptions(command), context)
     .addOption(datasetOption())
     .addOption(kindOption())
     .requiredOption(
@@ -68,7 +68,7 @@ export const registerEvaluate: RegisterCommand = (command, context, finish) => {
       'name of the run in reports (default: run, or run-2, … where --out has another of that name)',
     )
     .option('--out <dir>', 'write reports in the layout of the reference harness to this folder')
-    .addOption(formatOption())
+    .addOption(formatOption(context))
     .option('--tests-only', 'leave out edits of files that are not tests, and name them')
     .addOption(modeOption())
     .addOption(mutantsOption())
@@ -168,7 +168,7 @@ function refuseContradictions({ kind, mutants, testsOnly, mode }: EvaluateOption
 
 const batchRequest = (
   options: EvaluateOptions,
-  context: CommandContext,
+  context: ProgramContext,
   of: {
     readonly input: EvaluationInput;
     readonly engine: Engine;
@@ -188,6 +188,7 @@ const batchRequest = (
   shard: of.shard,
   timeoutSeconds: options.timeout,
   format: options.format,
+  formats: context.formats,
   mode: options.mode,
   ...(options.mutants === undefined
     ? {}

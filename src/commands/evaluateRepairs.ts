@@ -1,7 +1,7 @@
 import { layOut, plural, jsonText, withoutControl } from '../domain/text';
 import { HumanError } from '../domain/work';
 import { repairName } from '../study/resolution';
-import { withEngine } from '../engine/engines';
+import { withEngine } from '../engine/sandbox';
 import { workersFor } from '../batch/workersFor';
 import { runStore } from '../evaluation/testRun';
 import { judgeRepairs } from '../repair/judgeRepairs';
@@ -13,7 +13,8 @@ import { judgedFolder } from '../results/judged';
 import { keepingNodeSeconds, nodesOfRun } from '../results/nodeSeconds';
 import { factsOf } from '../results/runFolder';
 import { batchProgressHooks } from './evaluating/batchProgress';
-import { EXIT, terminalReporter, type CommandContext } from './context';
+import { EXIT, terminalReporter } from './context';
+import type { ProgramContext } from './registerCommand';
 import { engineRequest } from './options/engineOptions';
 import type { EvaluateOptions, EvaluationInput } from './evaluating/evaluationInput';
 import { partToEvaluate } from './evaluating/partToEvaluate';
@@ -29,7 +30,7 @@ import { withFilesOfRepair } from './evaluating/rankedPredictions';
  */
 export async function evaluateRepairs(
   options: EvaluateOptions,
-  context: CommandContext,
+  context: ProgramContext,
   readInput: () => Promise<EvaluationInput>,
 ): Promise<number> {
   checkOptions(options);
@@ -50,6 +51,7 @@ export async function evaluateRepairs(
     const request = {
       ...{ instances, repairs, engine, python, sources, storage, workers, timeoutSeconds },
       ...{ format, fresh, shard, signal: context.signal, reporter: hooks.reporter },
+      formats: context.formats,
       store: runStore(storage, { fresh }),
     };
     const run = options.runId ?? (await usualJudgedRun(out, request));

@@ -11,11 +11,11 @@ import { withSurrogateOptions } from './options/surrogateOptions';
 import { writingCommand } from './options/writingCommand';
 import { limitProfiles } from '../method/agents';
 import { refiningOption } from '../method/generating';
-import type { RegisterCommand } from './registerCommand';
+import type { ProgramContext, RegisterCommand } from './registerCommand';
 
 /** Registers the command `generate`. */
-export const registerGenerate: RegisterCommand = (command, context, finish) => {
-  writingCommand(command, {
+export const registerGenerate: RegisterCommand<ProgramContext> = (command, context, finish) => {
+  writingCommand(command, context, {
     methods: [...methods.map(({ name }) => name), ...acpNames],
     out: 'predictions (JSONL); the trace lies beside it',
     run: 'one run of tests on one side',

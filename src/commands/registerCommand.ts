@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Prediction } from '../domain/instance';
 import type { Reporter } from '../domain/work';
-import type { CommandContext } from './context';
+import type { CommandContext, TestingContext } from './context';
 import type { EvaluateOptions, EvaluationInput } from './evaluating/evaluationInput';
 
 /** What `evaluate` can do beyond the core, loaded on first use. */
@@ -9,7 +9,7 @@ interface Satellites {
   /** `evaluate --kind repair`. */
   evaluateRepairs(
     options: EvaluateOptions,
-    context: CommandContext,
+    context: ProgramContext,
     readInput: () => Promise<EvaluationInput>,
   ): Promise<number>;
   /** Predictions with what looks like cheating in the trajectories beside them. */
@@ -24,8 +24,8 @@ interface Satellites {
   ): Promise<Prediction[]>;
 }
 
-/** What the program hands to its commands. */
-export interface ProgramContext extends CommandContext {
+/** What the program hands to the commands that run tests or read patches. */
+export interface ProgramContext extends TestingContext {
   readonly satellites: Satellites;
 }
 
@@ -34,8 +34,8 @@ export interface ProgramContext extends CommandContext {
  *
  * @param finish takes the exit status of the action
  */
-export type RegisterCommand = (
+export type RegisterCommand<Context = CommandContext> = (
   command: Command,
-  context: ProgramContext,
+  context: Context,
   finish: (status: number) => void,
 ) => void;

@@ -12,8 +12,8 @@ import { writingCommand } from './options/writingCommand';
 import type { ProgramContext, RegisterCommand } from './registerCommand';
 
 /** Registers the command `repair`. */
-export const registerRepair: RegisterCommand = (command, context, finish) => {
-  writingCommand(command, {
+export const registerRepair: RegisterCommand<ProgramContext> = (command, context, finish) => {
+  writingCommand(command, context, {
     methods: repairMethods().map(({ name }) => name),
     out: 'the chosen code patches as predictions of SWE-bench (JSONL); all of them, ranked, and the trace lie beside it',
     run: 'one run of tests',

@@ -6,7 +6,7 @@ import { HumanError } from '../domain/work';
 import { soundnessOf, type Soundness, type Validation } from '../domain/soundness';
 import { keepingNodeSeconds } from '../results/nodeSeconds';
 import { environmentReport } from '../results/report';
-import { withEngine } from '../engine/engines';
+import { withEngine } from '../engine/sandbox';
 import { createPythonParser } from '../python/parser';
 import { parseSources } from '../repository/source';
 import { describeFlaky, few, oneLine } from '../validation/soundness';
@@ -27,7 +27,7 @@ import {
   needsStorage,
   storageOption,
 } from './options/sharedOptions';
-import type { RegisterCommand } from './registerCommand';
+import type { ProgramContext, RegisterCommand } from './registerCommand';
 import { plural, jsonText, withoutControl } from '../domain/text';
 
 interface ValidateCommandOptions extends SelectingOptions, EngineOptions {
@@ -43,8 +43,8 @@ interface ValidateCommandOptions extends SelectingOptions, EngineOptions {
 }
 
 /** Registers the command `validate`. */
-export const registerValidate: RegisterCommand = (command, context, finish) => {
-  withEngineOptions(withSelectingOptions(command))
+export const registerValidate: RegisterCommand<ProgramContext> = (command, context, finish) => {
+  withEngineOptions(withSelectingOptions(command), context)
     .argument('[ids...]')
     .addOption(datasetOption())
     .option('--all', 'every instance of the dataset, if no other option selects any')
@@ -75,7 +75,7 @@ export const registerValidate: RegisterCommand = (command, context, finish) => {
 async function validateCommand(
   named: readonly string[],
   options: ValidateCommandOptions,
-  context: CommandContext,
+  context: ProgramContext,
 ): Promise<number> {
   const asked = engineRequest(options, context);
   const { storage, repeat } = options;

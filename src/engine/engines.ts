@@ -1,9 +1,7 @@
 import { docker } from './docker/dockerDescriptor';
-import type { Engine } from './engine';
 import { kubernetes } from './kubernetes/kubernetesDescriptor';
 import { local } from './local/localDescriptor';
-import type { EngineDescriptor, EngineRequest } from './sandbox/descriptor';
-import { redacting } from './sandbox/redacting';
+import { settingGroupsOf, type EngineDescriptor } from './sandbox/descriptor';
 import type { SettingGroup } from './settings';
 
 /** The engines, in the order in which they are offered; the first is the default. */
@@ -22,9 +20,7 @@ export const runsInContainers = (name: string): boolean => engineNamed(name)?.in
 export const containerEngine = docker.name;
 
 /** The settings of all engines, each group once. */
-export const settingGroups = (): readonly SettingGroup[] => [
-  ...new Set(engines.flatMap(({ settings }) => settings)),
-];
+export const settingGroups = (): readonly SettingGroup[] => settingGroupsOf(engines);
 
 /** Those variables of an environment by which a program finds the engine of this name. */
 export const variablesOf = (
@@ -37,29 +33,3 @@ export const variablesOf = (
       return value === undefined ? [] : [[variable, value]];
     }),
   );
-
-/**
- * Opens an engine by its name. The results of its runs contain no key in use.
- *
- * @throws HumanError when the engine is not available, Cancelled
- */
-export async function openEngine(request: EngineRequest): Promise<Engine> {
-  const descriptor = engineNamed(request.name);
-  if (descriptor === undefined) throw new Error(`no engine is called ${request.name}`);
-  return redacting(await descriptor.open(request));
-}
-
-/**
- * Opens an engine for some work, and removes all that is left of it when the work ends or fails.
- */
-export async function withEngine<T>(
-  request: EngineRequest,
-  work: (engine: Engine) => Promise<T>,
-): Promise<T> {
-  const engine = await openEngine(request);
-  try {
-    return await work(engine);
-  } finally {
-    await engine.dispose();
-  }
-}

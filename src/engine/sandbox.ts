@@ -9,8 +9,9 @@ export {
   tarEntry,
   tarOf,
 } from './sandbox/archive';
-export type { EngineDescriptor, EngineRequest } from './sandbox/descriptor';
+export { type EngineDescriptor, type EngineRequest, settingGroupsOf } from './sandbox/descriptor';
 export { type EngineLimits, guardedEngine } from './sandbox/guardedEngine';
+export { openEngine, withEngine } from './sandbox/openEngine';
 export { servicePython } from './sandbox/sandboxServices';
 export { type ServiceName, programNames, serviceNames, services } from './sandbox/services';
 export { repositoryArchive, treeArchive } from './sandbox/treeArchive';

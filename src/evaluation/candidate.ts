@@ -140,8 +140,8 @@ async function evaluated(
   };
   const { records } = candidate;
   if (records === undefined) {
-    const { packages } = await session.environment(options);
-    const next = packages['pytest'] === undefined ? `: ${howToMend(session.engine.name)}` : '';
+    const environment = await session.environment(options);
+    const next = environment.packages['pytest'] === undefined ? `: ${howToMend(environment)}` : '';
     const result = unrunnableResult(runs, `${candidate.notes.join('; ')}${next}`);
     // Its tests need a runner that the environment lacks, so what they cover is not known.
     const isLacking = candidate.plan.notRun.length > 0;

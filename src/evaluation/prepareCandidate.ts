@@ -8,7 +8,7 @@ import { formatFilePatch, makeUnified } from '../patch/makeUnified';
 import { parseUnified } from '../patch/parseUnified';
 import type { ParsedPatch } from '../patch/parsedPatch';
 import { isTestPath, renamedFiles, testFilesOf, splitTestEdits } from '../patch/testFiles';
-import { toUnified, type AskedFormat, type Conversion } from '../patch/toUnified';
+import { toUnified, type Conversion } from '../patch/toUnified';
 import { checkPatchPaths } from '../patch/unsafePath';
 import { changedTestsSteps, isEmptyTest, movedTests } from '../python/changedTests';
 import { findTests, type PythonTest } from '../python/tests';
@@ -21,7 +21,8 @@ export interface CandidateRequest {
   readonly model: string;
   /** The candidate as it was handed in. */
   readonly text: string;
-  readonly format: AskedFormat;
+  /** `auto`, or the name of a format of the session. */
+  readonly format: string;
   /** Leave out edits outside tests before the run. */
   readonly testsOnly?: boolean;
   /** Tests that a runner finds, or one script whose exit status is the outcome. */
@@ -70,6 +71,7 @@ export async function prepareCandidate(
     format: request.format,
     tree: { read: (path) => session.readFileOfR(path) },
     python: session.python,
+    formats: session.formats,
     signal,
     ...(request.testsOnly === true && { testsOnly: true }),
   });
@@ -294,7 +296,7 @@ type CodeRunOptions = Pick<RunOptions, 'timeoutSeconds' | 'signal' | 'reporter'>
  * @throws Cancelled
  */
 export async function readCodePatch(
-  session: Pick<InstanceSession, 'readFileOfR' | 'python'>,
+  session: Pick<InstanceSession, 'readFileOfR' | 'python' | 'formats'>,
   text: string,
   options: CodePatchOptions,
 ): Promise<string | { readonly failure: string }> {
@@ -309,7 +311,8 @@ export async function readCodePatch(
 type ReadPatch = ParsedPatch & Pick<Conversion, 'format'>;
 
 interface CodePatchOptions {
-  readonly format: AskedFormat;
+  /** As that of a {@link CandidateRequest}. */
+  readonly format: string;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -320,7 +323,7 @@ interface CodePatchOptions {
  * @throws Cancelled
  */
 export async function parseCodePatch(
-  session: Pick<InstanceSession, 'readFileOfR' | 'python'>,
+  session: Pick<InstanceSession, 'readFileOfR' | 'python' | 'formats'>,
   text: string,
   { format, signal }: CodePatchOptions,
 ): Promise<ReadPatch | { readonly failure: string }> {
@@ -333,6 +336,7 @@ export async function parseCodePatch(
     format,
     tree: { read: (path) => session.readFileOfR(path) },
     python: session.python,
+    formats: session.formats,
     signal,
   });
   const error = diagnostics.find((each) => each.severity === 'error');

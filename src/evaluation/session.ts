@@ -21,7 +21,6 @@ import {
   type RunRecord,
   type Workspace,
 } from '../engine/engine';
-import { containerEngine } from '../engine/engines';
 import {
   planScriptOfRepository,
   planTests,
@@ -35,6 +34,7 @@ import { applyPatch } from '../patch/applyPatch';
 import { textOf } from '../patch/bytes';
 import { changedLines } from '../patch/changedLines';
 import { parseUnified } from '../patch/parseUnified';
+import type { FormatDescriptor } from '../patch/toUnified';
 import { unsafePath } from '../patch/unsafePath';
 import type { PythonParser } from '../python/parser';
 import { findTests, importsPytest } from '../python/tests';
@@ -92,6 +92,8 @@ export interface InstanceSession {
   readonly trees: Trees;
   readonly engine: Engine;
   readonly python: PythonParser;
+  /** Formats that candidates may have besides the unified one. */
+  readonly formats: readonly FormatDescriptor[];
   /** Lines that X* removes (numbered in R) and adds (numbered in R∘X*). */
   readonly changed: {
     readonly removed: readonly ChangedLine[];
@@ -167,13 +169,15 @@ interface SessionParts {
   readonly trees: Trees;
   readonly engine: Engine;
   readonly python: PythonParser;
+  /** Formats that candidates may have besides the unified one; none by default. */
+  readonly formats?: readonly FormatDescriptor[] | undefined;
   readonly store: RunStore;
   /** The sides that get a sandbox; both by default. Runs use only these, debuggers use any. */
   readonly sides?: readonly Side[];
 }
 
 export async function openSession(parts: SessionParts): Promise<InstanceSession> {
-  const { instance, trees, engine, python } = parts;
+  const { instance, trees, engine, python, formats = [] } = parts;
   // On a snapshot, hunks may apply at other lines than the patch says: count the lines where the
   // hunks were applied.
   const golden = parseUnified(trees.golden ?? instance.goldenPatch);
@@ -187,6 +191,7 @@ export async function openSession(parts: SessionParts): Promise<InstanceSession>
     trees,
     engine,
     python,
+    formats,
     changed,
     goldenTests: (signal) => work.goldenTests.get(signal),
     readFileOfR: readerOf(trees.base),
@@ -314,7 +319,7 @@ class SessionWork {
     if (place.openWorkspace === undefined) {
       throw new HumanError(
         `The ${this.parts.engine.name} engine has no workspace: commands would run on this machine, with nothing between them and your files`,
-        `Use the ${containerEngine} engine`,
+        'Use the docker engine',
       );
     }
     return place.openWorkspace(work);

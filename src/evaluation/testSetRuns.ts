@@ -11,8 +11,7 @@ import {
 } from '../domain/outcome';
 import { plural } from '../domain/text';
 import { isLimit, gradeStrict, type StrictEvidence } from '../domain/verdict';
-import { type EngineWork, type RunRecord } from '../engine/engine';
-import { runsInContainers } from '../engine/engines';
+import type { EngineWork, Environment, RunRecord } from '../engine/engine';
 import { script } from '../engine/runners';
 import { parseUnified } from '../patch/parseUnified';
 import type { SideCounts } from './findings/noChangedLineRan';
@@ -511,8 +510,8 @@ export function withNewPaths(run: SetRun, renamed: ReadonlyMap<string, string>):
 }
 
 /** What a person does about an environment that lacks something. */
-export const howToMend = (engine: string): string =>
-  runsInContainers(engine)
+export const howToMend = ({ image }: Environment): string =>
+  image !== undefined
     ? 'choose an image that has it'
     : 'install what R requires there, or make an environment for this instance, with auto as the Python';
 
@@ -558,8 +557,9 @@ export async function describeFault(
 
 /** Where tests ran, and what to do about an environment that does not fit. */
 export async function ranWith(session: InstanceSession, work: EngineWork): Promise<string> {
-  const { description, interpreter } = await session.environment(work);
-  return `tests ran with ${description}, ${interpreter}: ${howToMend(session.engine.name)}`;
+  const environment = await session.environment(work);
+  const { description, interpreter } = environment;
+  return `tests ran with ${description}, ${interpreter}: ${howToMend(environment)}`;
 }
 
 const isSame = (one: EnvironmentFault | undefined, other: EnvironmentFault): boolean =>

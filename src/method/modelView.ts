@@ -6,6 +6,7 @@ import { quotedForShell } from '../engine/programs';
 import { readCodePatch } from '../evaluation/prepareCandidate';
 import type { RunStore } from '../evaluation/testRun';
 import { openSession, type InstanceSession } from '../evaluation/session';
+import { furtherFormats } from '../patch/patchFormats';
 import { isTestPath } from '../patch/testFiles';
 import type { PythonParser } from '../python/parser';
 import { folderTree } from '../repository/folderTree';
@@ -137,6 +138,7 @@ export async function modelView(instance: Instance, parts: ModelViewParts): Prom
       trees,
       engine: openedLater(engine),
       python,
+      formats: furtherFormats,
       store: apart(store),
       sides: ['base'],
     })),

@@ -1,7 +1,7 @@
 import type { Diagnostic } from './diagnostic';
 import { parseUnified } from './parseUnified';
 import type { FilePatch, ParsedPatch } from './parsedPatch';
-import type { Conversion } from './reading/conversion';
+import type { FormatDescriptor } from './reading/formatDescriptor';
 import { partsOf, without } from './reading/recognise';
 
 const testName = /^(test_.*|.*_tests?|tests?|testing|unittest_.*)\.py$/s;
@@ -116,10 +116,9 @@ export function withoutSubmodules(text: string): {
  */
 export function keepTests(
   text: string,
-  format: Conversion['format'],
+  format: FormatDescriptor,
 ): { text: string; left: readonly string[]; diagnostics: readonly Diagnostic[] } {
-  if (format === 'unknown' || format === 'empty') return { text, left: [], diagnostics: [] };
-  const parts = partsOf(text, format);
+  const parts = partsOf(text, [format]);
   const stray = parts.filter((part) => !part.paths.every(isTestPath));
   if (stray.length === 0) return { text, left: [], diagnostics: [] };
   const left = new Set<string>();

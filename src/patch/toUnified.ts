@@ -1,40 +1,37 @@
-import { turnsOf, type Turns } from '../domain/work';
-import type { PythonParser } from '../python/parser';
-import { customEdits } from './custom/customEdits';
-import { parseCustom } from './custom/parseCustom';
+import { turnsOf } from '../domain/work';
 import { hasErrors, type Diagnostic } from './diagnostic';
-import { convertFuzzy } from './fuzzy/convertFuzzy';
-import { makeUnified } from './makeUnified';
-import { parseUnified } from './parseUnified';
-import { belowFile, fileAbove, type PatchTree } from './patchTree';
-import { failed, type AskedFormat, type Conversion, type PatchFormat } from './reading/conversion';
+import { failed, type Conversion } from './reading/conversion';
+import type { ConversionWork, FormatDescriptor } from './reading/formatDescriptor';
 import { judgeHtmlEntities, withoutEntities } from './reading/htmlEntities';
-import { cutHunk, recognise } from './reading/recognise';
-import { convertSearchReplace } from './searchReplace/convertSearchReplace';
+import { belowFile, fileAbove, type PatchTree } from './reading/patchTree';
+import { recognise } from './reading/recognise';
 import { keepTests } from './testFiles';
-import { convertUnified } from './unified/convertUnified';
+import { unified } from './unified/unifiedDescriptor';
 import { withoutLinks } from './unsafePath';
 
-export {
-  askedFormats,
-  type AskedFormat,
-  type Conversion,
-  type PatchFormat,
-} from './reading/conversion';
+export type { Conversion } from './reading/conversion';
+export type { FormatDescriptor } from './reading/formatDescriptor';
+export { fileAbove, type PatchTree } from './reading/patchTree';
 
-interface ConversionOptions {
-  readonly format: AskedFormat;
-  readonly tree: PatchTree;
-  /** Needed only for the custom format. */
-  readonly python: PythonParser;
+/** What a caller may request, as `--format` has it; `auto` detects the format. */
+export const askedFormats = (further: readonly FormatDescriptor[]): readonly string[] => [
+  ...['auto', unified.name],
+  ...further.map(({ name }) => name),
+];
+
+interface ConversionOptions extends Omit<ConversionWork, 'turns'> {
+  /** One of {@link askedFormats}. */
+  readonly format: string;
   /** Leave out edits outside tests, and report each. */
   readonly testsOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The options of a conversion, with its turns with other work. */
-interface Work extends ConversionOptions {
-  readonly turns: Turns;
+interface Work extends ConversionWork {
+  /** The requested format; undefined to detect it. */
+  readonly asked: FormatDescriptor | undefined;
+  readonly testsOnly: boolean;
 }
 
 /**
@@ -48,7 +45,11 @@ interface Work extends ConversionOptions {
  * @throws Cancelled, and any error of `tree.read`
  */
 export async function toUnified(text: string, asked: ConversionOptions): Promise<Conversion> {
-  const options: Work = { ...asked, turns: turnsOf(asked.signal) };
+  const { format, testsOnly = false, signal, ...work } = asked;
+  const options: Work = {
+    ...{ ...work, testsOnly, turns: turnsOf(signal) },
+    asked: format === 'auto' ? undefined : formatNamed(format, asked.formats),
+  };
   await options.turns.pause();
   const plain = withoutLineEnds(text.replace(/^\ufeff/, ''));
   if (isGarbled(plain)) {
@@ -64,6 +65,12 @@ export async function toUnified(text: string, asked: ConversionOptions): Promise
     return told(again, mended.diagnostics);
   }
   return unescaped(plain, converted, options);
+}
+
+function formatNamed(name: string, further: readonly FormatDescriptor[]): FormatDescriptor {
+  const found = [unified, ...further].find((each) => each.name === name);
+  if (found === undefined) throw new Error(`no format of patches is called ${name}`);
+  return found;
 }
 
 /** A conversion with decoded HTML entities in added lines, or with a warning about them. */
@@ -93,27 +100,27 @@ function withoutLineEnds(text: string): string {
 }
 
 async function convert(text: string, options: Work): Promise<Conversion> {
-  const { tree, turns } = options;
+  const { tree, turns, formats, asked, testsOnly } = options;
   await turns.pause();
-  const found = recognise(text, options.format);
+  const found = recognise(text, [unified, ...formats], asked);
   if (found.format === 'empty') {
     const message = 'The patch is empty';
     return failed('empty', [{ severity: 'info', line: 1, message, code: 'empty' }]);
   }
-  if (found.format === 'unknown') return failed('unknown', [noPatch(text)]);
+  if (found.format === 'unknown') return failed('unknown', [noPatch(text, formats)]);
   if (hasErrors(found.diagnostics)) return failed(found.format, found.diagnostics);
 
   await turns.pause();
-  const kept =
-    options.testsOnly === true
-      ? keepTests(found.text, found.format)
-      : { text: found.text, left: [], diagnostics: [] };
+  const format = formatNamed(found.format, formats);
+  const kept = testsOnly
+    ? keepTests(found.text, format)
+    : { text: found.text, left: [], diagnostics: [] };
   const before = [...found.diagnostics, ...kept.diagnostics];
-  const cut = cutOff(kept.text, found.format);
+  const cut = format.cutOff?.(kept.text);
   if (cut !== undefined) before.push(cut);
   if (hasErrors(before)) return failed(found.format, before, kept.left);
   await turns.pause();
-  const fitting = withoutLinks(await convertIn(found.format, kept.text, options), tree, kept.text);
+  const fitting = withoutLinks(await format.convert(kept.text, options), tree, kept.text);
   const converted = await withoutFilesAsFolders(fitting, tree);
   const diagnostics = [...before, ...converted.diagnostics].sort((a, b) => a.line - b.line);
   return { ...converted, diagnostics, left: kept.left };
@@ -132,20 +139,6 @@ async function withoutFilesAsFolders(converted: Conversion, tree: PatchTree): Pr
   return failed(converted.format, [...converted.diagnostics, ...told], converted.left);
 }
 
-async function convertIn(format: PatchFormat, text: string, options: Work): Promise<Conversion> {
-  const { tree, turns } = options;
-  switch (format) {
-    case 'custom':
-      return convertCustom(text, options);
-    case 'fuzzy':
-      return convertFuzzy(text, tree, turns);
-    case 'search-replace':
-      return convertSearchReplace(text, tree, turns);
-    case 'unified':
-      return convertUnified(text, tree, turns);
-  }
-}
-
 /** Formats of other tools, with a line by which each is recognised. */
 const foreign: readonly [RegExp, string][] = [
   [
@@ -160,10 +153,10 @@ const foreign: readonly [RegExp, string][] = [
   [/^@@@ /m, 'the combined diff of a merge'],
 ];
 
-function noPatch(text: string): Diagnostic {
-  const hint =
-    'Write a unified diff ("--- a/PATH", "+++ b/PATH", "@@ -1,3 +1,4 @@"), blocks between "diff" and "end diff", ' +
-    'or SEARCH/REPLACE blocks';
+function noPatch(text: string, further: readonly FormatDescriptor[]): Diagnostic {
+  const written = [unified, ...further].flatMap((each) => each.written ?? []);
+  const last = written.length > 1 ? `or ${written.pop()}` : [];
+  const hint = `Write ${written.concat(last).join(', ')}`;
   for (const [pattern, name] of foreign) {
     const at = pattern.exec(text)?.index;
     if (at === undefined) continue;
@@ -172,45 +165,6 @@ function noPatch(text: string): Diagnostic {
     return { severity: 'error', code: 'unknown-format', line, message, hint };
   }
   return { severity: 'error', code: 'no-patch', line: 1, message: 'The text holds no patch', hint };
-}
-
-/**
- * Refuses an answer that ends within a hunk, since half of that hunk would apply without a warning.
- */
-function cutOff(text: string, format: PatchFormat): Diagnostic | undefined {
-  if (format !== 'unified' && format !== 'fuzzy') return undefined;
-  if (!/^(?:```|~~~)/m.test(text)) return undefined;
-  const cut = cutHunk(text, parseUnified(text, format === 'fuzzy' ? 'loose' : 'git').files);
-  if (cut === undefined) return undefined;
-  return {
-    severity: 'error',
-    code: 'incomplete',
-    line: cut.hunk.line,
-    endLine: cut.file.endLine,
-    message:
-      `${cut.file.newPath ?? cut.file.oldPath}: the text ends within the last hunk, before the lines that its header ` +
-      'counts and the end of the code block',
-    hint: 'Have the whole answer written; if it is complete, close the code block',
-  };
-}
-
-async function convertCustom(text: string, { tree, python, turns }: Work): Promise<Conversion> {
-  const { blocks, diagnostics } = parseCustom(text);
-  if (blocks.length === 0 && !hasErrors(diagnostics)) {
-    diagnostics.push({
-      severity: 'error',
-      code: 'no-patch',
-      line: 1,
-      message: 'The text holds no block of the custom format',
-      hint: 'Write "diff", path, "rewrite" or "insert", place, code and "end diff", each in its line',
-    });
-  }
-  const result = await customEdits(blocks, { tree, python, turns });
-  const all = [...diagnostics, ...result.diagnostics].sort((a, b) => a.line - b.line);
-  if (hasErrors(all)) return failed('custom', all);
-  const files = new Map(result.edits.map((edit) => [edit.path, edit.after]));
-  await turns.pause();
-  return { patch: makeUnified(result.edits), format: 'custom', diagnostics: all, files, left: [] };
 }
 
 /** Blanks other than the plain one, as web pages and chat windows insert them. */

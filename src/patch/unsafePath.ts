@@ -1,7 +1,7 @@
 import type { Diagnostic } from './diagnostic';
 import { parseUnified } from './parseUnified';
 import type { FilePatch, ParsedPatch } from './parsedPatch';
-import type { PatchTree } from './patchTree';
+import type { PatchTree } from './reading/patchTree';
 import type { Conversion } from './reading/conversion';
 
 /** Windows opens these names as devices, with any extension. */

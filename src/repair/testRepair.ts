@@ -4,7 +4,6 @@ import { functionOf } from '../domain/testId';
 import type { Reporter } from '../domain/work';
 import type { Standings, TestedRepair } from '../study/resolution';
 import type { RunRecord } from '../engine/engine';
-import type { AskedFormat } from '../patch/toUnified';
 import {
   prepareCandidate,
   type OwnTests,
@@ -19,7 +18,7 @@ import type { InstanceSession } from '../evaluation/session';
 /** Settings for running the tests of a candidate on code patches. */
 export interface RepairSettings {
   readonly timeoutSeconds: number;
-  readonly format: AskedFormat;
+  readonly format: string;
   /**
    * Ids that the code patches resolved, from a report. Without it the golden tests run on each
    * patch.

@@ -1,6 +1,6 @@
 import { HumanError, messageOf } from '../domain/work';
 import { bytesOf, textOf } from '../patch/bytes';
-import type { PatchTree } from '../patch/patchTree';
+import type { PatchTree } from '../patch/toUnified';
 import { unsafePath } from '../patch/unsafePath';
 import { git, GitError } from './git';
 import { access, constants, lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises';

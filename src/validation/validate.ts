@@ -359,8 +359,8 @@ async function whyNothingRuns(
   }
   if (records !== undefined && unrunnable === undefined && notes.length === 0) return undefined;
   const why = oneLine(unrunnable ?? notes.join('; '));
-  const { packages } = await session.environment(options);
-  const next = packages['pytest'] === undefined ? `: ${howToMend(session.engine.name)}` : '';
+  const environment = await session.environment(options);
+  const next = environment.packages['pytest'] === undefined ? `: ${howToMend(environment)}` : '';
   return environmentFailed(`the golden tests cannot all be run here: ${why}${next}`);
 }
 

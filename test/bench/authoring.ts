@@ -11,8 +11,9 @@ import { parseArgs } from 'node:util';
 import { openDataset } from '../../src/dataset/dataset';
 import { sides, type Side } from '../../src/domain/outcome';
 import { silent } from '../../src/domain/work';
-import { openEngine } from '../../src/engine/engines';
 import type { Engine, Sandbox, TestPlace } from '../../src/engine/engine';
+import { engines } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import type { TestPlan } from '../../src/engine/runners/testPlan';
 import type { CompleteRun } from '../../src/evaluation/runs/affected';
 import { evaluateSince, type Evaluation } from '../../src/evaluation/candidate';
@@ -58,6 +59,7 @@ async function main(): Promise<void> {
   const source = await sourceOf(instance, sources);
   const trees = await prepareTrees(instance, source, storage, { reporter: silent });
   const engine = await openEngine({
+    engines,
     environments,
     name: 'local',
     storage,

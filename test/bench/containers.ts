@@ -12,7 +12,8 @@ import { sides } from '../../src/domain/outcome';
 import { tarOf } from '../../src/engine/sandbox/archive';
 import { connect } from '../../src/engine/docker/connection/connect';
 import { dockerSettings } from '../../src/engine/docker/dockerSettings';
-import { openEngine } from '../../src/engine/engines';
+import { engines } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import type { TestPlace } from '../../src/engine/engine';
 import type { TestPlan } from '../../src/engine/runners/testPlan';
 import { goldenSetOf } from '../../src/evaluation/goldenTests';
@@ -105,6 +106,7 @@ async function main(): Promise<void> {
     { reporter: silent },
   );
   const engine = await openEngine({
+    engines,
     environments,
     name: 'docker',
     storage,

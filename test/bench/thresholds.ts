@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import type { PatchTree } from '../../src/patch/patchTree';
+import type { PatchTree } from '../../src/patch/toUnified';
 import type { Conversion } from '../../src/patch/toUnified';
 import { seeded, writeFuzzy, writeSearchReplace } from '../unit/patch/generators';
 import { dataset, goldenRows } from '../unit/patch/goldenRows';

@@ -10,7 +10,8 @@ import { openDataset } from '../../src/dataset/dataset';
 import { silent } from '../../src/domain/work';
 import { connect } from '../../src/engine/docker/connection/connect';
 import { dockerSettings } from '../../src/engine/docker/dockerSettings';
-import { openEngine } from '../../src/engine/engines';
+import { engines } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import { runBatch } from '../../src/batch/runBatch';
 import { workersFor } from '../../src/batch/workersFor';
 import { goldenSetOf } from '../../src/evaluation/goldenTests';
@@ -57,6 +58,7 @@ async function main(): Promise<void> {
   const connection = await connect({});
   const assets = join(root, 'dist');
   const engine = await openEngine({
+    engines,
     environments,
     name: 'docker',
     storage,
@@ -99,6 +101,7 @@ async function main(): Promise<void> {
         workers,
         timeoutSeconds: 1800,
         format: 'unified',
+        formats: [],
         mode: 'unit-test',
         fresh: true,
         reporter: silent,

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silent } from '../../src/domain/work';
 import type { Prediction } from '../../src/domain/instance';
-import { openEngine } from '../../src/engine/engines';
+import { engines } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import { runBatch, type BatchHandle, type BatchOutcome } from '../../src/batch/runBatch';
 import type { BatchRequest } from '../../src/batch/batchRequest';
 import { readJournal } from '../../src/results/journal';
@@ -48,6 +49,7 @@ onEngine('docker', 'a batch whose engine goes away @full', (subject) => {
   const requestFor = async (folder: string, times: number): Promise<BatchRequest> => {
     const { instance, trees, storage } = subject();
     const engine = await openEngine({
+      engines,
       environments,
       name: 'docker',
       storage,
@@ -65,6 +67,7 @@ onEngine('docker', 'a batch whose engine goes away @full', (subject) => {
       workers: 2,
       timeoutSeconds: 120,
       format: 'unified',
+      formats: [],
       mode: 'unit-test',
       fresh: false,
       results: { out: join(folder, 'out'), runId: 'r', dataset: 'made up', predictions: [] },

@@ -7,7 +7,8 @@ import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import type { Engine } from '../../src/engine/engine';
-import { openEngine } from '../../src/engine/engines';
+import { engines } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import { prepareTrees } from '../../src/repository/trees';
 import { runCode } from '../contract/run';
 import {
@@ -76,6 +77,7 @@ describe('instances of a compiled project', () => {
     storage = join(folder, 'storage');
     const assets = resolve('src/engine');
     engine = await openEngine({
+      engines,
       environments,
       name: 'docker',
       storage,

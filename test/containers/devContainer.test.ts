@@ -10,7 +10,8 @@ import { openDataset } from '../../src/dataset/dataset';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import type { Environment } from '../../src/engine/engine';
-import { withEngine } from '../../src/engine/engines';
+import { engines } from '../../src/engine/engines';
+import { withEngine } from '../../src/engine/sandbox';
 import { prepareTrees } from '../../src/repository/trees';
 import { cli, root, sample } from '../commandLine/cli';
 import { baseImage, needDocker, plainDocker, removeImagesOf, testSettings } from './dockerForTests';
@@ -57,6 +58,7 @@ describe('the dev container of an instance @full', function () {
     const docker = testSettings();
     environment = await withEngine(
       {
+        engines,
         environments,
         name: 'docker',
         storage: folder,

@@ -7,7 +7,8 @@ import { setTimeout } from 'node:timers/promises';
 import { sides } from '../../src/domain/outcome';
 import { HumanError, silent } from '../../src/domain/work';
 import type { Engine } from '../../src/engine/engine';
-import { openEngine } from '../../src/engine/engines';
+import { engines } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import { runStore } from '../../src/evaluation/testRun';
 import { openSession, type InstanceSession } from '../../src/evaluation/session';
 import { runCode } from '../contract/run';
@@ -40,6 +41,7 @@ onEngine('docker', 'when the engine goes away @full', (subject) => {
   beforeEach(async () => {
     const { instance, trees, storage } = subject();
     engine = await openEngine({
+      engines,
       environments,
       name: 'docker',
       storage,
@@ -133,6 +135,7 @@ onEngine('docker', 'when the engine goes away @full', (subject) => {
       await assert.rejects(outcomes(good), saysWhatIsGone);
       await assert.rejects(
         openEngine({
+          engines,
           environments,
           name: 'docker',
           storage: subject().storage,

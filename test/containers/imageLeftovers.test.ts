@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { silent } from '../../src/domain/work';
 import type { Instance } from '../../src/domain/instance';
 import type { Engine, Sandbox, Sandboxes } from '../../src/engine/engine';
-import { openEngine } from '../../src/engine/engines';
+import { engines } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import { environments } from '../../src/environments/environments';
 import type { Trees } from '../../src/repository/trees';
 import { plain, useExample, write, type Example } from '../processes/exampleRepository';
@@ -93,6 +94,7 @@ describe('an image that somebody else made', function () {
     trees = await example.prepare({ kind: 'commit', from: origin }, storage, more);
     instance = example.instance(more);
     engine = await openEngine({
+      engines,
       environments,
       ...{ name: 'docker', storage, assets: resolve('src/engine') },
       values: { docker: testSettings() },

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
-import { openEngine } from '../../src/engine/engines';
+import { engines } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import { prepareTrees } from '../../src/repository/trees';
 import { runCode } from '../contract/run';
 import { baseImage, needDocker, removeImagesOf, testSettings } from './dockerForTests';
@@ -42,6 +43,7 @@ describe('a sandbox with Python 3.6, whose image sets no locale @full', () => {
     const from = { kind: 'snapshot', from: source } as const;
     const trees = await prepareTrees(instance, from, storage, work);
     const engine = await openEngine({
+      engines,
       environments,
       ...{ name: 'docker', storage, values: { docker: testSettings() } },
       assets: join(__dirname, '..', '..', 'dist'),

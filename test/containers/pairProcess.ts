@@ -5,7 +5,8 @@ import { resolve } from 'node:path';
 import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
-import { openEngine } from '../../src/engine/engines';
+import { engines } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import type { Trees } from '../../src/repository/trees';
 import { runCode } from '../contract/run';
 import { testSettings } from './dockerForTests';
@@ -19,6 +20,7 @@ const { instance, trees, storage } = JSON.parse(readFileSync(process.argv[2] ?? 
 async function main(): Promise<void> {
   const assets = resolve('src/engine');
   const engine = await openEngine({
+    engines,
     environments,
     name: 'docker',
     storage,

@@ -7,7 +7,8 @@ import { environments } from '../../src/environments/environments';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import type { Engine, Pair, RunRecord, Sandbox } from '../../src/engine/engine';
-import { openEngine } from '../../src/engine/engines';
+import { engines } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import { prepareTrees } from '../../src/repository/trees';
 import { planOf } from '../contract/run';
 import { needDocker, removeImagesOf, testSettings } from './dockerForTests';
@@ -86,6 +87,7 @@ for (const name of ['docker', 'local'] as const) {
       const trees = await prepareTrees(instance, from, storage, { reporter: silent });
       const assets = resolve('src/engine');
       engine = await openEngine({
+        engines,
         environments,
         name,
         storage,

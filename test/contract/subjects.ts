@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/work';
 import type { Engine, Pair, TestPlace } from '../../src/engine/engine';
-import { engineNames, runsInContainers, openEngine } from '../../src/engine/engines';
+import { engines, engineNames, runsInContainers } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import type { DockerSettings } from '../../src/engine/docker/dockerSettings';
 import type { Trees } from '../../src/repository/trees';
 import {
@@ -165,6 +166,7 @@ async function makeSubject(
   const trees = await example.prepare({ kind: 'commit', from: origin }, storage, more);
   const open = (more: Partial<DockerSettings> = {}): Promise<Engine> =>
     openEngine({
+      engines,
       environments,
       name,
       storage,

@@ -12,6 +12,7 @@ import { engines, runsInContainers, variablesOf } from '../../src/engine/engines
 import { SettingGroup } from '../../src/engine/settings';
 import { mayRunTestsOfModels } from '../../src/method/testsOfModels';
 import { simulatedEngine } from './simulatedEngine';
+import { beyondCore } from '../../src/commands/beyondCore';
 
 const rooms = new SettingGroup('rooms', 'swt-bench.rooms.', {
   floor: {
@@ -77,6 +78,7 @@ describe('an engine that is added by its descriptor alone', () => {
         predictions: join(sample, 'predictions.jsonl'),
         source: join(sample, 'repository'),
       },
+      ...beyondCore,
       satellites: {
         evaluateRepairs: () => Promise.reject(new Error('nothing here is a code patch')),
         withTrajectoryFindings: (predictions) => Promise.resolve([...predictions]),

@@ -49,12 +49,14 @@ const { instance, trees, storage, patch, file } = JSON.parse(
 async function main(): Promise<object> {
   (runners as TestRunner[]).push(lines);
   Object.assign(table, { [instance.repo]: { runner: 'lines' } });
-  const { openEngine } = await import('../../src/engine/engines');
+  const { engines } = await import('../../src/engine/engines');
+  const { openEngine } = await import('../../src/engine/sandbox');
   const { planTests } = await import('../../src/engine/runners/planTests');
   const { environments } = await import('../../src/environments/environments');
   const { recipeOf } = await import('../../src/environments/recipes');
   const { parseLog } = await import('../../src/engine/runners/parseLog');
   const engine = await openEngine({
+    engines,
     environments,
     name: 'local',
     storage,

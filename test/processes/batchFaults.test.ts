@@ -206,6 +206,7 @@ describe('a batch on an engine that fails in every way it can fail @full', funct
       workers: 16,
       timeoutSeconds: 1,
       format: 'unified',
+      formats: [],
       mode: 'unit-test',
       fresh: false,
       results: { out, runId: 'faults', dataset: 'made up', predictions: [] },

@@ -65,6 +65,7 @@ describe('a batch', function () {
     workers: 1,
     timeoutSeconds: 60,
     format: 'unified',
+    formats: [],
     mode: 'unit-test',
     fresh: false,
     results: {

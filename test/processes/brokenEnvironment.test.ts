@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { silent } from '../../src/domain/work';
 import { localEngine } from '../../src/engine/local/localEngine';
-import { openEngine } from '../../src/engine/engines';
+import { engines } from '../../src/engine/engines';
+import { openEngine } from '../../src/engine/sandbox';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
 import type { CandidateResult } from '../../src/evaluation/candidateResult';
 import { runStore } from '../../src/evaluation/testRun';
@@ -162,6 +163,7 @@ describe('an environment that is mended @full', function () {
   it('is described as it is now', async () => {
     await right();
     const engine = await openEngine({
+      engines,
       environments,
       name: 'local',
       storage,

@@ -50,6 +50,7 @@ describe('filtering code patches, several at once', function () {
       workers: 3,
       timeoutSeconds: 30,
       format: 'unified',
+      formats: [],
       fresh: false,
       retry: { times: 3, firstDelay: 5 },
       reporter: silent,

@@ -95,6 +95,7 @@ describe('judging code patches, several at once', function () {
       workers: 3,
       timeoutSeconds: 30,
       format: 'unified',
+      formats: [],
       fresh: false,
       retry: { times: 3, firstDelay: 5 },
       reporter: silent,

@@ -18,7 +18,8 @@ import {
   installAgent,
 } from '../../method/agents';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
-import { dockerHostOption, valuesOf } from '../options/engineOptions';
+import { dockerHostOption } from '../options/dockerOptions';
+import { valuesOf } from '../options/engineOptions';
 import { jsonOption } from '../options/sharedOptions';
 import type { RegisterCommand } from '../registerCommand';
 

@@ -5,7 +5,6 @@ import { HumanError, type Shard } from '../../domain/work';
 import type { Instance, Prediction } from '../../domain/instance';
 import type { ResultsPlace } from '../../batch/batchRequest';
 import type { Mode } from '../../evaluation/prepareCandidate';
-import type { AskedFormat } from '../../patch/toUnified';
 import { createPythonParser, type PythonParser } from '../../python/parser';
 import { parseSources, type Sources } from '../../repository/source';
 import { type CommandContext } from '../context';
@@ -26,7 +25,7 @@ export interface EvaluateOptions extends SelectingOptions, EngineOptions {
   /** Chosen when absent. */
   runId?: string;
   out?: string;
-  format: AskedFormat;
+  format: string;
   testsOnly?: boolean;
   mode: Mode;
   /** The most mutants of an instance; true where no limit is set. */

@@ -18,7 +18,7 @@ import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels'
 import { createPythonParser } from '../../python/parser';
 import { sourceOf, parseSources } from '../../repository/source';
 import { prepareTrees } from '../../repository/trees';
-import { type CommandContext } from '../context';
+import type { ProgramContext } from '../registerCommand';
 import { sourcesFor } from '../options/openDatasetOption';
 import type { GenerationWidth } from '../options/generationWidth';
 import type { EngineOptions } from '../options/engineOptions';
@@ -90,7 +90,7 @@ export interface GenerateOptions
 /** What a run of `generate` is made of. */
 export interface GenerationParts {
   readonly options: GenerateOptions;
-  readonly context: CommandContext;
+  readonly context: ProgramContext;
   readonly method: Method;
   readonly instances: readonly Instance[];
   readonly width: GenerationWidth;

@@ -8,13 +8,13 @@ import type { Engine } from '../../engine/engine';
 import { runStore } from '../../evaluation/testRun';
 import { createPythonParser, type PythonParser } from '../../python/parser';
 import { parseSources, type Sources } from '../../repository/source';
-import { type CommandContext } from '../context';
+import type { ProgramContext } from '../registerCommand';
 import { sourcesFor } from '../options/openDatasetOption';
 import type { GenerateOptions } from './generationParts';
 
 interface GradingParts {
   readonly options: GenerateOptions;
-  readonly context: CommandContext;
+  readonly context: ProgramContext;
   /** Opens the engine, which the caller disposes of. */
   readonly engine: () => Promise<Engine>;
   readonly reporter: Pick<Reporter, 'log'>;
@@ -70,7 +70,7 @@ export class GradingAlongside {
         ...{ instances: [instance], predictions: [prediction] },
         ...{ engine: this.engine, python: this.python, sources: this.sources },
         ...{ store: runStore(storage), storage, workers: 1, timeoutSeconds },
-        ...{ format: 'auto', mode, fresh: false, signal: context.signal },
+        ...{ format: 'auto', formats: context.formats, mode, fresh: false, signal: context.signal },
         reporter: { log: () => undefined, progress: () => undefined },
       });
       const [entry] = (await done).entries;

@@ -1,8 +1,7 @@
 import { jsonText } from '../../domain/text';
 import { asShown, textOf } from '../../patch/bytes';
-import type { PatchFormat } from '../../patch/toUnified';
-import type { RegisterCommand } from '../registerCommand';
-import { EXIT, terminalReporter, type CommandContext } from '../context';
+import type { ProgramContext, RegisterCommand } from '../registerCommand';
+import { EXIT, terminalReporter } from '../context';
 import { readInput } from '../input';
 import type { InstanceOnROptions } from '../mcp/instanceOnR';
 import { withEngineOptions } from '../options/engineOptions';
@@ -17,18 +16,18 @@ import {
 } from '../options/sharedOptions';
 
 interface CheckOptions extends InstanceOnROptions {
-  format?: 'auto' | PatchFormat;
+  format?: string;
   timeout: number;
   json?: boolean;
 }
 
 /** Registers the command `check`. */
-export const registerCheck: RegisterCommand = (command, context, finish) => {
-  withEngineOptions(command)
+export const registerCheck: RegisterCommand<ProgramContext> = (command, context, finish) => {
+  withEngineOptions(command, context)
     .argument('<file>', 'patch, or whole answer of a model, or - for stdin')
     .addOption(datasetOption())
     .requiredOption('--id <id>', 'the instance')
-    .addOption(formatOption())
+    .addOption(formatOption(context))
     .addOption(sourceOption())
     .option('--timeout <seconds>', 'limit for one run of tests', positive, 1800)
     .addOption(storageOption())
@@ -55,7 +54,7 @@ export const registerCheck: RegisterCommand = (command, context, finish) => {
 async function checkCommand(
   path: string,
   options: CheckOptions,
-  context: CommandContext,
+  context: ProgramContext,
 ): Promise<number> {
   const { signal } = context;
   const next = 'Name a text file with the candidate, or - for standard input';

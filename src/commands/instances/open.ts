@@ -17,7 +17,7 @@ import { EXIT, terminalReporter, type CommandContext } from '../context';
 import { openDatasetOption, sourcesFor } from '../options/openDatasetOption';
 import { engineRequest, withEngineOptions, type EngineOptions } from '../options/engineOptions';
 import { datasetOption, sourceOption, needsStorage, storageOption } from '../options/sharedOptions';
-import type { RegisterCommand } from '../registerCommand';
+import type { ProgramContext, RegisterCommand } from '../registerCommand';
 
 interface OpenOptions extends EngineOptions {
   dataset: string;
@@ -29,8 +29,8 @@ interface OpenOptions extends EngineOptions {
 }
 
 /** Registers the command `open`. */
-export const registerOpen: RegisterCommand = (command, context, finish) => {
-  withEngineOptions(command)
+export const registerOpen: RegisterCommand<ProgramContext> = (command, context, finish) => {
+  withEngineOptions(command, context)
     .argument('<id>')
     .addOption(datasetOption())
     .requiredOption('--out <dir>', 'folder to make')
@@ -51,7 +51,7 @@ export const registerOpen: RegisterCommand = (command, context, finish) => {
 async function openCommand(
   id: string,
   options: OpenOptions,
-  context: CommandContext,
+  context: ProgramContext,
 ): Promise<number> {
   const { name, values } = engineRequest(options, context);
   const dataset = await openDatasetOption(options, context);

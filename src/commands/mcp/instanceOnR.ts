@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { Instance } from '../../domain/instance';
 import { HumanError, type Reporter, RetryingMemo } from '../../domain/work';
-import { openEngine } from '../../engine/engines';
+import { openEngine } from '../../engine/sandbox';
 import { runStore } from '../../evaluation/testRun';
 import { modelView, type ModelView, type ModelViewParts } from '../../method/modelView';
 import { createPythonParser } from '../../python/parser';
 import { sourceOf, parseSources } from '../../repository/source';
 import { prepareTrees } from '../../repository/trees';
-import { type CommandContext } from '../context';
+import type { ProgramContext } from '../registerCommand';
 import { openDatasetOption, sourcesFor } from '../options/openDatasetOption';
 import { engineRequest, type EngineOptions } from '../options/engineOptions';
 
@@ -35,7 +35,7 @@ interface InstanceOnR {
  */
 export async function instanceOnR(
   options: InstanceOnROptions,
-  context: CommandContext,
+  context: ProgramContext,
   { permit, signal }: Pick<ModelViewParts, 'permit'> & { readonly signal: AbortSignal },
 ): Promise<InstanceOnR> {
   const asked = engineRequest(options, context);

@@ -4,11 +4,11 @@ import { withEngineOptions } from '../options/engineOptions';
 import { positive } from '../options/optionValues';
 import { datasetOption, sourceOption, needsStorage, storageOption } from '../options/sharedOptions';
 import { runTestsLocallyOption } from '../options/modelOptions';
-import type { RegisterCommand } from '../registerCommand';
+import type { ProgramContext, RegisterCommand } from '../registerCommand';
 
 /** Registers the command `mcp`. */
-export const registerMcp: RegisterCommand = (command, context, finish) => {
-  withEngineOptions(command)
+export const registerMcp: RegisterCommand<ProgramContext> = (command, context, finish) => {
+  withEngineOptions(command, context)
     .addOption(datasetOption())
     .requiredOption('--id <id>', 'the instance')
     .addOption(sourceOption())

@@ -1,5 +1,6 @@
 import type { Reporter } from '../../domain/work';
 import { EXIT, type CommandContext } from '../context';
+import type { ProgramContext } from '../registerCommand';
 import { instanceOnR, type InstanceOnROptions } from './instanceOnR';
 import { LineTransport, serveMcp, candidateInMemory } from '../../method/tools';
 import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
@@ -23,7 +24,7 @@ export interface McpOptions extends InstanceOnROptions {
  */
 export async function serveInstance(
   options: McpOptions,
-  context: CommandContext & { readonly version: string },
+  context: ProgramContext & { readonly version: string },
 ): Promise<number> {
   const closed = new AbortController();
   const signal = AbortSignal.any([context.signal, closed.signal]);

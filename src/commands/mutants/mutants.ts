@@ -2,14 +2,13 @@ import { join } from 'node:path';
 import { jsonText } from '../../domain/text';
 import { loadPredictions } from '../../dataset/predictions';
 import type { Instance } from '../../domain/instance';
-import { withEngine } from '../../engine/engines';
+import { withEngine } from '../../engine/sandbox';
 import { runStore } from '../../evaluation/testRun';
 import { runBatch } from '../../batch/runBatch';
 import { sameness } from '../../batch/entryKeys';
 import { defaultRunId } from '../../batch/runResults';
 import { workersFor } from '../../batch/workersFor';
 import type { BatchRequest } from '../../batch/batchRequest';
-import type { AskedFormat } from '../../patch/toUnified';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { keepingNodeSeconds, nodesOfRun } from '../../results/nodeSeconds';
@@ -29,7 +28,7 @@ import {
   storageOption,
 } from '../options/sharedOptions';
 import { positive } from '../options/optionValues';
-import type { RegisterCommand } from '../registerCommand';
+import type { ProgramContext, RegisterCommand } from '../registerCommand';
 import { mutantsText } from './mutantsText';
 
 interface MutantsCommandOptions extends EngineOptions {
@@ -45,7 +44,7 @@ interface MutantsCommandOptions extends EngineOptions {
   /** Chosen when absent. */
   runId?: string;
   out?: string;
-  format: AskedFormat;
+  format: string;
   mode: BatchRequest['mode'];
   fresh?: boolean;
   storage: string;
@@ -53,8 +52,8 @@ interface MutantsCommandOptions extends EngineOptions {
 }
 
 /** Registers the command `mutants`. */
-export const registerMutants: RegisterCommand = (command, context, finish) => {
-  withEngineOptions(command)
+export const registerMutants: RegisterCommand<ProgramContext> = (command, context, finish) => {
+  withEngineOptions(command, context)
     .addOption(datasetOption())
     .requiredOption('--id <id>', 'the instance')
     .option(
@@ -68,7 +67,7 @@ export const registerMutants: RegisterCommand = (command, context, finish) => {
     .option('--timeout <seconds>', 'limit for one run; a run on a mutant gets less', positive, 1800)
     .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
     .option('--out <dir>', 'write reports as `evaluate --mutants` does to this folder')
-    .addOption(formatOption())
+    .addOption(formatOption(context))
     .addOption(modeOption())
     .option('--fresh', 'ignore kept runs, and start the run in --out anew')
     .addOption(storageOption())
@@ -91,7 +90,7 @@ export const registerMutants: RegisterCommand = (command, context, finish) => {
  */
 async function mutantsCommand(
   options: MutantsCommandOptions,
-  context: CommandContext,
+  context: ProgramContext,
 ): Promise<number> {
   const asked = engineRequest(options, context);
   const { instance, predictions, problems, ...read } = await readMutantsInput(options, context);
@@ -104,6 +103,7 @@ async function mutantsCommand(
     const request: BatchRequest = {
       ...{ ...read, predictions, engine, storage, timeoutSeconds, format, mode, fresh, reporter },
       instances: [instance],
+      formats: context.formats,
       store: runStore(storage, { fresh }),
       // One candidate after the other, so that all workers share the mutants of one.
       workers: 1,

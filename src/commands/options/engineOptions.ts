@@ -1,8 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { HumanError } from '../../domain/work';
-import type { EngineRequest } from '../../engine/sandbox';
-import { dockerSettings } from '../../engine/docker';
-import { engineNamed, engineNames, settingGroups } from '../../engine/engines';
+import { settingGroupsOf, type EngineRequest } from '../../engine/sandbox';
 import {
   asArgument,
   type EngineValues,
@@ -12,8 +10,7 @@ import {
   type ValuesOf,
   type Writing,
 } from '../../engine/settings';
-import type { CommandContext } from '../context';
-import { environments } from '../../environments/environments';
+import type { TestingContext } from '../context';
 
 /** `--engine`; the options of the engines stand beside it, by their names. */
 export interface EngineOptions {
@@ -21,12 +18,15 @@ export interface EngineOptions {
 }
 
 /** Adds `--engine` and the options of each engine. */
-export function withEngineOptions(command: Command): Command {
-  const names = engineNames();
+export function withEngineOptions(
+  command: Command,
+  { engines }: Pick<TestingContext, 'engines'>,
+): Command {
+  const names = engines.map(({ name }) => name);
   command.addOption(
     new Option('--engine <name>', 'where tests run').choices(names).default(names[0]),
   );
-  for (const group of settingGroups()) {
+  for (const group of settingGroupsOf(engines)) {
     for (const setting of group.all) {
       if (setting.option !== undefined) command.addOption(optionOf(group, setting));
     }
@@ -34,17 +34,11 @@ export function withEngineOptions(command: Command): Command {
   return command;
 }
 
-export const dockerHostOption = (): Option =>
-  optionOf(dockerSettings, dockerSettings.named('host'));
-
-export const imageBudgetOption = (): Option =>
-  optionOf(dockerSettings, dockerSettings.named('budgetGb'));
-
 /**
  * The option of a setting. Its default stands only in the help text, so that an option that was not
  * given stays recognisable.
  */
-function optionOf({ engine }: SettingGroup, setting: NamedSetting): Option {
+export function optionOf({ engine }: SettingGroup, setting: NamedSetting): Option {
   const { flag, option, default: value } = setting;
   if (flag === undefined || option === undefined) throw new Error(`${setting.id} has no option`);
   const { argument, description, writing } = option;
@@ -64,25 +58,23 @@ function optionOf({ engine }: SettingGroup, setting: NamedSetting): Option {
  */
 export function engineRequest(
   options: EngineOptions & { readonly storage: string },
-  context: CommandContext,
+  context: TestingContext,
 ): EngineRequest & { readonly values: EngineValues } {
   const { engine: name, storage } = options;
-  refuseForeignOptions(options);
-  const groups = settingGroups();
+  const { engines, environments, assets } = context;
+  refuseForeignOptions(options, engines);
+  const groups = settingGroupsOf(engines);
   return {
-    name,
-    environments,
-    storage,
-    assets: context.assets,
+    ...{ name, engines, environments, storage, assets },
     values: Object.fromEntries(groups.map((group) => [group.engine, valuesOf(group, options)])),
     isPythonNamed: givenTo(options, 'python') !== undefined,
     signal: context.signal,
   };
 }
 
-function refuseForeignOptions(options: EngineOptions): void {
-  const taken = engineNamed(options.engine)?.settings ?? [];
-  for (const group of settingGroups().filter((each) => !taken.includes(each))) {
+function refuseForeignOptions(options: EngineOptions, engines: TestingContext['engines']): void {
+  const taken = engines.find(({ name }) => name === options.engine)?.settings ?? [];
+  for (const group of settingGroupsOf(engines).filter((each) => !taken.includes(each))) {
     const given = group.all.find(({ option }) => givenTo(options, option?.name) !== undefined);
     if (given === undefined) continue;
     throw new HumanError(

@@ -4,6 +4,7 @@ import { checkStorage } from '../../files/checkStorage';
 import { writeWholeFile, type FileContent } from '../../files/wholeFile';
 import { askedFormats } from '../../patch/toUnified';
 import { defaultStorage } from '../../repository/storage';
+import type { TestingContext } from '../context';
 import { whole } from './optionValues';
 import { Option, type Command } from 'commander';
 import { resolve } from 'node:path';
@@ -62,9 +63,9 @@ export const modeOption = (): Option =>
     .default('unit-test');
 
 /** `--format`. */
-export const formatOption = (): Option =>
+export const formatOption = ({ formats }: Pick<TestingContext, 'formats'>): Option =>
   new Option('--format <format>', 'format of patches; auto detects it, but never as fuzzy')
-    .choices(askedFormats)
+    .choices(askedFormats(formats))
     .default('auto');
 
 /**

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { TestingContext } from '../context';
 import { withEngineOptions } from './engineOptions';
 import { modelOption, runTestsLocallyOption } from './modelOptions';
 import { positive, whole } from './optionValues';
@@ -29,8 +30,12 @@ interface WritingTexts {
  * A command that lets a method write predictions with a language model, with the options that all
  * such commands have. The options of models and of methods are added by each command.
  */
-export function writingCommand(command: Command, texts: WritingTexts): Command {
-  return withEngineOptions(withSelectingOptions(command))
+export function writingCommand(
+  command: Command,
+  context: Pick<TestingContext, 'engines'>,
+  texts: WritingTexts,
+): Command {
+  return withEngineOptions(withSelectingOptions(command), context)
     .requiredOption('--method <name>', texts.methods.join(', '))
     .addOption(modelOption())
     .addOption(datasetOption())

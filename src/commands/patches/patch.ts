@@ -2,19 +2,19 @@ import { join } from 'node:path';
 import { jsonText } from '../../domain/text';
 import { HumanError } from '../../domain/work';
 import { asShown, textOf } from '../../patch/bytes';
-import { toUnified, type Conversion, type PatchFormat } from '../../patch/toUnified';
+import { toUnified, type Conversion } from '../../patch/toUnified';
 import { hasErrors, type Diagnostic } from '../../patch/diagnostic';
 import { createPythonParser } from '../../python/parser';
 import { folderTree } from '../../repository/folderTree';
 import { EXIT, type CommandContext } from '../context';
 import { inputName, readInput } from '../input';
 import { formatOption, jsonOption } from '../options/sharedOptions';
-import type { RegisterCommand } from '../registerCommand';
+import type { ProgramContext, RegisterCommand } from '../registerCommand';
 
 interface PatchOptions {
   /** Folder that holds the tree of R. */
   tree: string;
-  format?: 'auto' | PatchFormat;
+  format?: string;
   /** Leave out edits outside test files. */
   testsOnly?: boolean;
   /** Print diagnostics instead of the patch. */
@@ -23,11 +23,11 @@ interface PatchOptions {
 }
 
 /** Registers the command `patch`. */
-export const registerPatch: RegisterCommand = (command, context, finish) => {
+export const registerPatch: RegisterCommand<ProgramContext> = (command, context, finish) => {
   command
     .argument('<file>', 'patch, or whole answer of a model, or - for stdin')
     .requiredOption('--tree <dir>', 'folder with R, such as `open` makes; only read')
-    .addOption(formatOption())
+    .addOption(formatOption(context))
     .option('--tests-only', 'leave out edits of files that are not tests, and name them')
     .option('--check', 'print only diagnostics, as FILE:LINE: severity: message')
     .addOption(jsonOption())
@@ -52,7 +52,7 @@ export const registerPatch: RegisterCommand = (command, context, finish) => {
 async function patchCommand(
   path: string,
   { tree: folder, format = 'auto', testsOnly, check = false, json = false }: PatchOptions,
-  context: CommandContext,
+  context: ProgramContext,
 ): Promise<number> {
   const tree = await folderTree(folder);
   const text = textOf(
@@ -70,6 +70,7 @@ async function patchCommand(
       format,
       tree,
       python,
+      formats: context.formats,
       signal: context.signal,
       ...(testsOnly !== undefined && { testsOnly }),
     });

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { jsonText, layOut, plural } from '../../domain/text';
 import { loadPredictions } from '../../dataset/predictions';
 import { HumanError } from '../../domain/work';
-import { withEngine } from '../../engine/engines';
-import type { AskedFormat } from '../../patch/toUnified';
+import { withEngine } from '../../engine/sandbox';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { workersFor } from '../../batch/workersFor';
@@ -32,7 +31,7 @@ import {
   needsStorage,
   storageOption,
 } from '../options/sharedOptions';
-import type { RegisterCommand } from '../registerCommand';
+import type { ProgramContext, RegisterCommand } from '../registerCommand';
 
 interface FilterRepairsOptions extends SelectingOptions, EngineOptions {
   dataset: string;
@@ -46,15 +45,19 @@ interface FilterRepairsOptions extends SelectingOptions, EngineOptions {
   /** Chosen when absent. */
   runId?: string;
   out?: string;
-  format: AskedFormat;
+  format: string;
   fresh?: boolean;
   storage: string;
   json?: boolean;
 }
 
 /** Registers the command `filter-repairs`. */
-export const registerFilterRepairs: RegisterCommand = (command, context, finish) => {
-  withEngineOptions(withSelectingOptions(command))
+export const registerFilterRepairs: RegisterCommand<ProgramContext> = (
+  command,
+  context,
+  finish,
+) => {
+  withEngineOptions(withSelectingOptions(command), context)
     .addOption(datasetOption())
     .requiredOption('--predictions <file>', 'generated tests of one method, as for `evaluate`')
     .requiredOption('--repairs <file...>', 'code patches as predictions of SWE-bench, or `gold`')
@@ -67,7 +70,7 @@ export const registerFilterRepairs: RegisterCommand = (command, context, finish)
     .option('--timeout <seconds>', 'limit for one run', positive, 1800)
     .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
     .option('--out <dir>', 'save finished patches and the result to this folder')
-    .addOption(formatOption())
+    .addOption(formatOption(context))
     .option('--fresh', 'ignore kept runs, and start the run in --out anew')
     .addOption(storageOption())
     .hook('preAction', needsStorage)
@@ -87,7 +90,7 @@ export const registerFilterRepairs: RegisterCommand = (command, context, finish)
  */
 async function filterRepairsCommand(
   options: FilterRepairsOptions,
-  context: CommandContext,
+  context: ProgramContext,
 ): Promise<number> {
   const asked = engineRequest(options, context);
   const input = await readFilterInput(options, context);
@@ -136,7 +139,7 @@ async function filterRepairsCommand(
 interface FilterInput {
   readonly asked: Pick<
     FilterRequest,
-    'instances' | 'tests' | 'repairs' | 'resolved' | 'sources' | 'python'
+    'instances' | 'tests' | 'repairs' | 'resolved' | 'sources' | 'python' | 'formats'
   >;
   /** The method that wrote the tests; empty where there are none. */
   readonly model: string;
@@ -146,7 +149,7 @@ interface FilterInput {
 /** @throws HumanError when input cannot be read, or the tests are of several methods; Cancelled */
 async function readFilterInput(
   options: FilterRepairsOptions,
-  context: CommandContext,
+  context: ProgramContext,
 ): Promise<FilterInput> {
   const dataset = await openDatasetOption(options, context);
   const selected = await selectedInstances(dataset, options, context);
@@ -174,7 +177,7 @@ async function readFilterInput(
   const python = await createPythonParser((file) => join(context.assets, file));
   return {
     asked: {
-      ...{ instances, resolved, sources, python },
+      ...{ instances, resolved, sources, python, formats: context.formats },
       tests: tests.predictions,
       repairs: repairs.predictions,
     },

@@ -34,7 +34,7 @@ type ParsedOptions = EngineOptions & {
 };
 
 /** The commands that take `--shard`. */
-const shardable: ReadonlyMap<string, RegisterCommand> = new Map([
+const shardable: ReadonlyMap<string, RegisterCommand<ProgramContext>> = new Map([
   ['evaluate', registerEvaluate],
   ['generate', registerGenerate],
   ['repair', registerRepair],
@@ -98,7 +98,7 @@ export async function readShardedCommand(
 
 /** The command with its options read, and without having run. */
 async function parsed(
-  register: RegisterCommand,
+  register: RegisterCommand<ProgramContext>,
   words: readonly string[],
   { stdout, stderr, ...context }: ProgramContext,
 ): Promise<Command> {

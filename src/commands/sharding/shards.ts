@@ -21,7 +21,7 @@ interface ShardsOptions {
 }
 
 /** Registers the command `shards`. */
-export const registerShards: RegisterCommand = (command, context, finish) => {
+export const registerShards: RegisterCommand<ProgramContext> = (command, context, finish) => {
   command
     .argument('<command...>', '`evaluate`, `generate` or `repair`, with its own options')
     .passThroughOptions()

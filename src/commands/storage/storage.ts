@@ -12,7 +12,8 @@ import {
 } from '../../repository/disk';
 import { checkedRepo } from '../../repository/storage';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
-import { dockerHostOption, imageBudgetOption, valuesOf } from '../options/engineOptions';
+import { dockerHostOption, imageBudgetOption } from '../options/dockerOptions';
+import { valuesOf } from '../options/engineOptions';
 import { list } from '../options/optionValues';
 import { jsonOption, storageOption } from '../options/sharedOptions';
 import type { RegisterCommand } from '../registerCommand';

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
 import { afterAWhile } from '../shell/progress';
+import { furtherFormats } from '../../patch/patchFormats';
 import { toUnified, type Conversion } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
 import type { PythonParser } from '../../python/parser';
@@ -46,7 +47,9 @@ export async function convertCustomDiff(
   }
   const tree = await workspaceTree(folder);
   const work = (ends: AbortSignal): Promise<Conversion> =>
-    toUnified(diff.text, { format: 'custom', tree, python, signal: ends });
+    toUnified(diff.text, {
+      ...{ format: 'custom', formats: furtherFormats, tree, python, signal: ends },
+    });
   const conversion =
     signal === undefined
       ? await afterAWhile(vscode.l10n.t('Reading {0}', documentName(diff.document)), work)

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { PatchTree } from '../../patch/patchTree';
+import type { PatchTree } from '../../patch/toUnified';
 import { folderTree } from '../../repository/folderTree';
 import { workspacePath } from '../shell/workspacePath';
 

@@ -4,6 +4,7 @@ import { openDataset } from '../../dataset/dataset';
 import { loadPredictions } from '../../dataset/predictions';
 import type { Prediction } from '../../domain/instance';
 import { HumanError, type Reporter } from '../../domain/work';
+import { furtherFormats } from '../../patch/patchFormats';
 import { toUnified } from '../../patch/toUnified';
 import { parseUnified } from '../../patch/parseUnified';
 import { prepareWorkspace } from '../instances/prepareWorkspace';
@@ -89,6 +90,7 @@ export async function applyBundledCandidate(
     format: 'auto',
     tree: { read: (path) => open.fileOfR(path) },
     python: await open.python(),
+    formats: furtherFormats,
   });
   const failed = converted.diagnostics.find((each) => each.severity === 'error');
   if (failed !== undefined || converted.files.size === 0) {

@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import { messageOf, throwIfAborted, type Reporter } from '../../domain/work';
 import type { Engine } from '../../engine/engine';
 import { local } from '../../engine/local';
-import { openEngine } from '../../engine/engines';
+import { engines } from '../../engine/engines';
+import { openEngine } from '../../engine/sandbox';
 import { environments } from '../../environments/environments';
 import type { InstanceSession } from '../../evaluation/session';
 import { stepBeside } from '../shell/plainText';
@@ -159,6 +160,7 @@ export class WarmSession {
     await this.closing;
     const engine = await openEngine({
       ...(await withShellPython(settings)),
+      engines,
       environments,
       storage: storageFolder(),
       assets: this.parts.dist,

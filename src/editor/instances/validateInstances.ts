@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError, type Reporter } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
-import { withEngine } from '../../engine/engines';
+import { engines } from '../../engine/engines';
+import { withEngine } from '../../engine/sandbox';
 import { environments } from '../../environments/environments';
 import { validateOne, type Validated } from '../../validation/validate';
 import { createPythonParser } from '../../python/parser';
@@ -99,7 +100,7 @@ function validateEach(
       reporter,
     };
     const settings = await engineSettingsOfListed(ids);
-    const request = { ...settings, environments, storage, assets, signal };
+    const request = { ...settings, engines, environments, storage, assets, signal };
     return withEngine(request, async (engine) => {
       const results: Result[] = [];
       const instances = (await dataset?.read(ids)) ?? [];

@@ -7,8 +7,8 @@ import { idsOfPredictions, isMadeUp, loadPredictions } from '../../dataset/predi
 import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import type { Instance, Prediction } from '../../domain/instance';
 import type { Denominator } from '../../study/entrySchema';
-import type { EngineRequest } from '../../engine/sandbox';
-import { openEngine } from '../../engine/engines';
+import { openEngine, type EngineRequest } from '../../engine/sandbox';
+import { engines } from '../../engine/engines';
 import { planText } from '../../batch/progressText';
 import { runBatch } from '../../batch/runBatch';
 import { workersFor } from '../../batch/workersFor';
@@ -34,6 +34,7 @@ import {
 } from './denominatorChoices';
 import { datasetOfPredictions, type PossibleDataset } from './datasetOfPredictions';
 import type { RunLibrary } from './library';
+import { furtherFormats } from '../../patch/patchFormats';
 import { environments } from '../../environments/environments';
 
 /** The parameters of a batch. Code that runs the command can pass them instead of a person. */
@@ -206,7 +207,7 @@ export async function evaluatePredictions(
   // From the batch on, its row in the Runs view cancels it.
   const title = vscode.l10n.t('Preparing to evaluate {0}', choice.runId);
   const { instances, predictions, python, engine } = await afterAWhile(title, (signal) =>
-    prepared(choice, parts, { ...settings, environments, storage, assets, signal }),
+    prepared(choice, parts, { ...settings, engines, environments, storage, assets, signal }),
   );
   try {
     const batch = runBatch(
@@ -221,6 +222,7 @@ export async function evaluatePredictions(
         workers: workersFor(engine),
         timeoutSeconds: timeoutSeconds(),
         format: 'auto',
+        formats: furtherFormats,
         mode: 'unit-test',
         fresh: false,
         results: {

@@ -4,7 +4,9 @@ import type { EnvironmentMaker } from '../environmentMaker';
 
 /** What an engine opens with. */
 export interface EngineRequest {
+  /** The name of one of `engines`. */
   readonly name: string;
+  readonly engines: readonly EngineDescriptor[];
   /** What makes the environments of instances. */
   readonly environments: EnvironmentMaker;
   /** The storage folder. */
@@ -47,7 +49,12 @@ export interface EngineDescriptor {
    *
    * @throws HumanError
    */
-  ready?(request: Omit<EngineRequest, 'environments'>): Promise<void>;
+  ready?(request: Omit<EngineRequest, 'engines' | 'environments'>): Promise<void>;
   /** @throws HumanError when it is not available, Cancelled */
   open(request: EngineRequest): Promise<Engine>;
 }
+
+/** The settings of some engines, each group once. */
+export const settingGroupsOf = (engines: readonly EngineDescriptor[]): readonly SettingGroup[] => [
+  ...new Set(engines.flatMap(({ settings }) => settings)),
+];

@@ -6,9 +6,10 @@ import {
   type BlockPlan,
   type CustomOptions,
 } from '../../patch/customFormat';
+import { furtherFormats } from '../../patch/patchFormats';
 import { toUnified } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
-import type { PatchTree } from '../../patch/patchTree';
+import type { PatchTree } from '../../patch/toUnified';
 import type { PythonModule } from '../../python/module';
 import type { PythonParser } from '../../python/parser';
 import type { CustomDiff } from '../customDiffs';
@@ -55,7 +56,9 @@ export async function checkDiff(
   if (blocks.length === 0) {
     if (diagnostics.length > 0 || diff.text.trim() === '') return { diff, plans: [], diagnostics };
     // The engine has its own message for a text without any block.
-    const found = await toUnified(diff.text, { format: 'custom', tree, python, signal });
+    const found = await toUnified(diff.text, {
+      ...{ format: 'custom', formats: furtherFormats, tree, python, signal },
+    });
     return { diff, plans: [], diagnostics: found.diagnostics };
   }
   const planned = await planCustom(blocks, {

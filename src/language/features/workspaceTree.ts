@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { unsafePath } from '../../patch/unsafePath';
-import type { PatchTree } from '../../patch/patchTree';
+import type { PatchTree } from '../../patch/toUnified';
 
 /** A folder on disk. It never reads a file outside of itself, and does not follow links. */
 interface Folder extends PatchTree {

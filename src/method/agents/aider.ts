@@ -1,4 +1,5 @@
 import { asShown } from '../../patch/bytes';
+import { furtherFormats } from '../../patch/patchFormats';
 import { toUnified } from '../../patch/toUnified';
 import { turnsOf } from '../../domain/work';
 import { syntaxErrorsOf, type SyntaxErrorOfCandidate } from '../steps/syntaxErrorsOf';
@@ -154,8 +155,9 @@ async function edit(answer: string, { workspace, signal }: FilesWork): Promise<E
   if (diffs.length === 0) return { paths: [], problems: [] };
   const { python, tree } = workspace;
   const text = diffs.map((block) => `${block.text}\n`).join('');
-  const options = { format: 'fuzzy', tree: workspace, python, signal } as const;
-  const { files, diagnostics } = await toUnified(text, options);
+  const { files, diagnostics } = await toUnified(text, {
+    ...{ format: 'fuzzy', formats: furtherFormats, tree: workspace, python, signal },
+  });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     return refused(

@@ -1,4 +1,4 @@
-import { fileAbove, type PatchTree } from '../../patch/patchTree';
+import { fileAbove, type PatchTree } from '../../patch/toUnified';
 import { applyPatch } from '../../patch/applyPatch';
 import { makeUnified, type FileEdit } from '../../patch/makeUnified';
 import { parseUnified } from '../../patch/parseUnified';

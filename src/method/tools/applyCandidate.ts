@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { HumanError } from '../../domain/work';
+import { furtherFormats } from '../../patch/patchFormats';
 import { askedFormats } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
 import { candidateData, candidateShape, syntaxErrorText } from './candidateData';
@@ -13,7 +14,7 @@ export const applyCandidate = toolOf({
   input: fields({
     patch: z.string().min(1).max(1_000_000).describe('The whole patch, on the repository as it is'),
     format: z
-      .enum(askedFormats)
+      .enum(askedFormats(furtherFormats))
       .optional()
       .describe(
         'How the patch is written; found out by default. "fuzzy" is a diff with wrong line numbers',

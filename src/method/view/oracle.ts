@@ -5,6 +5,7 @@ import { evaluateCandidate } from '../../evaluation/candidate';
 import { isResolved, readCodePatch } from '../../evaluation/prepareCandidate';
 import type { RunStore } from '../../evaluation/testRun';
 import { openSession, type InstanceSession } from '../../evaluation/session';
+import { furtherFormats } from '../../patch/patchFormats';
 import type { PythonParser } from '../../python/parser';
 import type { Trees } from '../../repository/trees';
 import type { OracleVerdict } from '../steps/picks';
@@ -54,6 +55,7 @@ export function oracleOf(parts: {
       trees: await parts.trees(),
       engine: await parts.engine(),
       python,
+      formats: furtherFormats,
       store,
     });
   return {

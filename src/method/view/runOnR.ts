@@ -4,7 +4,6 @@ import { HumanError, messageOf, type Reporter, turnsOf } from '../../domain/work
 import { prepareCandidate, type OwnTests, stackPatches } from '../../evaluation/prepareCandidate';
 import { resultsOf, whyBrokenOff, whyNotRunnable } from '../../evaluation/results';
 import { contentsWith, type InstanceSession, type TestSet } from '../../evaluation/session';
-import type { AskedFormat } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
 import { unsafePath } from '../../patch/unsafePath';
 import { GitError } from '../../repository/git';
@@ -18,7 +17,7 @@ import { TestsCannotRun } from '../testsOfModels';
 
 export interface RunOnROptions {
   /** The format of the candidate; detected by default. */
-  readonly format?: AskedFormat;
+  readonly format?: string | undefined;
   /** Leave out edits outside test files. */
   readonly testsOnly?: boolean;
   /** Files, or ids of tests, to run instead of the candidate's own: `tests/test_a.py::A::test_x`. */

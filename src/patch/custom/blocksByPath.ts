@@ -1,7 +1,7 @@
 import type { CustomBlock } from './parseCustom';
 import { nearestPaths } from './findTarget';
 import type { Diagnostic, Fix } from '../diagnostic';
-import type { PatchTree } from '../patchTree';
+import type { PatchTree } from '../reading/patchTree';
 
 /** Groups blocks by file, and drops those that repeat an earlier block word for word. */
 export function blocksByPath(

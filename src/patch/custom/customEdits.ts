@@ -13,7 +13,7 @@ import { blocksByPath, pathFixes, tellNewFile } from './blocksByPath';
 import { namedTargets, rewrite } from './rewrite';
 import { nameSearch } from './findTarget';
 import { hasErrors, type Diagnostic } from '../diagnostic';
-import { belowFile, fileAbove, type PatchTree } from '../patchTree';
+import { belowFile, fileAbove, type PatchTree } from '../reading/patchTree';
 import { linkInTheWay, unsafePath } from '../unsafePath';
 import { isTestPath } from '../testFiles';
 import { splitLines, type FileEdit } from '../makeUnified';

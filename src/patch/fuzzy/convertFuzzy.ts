@@ -15,7 +15,7 @@ import {
   type FuzzyDiagnosticsContext,
 } from './fuzzyDiagnostics';
 import type { Hunk } from '../unified/hunk';
-import type { PatchTree } from '../patchTree';
+import type { PatchTree } from '../reading/patchTree';
 import type { FilePatch } from '../parsedPatch';
 import { readUnified } from '../unified/readUnified';
 import { formatFilePatch, splitLines } from '../makeUnified';

@@ -3,7 +3,7 @@ import { sameButSpace, similarity, type TreeLines } from './treeLines';
 import type { HunkPlace } from './placeAt';
 import { lineList, quote, type Refusal } from './refusal';
 import type { Hunk } from '../unified/hunk';
-import type { PatchTree } from '../patchTree';
+import type { PatchTree } from '../reading/patchTree';
 import type { FilePatch } from '../parsedPatch';
 
 /** The text and the file of a hunk's diagnostics, and the list that receives them. */

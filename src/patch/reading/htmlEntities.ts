@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../diagnostic';
 import { readPythonStrings, type OpenQuotes } from './pythonStrings';
-import type { PatchTree } from '../patchTree';
+import type { PatchTree } from './patchTree';
 
 const characters: Readonly<Record<string, string>> = {
   '&lt;': '<',

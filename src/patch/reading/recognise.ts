@@ -1,26 +1,6 @@
-import { patchFormats, type AskedFormat, type Conversion, type PatchFormat } from './conversion';
-import { holdsCustomBlocks, readBlockParts } from '../custom/readBlocks';
 import type { Diagnostic } from '../diagnostic';
-import { holdsSearchReplace, parseSearchReplace } from '../searchReplace/parseSearchReplace';
-import { parseUnified } from '../parseUnified';
-import type { FilePatch } from '../parsedPatch';
-
-/** A part of a text that changes one file: a part of a unified diff, or one block. */
-interface Part {
-  readonly format: PatchFormat;
-  /** 1-based lines, both included. */
-  readonly line: number;
-  readonly endLine: number;
-  /** Paths that it changes. */
-  readonly paths: readonly string[];
-  /** False when its end is missing. */
-  readonly complete: boolean;
-  /**
-   * Whether another part of the same format and path makes the same change, or an alternative to
-   * it.
-   */
-  readonly isSame: (other: Part) => boolean;
-}
+import type { Conversion } from './conversion';
+import type { FormatDescriptor, Part } from './formatDescriptor';
 
 /** The patch that was found in a text. */
 interface Recognised {
@@ -40,21 +20,27 @@ interface Recognised {
  * - If there are several formats, the last one is the answer, provided that it changes all files of
  *   the others. Otherwise it is an error, since either choice would lose something.
  *
- * Each of these choices is reported. `fuzzy` is never detected, only requested.
+ * Each of these choices is reported.
+ *
+ * @param formats the unified format, then the others
+ * @param asked the one that the text is in; undefined to detect it
  */
-export function recognise(text: string, asked: AskedFormat): Recognised {
+export function recognise(
+  text: string,
+  formats: readonly FormatDescriptor[],
+  asked?: FormatDescriptor,
+): Recognised {
   if (text.trim() === '') return { format: 'empty', text, diagnostics: [] };
-  if (isPlain(text))
-    return { format: asked === 'auto' ? guess(text) : asked, text, diagnostics: [] };
+  const guessed = (): string => asked?.name ?? guess(text, formats);
+  if (isPlain(text, formats)) return { format: guessed(), text, diagnostics: [] };
   const lines = text.split('\n');
-  const all = partsOf(text, asked);
+  const wanted = formats.filter((format) => format.holds !== undefined);
+  const all = partsOf(text, asked === undefined ? wanted : [asked]);
   const diagnostics: Diagnostic[] = [];
   const places = findFences(lines, all);
   let kept = withoutReasoning(lines, all, diagnostics);
-  const format = asked === 'auto' ? formatOf(kept, diagnostics) : asked;
-  if (format === undefined) {
-    return { format: asked === 'auto' ? guess(text) : asked, text, diagnostics };
-  }
+  const format = asked?.name ?? formatOf(kept, formats, diagnostics);
+  if (format === undefined) return { format: guessed(), text, diagnostics };
   kept = withoutRepeated(
     kept.filter((part) => part.format === format),
     places,
@@ -69,156 +55,32 @@ export function recognise(text: string, asked: AskedFormat): Recognised {
  * Whether a text can contain only one answer in one format, so that there is nothing to choose and
  * one reading is enough.
  */
-function isPlain(text: string): boolean {
+function isPlain(text: string, formats: readonly FormatDescriptor[]): boolean {
   return (
     !/^[ \t]*(?:```|~~~)/m.test(text) &&
     !/<\/(?:th|reas|ana|scr|refl)\w+>/i.test(text) &&
-    [holdsUnified, holdsSearchReplace, holdsCustom].filter((holds) => holds(text)).length < 2
+    formats.filter((format) => format.holds?.(text) === true).length < 2
   );
 }
 
 /**
- * {@link holdsCustomBlocks}, which checks every line, only if a line ends with a word of the
- * format.
+ * Guesses the format of a text without a complete part, by the way each format begins. The unified
+ * one comes last, since parts of the others may have such lines.
  */
-const holdsCustom = (text: string): boolean =>
-  /(?:diff|rewrite|insert)[\s>"'`*]*$/im.test(text) && holdsCustomBlocks(text);
-
-function holdsUnified(text: string): boolean {
-  return /^(?:diff --git |@@ -\d)/m.test(text) || /^--- \S.*\n\+\+\+ \S/m.test(text);
+function guess(text: string, [unified, ...others]: readonly FormatDescriptor[]): string {
+  const found = [...others, unified].find((format) => format?.holds?.(text) === true);
+  return found?.name ?? 'unknown';
 }
 
-/** Guesses the format of a text without a complete part, by the way each format begins. */
-function guess(text: string): Conversion['format'] {
-  if (holdsCustom(text)) return 'custom';
-  if (holdsSearchReplace(text)) return 'search-replace';
-  return holdsUnified(text) ? 'unified' : 'unknown';
-}
-
-/** The parts of a text in the requested formats, in order, without parts inside other parts. */
-export function partsOf(text: string, asked: AskedFormat): Part[] {
-  const parts: Part[] = [];
-  const wants = (format: PatchFormat): boolean => asked === 'auto' || asked === format;
-  if (wants('unified') || asked === 'fuzzy') {
-    const format = asked === 'fuzzy' ? 'fuzzy' : 'unified';
-    parts.push(...unifiedParts(text, format));
-  }
-  if (wants('custom') && holdsCustom(text)) parts.push(...customParts(text));
-  if (wants('search-replace') && holdsSearchReplace(text)) parts.push(...searchReplaceParts(text));
+/** The parts of a text in some formats, in order, without parts inside other parts. */
+export function partsOf(text: string, formats: readonly FormatDescriptor[]): Part[] {
+  const parts = formats.flatMap((format) => format.partsOf(text));
   parts.sort((a, b) => a.line - b.line || b.endLine - a.endLine);
   let end = 0;
   return parts.filter((part) => {
     if (part.line <= end) return false;
     end = part.endLine;
     return true;
-  });
-}
-
-function unifiedParts(text: string, format: 'unified' | 'fuzzy'): Part[] {
-  const { files } = parseUnified(text, format === 'fuzzy' ? 'loose' : 'git');
-  const cut = cutHunk(text, files);
-  const told = new Map<Part, FilePatch>();
-  const parts = files.map((file): Part => {
-    const part: Part = {
-      format,
-      line: file.line,
-      endLine: file.endLine,
-      paths: [file.oldPath, file.newPath].filter((path) => path !== null),
-      complete: cut === undefined || cut.file !== file,
-      isSame: (other) => {
-        const theirs = told.get(other);
-        return theirs !== undefined && changesSame(file, theirs);
-      },
-    };
-    told.set(part, file);
-    return part;
-  });
-  return parts;
-}
-
-function changesSame(one: FilePatch, other: FilePatch): boolean {
-  if ((one.newPath ?? one.oldPath) !== (other.newPath ?? other.oldPath)) return false;
-  if (one.hunks.length === 0 || other.hunks.length === 0) return true;
-  if (one.kind === 'added' || other.kind === 'added') return true;
-  const old = (hunk: FilePatch['hunks'][number]): string =>
-    hunk.lines
-      .filter((line) => line.kind !== 'added')
-      .map((line) => line.text.trimEnd())
-      .join('\n');
-  return one.hunks.some((a) =>
-    other.hunks.some((b) => {
-      if (a.oldLines > 0 && old(a) === old(b)) return true;
-      if (a.unnumbered === true || b.unnumbered === true) return false;
-      return a.oldStart < b.oldStart + b.oldLines && b.oldStart < a.oldStart + a.oldLines;
-    }),
-  );
-}
-
-/**
- * The last hunk, if the text ends within it. Its header then counts more lines than follow, and a
- * fence around it is never closed. Without a fence, a wrong count is the likelier fault.
- */
-export function cutHunk(
-  text: string,
-  files: readonly FilePatch[],
-): { file: FilePatch; hunk: FilePatch['hunks'][number] } | undefined {
-  const file = files.at(-1);
-  const hunk = file?.hunks.at(-1);
-  if (file === undefined || hunk === undefined) return undefined;
-  const lines = text.split('\n');
-  if (lines.slice(file.endLine).some((line) => line.trim() !== '')) return undefined;
-  if (!fallsShort(lines, hunk)) return undefined;
-  const isOpen =
-    lines.slice(0, file.line - 1).filter((line) => /^(?:```|~~~)/.test(line)).length % 2 === 1;
-  return isOpen ? { file, hunk } : undefined;
-}
-
-/** Whether a hunk of a text has fewer lines than its header counts. */
-export function fallsShort(lines: readonly string[], hunk: FilePatch['hunks'][number]): boolean {
-  const header = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(lines[hunk.line - 1] ?? '');
-  if (header === null) return false;
-  return hunk.oldLines < Number(header[1] ?? 1) || hunk.newLines < Number(header[2] ?? 1);
-}
-
-function customParts(text: string): Part[] {
-  const lines = text.split('\n');
-  const keys = new Map<Part, string>();
-  return readBlockParts(text).map((block): Part => {
-    const code = lines.slice(block.code.from - 1, block.code.to - 1).map((line) => line.trimEnd());
-    const name = code
-      .map((line) => definition.exec(line)?.[1])
-      .find((found) => found !== undefined);
-    const part: Part = {
-      format: 'custom',
-      line: block.line,
-      endLine: block.endLine,
-      paths: block.path === undefined ? [] : [block.path.value],
-      complete: block.missing.length === 0,
-      isSame: (other) => keys.get(other) === keys.get(part),
-    };
-    const fields = [block.path?.value, block.keyword?.value, block.place?.value];
-    keys.set(part, JSON.stringify([...fields, name ?? code]));
-    return part;
-  });
-}
-
-const definition = /^\s*(?:\d+[|:]?\s+)?(?:async\s+def|def|class)\s+(\w+)/;
-
-function searchReplaceParts(text: string): Part[] {
-  const keys = new Map<Part, string>();
-  return parseSearchReplace(text).blocks.map((block): Part => {
-    const part: Part = {
-      format: 'search-replace',
-      line: block.line,
-      endLine: block.endLine,
-      paths: [block.path],
-      complete: true,
-      isSame: (other) => keys.get(other) === keys.get(part),
-    };
-    const search = block.body.slice(0, block.dividers[0]).map((line) => line.trimEnd());
-    const whole = search.every((line) => line === '') ? block.body : search;
-    keys.set(part, JSON.stringify([block.path, whole]));
-    return part;
   });
 }
 
@@ -293,14 +155,18 @@ function withoutReasoning(
   return outside;
 }
 
-function formatOf(parts: readonly Part[], diagnostics: Diagnostic[]): PatchFormat | undefined {
+function formatOf(
+  parts: readonly Part[],
+  formats: readonly FormatDescriptor[],
+  diagnostics: Diagnostic[],
+): string | undefined {
   const last = parts.findLast((part) => part.complete) ?? parts.at(-1);
   if (last === undefined) return undefined;
   const paths = new Set(
     parts.filter((part) => part.format === last.format).flatMap((part) => part.paths),
   );
   const others = parts.filter((part) => part.format !== last.format);
-  for (const format of patchFormats) {
+  for (const { name: format } of formats) {
     const own = others.filter((part) => part.format === format);
     const [first] = own;
     if (first === undefined) continue;

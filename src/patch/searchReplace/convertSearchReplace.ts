@@ -10,7 +10,7 @@ import { parseSearchReplace, type SearchReplaceBlock } from './parseSearchReplac
 import { ImageLines, type ImageLine } from './imageLines';
 import type { Sides } from './indentLike';
 import { placeBlock, type BlockPlace, type BlockRefusal } from './placeBlock';
-import type { PatchTree } from '../patchTree';
+import type { PatchTree } from '../reading/patchTree';
 import { formatFilePatch, makeUnified } from '../makeUnified';
 
 /** The most lines that a fix adds to a SEARCH part to make its place unique. */

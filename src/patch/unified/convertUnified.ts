@@ -1,29 +1,30 @@
 import { inTurns, turnsOf, type Turns } from '../../domain/work';
 import { applyPatch, hunkSteps, type ApplyProblem } from '../applyPatch';
 import { failed, type Conversion } from '../reading/conversion';
-import { fallsShort } from '../reading/recognise';
 import { hasErrors, type Diagnostic } from '../diagnostic';
-import { convertFuzzy } from '../fuzzy/convertFuzzy';
+import { fallsShort } from './cutHunk';
 import type { Hunk, HunkLine } from './hunk';
-import type { PatchTree } from '../patchTree';
+import type { PatchTree } from '../reading/patchTree';
 import { parseUnified } from '../parseUnified';
 import type { FilePatch, ParsedPatch } from '../parsedPatch';
 import { readUnified } from './readUnified';
 import { diffTexts, formatFilePatch, splitLines } from '../makeUnified';
 
-/** Most UTF-16 units of a text that is tried in the fuzzy format just to give a hint. */
+/** Most UTF-16 units of a text that is tried in a less strict format just to give a hint. */
 const longForHint = 1_000_000;
 
 /**
  * Converts a unified diff that `git apply` may refuse as it is written. Places are those of git.
  * Context and removed lines must be in the tree as they are, except for white space at their ends.
  *
+ * @param lessStrict converts the text in a format that a message names where this one refuses it
  * @throws Cancelled
  */
 export async function convertUnified(
   text: string,
   tree: PatchTree,
   turns: Turns = turnsOf(undefined),
+  lessStrict?: (text: string) => Promise<Conversion>,
 ): Promise<Conversion> {
   const { parsed, files, mendedLines, diagnostics } = readUnified(text, 'git');
   await turns.pause();
@@ -31,7 +32,7 @@ export async function convertUnified(
   const told = new Set(parsed);
   diagnostics.push(...unread(parsed, lines));
   if (hasErrors(diagnostics)) {
-    return failed('unified', await withFuzzyHint(diagnostics, text, tree, turns));
+    return failed('unified', await withHint(diagnostics, text, lessStrict));
   }
 
   let fitted: ParsedPatch = { files, problems: [] };
@@ -41,7 +42,7 @@ export async function convertUnified(
     result = await applyPatch(fitted, (path) => tree.read(path), turns);
   }
   if (!result.ok) {
-    const problems = await withFuzzyHint(result.problems, text, tree, turns);
+    const problems = await withHint(result.problems, text, lessStrict);
     return failed('unified', [...diagnostics, ...problems]);
   }
 
@@ -241,16 +242,17 @@ async function differInMore(before: string, file: FilePatch, turns: Turns): Prom
 }
 
 /** Adds a hint that the fuzzy format accepts the patch, with the line if it is known. */
-async function withFuzzyHint(
+async function withHint(
   problems: readonly Diagnostic[],
   text: string,
-  tree: PatchTree,
-  turns: Turns,
+  lessStrict: ((text: string) => Promise<Conversion>) | undefined,
 ): Promise<readonly Diagnostic[]> {
   if (text.length > longForHint) return problems;
-  const fuzzy = await convertFuzzy(text, tree, turns);
-  if (fuzzy.patch === '' || hasErrors(fuzzy.diagnostics)) return problems;
-  const starts = placesOf(fuzzy.patch);
+  const placing = await lessStrict?.(text);
+  if (placing === undefined || placing.patch === '' || hasErrors(placing.diagnostics)) {
+    return problems;
+  }
+  const starts = placesOf(placing.patch);
   const asked = placesOf(text);
   return problems.map((problem) => {
     if (problem.severity !== 'error') return problem;
@@ -259,7 +261,10 @@ async function withFuzzyHint(
     // Hunks that meet are joined, and cannot be distinguished then.
     const line = placed.length === asked.get(path ?? '')?.length ? placed[hunk - 1] : undefined;
     const places = line === undefined ? 'places it' : `places it at line ${line}`;
-    return { ...problem, hint: `${problem.hint ?? 'Check the patch'}; --format fuzzy ${places}` };
+    return {
+      ...problem,
+      hint: `${problem.hint ?? 'Check the patch'}; --format ${placing.format} ${places}`,
+    };
   });
 }
 

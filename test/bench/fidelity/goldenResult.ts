@@ -11,7 +11,8 @@ import { silent } from '../../../src/domain/work';
 import { gradeStrict } from '../../../src/domain/verdict';
 import type { DockerSettings } from '../../../src/engine/docker/dockerSettings';
 import type { Environment } from '../../../src/engine/engine';
-import { withEngine } from '../../../src/engine/engines';
+import { engines } from '../../../src/engine/engines';
+import { withEngine } from '../../../src/engine/sandbox';
 import { goldenSetOf } from '../../../src/evaluation/goldenTests';
 import {
   environmentProblem,
@@ -158,7 +159,7 @@ export async function withGoldenSession<T>(
 ): Promise<T> {
   const assets = join(root, 'dist');
   return withEngine(
-    { environments, name, storage, assets, values: { local: { python }, docker } },
+    { engines, environments, name, storage, assets, values: { local: { python }, docker } },
     async (engine) => {
       const sources = parseSources([`${instance.repo}=${source}`]);
       const reporter = silent;

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { mcpArguments, type McpRequest } from '../../../src/editor/tools/mcpArguments';
 import { dockerSettings } from '../../../src/engine/docker/dockerSettings';
 import { valuesOf, withEngineOptions } from '../../../src/commands/options/engineOptions';
+import { beyondCore } from '../../../src/commands/beyondCore';
 
 const local: McpRequest = {
   id: 'owner__name-1',
@@ -18,7 +19,7 @@ const local: McpRequest = {
 function read(args: readonly string[]): Record<string, unknown> {
   const [name, ...rest] = args;
   assert.equal(name, 'mcp');
-  const command = withEngineOptions(new Command('mcp'))
+  const command = withEngineOptions(new Command('mcp'), beyondCore)
     .exitOverride()
     .requiredOption('--dataset <x>')
     .requiredOption('--id <x>')

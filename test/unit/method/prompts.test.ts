@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { candidatePrompt, judgePrompt, readJudgement } from '../../../src/method/prompt/prompts';
-import { toUnified } from '../../../src/patch/toUnified';
+import { toUnified } from '../patch/formats';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 

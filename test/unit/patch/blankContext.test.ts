@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { hasErrors } from '../../../src/patch/diagnostic';
-import type { PatchTree } from '../../../src/patch/patchTree';
-import { toUnified } from '../../../src/patch/toUnified';
+import { toUnified } from './formats';
+import type { PatchTree } from '../../../src/patch/toUnified';
 import { makeUnified, type FileEdit } from '../../../src/patch/makeUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { everydayRuns } from '../../everyday';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { longLine, mostLetters } from '../../../src/patch/custom/checkResult';
 import { Image } from '../../../src/patch/unified/image';
 import { mostCompared } from '../../../src/patch/custom/findTarget';
-import { toUnified } from '../../../src/patch/toUnified';
+import { toUnified } from './formats';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { toUnified, type Conversion } from '../../../src/patch/toUnified';
-import { recognise } from '../../../src/patch/reading/recognise';
+import { recognise, toUnified } from './formats';
+import type { Conversion } from '../../../src/patch/toUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 import { makeGitTree, type GitTree } from './gitTree';

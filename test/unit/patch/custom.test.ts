@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { applyPatch } from '../../../src/patch/applyPatch';
-import { toUnified, type Conversion } from '../../../src/patch/toUnified';
+import { toUnified } from './formats';
+import type { Conversion } from '../../../src/patch/toUnified';
 import { parseUnified } from '../../../src/patch/parseUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { everydayRuns } from '../../everyday';

@@ -1,4 +1,4 @@
-import type { PatchFormat } from '../../../src/patch/toUnified';
+import type { PatchFormat } from './formats';
 import { pick, seeded } from './generators';
 
 type Damage = (text: string, random: () => number, format: PatchFormat) => string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { toUnified, type AskedFormat, type Conversion } from '../../../src/patch/toUnified';
-import { recognise } from '../../../src/patch/reading/recognise';
+import { toUnified, type AskedFormat, recognise } from './formats';
+import type { Conversion } from '../../../src/patch/toUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 

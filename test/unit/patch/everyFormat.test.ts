@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { applyPatch } from '../../../src/patch/applyPatch';
-import { toUnified, type PatchFormat } from '../../../src/patch/toUnified';
+import { toUnified, type PatchFormat } from './formats';
 import { writeCustom } from '../../../src/patch/custom/writeCustom';
 import { parseUnified } from '../../../src/patch/parseUnified';
 import type { FileEdit } from '../../../src/patch/makeUnified';

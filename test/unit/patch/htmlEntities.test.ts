@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { toUnified, type AskedFormat, type Conversion } from '../../../src/patch/toUnified';
+import { toUnified, type AskedFormat } from './formats';
+import type { Conversion } from '../../../src/patch/toUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 import { applyLineEdits } from './lineEdits';

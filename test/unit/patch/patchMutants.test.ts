@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { toUnified } from '../../../src/patch/toUnified';
+import { toUnified } from './formats';
 import { hasErrors } from '../../../src/patch/diagnostic';
 import { bytesOf } from '../../../src/patch/bytes';
 import { filesOfTree, MutantTree, mutate } from './patchMutants';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { toUnified, type Conversion, type PatchFormat } from '../../../src/patch/toUnified';
+import { toUnified, type PatchFormat } from './formats';
+import type { Conversion } from '../../../src/patch/toUnified';
 import { writeCustom } from '../../../src/patch/custom/writeCustom';
 import { hasErrors } from '../../../src/patch/diagnostic';
 import type { PythonParser } from '../../../src/python/parser';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { Cancelled, inTurns, turnsOf } from '../../../src/domain/work';
 import { changedTestsSteps } from '../../../src/python/changedTests';
-import { toUnified, type PatchFormat } from '../../../src/patch/toUnified';
+import { toUnified, type PatchFormat } from './formats';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 

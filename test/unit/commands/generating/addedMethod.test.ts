@@ -13,6 +13,7 @@ import { onlyOne, sampleAll, type Method } from '../../../../src/method/method';
 import { methods } from '../../../../src/method/methods';
 import { fakeModels, type FakeModels } from '../../../commandLine/fakeModels';
 import { sharedStorage } from '../../../sharedStorage';
+import { beyondCore } from '../../../../src/commands/beyondCore';
 
 const require_ = createRequire(join(process.cwd(), 'package.json'));
 const sample = resolve('media', 'sample');
@@ -77,6 +78,7 @@ describe('a method and an agent that are added by their descriptors', () => {
       stdin: () => Promise.resolve(Buffer.alloc(0)),
       signal: new AbortController().signal,
       bundled: { dataset: '', predictions: '', source: '' },
+      ...beyondCore,
       satellites: { evaluateRepairs: never, withTrajectoryFindings: never },
     };
     const program = new Command('swt-bench').exitOverride();

@@ -21,7 +21,7 @@ import {
   suspiciousFilesPrompt,
 } from '../../../../src/method/agentless/stagePrompts';
 import { declarationsOf } from '../../../../src/python/outline';
-import { toUnified } from '../../../../src/patch/toUnified';
+import { toUnified } from '../../patch/formats';
 import { loadParser } from '../../python/loadParser';
 
 const paths = ['a.py', 'lib/area.py', 'lib/deep/sides.py', 'lib/deep/tools.py', 'other/x.py'];

@@ -1,4 +1,4 @@
-import type { Diagnostic } from './diagnostic';
+import type { Diagnostic } from '../diagnostic';
 
 /** The tree for which a patch is converted. */
 export interface PatchTree {

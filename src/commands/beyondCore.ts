@@ -1,0 +1,17 @@
+import { engines } from '../engine/engines';
+import { environments } from '../environments/environments';
+import { furtherFormats } from '../patch/patchFormats';
+import type { CommandContext } from './context';
+import type { ProgramContext } from './registerCommand';
+
+/** What this program has beyond the core. */
+export const beyondCore: Omit<ProgramContext, keyof CommandContext> = {
+  engines,
+  environments,
+  formats: furtherFormats,
+  satellites: {
+    evaluateRepairs: async (...of) => (await import('./evaluateRepairs')).evaluateRepairs(...of),
+    withTrajectoryFindings: async (...of) =>
+      (await import('../trajectory/withTrajectoryFindings')).withTrajectoryFindings(...of),
+  },
+};
