@@ -2,8 +2,11 @@ import type { Instance, Prediction } from '../domain/instance';
 import type { Denominator } from '../study/entrySchema';
 import type { Reporter, Shard } from '../domain/work';
 import type { Engine } from '../engine/engine';
+import type { CandidateResult } from '../evaluation/candidateResult';
 import type { Mode } from '../evaluation/prepareCandidate';
+import type { InstanceSession, RunOptions } from '../evaluation/session';
 import type { RunStore } from '../evaluation/testRun';
+import type { MutantResults } from '../mutation/mutantSchema';
 import type { FormatDescriptor } from '../patch/toUnified';
 import type { PythonParser } from '../python/parser';
 import type { Sources } from '../repository/source';
@@ -19,11 +22,26 @@ export interface RetryOptions {
 }
 
 /** Which mutants the candidates are tried on. */
-interface MutantRequest {
+export interface MutantRequest {
   /** Most mutants of an instance. */
   readonly limit: number;
   /** Mutants that run at once for each candidate. */
   readonly workers: number;
+  /** Tries a candidate on mutants; or why there are none. */
+  readonly test: (
+    session: InstanceSession,
+    result: CandidateResult,
+    options: MutantOptions,
+  ) => Promise<MutantResults | { readonly failure: string }>;
+}
+
+/** How a candidate is tried on mutants. */
+interface MutantOptions
+  extends
+    Pick<MutantRequest, 'limit' | 'workers'>,
+    Pick<RunOptions, 'timeoutSeconds' | 'signal' | 'reporter' | 'reuse'> {
+  /** Where finished runs are kept. */
+  readonly store: RunStore;
 }
 
 /** A shard, with the run of which it is a part. */

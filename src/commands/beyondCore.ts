@@ -10,6 +10,7 @@ export const beyondCore: Omit<ProgramContext, keyof CommandContext> = {
   environments,
   formats: furtherFormats,
   satellites: {
+    testOnMutants: async (...of) => (await import('../mutation/testMutants')).testOnMutants(...of),
     evaluateRepairs: async (...of) => (await import('./evaluateRepairs')).evaluateRepairs(...of),
     withTrajectoryFindings: async (...of) =>
       (await import('../trajectory/withTrajectoryFindings')).withTrajectoryFindings(...of),

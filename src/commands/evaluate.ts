@@ -197,6 +197,7 @@ const batchRequest = (
           limit: options.mutants === true ? usualMutantLimit : options.mutants,
           // The workers of the batch share the candidates.
           workers: 1,
+          test: context.satellites.testOnMutants,
         },
       }),
   testsOnly: options.testsOnly === true,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { MutantRequest } from '../batch/batchRequest';
 import type { Prediction } from '../domain/instance';
 import type { Reporter } from '../domain/work';
 import type { CommandContext, TestingContext } from './context';
@@ -6,6 +7,8 @@ import type { EvaluateOptions, EvaluationInput } from './evaluating/evaluationIn
 
 /** What `evaluate` can do beyond the core, loaded on first use. */
 interface Satellites {
+  /** `evaluate --mutants`. */
+  readonly testOnMutants: MutantRequest['test'];
   /** `evaluate --kind repair`. */
   evaluateRepairs(
     options: EvaluateOptions,

@@ -2,16 +2,14 @@
 export {
   BuildContainer,
   type BuildPlace,
-  type Command,
   CommandFailed,
-  type ImageCommands,
   inContainer,
   labelLines,
 } from './docker/build/buildContainer';
 export { openBuildLog } from './docker/build/buildLog';
 export { foreignUser } from './docker/build/confinement';
 export { type DockerConnection, connect, engineProblem } from './docker/connection/connect';
-export { EngineGone, EngineTrouble, refusedStatus } from './docker/connection/engineProblem';
+export { refusedStatus } from './docker/connection/engineProblem';
 export {
   builtFolder,
   builtPython,
@@ -26,7 +24,7 @@ export { type DockerSettings, dockerSettings } from './docker/dockerSettings';
 export { parseImageName } from './docker/images/imageName';
 export { type PresentImage, inspectImage } from './docker/images/inspectImage';
 export { pullImage } from './docker/images/pull/pullImage';
-export { ImageMissing, RegistryBusy, RegistryUnreachable } from './docker/images/pull/pullProblem';
+export { ImageMissing, RegistryUnreachable } from './docker/images/pull/pullProblem';
 export { pushImage } from './docker/images/pushImage';
 export { imageLabels, labels, madeHere, purposeOf } from './docker/labels';
 export { tryProgram } from './docker/sandbox/tryProgram';

@@ -115,6 +115,12 @@ export interface MovedDay {
   readonly taken: string;
 }
 
+/** A sentence for readers of results; undefined where the day is that of the instance. */
+export const remarkOnDay = (moved: MovedDay | undefined): string | undefined =>
+  moved === undefined
+    ? undefined
+    : `packages are as of ${moved.taken} instead of ${moved.wanted}: before, none fit what R requires`;
+
 export interface Environment {
   /** Description for people, such as `CPython 3.11.7`. */
   readonly description: string;
@@ -154,11 +160,17 @@ export const sandboxesOf = <S extends Side>(
   Object.fromEntries(opened.map((each) => [each.side, each])) as Record<S, Sandbox>;
 
 /**
+ * The engine, or what it needs, was out of reach or answered with a temporary status (429, 5xx). It
+ * may soon be back, so the same work is worth a retry.
+ */
+export class EngineFault extends HumanError {}
+
+/**
  * A sandbox that cannot be used any more. Either tests left it in a state that cannot be undone, or
  * its container or process is gone. A new pair has to be opened. The message says what happened,
  * and where.
  */
-export class SandboxUnusable extends HumanError {}
+export class SandboxUnusable extends EngineFault {}
 
 /**
  * The environment was already another than the caller knew when a run began. The run says nothing;

@@ -1,6 +1,6 @@
+import type { Readable } from 'node:stream';
 import type { Instance } from '../domain/instance';
 import type { Trees } from '../repository/trees';
-import type { ImageCommands } from './docker/build/buildContainer';
 import type { DockerConnection } from './docker/connection/connect';
 import type { DockerSettings } from './docker/dockerSettings';
 import type { EngineWork, MovedDay } from './engine';
@@ -121,6 +121,46 @@ export interface InstanceImage {
   readonly moved?: MovedDay | undefined;
   /** Digest of everything that tests could see, and of nothing else. */
   readonly digest: string;
+}
+
+/** Commands in something that is, or becomes, the image of an instance. */
+export interface ImageCommands {
+  /** Runs a command to its end, whatever its exit status. */
+  attempt(argv: readonly string[], command?: Command): Promise<Ended>;
+  /**
+   * Runs a command that has to succeed, and returns its standard output.
+   *
+   * @param doing purpose of the command, as in "could not …"
+   * @throws HumanError with the last of its output
+   */
+  run(argv: readonly string[], doing: string, command?: Command): Promise<string>;
+  /** Unpacks an archive below a folder that exists. */
+  put(archive: Buffer | Readable, folder?: string): Promise<void>;
+}
+
+/** How a command runs in an image. */
+export interface Command {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Number of the user that runs the command; 0 by default. */
+  readonly user?: number;
+  /**
+   * Whether the command runs code of a repository or of its requirements. Such code runs as a user
+   * without rights, under a supervisor, and none of its processes survives. In a container of
+   * a build, `superviseWith` is called first.
+   */
+  readonly isForeign?: boolean;
+  /** Purpose of the command, as in "could not …". */
+  readonly doing?: string;
+}
+
+/** The end of a command. */
+export interface Ended {
+  readonly code: number;
+  /** The last of its output, standard error included. */
+  readonly output: string;
+  /** The last of its standard output alone. */
+  readonly standard: string;
 }
 
 export interface FillRequest {

@@ -1,5 +1,4 @@
 import type { Instance } from '../domain/instance';
-import type { MovedDay } from '../engine/engine';
 import { services } from '../engine/sandbox';
 import { sha256OfJson } from '../files/digest';
 import { projectNeeds, type ProjectNeeds } from './plan/projectNeeds';
@@ -101,9 +100,3 @@ export function dayOf(createdAt: string, recipe: Pick<Recipe, 'asOf'>): string |
   if (day === undefined || recipe.asOf === undefined) return day ?? recipe.asOf;
   return day > recipe.asOf ? day : recipe.asOf;
 }
-
-/** A sentence for readers of results; undefined where the day is that of the instance. */
-export const remarkOnDay = (moved: MovedDay | undefined): string | undefined =>
-  moved === undefined
-    ? undefined
-    : `packages are as of ${moved.taken} instead of ${moved.wanted}: before, none fit what R requires`;

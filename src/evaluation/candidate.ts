@@ -3,12 +3,12 @@ import { harnessUnapplied } from '../domain/harness';
 import { sideName, sides, type TestTransition } from '../domain/outcome';
 import { functionOf } from '../domain/testId';
 import { gradeStrict, ungraded, type StrictEvidence, type Verdict } from '../domain/verdict';
+import { remarkOnDay } from '../engine/engine';
 import type { TestPlan } from '../engine/runners';
 import { treeEntries } from '../repository/treeFiles';
 import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './runs/affected';
 import type { CandidateResult } from './candidateResult';
-import { remarkOnDay } from '../environments/environmentPlan';
 import {
   environmentProblem,
   howToMend,

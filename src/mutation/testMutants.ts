@@ -25,7 +25,7 @@ import {
 import type { RunStore } from '../evaluation/testRun';
 import { parseUnified } from '../patch/parseUnified';
 import type { MutantResults, TestedMutant } from './mutantSchema';
-import type { MutantsOfInstance, RunnableMutant } from './mutantsOf';
+import { mutantsOf, type MutantsOfInstance, type RunnableMutant } from './mutantsOf';
 
 interface MutantOptions extends Pick<RunOptions, 'signal' | 'reporter' | 'reuse'> {
   /** Limit for one run, as in the evaluation; runs on mutants get less, see `limitOf`. */
@@ -65,6 +65,21 @@ export async function testMutants(
     await sandboxes.dispose();
   }
   return { made, tested: mutants.flatMap((mutant) => tested.get(mutant) ?? []) };
+}
+
+/**
+ * Makes the mutants of an instance and runs the tests of a candidate on them; or says why there are
+ * none.
+ *
+ * @throws Cancelled; what the engine throws
+ */
+export async function testOnMutants(
+  session: InstanceSession,
+  result: Parameters<typeof testMutants>[1],
+  { limit, ...options }: MutantOptions & { readonly limit: number },
+): Promise<MutantResults | { readonly failure: string }> {
+  const made = await mutantsOf(session, limit, options);
+  return 'failure' in made ? made : testMutants(session, result, made, options);
 }
 
 /** What the candidate's tests do on R∘X* without a mutant. */

@@ -6,7 +6,7 @@ import { harnessUnapplied } from '../domain/harness';
 import { killedByReproducing, killedOf } from '../mutation/mutant';
 import { mutantStatuses, type MutantResults } from '../mutation/mutantSchema';
 import type { TestResult } from '../domain/outcome';
-import { type Rates, rates } from '../study/measures';
+import { type Rates, rates } from '../study/rates';
 import { type EntryReason, entryReasons } from '../domain/verdict';
 import { type RunEntry, sampleName, nothingKnown } from '../study/entry';
 import type { Environment } from '../engine/engine';

@@ -3,7 +3,7 @@ import type { ChangeCoverage } from '../domain/changeCoverage';
 import { type Outcome, type Side } from '../domain/outcome';
 import { functionOf } from '../domain/testId';
 import { killedInWords } from '../mutation/mutant';
-import type { Rates } from '../study/measures';
+import type { Rates } from '../study/rates';
 import type { Report } from './reportSchema';
 import { sampleName } from '../study/entry';
 

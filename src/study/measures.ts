@@ -12,6 +12,5 @@ export { type EvaluatedMethod, methodId, methodsOf } from './measures/methods';
 export { overlapOf, overlapWithRepairs } from './measures/overlap';
 export { passAtK } from './measures/passAtK';
 export { publishedRows } from './measures/published';
-export { type Rates, rates } from './measures/rates';
 export type { Interval } from './measures/resampling';
 export { reasonCounts, summariseMethod } from './measures/summary';

@@ -80,6 +80,7 @@ describe('an engine that is added by its descriptor alone', () => {
       },
       ...beyondCore,
       satellites: {
+        testOnMutants: () => Promise.reject(new Error('nothing here asks for mutants')),
         evaluateRepairs: () => Promise.reject(new Error('nothing here is a code patch')),
         withTrajectoryFindings: (predictions) => Promise.resolve([...predictions]),
       },

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ended } from '../../src/engine/docker/build/buildContainer';
+import type { Ended } from '../../src/engine/environmentMaker';
 import { compileFolder } from '../../src/environments/image/compileFolder';
 
 describe('compiling a folder', () => {

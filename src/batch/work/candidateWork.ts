@@ -5,8 +5,6 @@ import { evaluateCandidate, type CandidateOptions } from '../../evaluation/candi
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { CandidateRequest } from '../../evaluation/prepareCandidate';
 import type { InstanceSession } from '../../evaluation/session';
-import { mutantsOf } from '../../mutation/mutantsOf';
-import { testMutants } from '../../mutation/testMutants';
 import type { BatchEntry, GradedEntry } from '../../results/entry';
 import type { BatchRequest } from '../batchRequest';
 import { faultTolerantSession, openingPairs } from '../faultTolerantSession';
@@ -80,15 +78,12 @@ async function mutantsFor(
   { mutants, timeoutSeconds, signal, reporter, fresh, store }: BatchRequest,
 ): Promise<Pick<GradedEntry, 'mutants'> | Pick<GradedEntry, 'result'>> {
   if (mutants === undefined) return {};
-  const options = { timeoutSeconds, signal, reporter, reuse: !fresh };
-  const made = await mutantsOf(session, mutants.limit, options);
-  if ('failure' in made) {
-    return {
-      result: { ...result, notes: [...result.notes, `mutants are not known: ${made.failure}`] },
-    };
-  }
-  const { workers } = mutants;
-  return { mutants: await testMutants(session, result, made, { ...options, workers, store }) };
+  const { limit, workers, test } = mutants;
+  const options = { limit, workers, timeoutSeconds, signal, reporter, reuse: !fresh, store };
+  const found = await test(session, result, options);
+  if (!('failure' in found)) return { mutants: found };
+  const note = `mutants are not known: ${found.failure}`;
+  return { result: { ...result, notes: [...result.notes, note] } };
 }
 
 /**

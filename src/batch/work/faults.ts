@@ -2,8 +2,7 @@ import { NetworkTrouble } from '../../dataset/network';
 import { Cancelled, HumanError, messageOf } from '../../domain/work';
 import type { NotEvaluatedReason } from '../../domain/verdict';
 import { systemFault } from '../../files/systemFault';
-import { EngineGone, EngineTrouble, RegistryBusy, RegistryUnreachable } from '../../engine/docker';
-import { SandboxUnusable } from '../../engine/engine';
+import { EngineFault } from '../../engine/engine';
 import { GitError, RepositoryUnreachable } from '../../repository/git';
 import { GoldenPatchUnfit } from '../../repository/trees';
 
@@ -13,15 +12,7 @@ import { GoldenPatchUnfit } from '../../repository/trees';
  * Anything that tests did, a limit they exceeded, a full disk, a missing image or commit, and
  * faults of this program would only recur.
  */
-const infrastructureFaults = [
-  EngineGone,
-  EngineTrouble,
-  SandboxUnusable,
-  RegistryUnreachable,
-  RegistryBusy,
-  RepositoryUnreachable,
-  NetworkTrouble,
-] as const;
+const infrastructureFaults = [EngineFault, RepositoryUnreachable, NetworkTrouble] as const;
 
 /** Whether the work that ended with this error is worth a retry. */
 export const isInfrastructureFault = (error: unknown): boolean =>

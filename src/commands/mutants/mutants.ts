@@ -29,6 +29,7 @@ import {
 } from '../options/sharedOptions';
 import { positive } from '../options/optionValues';
 import type { ProgramContext, RegisterCommand } from '../registerCommand';
+import { testOnMutants } from '../../mutation/testMutants';
 import { mutantsText } from './mutantsText';
 
 interface MutantsCommandOptions extends EngineOptions {
@@ -107,7 +108,7 @@ async function mutantsCommand(
       store: runStore(storage, { fresh }),
       // One candidate after the other, so that all workers share the mutants of one.
       workers: 1,
-      mutants: { limit, workers },
+      mutants: { limit, workers, test: testOnMutants },
       signal: context.signal,
     };
     const runId = options.runId ?? (await defaultRunId(out, sameness(request)));

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { HumanError } from '../../domain/work';
 import { sha256OfJson } from '../../files/digest';
-import type { Ended, ImageCommands } from '../docker/build/buildContainer';
+import type { Ended, ImageCommands } from '../environmentMaker';
 import type { EnvironmentMaker, FillRequest } from '../environmentMaker';
 import { packagesOfRunners } from '../runners/runners';
 import type { Agent } from '../sandbox/agent';

@@ -1,7 +1,7 @@
 import { pythonText } from '../../engine/pythonProgram';
 import { z } from 'zod';
 import { HumanError } from '../../domain/work';
-import type { ImageCommands } from '../../engine/docker';
+import type { ImageCommands } from '../../engine/environmentMaker';
 
 /** A word of an image, which becomes a part of commands and labels: on one line, and not long. */
 // oxlint-disable-next-line no-control-regex

@@ -1,4 +1,5 @@
-import { environmentFolder, type Command, type ImageCommands } from '../../engine/docker';
+import { environmentFolder } from '../../engine/docker';
+import type { Command, ImageCommands } from '../../engine/environmentMaker';
 import { pythonText } from '../../engine/pythonProgram';
 
 /**

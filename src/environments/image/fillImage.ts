@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import { installCommand, pythonsOf, type ImageCommands } from '../../engine/docker';
-import type { FilledImage, FillRequest } from '../../engine/environmentMaker';
+import { installCommand, pythonsOf } from '../../engine/docker';
+import type { FilledImage, FillRequest, ImageCommands } from '../../engine/environmentMaker';
 import { treeArchive } from '../../engine/sandbox';
 import { treeEntries } from '../../repository/treeFiles';
 import { projectVersion, recipeOf } from '../recipes';

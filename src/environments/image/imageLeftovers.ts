@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { z } from 'zod';
 import { programFolder } from '../../engine/engine';
 import { earliestTime, tarOf, asciiJson } from '../../engine/sandbox';
-import type { ImageCommands } from '../../engine/docker';
+import type { ImageCommands } from '../../engine/environmentMaker';
 
 /**
  * Removes traces of states other than R from the tree of an image that already contains R.

@@ -6,7 +6,7 @@ import {
   NoSolution,
   saysNoSolution,
 } from '../../../src/environments/plan/packageDay';
-import { remarkOnDay } from '../../../src/environments/environmentPlan';
+import { remarkOnDay } from '../../../src/engine/engine';
 
 const dayAfter = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { changeCoverageOf } from '../../../src/domain/changeCoverage';
-import { rates } from '../../../src/study/measures/rates';
+import { rates } from '../../../src/study/rates';
 import { nothingKnown } from '../../../src/study/entry';
 import { ungraded } from '../../../src/domain/verdict';
 import type { BatchEntry } from '../../../src/results/entry';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { rates, type RatedEntry } from '../../../src/study/measures/rates';
+import { rates, type RatedEntry } from '../../../src/study/rates';
 import { nothingKnown, type DeltaFraction } from '../../../src/study/entry';
 import { ungraded, type Verdict } from '../../../src/domain/verdict';
 

@@ -5,6 +5,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../../domain/work';
 import type { EngineWork } from '../../engine';
+import type { Command, Ended, ImageCommands } from '../../environmentMaker';
 import { removeNow } from '../sandbox/abandonedContainers';
 import { filesOfTar } from '../../sandbox/archive';
 import type { BuildLog } from './buildLog';
@@ -42,21 +43,6 @@ interface BuildRequest {
   readonly runs: ConfinedRuns;
 }
 
-export interface Command {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-  /** Number of the user that runs the command; 0 by default. */
-  readonly user?: number;
-  /**
-   * Whether the command runs code of a repository or of its requirements. Such code runs as a user
-   * without rights, under a supervisor, and none of its processes survives. Call {@link
-   * BuildContainer.superviseWith} first.
-   */
-  readonly isForeign?: boolean;
-  /** Purpose of the command, as in "could not …". */
-  readonly doing?: string;
-}
-
 /** A build reached one of its limits and was stopped. */
 class LimitReached extends HumanError {
   constructor(
@@ -78,15 +64,6 @@ export class CommandFailed extends HumanError {
   ) {
     super(what, todo);
   }
-}
-
-/** The end of a command. */
-export interface Ended {
-  readonly code: number;
-  /** The last of its output, standard error included. */
-  readonly output: string;
-  /** The last of its standard output alone. */
-  readonly standard: string;
 }
 
 /**
@@ -168,11 +145,8 @@ async function containerOptions(
   };
 }
 
-/** Commands in something that is, or becomes, the image of an instance. */
-export type ImageCommands = Pick<BuildContainer, 'attempt' | 'run' | 'put'>;
-
 /** A running container that becomes an image. */
-export class BuildContainer {
+export class BuildContainer implements ImageCommands {
   private supervisor: string | undefined;
   private readonly later: (() => Promise<void>)[] = [];
   private lastStep: string | undefined;

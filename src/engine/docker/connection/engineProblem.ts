@@ -1,14 +1,15 @@
 import { stripVTControlCharacters } from 'node:util';
 import { Cancelled, HumanError, messageOf } from '../../../domain/work';
+import { EngineFault } from '../../engine';
 
 /** The engine cannot be reached any more, or answers as if it were about to end. */
-export class EngineGone extends HumanError {}
+export class EngineGone extends EngineFault {}
 
 /**
  * The engine answers, but cannot do what it was asked for now. It is overloaded or about to restart
  * (429, 5xx). Or somebody else removed the object or is changing it (404, 409).
  */
-export class EngineTrouble extends HumanError {}
+export class EngineTrouble extends EngineFault {}
 
 /** The disk that holds the engine's images and containers is full. */
 export class EngineDiskFull extends HumanError {}

@@ -1,4 +1,5 @@
 import { HumanError } from '../../../../domain/work';
+import { EngineFault } from '../../../engine';
 import { parseImageName } from '../imageName';
 import {
   EngineDiskFull,
@@ -12,10 +13,10 @@ import {
 export class ImageMissing extends HumanError {}
 
 /** The registry does not answer, or stopped answering during a pull. */
-export class RegistryUnreachable extends HumanError {}
+export class RegistryUnreachable extends EngineFault {}
 
 /** The registry refuses because of too many requests; it may allow more later. */
-export class RegistryBusy extends HumanError {}
+export class RegistryBusy extends EngineFault {}
 
 /** The words of Docker, containerd and Podman, in this order, for an image that does not exist. */
 const missing = new RegExp(

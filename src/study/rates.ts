@@ -1,4 +1,4 @@
-import { deltaOf, type RunEntry } from '../entry';
+import { deltaOf, type RunEntry } from './entry';
 
 /** The fields of an entry that the rates are computed from. */
 export type RatedEntry = Pick<
