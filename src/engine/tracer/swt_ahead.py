@@ -5,6 +5,7 @@ code of the tree has a part in that. `wait` returns in the process of the run, b
 recorded. Where the tree has a module that stands before one of those, it starts the run anew instead.
 """
 
+import importlib
 import os
 import sys
 
@@ -20,7 +21,7 @@ def wait(end):
     sys.path[:] = [path for path in usual if path not in of_tree]
     known = set(sys.modules)
     try:
-        import pytest  # noqa: F401
+        importlib.import_module("pytest")
     except Exception:
         pass  # The run says why.
     sys.path[:] = usual
@@ -28,7 +29,15 @@ def wait(end):
         text = stream.read()
     if not text:
         os._exit(0)
-    import importlib
+    try:
+        _become(text, of_tree, set(sys.modules) - known)
+    except Exception as error:
+        # `site` would go on as if nothing were the matter.
+        os.write(2, ("the run did not begin: %s\n" % error).encode("utf-8", "replace"))
+        os._exit(127)
+
+
+def _become(text, of_tree, modules):
     import json
 
     run = json.loads(text.decode("ascii"))
@@ -37,7 +46,7 @@ def wait(end):
             os.environ[name] = value
     os.chdir(run["cwd"])
     argv = run["argv"]
-    if _stands_before([run["cwd"]] + of_tree, set(sys.modules) - known):
+    if _stands_before([run["cwd"]] + of_tree, modules):
         os.execv(argv[0], argv)
     sys.argv[1:] = argv[3:]
     if hasattr(sys, "orig_argv"):
@@ -48,6 +57,8 @@ def wait(end):
 def _stands_before(folders, modules):
     """Whether a folder of the tree has, or is the place of, one of these modules."""
     for folder in folders:
+        if not os.path.isdir(folder):
+            continue
         names = set(name.partition(".")[0] for name in os.listdir(folder))
         inside = os.path.join(os.path.realpath(folder), "")
         for name in modules:
