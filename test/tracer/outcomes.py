@@ -248,6 +248,23 @@ def check_unittest_import_ends(make):
     same((run.code, run.collecting()), (3, "test_e.py"), run)
 
 
+def check_unittest_test_case(make):
+    """A method of this name is no sub-test, which has an attribute of this name."""
+    files = {
+        "test_c.py": """
+            import unittest
+            class C(unittest.TestCase):
+                def test_case(self):
+                    with self.subTest(i=1): self.fail()
+                def test_other(self): pass
+        """
+    }
+    run = make(files).run("-m", "unittest", "test_c")
+    wanted = {"test_c.py::C::test_case": "failed", "test_c.py::C::test_other": "passed"}
+    same(run.results(), wanted, run)
+    same(sorted(run.collected()), sorted(wanted), run)
+
+
 def check_pytest_import_ends(make):
     need(make, "pytest")
     files = {"test_e.py": "import os\nos._exit(3)\n", "test_d.py": "def test_d(): pass\n"}
