@@ -27,7 +27,7 @@ const moduleWide =
 
 /** Names that take effect around the tests of a class, even if no test mentions them. */
 const classWide =
-  /^(async)?(set[uU]p|tear[dD]own)(Class|_class|_method|TestData)?$|^(__init_subclass__|runTest|run)$/;
+  /^(set[uU]p|tear[dD]own)(Class|_class|_method|TestData)?$|^(asyncSetUp|asyncTearDown|__init_subclass__|runTest|run)$/;
 
 /** A helper, fixture, constant or class of a file. */
 interface Unit {

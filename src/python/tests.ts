@@ -59,7 +59,6 @@ export function testsIn(
     if (parent !== undefined && isProperty(definition)) continue;
     const classes = parent?.qualifiedName.split('.') ?? [];
     const id = testId(path, ...classes, name);
-    tests.delete(id);
     tests.set(id, {
       id,
       name,

@@ -28,6 +28,8 @@ describe('findTests', () => {
           'class TestA:\n    def test_x(self): pass\n    class TestIn:\n        def test_y(self): pass\n' +
           '    def other(self): pass\n' +
           'class TestInit:\n    def __init__(self): pass\n    def test_no(self): pass\n' +
+          'class TestNew:\n    def __new__(cls): pass\n    def test_no(self): pass\n' +
+          'class TestValue:\n    @property\n    def test_no(self): pass\n    @test_no.setter\n    def test_no(self, value): pass\n' +
           'class Helper:\n    def test_no(self): pass\n' +
           'class TestOff:\n    __test__ = False\n    def test_no(self): pass\n' +
           '@pytest.fixture\ndef test_data(): pass\n@fixture(scope="module")\ndef test_more(): pass\n',
@@ -167,6 +169,12 @@ describe('changedTests', function () {
     assert.deepEqual(edit('return LIMIT', 'return LIMIT + 1'), only('test_a'));
     assert.deepEqual(edit('    return 1\n', '    return 2\n'), only('test_b'));
     assert.deepEqual(edit('return other()', 'return 5'), only('test_b'));
+    // Whichever way round the file has the helpers.
+    const chain = ['def d(): return 1\n', 'def c(): d()\n', 'def b(): c()\n', 'def a(): b()\n'];
+    for (const helpers of [chain, [...chain].reverse()]) {
+      const text = `${helpers.join('')}def test_a(): a()\ndef test_b(): pass\n`;
+      assert.deepEqual(changes(text, text.replace('return 1', 'return 2')), only('test_a'));
+    }
     assert.deepEqual(
       edit('    def assertFoo(self):\n        pass', '    def assertFoo(self):\n        1'),
       only('A::test_x'),
@@ -187,6 +195,16 @@ describe('changedTests', function () {
       5,
     );
     assert.equal(edit('import os\n', 'import os\ndef setUpModule(): pass\n').changed.length, 5);
+    for (const name of ['setUpClass', 'setUpTestData', 'asyncSetUp', 'teardown_method']) {
+      const ofClass = (code: string): string =>
+        base.replace('    size = 1', `    size = 1\n\n    def ${name}(self):\n        ${code}`);
+      const both = only('A::test_x', 'A::test_y');
+      assert.deepEqual(changes(ofClass('1'), ofClass('2')), both, name);
+      assert.deepEqual(changes(ofClass('1'), base), both, `${name} goes`);
+    }
+    for (const gone of ['pytestmark = mark.slow\n', 'def tearDownModule(): pass\n']) {
+      assert.equal(changes(base.replace('\n', `\n${gone}`), base).changed.length, 5, gone);
+    }
   });
 
   it('tells what it cannot give to any test', () => {
