@@ -162,6 +162,28 @@ describe('makeUnified and applyPatch', function () {
     );
   });
 
+  it('looks for a hunk from its line number in the new file, as git does', async () => {
+    const lines = Array.from({ length: 40 }, (_, i) => `${i + 1}\n`);
+    lines.splice(9, 3, 'p\n', 'q\n', 'r\n');
+    lines.splice(19, 3, 'p\n', 'q\n', 'r\n');
+    const x = lines.join('');
+    // With the ten lines before them the two places are lines 20 and 30: 27 is nearer to the second,
+    // 17 to the first.
+    const patch = `--- a/x\n+++ b/x\n@@ -1,2 +1,12 @@\n 1\n${'+a\n'.repeat(10)} 2\n@@ -17,3 +27,3 @@\n p\n-q\n+Q\n r\n`;
+    tree.write({ x });
+    assert.equal(tree.apply(patch), undefined);
+    const result = await apply({ x }, patch);
+    assert.ok(result.ok);
+    assert.equal(result.files.get('x'), tree.read('x'));
+    assert.deepEqual(
+      result.placed.files[0]?.hunks.map(({ oldStart, newStart }) => [oldStart, newStart]),
+      [
+        [1, 1],
+        [20, 30],
+      ],
+    );
+  });
+
   it('diffs long unlike texts in bounded time, and mends nothing in them', async () => {
     const before = Array.from({ length: 20000 }, (_, i) => `old ${i}\n`).join('');
     const after = Array.from({ length: 20000 }, (_, i) => `new ${i}\n`).join('');
@@ -243,6 +265,48 @@ describe('applyPatch', function () {
     assert.match(await problem({ f, old: 'o\n', g: '' }, patch), /g: the file exists already/);
     assert.match(await problem({ f }, patch), /old: no such file/);
     assert.match(await problem({ f, old: 'o\np\n' }, patch), /does not apply/);
+  });
+
+  it('numbers a hunk that is empty on one side by the line before its place', async () => {
+    const placed = async (hunk: string, content = '1\n2\n3\n'): Promise<unknown> => {
+      const result = await apply({ f: content }, `--- a/f\n+++ b/f\n${hunk}`);
+      const [first] = result.ok ? (result.placed.files[0]?.hunks ?? []) : [];
+      return first && [first.oldStart, first.oldLines, first.newStart, first.newLines];
+    };
+    assert.deepEqual(await placed('@@ -9 +8,0 @@\n-3\n'), [3, 1, 2, 0]);
+    assert.deepEqual(await placed('@@ -9,0 +10 @@\n+4\n'), [3, 0, 4, 1]);
+    assert.deepEqual(await placed('@@ -0,0 +1 @@\n+0\n', ''), [0, 0, 1, 1]);
+  });
+
+  it('leaves a file that is copied where it is', async () => {
+    const patch =
+      'diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n' +
+      'diff --git a/f b/h\nsimilarity index 90%\ncopy from f\ncopy to h\n--- a/f\n+++ b/h\n' +
+      '@@ -1,2 +1,2 @@\n-1\n+one\n 2\n';
+    const result = await apply({ f }, patch);
+    assert.ok(result.ok);
+    assert.deepEqual(
+      [...result.files],
+      [
+        ['g', f],
+        ['h', f.replace('1', 'one')],
+      ],
+    );
+  });
+
+  it('refuses to delete a file of which lines are left, blank ones too', async () => {
+    const patch =
+      'diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1,2 +1 @@\n-1\n \n';
+    assert.match(await problem({ f: '1\n\n' }, patch), /deletes the file but leaves lines/);
+  });
+
+  it('finds a blank line with CRLF whose context lacks its space', async () => {
+    const result = await apply(
+      { f: 'a\r\n\r\nb\r\n' },
+      '--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\r\n\r\n-b\r\n+c\r\n',
+    );
+    assert.ok(result.ok);
+    assert.equal(result.files.get('f'), 'a\r\n\r\nc\r\n');
   });
 
   it('refuses what it cannot know: binary content, missing files', async () => {

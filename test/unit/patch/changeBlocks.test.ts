@@ -86,4 +86,17 @@ describe('the blocks of a change', () => {
       }),
     );
   });
+
+  it('order unchanged lines by the blocks between them, whichever file they are of', () => {
+    const file = patchOf(['1', '2', '3', '4'], ['1', '2', 'x', '4']);
+    assert.ok(file);
+    const signs = [1, 2, 3, 4].map((line) =>
+      Math.sign(compareLines(changeBlocks(file), { side: 'new', line }, { side: 'old', line: 3 })),
+    );
+    assert.deepEqual(signs, [-1, -1, 1, 1]);
+    const reversed = [1, 2, 3, 4].map((line) =>
+      Math.sign(compareLines(changeBlocks(file), { side: 'old', line }, { side: 'new', line: 3 })),
+    );
+    assert.deepEqual(reversed, [-1, -1, -1, 1]);
+  });
 });

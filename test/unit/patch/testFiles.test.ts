@@ -41,6 +41,9 @@ describe('testFilesOf', () => {
       ['tests/views.py'],
     );
     assert.deepEqual(files(edit('src/plugin.py', 'def test_x():')), []);
+    const removal =
+      '--- a/tests/views.py\n+++ b/tests/views.py\n@@ -1,2 +1 @@\n a\n-def test_x():\n';
+    assert.deepEqual(files(removal), [], 'it only removes a test');
   });
 
   it('names a renamed file by its new path, once', () => {

@@ -176,6 +176,19 @@ describe('parseUnified', () => {
     );
   });
 
+  it('takes a removed "- " for no signature, whatever the header counts', () => {
+    const text = '--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n a\n-- \n+- x\n b\n';
+    assert.deepEqual(
+      parseUnified(text).files[0]?.hunks[0]?.lines.map(({ kind, text: line }) => [kind, line]),
+      [
+        ['context', 'a'],
+        ['removed', '- '],
+        ['added', '- x'],
+        ['context', 'b'],
+      ],
+    );
+  });
+
   it('never takes a count it cannot read for 1', () => {
     const { files, problems } = parseUnified('--- a/x\n+++ b/x\n@@ -1,x +1 @@\n-a\n');
     assert.equal(files.length, 0);
@@ -320,6 +333,8 @@ describe('parseUnified beside git', function () {
       'blank context': `--- a/b\n+++ b/b\n@@ -1,3 +1,3 @@\n-1\n+one\n\n 3\n`,
       'blank context with CR': `--- a/b\n+++ b/b\n@@ -1,3 +1,3 @@\n-1\n+one\n\r\n 3\n`,
       'headers with CR': `--- a/f\r\n+++ b/f\r\n@@ -1,2 +1,2 @@\r\n-1\n+one\n 2\n`,
+      'mark inside, after context': `${names}@@ -1 +1,2 @@\n 1\n\\ No newline at end of file\n+2\n`,
+      'mark inside, after a removed line': `${names}@@ -1,2 +1 @@\n-1\n\\ No newline at end of file\n 2\n`,
       signature: `${git}${names}@@ -1,2 +1,2 @@\n-1\n+one\n 2\n-- \n2.39.5\n\n`,
     };
     for (const [name, patch] of Object.entries(cases)) {
