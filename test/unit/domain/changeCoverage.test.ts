@@ -190,6 +190,16 @@ describe('the state of a changed line', () => {
     assert.equal(of({ [own]: 2 }, 't.py::gone[1]')?.lost, true);
     assert.equal(of({}, 't.py::gone')?.lost, undefined, 'the candidate never ran it');
     assert.equal(of({ [own]: 3 }, 't.py::gone')?.lost, undefined, 'it is newly covered');
+    // A test that another file's edit disables is none of those whose place the candidate's take.
+    const elsewhere = changeCoverage({
+      removed: [],
+      added: [line],
+      base: side({}),
+      fixed: side({ base: { [own]: 2, [other]: 5 }, candidate: { [own]: 1 } }),
+      ownFunctions: new Set([own]),
+      lostTests: new Set([other]),
+    });
+    assert.equal(elsewhere.lines[0]?.lost, undefined);
   });
 
   it('looks for removed lines on R and for added lines on R∘X*', () => {

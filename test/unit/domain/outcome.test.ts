@@ -7,7 +7,16 @@ import {
   type Outcome,
   type TestResult,
 } from '../../../src/domain/outcome';
-import { fileOf, functionOf } from '../../../src/domain/testId';
+import {
+  endsInNames,
+  fileOf,
+  functionOf,
+  isBelow,
+  namesOf,
+  parametersOf,
+  scopeOf,
+  testId,
+} from '../../../src/domain/testId';
 
 const test = 'tests/test_a.py::A::test_x';
 
@@ -54,17 +63,33 @@ describe('test ids', () => {
     assert.equal(fileOf('tests/test_a.py'), 'tests/test_a.py');
   });
 
+  it('tells what stands below a file or class from what only begins like it', () => {
+    assert.equal(isBelow(test, 'tests/test_a.py'), true);
+    assert.equal(isBelow(test, 'tests/test_a.py::A'), true);
+    assert.equal(isBelow('tests/test_a.py::AB::test_x', 'tests/test_a.py::A'), false);
+    assert.equal(isBelow(test, test), false);
+  });
+
   it('drops any parameters and nothing else', () => {
     const name = fc.stringMatching(/^[A-Za-z_]\w{0,10}$/);
     fc.assert(
       fc.property(
         fc.array(name, { minLength: 1, maxLength: 3 }),
-        fc.string({ maxLength: 20 }),
+        fc.oneof(fc.string({ maxLength: 20 }), fc.constantFrom('a::b', '[x]-y::z', ']', '::')),
         (names, parameters) => {
           const id = ['tests/test_a.py', ...names].join('::');
           assert.equal(functionOf(`${id}[${parameters}]`), id);
           assert.equal(fileOf(`${id}[${parameters}]`), 'tests/test_a.py');
           assert.equal(functionOf(functionOf(`${id}[${parameters}]`)), id);
+          assert.equal(parametersOf(`${id}[${parameters}]`), parameters);
+          const withParameters = [...names.slice(0, -1), `${names.at(-1)}[${parameters}]`];
+          assert.deepEqual(namesOf(`${id}[${parameters}]`), withParameters);
+          assert.equal(testId('tests/test_a.py', ...withParameters), `${id}[${parameters}]`);
+          assert.equal(
+            scopeOf(`${id}[${parameters}]`),
+            testId('tests/test_a.py', ...names.slice(0, -1)),
+          );
+          assert.equal(endsInNames(`${id}[${parameters}]`, ...names.slice(-2)), true);
         },
       ),
     );
