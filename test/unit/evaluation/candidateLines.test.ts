@@ -50,6 +50,13 @@ describe('lines of a tree that a candidate edits', () => {
     assert.deepEqual(lines.without(at(3, 'n.py')), at(3));
   });
 
+  it('stay when it copies their file, whose copy has lines of its own', async () => {
+    const patch = 'diff --git a/m.py b/n.py\nsimilarity index 100%\ncopy from m.py\ncopy to n.py\n';
+    const lines = await candidateLines(patch, read);
+    assert.deepEqual([lines.with(at(3)), lines.without(at(3))], [at(3), at(3)]);
+    assert.equal(lines.without(at(3, 'n.py')), undefined);
+  });
+
   it('keep their text there and back, whatever it edits', async () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 30 })

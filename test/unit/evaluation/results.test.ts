@@ -5,6 +5,7 @@ import {
   endingOf,
   lineCountsOf,
   resultsOf,
+  scriptResult,
   statusesOf,
   transitionsBetween,
   whyBrokenOff,
@@ -215,6 +216,20 @@ describe('results of a run', () => {
       ],
     );
     assert.deepEqual(resultsOf(runRecord({ log }), [a, b]), [], 'a recorder was there');
+    const words = ['PASSED', 'FAILED', 'ERROR', 'XFAIL', 'XPASS'];
+    const all = words.map((word) => `${word} ${file}::test_${word}\n`).join('');
+    assert.deepEqual(
+      brief(resultsOf(runRecord({ exitCode: 1, log: all, trace: { sessions: [] } }), [])),
+      ['passed', 'failed', 'error', 'xfailed', 'xpassed'].map((outcome, at) => [
+        `${file}::test_${words[at]}`,
+        outcome,
+      ]),
+    );
+    const skipped = runRecord({
+      log: "test_a (t.A.test_a) ... skipped 'no'\n",
+      trace: { sessions: [] },
+    });
+    assert.deepEqual(brief(resultsOf(skipped, [])), [['test_a (t.A.test_a)', 'skipped']]);
   });
 
   it('name each test once, whatever was recorded', () => {
@@ -272,6 +287,13 @@ describe('tests that could not be collected or set up on R', () => {
       ],
     );
     assert.deepEqual(between([failed(a, 'setup')], [passed(`${a}[1]`)], [a]), [[`${a}[1]`, 'F→P']]);
+  });
+
+  it('fail on R∘X* by the cases that R has', () => {
+    assert.deepEqual(between([passed(`${a}[1]`), passed(`${a}[2]`)], [failed(file)], [a]), [
+      [`${a}[1]`, 'P→F'],
+      [`${a}[2]`, 'P→F'],
+    ]);
   });
 
   it('fail there although no file defines them, as inherited ones', () => {
@@ -341,6 +363,22 @@ describe('other readings of a run', () => {
         [b, 'ERROR'],
       ],
     );
+  });
+
+  it('the outcome of a script, which passes only where it comes to its end', () => {
+    const said = (more: Parameters<typeof runRecord>[0]): unknown => {
+      const { outcome, message } = scriptResult(runRecord(more), 's.py');
+      return [outcome, message];
+    };
+    assert.deepEqual(said({ log: 'done\n' }), ['passed', undefined]);
+    assert.deepEqual(said({ exitCode: 1, log: 'x\nAssertionError\n' }), [
+      ...['failed', 'AssertionError'],
+    ]);
+    for (const exitCode of [0, undefined]) {
+      assert.deepEqual(said({ ending: 'timed out', exitCode, seconds: 9 }), [
+        ...['error', 'stopped by the time limit after 9 s'],
+      ]);
+    }
   });
 
   it('counts by line and test, and in all', () => {

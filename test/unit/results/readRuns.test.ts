@@ -2,6 +2,12 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { changeCoverageOf } from '../../../src/domain/changeCoverage';
+import { harnessUnapplied } from '../../../src/domain/harness';
+import { ungraded } from '../../../src/domain/verdict';
+import { type BatchEntry, entryOf } from '../../../src/results/entry';
+import { writeReport } from '../../../src/results/report';
+import { candidateResult } from '../evaluation/examples';
 import { studyReport, reportCsv, reportMarkdown, reportText } from '../../../src/study/reportText';
 import type { RunData } from '../../../src/study/entry';
 import { methodsOf } from '../../../src/study/measures/methods';
@@ -131,6 +137,62 @@ describe('reading saved runs', () => {
     const more = [...run.instances, { id: 'x__x-9', repo: 'x/x', created: '', issueLength: 5 }];
     const { runs } = await readRuns([folder], { instances: more });
     assert.equal(runs[0]?.instances.length, 31, 'the dataset is the denominator where it is known');
+  });
+
+  it('reads from a report without a journal what the journal would have', async () => {
+    const own = 'tests/test_cat.py::test_purr';
+    const fails = (...names: string[]): string[] => names.map((name) => `${own}_${name}`);
+    const strict = {
+      ...{ success: false, reason: 'breaks a test', explanation: 'why', wellFormed: true },
+      ...{ failToPass: [own], failToFail: fails('a', 'b'), passToPass: fails('c', 'd', 'e') },
+      ...{ passToFail: fails('f', 'g', 'h', 'i'), failToAny: fails('j', 'k', 'l', 'm', 'n') },
+      anyToFail: fails('o', 'p', 'q', 'r', 's', 't'),
+    } as const;
+    const golden = changeCoverageOf([]);
+    const entries: BatchEntry[] = [
+      candidateResult({ instance: 'a__a-1' }),
+      candidateResult({ instance: 'a__a-2', strict, goldenCoverage: { ...golden, executable: 7 } }),
+      candidateResult({
+        instance: 'a__a-3',
+        strict: ungraded('does not apply', 'hunk 1', false),
+        harness: harnessUnapplied(true),
+        difference: 'a rule',
+        findings: [{ kind: 'reads instead of runs', evidence: ['x'.repeat(500), 'b', 'c', 'd'] }],
+      }),
+    ].map((result) => ({
+      prediction: { instanceId: result.instance, model: 'm', patch: 'p', oracle: true },
+      ...{ result, seconds: 1.5 },
+    }));
+    for (const entry of entries) await writeReport(folder, 'run-1', entry);
+    const { runs } = await readRuns([folder]);
+    assert.deepEqual(
+      runs[0]?.entries.map(({ report: _, ...entry }) => entry),
+      entries.map(entryOf),
+    );
+  });
+
+  it('takes the failures of a report of the harness from all its lists', async () => {
+    const nothing = { FAIL_TO_PASS: [], PASS_TO_PASS: [], FAIL_TO_FAIL: [], PASS_TO_FAIL: [] };
+    const report = {
+      ...harnessUnapplied(true),
+      ...{ patch_successfully_applied: true, resolved: false, tests_base: nothing },
+      tests_pred: {
+        ...nothing,
+        FAIL_TO_PASS: ['a'],
+        FAIL_TO_FAIL: ['b', 'c'],
+        PASS_TO_FAIL: ['d'],
+      },
+    };
+    const place = join(folder, 'run_instance_swt_logs', 'run-1', 'm', 'a__a-1');
+    await mkdir(place, { recursive: true });
+    await writeFile(join(place, 'report.json'), JSON.stringify({ 'a__a-1': report }));
+    const [entry] = (await readRuns([folder])).runs[0]?.entries ?? [];
+    assert.deepEqual(entry && [entry.reason, entry.failToPass, entry.failToAny, entry.anyToFail], [
+      'breaks a test',
+      1,
+      3,
+      3,
+    ]);
   });
 
   it('reads the samples of reports without a journal', async () => {
