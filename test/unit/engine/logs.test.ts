@@ -110,6 +110,7 @@ describe('log parsers of the reference harness', () => {
       '======',
       'FAIL: test_b (m.A)',
       'ERROR: test_a (m.A)',
+      'ERROR: test_d (m.A) test_e (m.A)',
     ].join('\n');
     assert.deepEqual(statuses(log, 'django/django'), {
       'test_a (m.A)': 'ERROR',
@@ -143,6 +144,13 @@ describe('log parsers of the reference harness', () => {
       test_bad: 'FAILED',
       test_worse: 'ERROR',
     });
+  });
+
+  it('SymPy: the last status of a log counts where white space follows it', () => {
+    for (const end of ['\n', ' ']) {
+      assert.deepEqual(statuses(`test_ok ok${end}`, 'sympy/sympy'), { test_ok: 'PASSED' });
+    }
+    assert.deepEqual(statuses('test_one ok test_two ok', 'sympy/sympy'), { test_one: 'PASSED' });
   });
 
   it('reproduction script: the first exit status', () => {
@@ -266,6 +274,7 @@ describe('logs of repositories that the harness does not know', () => {
       '=========================== short test summary info ============================',
       'PASSED t.py::T::test_sub',
       'XFAIL at setup of t.py::test_notrun - [NOTRUN] why',
+      'ERROR at teardown of t.py::test_end - OSError',
       'SUBFAILED(i=1) t.py::T::test_sub - AssertionError: 1 == 1',
       '[text] (i=1) SUBFAIL t.py::T::test_old - assert 0',
     ].join('\n');
@@ -273,6 +282,7 @@ describe('logs of repositories that the harness does not know', () => {
       't.py::T::test_v': 'FAILED',
       't.py::T::test_sub': 'FAILED',
       't.py::test_notrun': 'XFAIL',
+      't.py::test_end': 'ERROR',
       't.py::T::test_old': 'FAILED',
     };
     assert.deepEqual(statuses(log, 'a/b'), expected);
@@ -300,6 +310,8 @@ describe('logs of repositories that the harness does not know', () => {
       '-'.repeat(70),
       'ok',
       'FAIL: test_s (tests.test_a.A.test_s) (i=1)',
+      'ERROR: test_t (tests.test_a.A.test_t) (i=1)',
+      'FAIL: test_t (tests.test_a.A.test_t) (i=2)',
       'Ran 9 tests in 0.01s',
     ].join('\n');
     assert.deepEqual(statuses(log, 'a/b'), {
@@ -313,6 +325,7 @@ describe('logs of repositories that the harness does not know', () => {
       'test_h (tests.test_a.A.test_h)': 'PASSED',
       'setUpClass (tests.test_a.B)': 'ERROR',
       'test_s (tests.test_a.A.test_s)': 'FAILED',
+      'test_t (tests.test_a.A.test_t)': 'ERROR',
     });
   });
 

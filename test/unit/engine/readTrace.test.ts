@@ -141,10 +141,15 @@ describe('readTrace', () => {
 
   it('sums counts over processes', async () => {
     const journal = (pid: number) =>
-      lines(processRecord({ pid }), { kind: 'counts', test: 't.py::a', counts: { 1: 4 } }, exit);
+      lines(
+        processRecord({ pid }),
+        { kind: 'counts', test: null, counts: { 1: 3 } },
+        { kind: 'counts', test: 't.py::a', counts: { 1: 4 } },
+        exit,
+      );
     const trace = await read({ '10-aa.jsonl': journal(10), '11-bb.jsonl': journal(11) });
     assert.deepEqual(trace.counts, [
-      { path: 'pkg/mod.py', line: 13, byTest: new Map([['t.py::a', 8]]), shared: 0 },
+      { path: 'pkg/mod.py', line: 13, byTest: new Map([['t.py::a', 8]]), shared: 6 },
     ]);
   });
 
@@ -415,6 +420,8 @@ describe('readTrace, with the key of the run', () => {
     const child = sealed('11-bb', [fork, begin('b'), begin('d'), begin(null), exit]);
     const other = await read({ '10-aa.jsonl': died, '11-bb.jsonl': child });
     assert.deepEqual(other.problems, []);
+    const after = sealed('10-aa', [...whole.slice(0, -1), begin('b'), begin(null)]);
+    assert.deepEqual((await read({ '10-aa.jsonl': after, '11-bb.jsonl': [] })).problems, []);
   });
 
   it('wants the records of the first process', async () => {
