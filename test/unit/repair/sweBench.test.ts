@@ -21,6 +21,7 @@ import {
   writeSweBenchSummaries,
 } from '../../../src/results/judged/writeSweBenchFiles';
 import { everydayRuns } from '../../everyday';
+import { assertLinear } from '../../scannedCharacters';
 import { askSweBench, type AskSweBench } from './askSweBench';
 import {
   asObject,
@@ -106,15 +107,17 @@ describe('grading of code patches by the rules of SWE-bench 5', () => {
     assert.equal(sweBenchParserOf({ repo: 'a/b' }), undefined);
   });
 
-  it('reads a hostile log in linear time: the steps of a parser do not multiply', () => {
-    const hostile = ['_ .py: ', ' ... Testing against Django installed in ', 'test_ ... '];
+  it('looks at each character of a hostile log a number of times that does not grow', () => {
+    const hostile = ['_ .py: ', ' ... Testing against Django installed in ', 'test_ ... ', '  ok'];
     for (const parser of parserNames) {
       const parse = sweBenchParserOf({ repo: '', environment: { logParser: parser } });
+      assert.ok(parse);
       for (const piece of hostile) {
-        // With quadratic steps each of these would take hours.
-        parse?.(piece.repeat(50_000));
-        parse?.(`${piece}\n`.repeat(25_000));
+        assertLinear(piece, parse);
+        assertLinear(`${piece}\n`, parse);
       }
+      // A line with blanks inside, which Python's strip() leaves alone.
+      assertLinear(' ', (blanks) => parse(`test_${blanks}ok`));
     }
   });
 });

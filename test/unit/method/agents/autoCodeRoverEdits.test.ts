@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { snippetEditsOf, makeSnippetEdits } from '../../../../src/method/agents/autoCodeRoverEdits';
 import type { FilesOnR } from '../../../../src/method/agents/filesOnR';
 import type { PythonParser } from '../../../../src/python/parser';
+import { assertLinear } from '../../../scannedCharacters';
 import { loadParser } from '../../python/loadParser';
 import { filesInMemory } from './filesInMemory';
 
@@ -40,13 +41,14 @@ describe('the edits of AutoCodeRover', () => {
     ]);
   });
 
-  it('are read in linear time from any text', () => {
+  it('are at most as many as there are ends, and read without looking back, from any text', () => {
     const pieces = ['<file>', '</file>', '<original>', '</original>', '<patched>', '</patched>'];
     const part = fc.constantFrom(...pieces, ' ', '\n', 'a', '<');
     fc.assert(
       fc.property(fc.array(part, { maxLength: 60 }), (parts) => {
         const edits = snippetEditsOf(parts.join(''));
         assert.ok(edits.length <= parts.filter((each) => each === '</patched>').length);
+        assertLinear(parts.join(''), snippetEditsOf, 20);
       }),
     );
   });
