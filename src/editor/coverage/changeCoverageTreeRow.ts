@@ -11,6 +11,7 @@ import type { LatestVerdict, Revealing } from '../instance/instanceRoles';
 import type { HoverPart } from '../shell/draw';
 import { coverageCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
+import { statesByWeight } from './coverageMarks';
 import { coverageHoverParts, lineName, stateInWords, stateName } from './coverageText';
 import { inDiffOrder } from './diffOrder';
 
@@ -91,19 +92,11 @@ export function changedFileNodes(
   return [...byPath].map(([path, lines]) => ({ kind: 'file', path, lines }));
 }
 
-/** Order of the states: what is still to do comes first. */
-const order: readonly LineState[] = [
-  'missed',
-  'newly covered',
-  'already covered',
-  'not executable',
-];
-
 /** The rows below a row: the states of a file, the lines of a state. */
 export function changeCoverageNodesBelow(node: ChangeCoverageNode): ChangeCoverageNode[] {
   switch (node.kind) {
     case 'file':
-      return order.flatMap((state) => {
+      return statesByWeight.flatMap((state) => {
         const lines = node.lines.filter((line) => line.state === state);
         return lines.length === 0 ? [] : [{ kind: 'state', file: node, state, lines }];
       });

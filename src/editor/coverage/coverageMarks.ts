@@ -101,12 +101,22 @@ interface LinesOfState {
   readonly runs: readonly (readonly [from: number, to: number])[];
 }
 
-/** The most important states first, since a short text drops its end. */
-const byWeight: readonly LineState[] = ['missed', 'newly covered', 'already covered'];
+const places: Readonly<Record<LineState, number>> = {
+  missed: 0,
+  'newly covered': 1,
+  'already covered': 2,
+  'not executable': 3,
+};
+
+/** What is still to do comes first: a view begins with it, and a short text drops its end. */
+export const statesByWeight: readonly LineState[] = [...lineStates].sort(
+  (one, other) => places[one] - places[other],
+);
 
 /** The states of lines in few words, without those that are not executable. */
 export function linesByState(lines: readonly CoveredLine[]): LinesOfState[] {
-  return byWeight.flatMap((state) => {
+  return statesByWeight.flatMap((state) => {
+    if (state === 'not executable') return [];
     const runs: [number, number][] = [];
     for (const { line } of lines.filter((each) => each.state === state)) {
       const last = runs.at(-1);
