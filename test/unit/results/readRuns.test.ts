@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { changeCoverageOf } from '../../../src/domain/changeCoverage';
 import { harnessUnapplied } from '../../../src/domain/harness';
-import { ungraded } from '../../../src/domain/verdict';
+import { type Verdict, ungraded } from '../../../src/domain/verdict';
 import { type BatchEntry, entryOf } from '../../../src/results/entry';
 import { writeReport } from '../../../src/results/report';
 import { candidateResult } from '../evaluation/examples';
@@ -142,12 +142,12 @@ describe('reading saved runs', () => {
   it('reads from a report without a journal what the journal would have', async () => {
     const own = 'tests/test_cat.py::test_purr';
     const fails = (...names: string[]): string[] => names.map((name) => `${own}_${name}`);
-    const strict = {
-      ...{ success: false, reason: 'breaks a test', explanation: 'why', wellFormed: true },
+    const strict: Verdict = {
+      ...ungraded('breaks a test', 'why', true),
       ...{ failToPass: [own], failToFail: fails('a', 'b'), passToPass: fails('c', 'd', 'e') },
       ...{ passToFail: fails('f', 'g', 'h', 'i'), failToAny: fails('j', 'k', 'l', 'm', 'n') },
       anyToFail: fails('o', 'p', 'q', 'r', 's', 't'),
-    } as const;
+    };
     const golden = changeCoverageOf([]);
     const entries: BatchEntry[] = [
       candidateResult({ instance: 'a__a-1' }),

@@ -8,7 +8,7 @@ import { runRecord } from '../examples';
 
 const test = 't.py::test_a';
 const failing: TestResult = { test, outcome: 'failed', phase: 'call' };
-const run = (more: Parameters<typeof runRecord>[0], ...outcomes: readonly TestResult[]) =>
+const run = (more: Parameters<typeof runRecord>[0], ...outcomes: TestResult[]) =>
   runRecord({ ...more, trace: { outcomes, ...more?.trace } });
 
 describe('records that contradict each other', () => {
