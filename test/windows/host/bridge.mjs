@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { queries } from './queries.mjs';
+import { elements, queries } from './queries.mjs';
 
 /**
  * @typedef {{ passed: number, failed: number, skipped: number }} Counts
@@ -39,6 +39,11 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
       const inner = (await page()).frames().filter((frame) => /fake\.html/.test(frame.url()));
       const texts = inner.map((frame) => frame.evaluate('document.body.innerText').catch(() => ''));
       return (await Promise.all(texts)).map((text) => text.trim()).filter(Boolean);
+    },
+    elements: async ({ selector }) => {
+      const inner = (await page()).frames().filter((frame) => /fake\.html/.test(frame.url()));
+      const found = inner.map((frame) => frame.evaluate(elements, selector).catch(() => []));
+      return (await Promise.all(found)).flat();
     },
     paints: async () => {
       const inner = (await page()).frames().filter((frame) => /fake\.html/.test(frame.url()));

@@ -194,6 +194,9 @@ export const visible = {
   texts: (selector: string) => ask<string[]>('texts', { selector }),
   /** texts of webviews: Markdown previews, panels */
   webviews: () => post<string[]>('frames'),
+  /** elements of webviews by a CSS selector, and whether some of each is cut off or out of sight */
+  inWebviews: (selector: string) =>
+    post<readonly { readonly text: string; readonly isCut: boolean }[]>('elements', { selector }),
   /** of webviews that leave the mark `data shown`: when they were opened, had data and painted them, in epoch ms */
   paints: () =>
     post<{ readonly opened: number; readonly received: number; readonly painted: number }[]>(

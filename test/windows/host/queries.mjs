@@ -249,6 +249,22 @@ function html({ selector }) {
   return [...document.querySelectorAll(selector)].map((element) => element.outerHTML);
 }
 
+/**
+ * The elements of a page, and whether its edges or their own cut some of each off.
+ * @param {string} selector
+ */
+export function elements(selector) {
+  const { clientWidth, clientHeight } = document.documentElement;
+  return [...document.querySelectorAll(selector)].map((element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const isOutside = left < 0 || top < 0 || right > clientWidth || bottom > clientHeight;
+    const isClipped = [element, ...element.querySelectorAll('*')].some(
+      (each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1,
+    );
+    return { text: element.innerText ?? '', isCut: isOutside || isClipped };
+  });
+}
+
 /** The queries that the tests may ask, by name. */
 export const queries = {
   rows,
