@@ -5,7 +5,7 @@ import { isFailure, type TestResult, type Transition } from '../../domain/outcom
 import { entryReasons } from '../../domain/verdict';
 import { nothingKnown, type RunEntry } from '../../study/entry';
 import { shownTitle, type MethodCandidate } from '../../method/method';
-import type { RunStep, StepOf } from '../../method/trace';
+import type { StepOf } from '../../method/trace';
 import { bounded } from '../../method/tools';
 import { coverageCell } from '../../results/resultTable';
 import { candidateCommandIds } from '../shell/names';
@@ -34,7 +34,7 @@ export type CandidateNode =
   /** The steps of an agent, and one of them. */
   | { readonly kind: 'steps'; readonly generation: Generation }
   | { readonly kind: 'act'; readonly generation: Generation; readonly act: StepOf<'act'> }
-  | { readonly kind: 'test'; readonly result: RunStep['tests'][number] }
+  | { readonly kind: 'test'; readonly result: TestResult }
   | {
       readonly kind: 'knowledge';
       readonly generation: Generation;
@@ -128,7 +128,7 @@ function silentRow({ generations, knowledge }: ShownCandidates, node: CandidateN
     case 'act':
       return actRow(node.generation, node.act);
     case 'test':
-      return testRow(node.result as TestResult);
+      return testRow(node.result);
     case 'knowledge':
       return knowledgeRow(knowledge, node.generation, node.candidate);
     case 'known':

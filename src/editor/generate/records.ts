@@ -197,7 +197,7 @@ export function outcomeOnR({ answer, patch, run }: MethodCandidate): OutcomeOnR 
   const [first] = failing;
   const tests = run.tests.length;
   if (failsOnR(run) && first !== undefined) {
-    return { kind: 'fails', failing: failing.length, tests, first: first as TestResult };
+    return { kind: 'fails', failing: failing.length, tests, first };
   }
   if (run.problem !== undefined) return { kind: 'could not run', why: run.problem };
   if (run.tests.some(isFailure)) return { kind: 'failed before', tests };

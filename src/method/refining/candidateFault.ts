@@ -9,11 +9,9 @@ import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import { noRunnerFound, noTestFound } from '../view/runOnR';
 import type { StepOf } from '../trace';
 
-type TestOnR = StepOf<'run'>['tests'][number];
-
 /** A failing test with the reason that is its own. */
 interface BrokenTest {
-  readonly test: TestOnR;
+  readonly test: TestResult;
   readonly reason: UnrelatedReason | 'collection error';
 }
 
@@ -50,7 +48,7 @@ export function candidateFault({ patch, run }: Examined): CandidateFault | undef
   const tests = run.tests
     .filter(({ test }) => !run.failingBefore.includes(test))
     .flatMap((test) => {
-      const reason = ownReason(test as TestResult);
+      const reason = ownReason(test);
       return reason === undefined ? [] : [{ test, reason }];
     });
   if (tests.length > 0) return { kind: 'broken tests', tests };

@@ -63,13 +63,9 @@ const supposedRun = (of: string) => ({
 });
 
 /** A test of a run as the trace has it. */
-function storedResult(result: TestResult): RunStep['tests'][number] {
-  const { test, outcome, exception, message, details, phase, frames } = result;
+function storedResult({ details, phase, frames, ...result }: TestResult): TestResult {
   return {
-    test,
-    outcome,
-    ...(exception !== undefined && { exception }),
-    ...(message !== undefined && { message }),
+    ...result,
     ...(details !== undefined && { details: details.slice(-failureLength) }),
     ...(isFailure(result) && phase !== undefined && { phase }),
     ...(isFailure(result) && frames !== undefined && { frames }),
@@ -98,7 +94,7 @@ async function knownToR(view: ModelView, tests: readonly string[]): Promise<stri
  * Failing tests as prompts show them, the first few. Their texts are neutral and bounded, since they
  * come from a run step.
  */
-export const shownFailures = (tests: RunStep['tests']): ShownFailure[] =>
+export const shownFailures = (tests: readonly TestResult[]): ShownFailure[] =>
   tests
     .filter(isFailure)
     .slice(0, mostShownFailures)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { outcomes, phases } from '../../domain/outcome';
+import { outcomes, phases, type TestResult } from '../../domain/outcome';
 import { finishes } from '../models/chatModel';
 
 /**
@@ -29,18 +29,18 @@ const diagnostic = z.object({
   message: z.string(),
 });
 
-const testResult = z.object({
+const testResult: z.ZodType<TestResult> = z.object({
   test: z.string(),
   outcome: z.enum(outcomes),
-  exception: z.string().optional(),
-  message: z.string().optional(),
-  details: z.string().optional(),
-  phase: z.enum(phases).optional(),
-  /** Frames inside R, innermost last. Traces of earlier versions do not have them. */
+  exception: z.string().exactOptional(),
+  message: z.string().exactOptional(),
+  details: z.string().exactOptional(),
+  phase: z.enum(phases).exactOptional(),
+  /** Frames inside R, innermost last. */
   frames: z
     .array(z.object({ path: z.string(), line: z.number(), function: z.string() }))
-    .readonly()
-    .optional(),
+    .exactOptional(),
+  comparison: z.object({ expected: z.string(), actual: z.string() }).exactOptional(),
 });
 
 /** What an agent with a shell keeps beside the files. The trajectory has it after each turn. */

@@ -1,5 +1,5 @@
 import { markedAsOracle } from '../../domain/answerSeen';
-import { isFailure, type TestResult } from '../../domain/outcome';
+import { isFailure } from '../../domain/outcome';
 import { plural } from '../../domain/text';
 import type { StepOf } from '../../method/trace';
 import type { Step } from '../../method/generating';
@@ -268,7 +268,7 @@ function patchStep({ applies, problem, patch, diagnostics }: StepOf<'patch'>) {
 
 function runStep({ tests, problem, failingBefore, seconds }: StepOf<'run'>) {
   const before = new Set(failingBefore);
-  const failing = tests.filter((each) => isFailure(each as TestResult));
+  const failing = tests.filter(isFailure);
   const lines = tests.map(({ test, outcome, exception, message }) => {
     const why = [exception, message].filter((each) => each !== undefined).join(': ');
     const known = before.has(test) ? ' (fails on R without the candidate too)' : '';

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HumanError } from '../../../src/domain/work';
 import { keyOf, openTrace, type MethodTrace } from '../../../src/method/trace';
+import { runOnR } from '../../../src/method/steps/candidateRun';
 import type { Step } from '../../../src/method/traces/traceSteps';
+import { failing, patchStep } from './refining/examined';
+import { ScriptedSteps } from './scriptedSteps';
 
 const step = (key: string, tree = 'abc'): Step => ({
   ...{ step: 'tree', key, tree },
@@ -36,6 +39,21 @@ describe('the trace of a run', () => {
     assert.equal(again.find('tree', 'c'), undefined);
     assert.equal(again.find('answer', 'a'), undefined);
     assert.deepEqual(told, []);
+    await again.close();
+  });
+
+  it('keeps of a test on R all that a person sees of a failure', async () => {
+    const failed = failing({
+      comparison: { expected: '2', actual: '1' },
+      details: 'assert 1 == 2',
+    });
+    const run = () => ({ tests: [failed], failingBefore: [] });
+    const ran = await runOnR(new ScriptedSteps({ say: () => '', run }), patchStep());
+    const trace = await open();
+    await trace.add(ran);
+    await trace.close();
+    const again = await open();
+    assert.deepEqual(again.find('run', ran.key)?.tests, [failed]);
     await again.close();
   });
 

@@ -15,7 +15,7 @@ export const runStep = (
   more: Partial<Pick<RunStep, 'problem' | 'failingBefore'>> = {},
 ): RunStep => ({
   ...{ ...common, step: 'run', failingBefore: [], seconds: 0 },
-  tests: tests as RunStep['tests'],
+  tests: [...tests],
   ...more,
 });
 
