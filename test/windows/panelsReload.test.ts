@@ -48,7 +48,7 @@ async function showOwnSteps(): Promise<void> {
   const body = [...lines, "        self.fail('no')"].map((each) => `+${each}\n`).join('');
   const patch = `--- /dev/null\n+++ b/tests/test_own.py\n@@ -0,0 +1,4 @@\n${body}`;
   models.script(
-    { text: 'I read the issue.', calls: [{ name: 'read_issue' }] },
+    { text: 'I look around.', calls: [{ name: 'list_files' }] },
     {
       text: 'I search.',
       calls: [{ name: 'search_code', input: { kind: 'text', query: 'def allocate' } }],
@@ -57,7 +57,7 @@ async function showOwnSteps(): Promise<void> {
     'It fails as the issue says.',
   );
   await run('generate', { method: 'tools', model: 'vscode/swt-test/scripted' });
-  await run('candidates.focus');
+  await run('generated.focus');
   await waitFor('the candidate', async () =>
     (await visible.treeRows('Generated')).find(({ description }) =>
       /^chosen · W · fails/.test(description),
@@ -70,7 +70,7 @@ async function showOwnSteps(): Promise<void> {
     }
     return row?.expanded;
   });
-  await screenshot('candidates-steps');
+  await screenshot('generated-steps');
   await run('showTrajectory');
   await page('I search.');
 }
