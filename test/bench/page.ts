@@ -109,6 +109,6 @@ ${table('an empty Node', rowsOf(output('start')))}
 
 ## Tests under the tracer
 
-${table('a plain run', tracerRows(output('tracer')))}
+${table('a plain run', tracerRows(output('tracer', '--turns', '5')))}
 `,
 );
