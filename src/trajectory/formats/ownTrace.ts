@@ -276,7 +276,7 @@ function runStep({ tests, problem, failingBefore, seconds }: StepOf<'run'>) {
   });
   return {
     kind: 'run',
-    label: `${failing.length} of ${plural(tests.length, 'test')} fail on R`,
+    label: `${failing.length} of ${plural(tests.length, 'test')} ${failing.length === 1 ? 'fails' : 'fail'} on R`,
     text: [...(problem === undefined ? [] : [problem]), ...lines].join('\n'),
     seconds,
   } as const;

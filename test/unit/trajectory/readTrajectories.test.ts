@@ -113,7 +113,7 @@ describe('files of trajectories', () => {
       [
         'answer sample 1',
         'patch applies to R',
-        'run 1 of 1 test fail on R',
+        'run 1 of 1 test fails on R',
         'verdict a success',
         'choice sample 1',
       ],
