@@ -271,7 +271,7 @@ describe('Generate Reproducing Tests', () => {
     await generate('zero-shot');
     await said(/no request was needed, all answers were stored/);
     assert.equal(models.requests.length, 0);
-    assert.equal((await rows()).filter(({ level }) => level === 1).length, 1);
+    assert.equal((await rows()).filter(({ level }) => level === 2).length, 1);
   });
 
   it('goes on where a run was broken off, and the judge sees R alone', async () => {
@@ -348,7 +348,9 @@ describe('Generate Reproducing Tests', () => {
     const libro = (): Promise<Row | undefined> =>
       rows().then((all) => all.find(({ label }) => label === 'LIBRO'));
     // A finished run leaves the list, and the rows below move up.
-    await waitFor('LIBRO at the top', async () => (await rows())[0]?.label === 'LIBRO');
+    const first = async (): Promise<string | undefined> =>
+      (await rows()).find(({ level }) => level === 2)?.label;
+    await waitFor('LIBRO at the top of its section', async () => (await first()) === 'LIBRO');
     await hands.click({ selector: '.monaco-list-row', text: 'LIBRO' });
     await waitFor('it to be selected', async () => (await libro())?.selected);
     const removing = vscode.commands.executeCommand('swt-bench.forgetCandidates');
@@ -384,12 +386,12 @@ describe('Generate Reproducing Tests', () => {
     const body = [...lines, "        self.fail('no')"];
     const patch = `--- /dev/null\n+++ b/tests/test_own.py\n@@ -0,0 +1,4 @@\n${body.map((each) => `+${each}\n`).join('')}`;
     models.script(
-      { text: 'I look.', calls: [{ name: 'read_issue' }, { name: 'no_such_tool' }] },
+      { text: 'I look.', calls: [{ name: 'list_files' }, { name: 'no_such_tool' }] },
       { calls: [{ name: 'apply_candidate', input: { patch } }, { name: 'run_tests' }] },
     );
     models.always({ hangs: true });
     const running = generate('tools');
-    await row('the first step', ({ label }) => label === 'read_issue');
+    await row('the first step', ({ label }) => label === 'list_files');
     await row(
       'the steps',
       ({ label, description }) => `${label} ${description}` === 'Steps 4 steps',
@@ -410,7 +412,8 @@ describe('Generate Reproducing Tests', () => {
     const [first, , , last] = models.requests;
     assert.deepEqual(
       first?.tools.map(({ name }) => name),
-      tools.map(({ name }) => name),
+      tools.map(({ name }) => name).filter((name) => name !== 'read_issue'),
+      'the issue is in the prompt',
     );
     assert.match(last?.text ?? '', /There is no tool "no_such_tool"/);
     assert.match(last?.text ?? '', /1 failed[^]*test_own/);

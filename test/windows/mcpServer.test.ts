@@ -102,8 +102,6 @@ describe('the MCP server of the open instance', () => {
       .map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : ''))
       .join('');
     answers.push(text);
-    // VS Code gives a model the structured content in the place of the text.
-    const { counts } = JSON.parse(text) as { counts: Readonly<Record<string, number>> };
-    assert.deepEqual(Object.keys(counts), ['passed']);
+    assert.match(text, /^On the repository as it is, without a candidate: \d+ passed/);
   });
 });
