@@ -231,13 +231,10 @@ class Parts {
   }
 
   print(): void {
-    line(
-      '  of which the copies of R and R∘X* are restored and patched',
-      median(this.all.restoring),
-    );
-    line('  of which the tests run, the slower side', median(this.all.tests));
-    line('  of which records are read and the environment is checked', median(this.all.around));
-    line('  of which the patch is read and the candidate graded', median(this.all.rest));
+    line('  of that: restoring and patching the copies of R and R∘X*', median(this.all.restoring));
+    line('  of that: running the tests, the slower side', median(this.all.tests));
+    line('  of that: reading records, checking the environment', median(this.all.around));
+    line('  of that: reading the patch, grading', median(this.all.rest));
   }
 }
 

@@ -65,7 +65,7 @@ function bar(parts: readonly Row[]): string {
     const y = 64 + 22 * index;
     const piece = `<rect x="${(20 + at).toFixed(1)}" y="16" width="${wide.toFixed(1)}" height="28" fill="${colours[index]}"/>
 <rect x="20" y="${y}" width="12" height="12" fill="${colours[index]}"/>
-<text x="40" y="${y + 11}">${what.replace('of which ', '').trim()}: ${seconds.toFixed(2)} s</text>`;
+<text x="40" y="${y + 11}">${what.replace('of that: ', '').trim()}: ${seconds.toFixed(2)} s</text>`;
     at += wide;
     return piece;
   });
@@ -78,7 +78,7 @@ ${pieces.join('\n')}
 
 const authoring = rowsOf(output('authoring', '--times', '9'));
 const [machine] = cpus();
-const isPart = ({ what }: Row): boolean => what.startsWith('  of which');
+const isPart = ({ what }: Row): boolean => what.startsWith('  of that');
 writeFileSync(join(root, 'docs', 'speed.svg'), bar(authoring.filter(isPart)));
 writeFileSync(
   join(root, 'docs', 'speed.md'),

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { silent } from '../../src/domain/work';
 import { environments } from '../../src/environments/environments';
 import { localEngine } from '../../src/engine/local/localEngine';
+import { ReadyAgents, type ProcessRequest } from '../../src/engine/programs/process';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
 import type { CandidateResult } from '../../src/evaluation/candidateResult';
 import { openSession } from '../../src/evaluation/session';
@@ -132,5 +133,30 @@ describe('a run in an interpreter that was started ahead', function () {
       results[index]?.runs.fixed?.log.match(/^started with .*/m)?.[0];
     assert.equal(asStarted(ahead), "started with ['-m', 'pytest', '']");
     assert.match(asStarted(plain) ?? '', /'-m', 'pytest', .*test_new\.py/);
+  });
+
+  it('begins anew where something else is installed, or the program is another', () => {
+    const agents = new ReadyAgents(() => python);
+    const ahead = { variables: new Set(['HOME']), environment: 'one' };
+    const of = { argv: [python, '-m', 'pytest'], cwd: '/', env: { HOME: '/a', LANG: 'C' }, ahead };
+    const request = { ...of, timeoutSeconds: 1, outputLimit: 1 };
+    const isTaken = (changed: Partial<ProcessRequest>): boolean => {
+      agents.prepare(request);
+      const taken = agents.take({ ...request, ...changed });
+      taken?.wire.close();
+      return taken !== undefined;
+    };
+    try {
+      assert.equal(
+        isTaken({ argv: [...of.argv, 'tests/test_a.py'], env: { ...of.env, HOME: '/b' } }),
+        true,
+      );
+      assert.equal(isTaken({ ahead: { ...ahead, environment: 'other' } }), false);
+      assert.equal(isTaken({ env: { ...of.env, LANG: 'de_DE' } }), false);
+      assert.equal(isTaken({ argv: [python, '-m', 'unittest'] }), false);
+      assert.equal(isTaken({ ahead: undefined }), false);
+    } finally {
+      agents.dispose();
+    }
   });
 });

@@ -318,7 +318,9 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
         timeoutSeconds: request.timeoutSeconds,
         onOutput: request.onOutput,
         ...{ onLacks: box.onLacks, agents: box.agents },
-        ahead: mayStartAhead(box, request) ? ofRun : undefined,
+        ahead: mayStartAhead(box, request)
+          ? { variables: ofRun, environment: box.watch.environment.digest }
+          : undefined,
       });
     } finally {
       unfollow?.();

@@ -26,10 +26,17 @@ export interface ProcessRequest {
   /** Has agents that are started already. */
   readonly agents?: ReadyAgents | undefined;
   /**
-   * The variables that differ from run to run, where the next program with the same others may be
-   * started before it is known. It runs `-m pytest` in a CPython that waits (swt_ahead.py).
+   * Set where the next program may be started before it is known: it runs `-m pytest` in a CPython
+   * that waits (swt_ahead.py).
    */
-  readonly ahead?: ReadonlySet<string> | undefined;
+  readonly ahead?:
+    | {
+        /** The variables that differ from run to run; the others have to be the same. */
+        readonly variables: ReadonlySet<string>;
+        /** What is installed, as far as it is known: another has other code to import. */
+        readonly environment: string;
+      }
+    | undefined;
   /** Folder that the agent removes when this process ends during the run. */
   readonly folder?: string | undefined;
   /** Programs on the loopback that run beside it, with the variables that only they get. */
@@ -131,10 +138,13 @@ interface ReadyAgent {
 }
 
 /** What two programs have in common of which one may wait for the run of the other. */
-const commonOf = ({ argv, cwd, env, ahead = new Set() }: ProcessRequest) => ({
+const commonOf = ({ argv, cwd, env, ahead }: ProcessRequest) => ({
   argv: argv.slice(0, 3),
   cwd,
-  env: Object.fromEntries(Object.entries(env).filter(([name]) => !ahead.has(name))),
+  env: Object.fromEntries(
+    Object.entries(env).filter(([name]) => ahead?.variables.has(name) !== true),
+  ),
+  environment: ahead?.environment,
 });
 
 /**
