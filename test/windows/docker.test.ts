@@ -75,7 +75,7 @@ describe('an instance in containers', () => {
       'the engine in the tooltip of the status bar',
       async () => {
         const found = await status();
-        return found?.text.includes('no verdict yet') && found.aria.includes('Docker Engine')
+        return found?.text.includes('no candidate yet') && found.aria.includes('Docker Engine')
           ? found
           : undefined;
       },

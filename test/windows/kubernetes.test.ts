@@ -46,7 +46,7 @@ describe('an instance in pods of a cluster', () => {
       'the engine in the tooltip of the status bar',
       async () => {
         const found = await status();
-        return found?.text.includes('no verdict yet') && found.aria.includes('Kubernetes')
+        return found?.text.includes('no candidate yet') && found.aria.includes('Kubernetes')
           ? found
           : undefined;
       },
