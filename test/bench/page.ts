@@ -112,3 +112,10 @@ ${table('an empty Node', rowsOf(output('start')))}
 ${table('a plain run', tracerRows(output('tracer', '--turns', '5')))}
 `,
 );
+spawnSync(
+  process.execPath,
+  [join(root, 'node_modules', 'oxfmt', 'bin', 'oxfmt'), 'docs/speed.md'],
+  {
+    cwd: root,
+  },
+);
