@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { hands, inQuickInput, screenshot, visible, waitFor, type Row } from '../host/client';
 
@@ -62,18 +62,30 @@ const rowOf = (name: string): Promise<Row> =>
     (await visible.testingRows()).find((row) => row.label.includes(name)),
   );
 
-/** Ids of processes that belong to a run: their environment contains the run's mark. */
+/**
+ * Ids of processes that belong to a run: their environment contains the run's mark. An interpreter
+ * that waits for a run still reads from the pipe that it was started with.
+ */
 function processesOfRuns(): string[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc').filter((name) => {
     if (!/^\d+$/.test(name)) return false;
     try {
       const environment = readFileSync(`/proc/${name}/environ`, 'utf8');
+      const [, end] = /SWT_TRACE_AHEAD=(\d+)/.exec(environment) ?? [];
+      if (end !== undefined && isPipe(`/proc/${name}/fd/${end}`)) return false;
       return environment.includes('SWT_BENCH_RUN=') && environment.includes(storage);
     } catch {
       return false;
     }
   });
+}
+function isPipe(path: string): boolean {
+  try {
+    return readlinkSync(path).startsWith('pipe:');
+  } catch {
+    return false;
+  }
 }
 const storage = process.env['SWT_BENCH_STORAGE'] ?? 'no storage';
 
