@@ -54,9 +54,8 @@ const quick = 1;
 
 /**
  * Runs the tests that a candidate adds or changes on both sides and reports their results, unless
- * the whole files are known to be quick. The
- * result names tests that a runner does not know by their names, and any other problem. The run of
- * the whole files then finds the cause.
+ * the whole files are known to be quick. The result names tests that a runner does not know by
+ * their names, and any other problem. The run of the whole files then finds the cause.
  *
  * @returns the run, when it is that of the whole files as well
  * @throws Cancelled; and, where it is the run of the whole files, what `runSet` throws

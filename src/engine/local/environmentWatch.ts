@@ -108,8 +108,8 @@ class Watch implements EnvironmentWatch {
   private preparing: Promise<void> | undefined;
   /** Tell what changes from when they are there; undefined where nothing does. */
   private notices: FolderNotices | undefined;
-  /** Whether one search has found what had changed before. */
-  private isNoticed = false;
+  /** Whether a search has found what had changed before the notices began. */
+  private areNoticesWhole = false;
   /** The file that records which files tests changed. */
   private readonly marker: string;
 
@@ -147,7 +147,7 @@ class Watch implements EnvironmentWatch {
     this.underWay.add(entry);
     try {
       const running = run();
-      this.beNoticed();
+      this.beginNotices();
       const result = await running;
       await this.look();
       await this.mustNotBeSpoilt();
@@ -182,7 +182,7 @@ class Watch implements EnvironmentWatch {
   }
 
   /** Has the system tell of changes, which is prepared while the first tests run. */
-  private beNoticed(): void {
+  private beginNotices(): void {
     const prepare = async (): Promise<void> => {
       const place = dirname(this.marker);
       await makeFolder(place);
@@ -195,15 +195,20 @@ class Watch implements EnvironmentWatch {
 
   /** @param moment of the last check; undefined to compare everything */
   private async changesSince(moment: number | undefined): Promise<InstalledChanges> {
-    const { notices, installed } = this;
+    const { installed } = this;
     const { folders } = this.environment;
-    const noticed = await notices?.take();
+    const noticed = await this.notices?.take();
+    if (noticed === undefined && this.notices !== undefined) {
+      // A folder that took the place of another unnoticed is not watched: the next run begins anew.
+      this.notices.dispose();
+      this.notices = this.preparing = undefined;
+    }
     const search = async () =>
       moment === undefined ? undefined : newerEntries(folders, installed, moment);
-    const newer = this.isNoticed && noticed !== undefined ? noticed : await search();
-    this.isNoticed = noticed !== undefined;
+    const newer = this.areNoticesWhole && noticed !== undefined ? noticed : await search();
+    this.areNoticesWhole = noticed !== undefined;
     const changes = await changesSince(folders, installed, newer);
-    notices?.follow(changes.now.listed);
+    this.notices?.follow(changes.now.listed);
     return changes;
   }
 

@@ -44,6 +44,7 @@ export class FolderNotices {
     const notices = new FolderNotices(place, inotifyLimit('max_queued_events'));
     let added = 0;
     for (const folder of [place, ...folders]) {
+      if (notices.isBroken) return undefined;
       notices.add(folder);
       if (++added % atOnce === 0) await otherWork();
     }
@@ -67,6 +68,7 @@ export class FolderNotices {
 
   /** Watches exactly these folders. Those that are new count as changed until they are read again. */
   follow(folders: ReadonlySet<string>): void {
+    if (this.isBroken) return;
     for (const [path, watcher] of this.watchers) {
       if (folders.has(path) || path === this.place) continue;
       watcher.close();
@@ -86,7 +88,6 @@ export class FolderNotices {
   }
 
   private add(folder: string): void {
-    if (this.isBroken) return;
     try {
       const watcher = watch(folder, { persistent: false }, (kind, name) =>
         this.note(folder, kind, name),
