@@ -13,7 +13,7 @@ can enter its own evidence, once it has found where that is kept.
 import _warnings
 import os
 import sys
-from _operator import attrgetter
+from _operator import attrgetter, length_hint
 from itertools import chain, compress, count, repeat
 
 _frame = sys._getframe
@@ -54,8 +54,10 @@ def counters(slots, sources, root):
     that something else raised, and problems. `rewritten(new, old)` says that `new` counts for `old`.
     """
     by_depth = {}
-    seen = {}  # {depth: {slot: (code, place) of the first frame since the last `take`}}
+    # {depth: [(what is left of its one look, {slot: (code, place) of the frame it saw}) by slot]}
+    seen = {}
     proven = set()  # slots with evidence in some earlier `take`
+    holders = []  # how many threads there were when the cells of a slot were last replaced
     numbers = []
     shown = []
     counted = []
@@ -66,8 +68,10 @@ def counters(slots, sources, root):
         indexes = repeat(slot)
         if evidence:
             site = attrgetter("f_code", "f_lineno" if depth else "f_lasti")
-            sites = map(site, map(_frame, repeat(depth, 1)))
-            noted = map(seen[depth].setdefault, repeat(slot), sites)
+            # Each cell has its own, so that `take` cannot carry off what a thread notes by the next.
+            looks, noted = seen[depth][slot] = repeat(depth, 1), {}
+            sites = map(site, map(_frame, looks))
+            noted = map(noted.setdefault, repeat(slot), sites)
             indexes = chain(compress(repeat(slot), noted), indexes)
         cells[slot] = map(shown[0].__setitem__, indexes, numbers[slot])
 
@@ -75,16 +79,15 @@ def counters(slots, sources, root):
         if depth in by_depth:
             return by_depth[depth]
         cells = by_depth[depth] = Cells([None] * len(slots))
-        seen[depth] = {}
+        seen[depth] = [((), {})] * len(slots)
         for slot in range(len(numbers)):
             arm(cells, slot, depth)
         return cells
 
     def open(memory):
-        for noted in seen.values():
-            noted.clear()
         shown[:] = [memory]
         counted[:] = [0] * len(slots)
+        holders[:] = [1] * len(slots)
         numbers[:] = [count(1) for _ in slots]
         for depth, cells in by_depth.items():
             for slot in range(len(slots)):
@@ -94,19 +97,25 @@ def counters(slots, sources, root):
         if sites and all([evidence.holds(slot, *site) for site in sites]):
             proven.add(slot)
             return True
-        # Without evidence, other threads may have advanced a counter that was replaced meanwhile.
+        # Without evidence, other threads may have advanced a cell that was replaced meanwhile.
         return not evidence or not more or (
-            not sites and (not is_exact or slot in proven and more < len(_threads())))
+            not sites and (not is_exact or slot in proven and more < holders[slot]))
 
     def take():
         new, raised = {}, []
         for slot, total in enumerate(shown[0].tolist()):
             if total == counted[slot]:
                 continue
-            # From here on, another thread can advance at most the counter that it holds.
+            looked = [(depth, *cells[slot]) for depth, cells in seen.items()]
+            # Hooks of the audit run while a thread looks for its frame, and other threads in between:
+            # what these count can be believed once that thread has noted what it saw.
+            if evidence and not any([noted for _, _, noted in looked]) and not all(
+                    [length_hint(looks) for _, looks, _ in looked]):
+                continue
+            # From here on, another thread can advance at most the cell that it holds.
             for depth, cells in by_depth.items():
                 arm(cells, slot, depth)
-            sites = [(depth, *noted.pop(slot)) for depth, noted in seen.items() if slot in noted]
+            sites = [(depth, *noted[slot]) for depth, _, noted in looked if slot in noted]
             # Reads the next number from `count(7)`. The memory does not suffice, since a program
             # can write to it too.
             true = int(repr(numbers[slot])[6:-1]) - 1
@@ -115,6 +124,7 @@ def counters(slots, sources, root):
             is_real = total <= true
             if not is_known(slot, sites, more):
                 is_real, more = False, 0
+            holders[slot] = len(_threads())
             if not is_real:
                 raised.append(slot)
             if more:
