@@ -59,7 +59,7 @@ export type EngineValues = Readonly<Record<string, Readonly<Record<string, unkno
 /** A setting with its names. */
 export interface NamedSetting extends Setting {
   readonly key: string;
-  /** Its id in VS Code, such as `swt-bench.docker.memory`. */
+  /** Its id in VS Code, such as `swt-bench.docker.limits.memory`. */
   readonly id: string;
   /** Such as `--docker-host`; undefined where it has no option. */
   readonly flag: string | undefined;
@@ -125,7 +125,7 @@ export class SettingGroup<Table extends SettingTable = SettingTable> {
     return { ...values, [this.engine]: { ...this.in(values), ...changed } };
   }
 
-  /** Names the setting and the option that raise a limit: `swt-bench.docker.memory (--memory)`. */
+  /** Names the setting and the option that raise a limit: `swt-bench.docker.limits.memory (--memory)`. */
   whereToRaise(limit: keyof Table): string {
     const { id, flag } = this.named(limit);
     return flag === undefined ? id : `${id} (${flag})`;

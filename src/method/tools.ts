@@ -22,6 +22,7 @@ export {
   bounded,
   callTool,
   candidateInMemory,
+  inputSchema,
 } from './tools/tool';
 export { instructions, offer, tools, unknownTool } from './tools/tools';
 export { aliasOf } from './view/alias';

@@ -100,8 +100,8 @@ describe('an agent of the Agent Client Protocol in VS Code', () => {
   });
 
   it('is forgotten with what it has said', async () => {
-    const forgotten = vscode.commands.executeCommand('swt-bench.forgetCandidates');
-    await inQuickInput.choose('Forget The Good Agent', 'Forget Candidates');
+    const forgotten = vscode.commands.executeCommand('swt-bench.deleteGenerated');
+    await inQuickInput.choose('Delete The Good Agent', 'Delete Generated Patches');
     await forgotten;
     const folders = await readdir(join(process.env['SWT_BENCH_SCRATCH'] ?? ''), {
       recursive: true,

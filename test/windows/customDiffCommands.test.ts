@@ -205,7 +205,9 @@ describe('the commands about custom diffs in VS Code', () => {
   });
 
   it('has a sample on the bundled instance, which previews', async () => {
-    await run('openSampleCustomDiff');
+    const asked = run('applyBundledCandidate');
+    await inQuickInput.choose('Open Sample Custom Diff', 'Apply Bundled Candidate');
+    await asked;
     const document = vscode.window.activeTextEditor?.document;
     assert.equal(document?.languageId, 'swt-custom-diff');
     await noDiagnostics(document.uri);

@@ -6,7 +6,7 @@ import { nothingKnown } from '../../src/study/entry';
 import { journalPath } from '../../src/results/journal';
 import { simulatedRuns } from '../unit/dashboard/simulated';
 import { journalLine, writeRun } from '../unit/dashboard/savedRuns';
-import { hands, screenshot, visible, waitFor, type Row } from './host/client';
+import { answerFileDialog, hands, screenshot, type Row, visible, waitFor } from './host/client';
 
 const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
 const bundled = 'tallybook__tallybook-217';
@@ -41,13 +41,13 @@ describe('the Runs view and its dashboard', () => {
         (each) => each.title === 'Runs' && each.welcome.includes('candidates that were evaluated'),
       ),
     );
-    assert.deepEqual(pane.buttons, ['Evaluate Predictions…', 'Add Run Folder…']);
+    assert.deepEqual(pane.buttons, ['Evaluate Predictions…', 'Add Results…']);
   });
 
   it('evaluates predictions until it is cancelled in the dashboard', async () => {
     const begun = run('evaluatePredictions', trial);
     // The list of instances may start to reload while the command waits for it.
-    await run('refreshInstances');
+    await run('refresh');
     await begun;
     await waitFor('the running batch', () => row('trial'));
     // A paused batch cannot end before it is cancelled.
@@ -193,7 +193,7 @@ describe('the Runs view and its dashboard', () => {
     const listed = await waitFor('its row', () => row('a-repairer.report'));
     assert.equal(listed.description, 'code repair · 1 of 2 resolved');
     await screenshot('dashboard-repairs');
-    await run('removeRepairResults', file);
+    await run('removeResults', { kind: 'repairs', path: file });
     await page('No results of code repair were given');
     await waitFor(
       'the list without it',
@@ -202,7 +202,7 @@ describe('the Runs view and its dashboard', () => {
     await closeAll();
 
     await writeFile(file, '{"something": "else"}');
-    await run('addRepairResults', file);
+    await run('addResults', file);
     await waitFor('the refusal', async () =>
       (await visible.notifications()).find(({ message }) =>
         message.includes('does not say which instances were resolved'),
@@ -227,7 +227,7 @@ describe('the Runs view and its dashboard', () => {
     const entries = all.entries.slice(0, 10);
     const folder = await writeRun(results, { ...all, label: 'night', entries }, 40);
     await writeFile(join(folder, 'live.json'), JSON.stringify(live(10)));
-    await run('addRunFolder', results);
+    await run('addResults', results);
     await waitFor('the running batch', async () =>
       (await row('night'))?.description.startsWith('10 of 40 · 90 per hour'),
     );
@@ -271,8 +271,8 @@ describe('the Runs view and its dashboard', () => {
       }),
     }));
     await writeRun(results, { ...all, label: 'spoofed', entries });
-    await run('addRunFolder', results);
-    await run('refreshRuns');
+    await run('addResults', results);
+    await run('refresh');
     const listed = await waitFor('the run', () => row('spoofed'));
     assert.match(listed.description, /⚠ findings in 1 of \d+ with F→P/);
     await run('openDashboard', 'spoofed');
@@ -282,7 +282,7 @@ describe('the Runs view and its dashboard', () => {
     const text = await page(evidence);
     assert.ok(text.includes('⚠ No F→P test ran a changed line.'));
     await screenshot('dashboard-findings');
-    await run('removeRun', 'spoofed');
+    await run('removeResults', 'spoofed');
     await closeAll();
   });
 
@@ -305,8 +305,8 @@ describe('the Runs view and its dashboard', () => {
       each.id === instance ? { ...each, repo: 'octo/cat' } : each,
     );
     await writeRun(results, { ...all, label: 'offline', instances, entries: [without, ...others] });
-    await run('addRunFolder', results);
-    await run('refreshRuns');
+    await run('addResults', results);
+    await run('refresh');
     await run('openDashboard', 'offline');
     await page('12 of 12 instances');
     await hands.clickInWebview('source not available', '[role=gridcell]');
@@ -328,13 +328,13 @@ describe('the Runs view and its dashboard', () => {
       .getConfiguration('swt-bench')
       .update('repositorySources', undefined, vscode.ConfigurationTarget.Global);
     await vscode.commands.executeCommand('notifications.clearAll');
-    await run('removeRun', 'offline');
+    await run('removeResults', 'offline');
     await closeAll();
   });
 
   it('shows several runs beside each other in light, dark and high contrast', async () => {
     for (const each of simulatedRuns({ instances: 300, methods: 4 })) await writeRun(results, each);
-    await run('refreshRuns');
+    await run('refresh');
     await waitFor('the runs', () => row('run-4'));
     const themes = [
       ['Default Light Modern', 'vscode-light'],
@@ -366,7 +366,7 @@ describe('the Runs view and its dashboard', () => {
     const many = join(scratch, 'many-runs');
     const simulated = simulatedRuns({ instances: 2000, methods: 10, seed: 7 });
     for (const each of simulated) await writeRun(many, { ...each, label: `many-${each.label}` });
-    await run('addRunFolder', many);
+    await run('addResults', many);
     await closeAll();
     const labels = simulated.map(({ label }) => `many-${label}`);
     const times: string[] = [];
@@ -387,7 +387,7 @@ describe('the Runs view and its dashboard', () => {
       await closeAll();
     }
     console.log(`2,000 instances × 10 runs, ms from the command to the paint: ${times.join(', ')}`);
-    for (const label of labels) await run('removeRun', label);
+    for (const label of labels) await run('removeResults', label);
   });
 
   it('writes the same page as a file that asks nothing of any network', async () => {
@@ -400,34 +400,11 @@ describe('the Runs view and its dashboard', () => {
   });
 
   it('takes a run off the list and leaves its files', async () => {
-    await run('removeRun', 'run-4');
+    await run('removeResults', 'run-4');
     await waitFor('the list without it', async () => (await row('run-4')) === undefined);
     assert.ok((await readFile(join(results, 'runs', 'run-4', 'run.json'), 'utf8')).length > 0);
   });
 });
-
-/** Enters a path in VS Code's own file dialog. */
-async function answerFileDialog(path: string): Promise<void> {
-  await waitFor('the dialog', async () => {
-    const value = (await visible.quickInput())?.value;
-    return value !== undefined && value.startsWith('/');
-  });
-  const isThere = async (): Promise<boolean> => (await visible.quickInput())?.value === path;
-  // The dialog sets a value of its own a moment after it appears.
-  for (let turn = 0; turn < 5; turn++) {
-    await hands.press('Control+a');
-    await hands.type(path);
-    if (await waitFor('the path', isThere, 2000).catch(() => false)) break;
-  }
-  await waitFor('the path', isThere);
-  const isGone = async (): Promise<boolean> => (await visible.quickInput()) === null;
-  // The dialog checks the typed path a moment later, and refuses before that.
-  for (let turn = 0; turn < 5; turn++) {
-    await hands.press('Enter');
-    if (await waitFor('the dialog to be gone', isGone, 3000).catch(() => false)) return;
-  }
-  assert.fail('the dialog stays');
-}
 
 const live = (done: number): object => ({
   done,

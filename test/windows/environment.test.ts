@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor } from './host/client';
+import { hands, inQuickInput, screenshot, visible, waitFor } from './host/client';
 
 interface PythonApi {
   readonly environments: {
@@ -61,15 +61,17 @@ describe('the environment of an instance', () => {
     void vscode.commands.executeCommand('swt-bench.showVerdict');
     await waitFor('the offer', async () =>
       (await visible.texts('.quick-input-widget .label-name')).some((label) =>
-        label.includes('Make Environment for This Instance'),
+        label.includes('Create Environment for This Instance'),
       ),
     );
     await screenshot('environment-verdict');
     await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
   });
 
-  it('is said again by Look for Python or Docker Again', async () => {
-    await vscode.commands.executeCommand('swt-bench.checkEngine');
+  it('is said again when it is detected again', async () => {
+    const detecting = vscode.commands.executeCommand('swt-bench.environment');
+    await inQuickInput.choose('Detect Python and Docker Again', 'Environment of');
+    await detecting;
     await waitFor('what it found', async () =>
       (await visible.notifications()).some(
         ({ message }) => message.includes('pytest not installed') && message.includes(python),
@@ -83,7 +85,7 @@ describe('the environment of an instance', () => {
   });
 
   it('can be chosen among those that the Python extension knows, which then has the choice', async () => {
-    const selecting = vscode.commands.executeCommand('swt-bench.selectPython');
+    const selecting = vscode.commands.executeCommand('swt-bench.environment');
     const items = await waitFor('the list', async () => {
       const labels = (await visible.texts('.quick-input-widget .label-name')).map((each) =>
         each.trim(),

@@ -44,7 +44,7 @@ describe('Propose Fixes', () => {
     assert.ok(asked.text.includes('tallybook/money.py'));
     assert.match(goldenPatch, /by_loss/);
     assert.doesNotMatch(asked.text, /by_loss|tallybook-217/, 'nothing of X*');
-    await run('previewFix');
+    await run('previewGenerated');
     await waitFor('the diff', async () =>
       (await visible.tabs()).some(({ label }) => /Fix 1 of RAG on R/.test(label)),
     );
@@ -52,7 +52,7 @@ describe('Propose Fixes', () => {
   });
 
   it('runs the tests of the author on R with the fix', async () => {
-    await run('runTestsOnFix');
+    await run('runTestsOnFixes');
     const fix = await row('the result', ({ label, description }) =>
       [label === 'Fix 1', /of your tests pass/.test(description)].every(Boolean),
     );
@@ -92,7 +92,7 @@ describe('Propose Fixes', () => {
     });
     after(async () => {
       const keys = Object.keys(settings(''));
-      for (const key of [...keys, 'swt-bench.repair.embeddingModel']) await set(key, undefined);
+      for (const key of [...keys, 'swt-bench.repair.embedding']) await set(key, undefined);
       await server.close();
     });
 
@@ -119,7 +119,7 @@ describe('Propose Fixes', () => {
       // In a window of a server, the setting itself stands on another page than the first.
       await waitFor('a search for the setting', async () =>
         (await visible.texts('.settings-header')).some((text) =>
-          text.includes('swt-bench.repair.embeddingModel'),
+          text.includes('swt-bench.repair.embedding'),
         ),
       );
       await screenshot('fixes-setting');
@@ -127,7 +127,7 @@ describe('Propose Fixes', () => {
     });
 
     it('retrieves with the embedding model that is set, and tells what that costs', async () => {
-      await set('swt-bench.repair.embeddingModel', 'openai-compatible/e');
+      await set('swt-bench.repair.embedding', { model: 'openai-compatible/e' });
       const asking = run('proposeFixes');
       await waitFor('the methods', async () =>
         (await visible.texts('.quick-input-list .monaco-list-row')).some((text) =>
@@ -150,7 +150,7 @@ describe('Propose Fixes', () => {
     });
 
     it('runs the tests of the author on every fix', async () => {
-      await run('runTestsOnAllFixes');
+      await run('runTestsOnFixes');
       await fixesOf(/2 fixes · all of your tests pass with \d of 2$/);
       const found = (await visible.treeRows('Generated')).filter(({ label }) =>
         /^Fix \d/.test(label),

@@ -196,7 +196,7 @@ describe('Generate Reproducing Tests', () => {
   });
 
   it('previews a candidate on R, whatever is in the workspace', async () => {
-    await vscode.commands.executeCommand('swt-bench.previewCandidate');
+    await vscode.commands.executeCommand('swt-bench.previewGenerated');
     const after = await waitFor('the right side', () =>
       vscode.workspace.textDocuments.find(
         ({ uri }) => uri.authority === 'candidate' && uri.query.startsWith('after'),
@@ -332,13 +332,17 @@ describe('Generate Reproducing Tests', () => {
 
   it('ends a run at its budget, with nothing asked beyond', async () => {
     const settings = vscode.workspace.getConfiguration();
-    await settings.update('swt-bench.generate.tokenBudget', 500, vscode.ConfigurationTarget.Global);
+    await settings.update(
+      'swt-bench.generate.budget',
+      { tokens: 500 },
+      vscode.ConfigurationTarget.Global,
+    );
     models.always(failing);
     await generate('zero-shot-plus');
     await said(/the budget of 500 tokens does not suffice/);
     assert.equal(models.requests.length, 0);
     await settings.update(
-      'swt-bench.generate.tokenBudget',
+      'swt-bench.generate.budget',
       undefined,
       vscode.ConfigurationTarget.Global,
     );
@@ -353,8 +357,8 @@ describe('Generate Reproducing Tests', () => {
     await waitFor('LIBRO at the top of its section', async () => (await first()) === 'LIBRO');
     await hands.click({ selector: '.monaco-list-row', text: 'LIBRO' });
     await waitFor('it to be selected', async () => (await libro())?.selected);
-    const removing = vscode.commands.executeCommand('swt-bench.forgetCandidates');
-    await inQuickInput.choose('Forget LIBRO', 'Forget Candidates');
+    const removing = vscode.commands.executeCommand('swt-bench.deleteGenerated');
+    await inQuickInput.choose('Delete LIBRO', 'Delete Generated Patches');
     await removing;
     await waitFor('the row gone', async () => (await libro()) === undefined);
     models.always(failing);
@@ -461,7 +465,7 @@ describe('Generate Reproducing Tests', () => {
         model: 'anthropic/claude-test',
       });
       await waitFor('the question', async () =>
-        (await visible.quickInput())?.title.startsWith('Key of anthropic'),
+        (await visible.quickInput())?.title.startsWith('API Key of anthropic'),
       );
       await inQuickInput.type(key);
       await screenshot('generate-key');
@@ -481,19 +485,20 @@ describe('Generate Reproducing Tests', () => {
     });
 
     it('forgets the key, and asks again', async () => {
-      const forgetting = vscode.commands.executeCommand('swt-bench.forgetModelKeys');
+      const forgetting = vscode.commands.executeCommand('swt-bench.manageKeys');
       await waitFor('the keys', async () =>
         (await visible.quickInput())?.items.some(({ label }) => label.startsWith('anthropic')),
       );
-      await inQuickInput.accept();
+      await inQuickInput.choose('anthropic', 'Manage API Keys');
+      await inQuickInput.choose('Delete API Key', 'anthropic');
       await forgetting;
-      await said(/1 key is forgotten/);
+      await said(/Deleted the API key of anthropic/);
       const running = vscode.commands.executeCommand('swt-bench.generate', {
         method: 'ZeroShotPlus',
         model: 'anthropic/claude-test',
       });
       await waitFor('the question', async () =>
-        (await visible.quickInput())?.title.startsWith('Key of anthropic'),
+        (await visible.quickInput())?.title.startsWith('API Key of anthropic'),
       );
       await inQuickInput.cancel();
       await running;

@@ -53,7 +53,7 @@ describe('a reload of the window', () => {
       await row('the candidate', ({ description }) => /^chosen · W · fails/.test(description));
       await vscode.commands.executeCommand('swt-bench.evaluateCandidate');
       await row('the verdict', ({ label }) => label === 'Verdict');
-      await vscode.commands.executeCommand('swt-bench.previewCandidate');
+      await vscode.commands.executeCommand('swt-bench.previewGenerated');
       const document = await previewed();
       const before = { rows: told(await rows()), preview: document.getText() };
       writeFileSync(notes, JSON.stringify(before));
@@ -81,7 +81,7 @@ describe('a reload of the window', () => {
     await vscode.commands.executeCommand('swt-bench.evaluateCandidate');
     await row('the verdict', ({ label }) => label === 'Verdict');
     models.always({ error: { message: 'nothing is to be asked' } });
-    await vscode.commands.executeCommand('swt-bench.previewCandidate');
+    await vscode.commands.executeCommand('swt-bench.previewGenerated');
     assert.equal((await previewed()).getText(), before.preview);
     await vscode.commands.executeCommand('swt-bench.showPromptAndAnswer');
     await waitFor('what the model was asked and said', () =>

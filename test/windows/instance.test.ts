@@ -436,7 +436,8 @@ describe('the bundled instance in VS Code', () => {
   });
 
   it('writes a dev container that is no part of the candidate', async () => {
-    await vscode.commands.executeCommand('swt-bench.addDevContainer');
+    void vscode.commands.executeCommand('swt-bench.environment');
+    await inQuickInput.choose('Add Dev Container to Workspace', 'Environment of');
     const uri = await waitFor('the file', () => vscode.window.activeTextEditor?.document.uri);
     assert.match(uri.path, /\.devcontainer\/devcontainer\.json$/);
     const text = vscode.window.activeTextEditor?.document.getText() ?? '';

@@ -3,14 +3,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import {
+  answerFileDialog,
   closeOtherWindows,
   hands,
   inQuickInput,
   screenshot,
   screenshotOfOtherWindow,
+  type Row,
   visible,
   waitFor,
-  type Row,
 } from './host/client';
 
 const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
@@ -117,7 +118,8 @@ describe('the Instances view', () => {
   });
 
   it('keeps tags in a file that can be read and merged, and filters by them', async () => {
-    const asked = run('editTags', 'octo__ledger-3');
+    const asked = run('judgeInstances', { kind: 'instance', id: 'octo__ledger-3' });
+    await inQuickInput.choose('Edit Tags…', 'Judge Instances');
     await inQuickInput.type('to discuss');
     await waitFor('the new tag on offer', async () =>
       (await visible.quickInput())?.items.find((item) => item.label.includes('to discuss')),
@@ -132,7 +134,7 @@ describe('the Instances view', () => {
     assert.match(await text(), /1 of 32/);
     await screenshot('instances-tag');
     await run('clearInstanceFilter');
-    await run('editNote', 'octo__ledger-3', 'Says nothing of the currency');
+    await run('judgeInstances', 'octo__ledger-3', { note: 'Says nothing of the currency' });
     const { instances } = await triageFile();
     assert.deepEqual(instances['octo__ledger-3'], {
       tags: ['to discuss'],
@@ -141,7 +143,8 @@ describe('the Instances view', () => {
   });
 
   it('takes several tags with commas between them', async () => {
-    const asked = run('editTags', 'octo__ledger-2');
+    const asked = run('judgeInstances', { kind: 'instance', id: 'octo__ledger-2' });
+    await inQuickInput.choose('Edit Tags…', 'Judge Instances');
     await inQuickInput.type('later, to discuss');
     await waitFor('the new tag on offer', async () =>
       (await visible.quickInput())?.items.some(({ label }) => label === 'later'),
@@ -289,19 +292,21 @@ describe('the Instances view', () => {
     await waitFor('two of them', async () => (await text()).includes('2 of 32'));
     await run('filterInstances', 'ducks');
     await waitFor('both at once', async () => (await text()).includes('1 of 32'));
-    await run('exportFilterList');
-    const exported = await waitFor('the list', () => {
-      const shown = vscode.window.activeTextEditor?.document.getText() ?? '';
-      return shown.includes('instances.jsonl') ? shown : undefined;
-    });
-    assert.match(exported, /^# 1 instance of .*\npond__duck-9\n$/);
-    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    const to = join(scratch, 'exported.txt');
+    const asked = run('exportList');
+    await inQuickInput.choose('Filter List', 'Export List of Instances');
+    await answerFileDialog(to);
+    await asked;
+    const exported = await readFile(to, 'utf8');
+    assert.match(exported, /^# 1 instance of .*instances\.jsonl.*\npond__duck-9\n$/);
+    await vscode.commands.executeCommand('notifications.clearAll');
     await run('clearInstanceFilter');
     await waitFor('the whole list', async () => !(await text()).includes(' of 32'));
   });
 
   it('classifies an issue as the Agentless paper does, by quick picks', async () => {
-    const asked = run('classifyIssue', 'octo__ledger-4');
+    const asked = run('judgeInstances', { kind: 'instance', id: 'octo__ledger-4' });
+    await inQuickInput.choose('Classify Issue…', 'Judge Instances');
     await inQuickInput.choose('reproducible failure example');
     await inQuickInput.choose('misleading solution or steps');
     await inQuickInput.choose('not provided');
@@ -311,11 +316,12 @@ describe('the Instances view', () => {
     await run('filterInstances', 'solution:misleading description:reproducible');
     await waitFor('it alone', async () => (await text()).includes('1 of 32'));
     await run('clearInstanceFilter');
-    await run('exportTriage');
-    const csv = vscode.window.activeTextEditor?.document.getText() ?? '';
+    const to = join(scratch, 'triage.csv');
+    await run('exportList', { what: 'triage', to: vscode.Uri.file(to) });
+    const csv = await readFile(to, 'utf8');
     assert.match(csv, /octo__ledger-4,.*,reproducible,misleading,none,keywords,natural-language/);
     assert.match(csv, /octo__ledger-3,.*to discuss.*Says nothing of the currency/);
-    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    await vscode.commands.executeCommand('notifications.clearAll');
   });
 
   it('shows the issue of an instance that is not open, without what it must not run or give away', async () => {
@@ -422,7 +428,7 @@ describe('the Instances view', () => {
     const back = run('sortInstances');
     await inQuickInput.choose('Id');
     await back;
-    await run('refreshInstances');
+    await run('refresh');
     await run('filterInstances', 'status:opened');
     await waitFor('its status', async () => (await text()).includes('1 of 32'));
     await run('clearInstanceFilter');

@@ -96,11 +96,11 @@ async function openPanels(): Promise<void> {
   await mkdir(folder, { recursive: true });
   await showOwnSteps();
   await writeFile(moved, JSON.stringify(miniFile));
-  await run('openTrajectory', vscode.Uri.file(moved));
+  await run('showTrajectory', vscode.Uri.file(moved));
   await page('I look around');
   await addRun();
-  await run('addRunFolder', results);
-  await run('openTrajectory', { kind: 'run', label: 'graded' });
+  await run('addResults', results);
+  await run('showTrajectory', { kind: 'run', label: 'graded' });
   await page('2 trajectories');
   await hands.clickInWebview(instance, 'tbody button');
   await page('4 turns');

@@ -255,8 +255,7 @@ function settingsOf(name) {
   if (name === 'kubernetes') {
     return {
       'swt-bench.engine': 'kubernetes',
-      'swt-bench.docker.memory': 1024,
-      'swt-bench.docker.cpus': 0.5,
+      'swt-bench.docker.limits': { memory: 1024, cpus: 0.5 },
     };
   }
   if (name !== 'docker') return {};
@@ -264,7 +263,7 @@ function settingsOf(name) {
     'swt-bench.engine': 'docker',
     'swt-bench.docker.baseImage': baseImage,
     'swt-bench.docker.prebuilt': '',
-    'swt-bench.docker.memory': 512,
+    'swt-bench.docker.limits': { memory: 512 },
   };
 }
 

@@ -29,7 +29,7 @@ describe('trajectories in the editor', () => {
   it('opens a file of another agent, folded', async () => {
     const path = join(folder, `${instance}.traj.json`);
     await writeFile(path, JSON.stringify(miniFile));
-    await run('openTrajectory', vscode.Uri.file(path));
+    await run('showTrajectory', vscode.Uri.file(path));
     const text = await page('mini-SWE-agent · anthropic/claude');
     assert.match(text, /Not graded/);
     assert.ok(!text.includes('Text of step'));
@@ -56,8 +56,8 @@ describe('trajectories in the editor', () => {
     const manifest = await readManifest(place);
     assert.ok(manifest !== undefined);
     await writeManifest(place, { ...manifest, predictions: [{ from: predictions }] });
-    await run('addRunFolder', results);
-    await run('openTrajectory', { kind: 'run', label: 'graded' });
+    await run('addResults', results);
+    await run('showTrajectory', { kind: 'run', label: 'graded' });
     await page('2 trajectories');
     await screenshot('trajectory-index');
     await hands.clickInWebview(instance, 'tbody button');
@@ -79,13 +79,13 @@ describe('trajectories in the editor', () => {
     const text = await page('4 turns');
     assert.match(text, /run graded/);
     assert.ok(!text.includes('All trajectories'), 'only that of the instance is read');
-    await run('removeRun', 'graded');
+    await run('removeResults', 'graded');
   });
 
   it('says what is wrong with a file that is none', async () => {
     const path = join(folder, 'other.json');
     await writeFile(path, '{"a": 1}');
-    await run('openTrajectory', path);
+    await run('showTrajectory', path);
     await waitFor('the message', async () =>
       (await visible.notifications()).find(({ message }) => /is not a trajectory/.test(message)),
     );

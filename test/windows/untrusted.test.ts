@@ -69,12 +69,7 @@ describe('a hostile folder in Restricted Mode', () => {
       (await visible.notifications()).filter((each) => each.message.includes('not trusted')),
     );
     assert.match(shown?.message ?? '', /nothing in it runs.*Trust it first/);
-    for (const id of [
-      'generate',
-      'exportReproduction',
-      'addDevContainer',
-      'copyMcpConfiguration',
-    ]) {
+    for (const id of ['generate', 'exportReproduction', 'environment', 'copyMcpConfiguration']) {
       await vscode.commands.executeCommand(`swt-bench.${id}`);
     }
     await vscode.commands.executeCommand('notifications.clearAll');
@@ -94,8 +89,7 @@ describe('a hostile folder in Restricted Mode', () => {
     await document.save();
     await lookAtEverything();
     // Background work cannot be awaited: these commands end after all work that had begun.
-    await vscode.commands.executeCommand('swt-bench.refreshInstances');
-    await vscode.commands.executeCommand('swt-bench.refreshRuns');
+    await vscode.commands.executeCommand('swt-bench.refresh');
     assert.deepEqual(fired(), []);
     assert.equal(existsSync(join(folder.uri.fsPath, 'stolen-storage')), false);
   });

@@ -4,7 +4,7 @@ import { fileOf } from '../../domain/testId';
 import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { RunOnR } from '../../method/tools';
 import { unsafePath } from '../../patch/unsafePath';
-import { candidateCommandIds } from '../shell/names';
+import { generatedCommandIds } from '../shell/names';
 import { escapeMarkdown, fenced } from '../shell/plainText';
 import type { Turn } from './turn';
 
@@ -37,7 +37,7 @@ export async function showCandidate(turn: Turn): Promise<void> {
   }
   stream.markdown(`\n${fenced(patch, 'diff')}`);
   const about = [{ patch, title: vscode.l10n.t('tests of the chat') }];
-  const { preview, apply } = candidateCommandIds;
+  const { preview, apply } = generatedCommandIds;
   stream.button({ command: preview, title: vscode.l10n.t('Preview'), arguments: about });
   stream.button({ command: apply, title: vscode.l10n.t('Apply'), arguments: about });
 }

@@ -65,10 +65,8 @@ export class ChangeCoverageViews implements vscode.Disposable {
    */
   async run(command: CoverageCommand, about: unknown): Promise<void> {
     switch (command) {
-      case coverageCommandIds.showMissedOnly:
-        return this.panel.showMissedOnly(true);
-      case coverageCommandIds.showAllLines:
-        return this.panel.showMissedOnly(false);
+      case coverageCommandIds.missedOnly:
+        return this.panel.toggleMissedOnly();
       case coverageCommandIds.nextMissed:
         return this.toMissed('next');
       case coverageCommandIds.previousMissed:
@@ -235,10 +233,9 @@ class ChangeCoveragePanel
     void this.refresh();
   }
 
-  /** Lists missed lines only, or all. */
-  async showMissedOnly(missedOnly: boolean): Promise<void> {
-    this.missedOnly = missedOnly;
-    await vscode.commands.executeCommand('setContext', contextKeys.missedOnly, missedOnly);
+  /** Lists missed lines only, or all again. */
+  async toggleMissedOnly(): Promise<void> {
+    this.missedOnly = !this.missedOnly;
     this.changed.fire();
     await this.describe();
   }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError, type Reporter } from '../../domain/work';
 import type { OpenInstance } from '../instance/openInstance';
-import { commandIds, scheme } from '../shell/names';
+import { internalCommandIds, scheme } from '../shell/names';
 import { withNotification } from '../shell/progress';
 import { currentVerdict } from '../verdict/currentVerdict';
 import {
@@ -19,14 +19,26 @@ import { z } from 'zod';
 import { unsafePath } from '../../patch/unsafePath';
 
 /**
+ * Shows the mutants that the candidate was last tried on, and lets the person try it again; tries it
+ * where it was not.
+ *
+ * @throws HumanError as {@link tryMutants}
+ */
+export async function checkWithMutants(open: OpenInstance, reporter: Reporter): Promise<void> {
+  const isTried = shownMutants(open) !== undefined && (await open.isCurrent());
+  if (!isTried) return tryMutants(open, reporter);
+  if ((await showMutants(open)) === 'again') await tryMutants(open, reporter);
+}
+
+/**
  * Runs the candidate of the workspace on mutants of X*, and tells how many it kills. Asks before it
  * reveals the golden patch, which the mutants are made of. Runs the candidate first if the last
  * verdict is not about the current workspace.
  *
  * @throws HumanError when there is no candidate, it cannot run, or no mutants can be made
  */
-export async function checkWithMutants(open: OpenInstance, reporter: Reporter): Promise<void> {
-  const title = vscode.l10n.t('Check Candidate with Mutants');
+async function tryMutants(open: OpenInstance, reporter: Reporter): Promise<void> {
+  const title = vscode.l10n.t('Check Tests with Mutants');
   if (!(await open.reveal(title))) return;
   const evaluated = await currentVerdict(open, reporter, {
     title: vscode.l10n.t('Running the candidate before its mutants'),
@@ -42,14 +54,14 @@ export async function checkWithMutants(open: OpenInstance, reporter: Reporter): 
   if ('failure' in found) {
     throw new HumanError(
       vscode.l10n.t('No mutants can be made: {0}', found.failure),
-      vscode.l10n.t('Run "SWT-Bench: Validate" on the instance'),
+      vscode.l10n.t('Run "SWT-Bench: Validate Instances…" on the instance'),
     );
   }
   const told = mutantSentences(found, evaluated.result.strict.failToPass).join(' ');
   const show = vscode.l10n.t('Show Mutants…');
   // Not awaited: the command ends when the mutants have run.
   void vscode.window.showInformationMessage(told, show).then((chosen) => {
-    if (chosen === show) void vscode.commands.executeCommand(commandIds.showMutants);
+    if (chosen === show) void vscode.commands.executeCommand(internalCommandIds.showMutants);
   });
 }
 
@@ -57,23 +69,27 @@ export async function checkWithMutants(open: OpenInstance, reporter: Reporter): 
  * Lists the mutants that the candidate was tried on, those that live first. A chosen one opens as a
  * diff with R∘X*. Asks before it reveals them.
  *
+ * @returns `again` where the person wants them to run again
  * @throws HumanError when the last verdict has no mutants
  */
-export async function showMutants(open: Revealing & LatestVerdict): Promise<void> {
-  if (!(await open.reveal(vscode.l10n.t('Show Mutants')))) return;
+export async function showMutants(open: Revealing & LatestVerdict): Promise<'again' | undefined> {
+  if (!(await open.reveal(vscode.l10n.t('Show Mutants')))) return undefined;
   const mutants = shownMutants(open);
   if (mutants === undefined) {
     throw new HumanError(
       vscode.l10n.t('The candidate was not tried on mutants since it last ran'),
-      vscode.l10n.t('Run "SWT-Bench: Check Candidate with Mutants"'),
+      vscode.l10n.t('Run "SWT-Bench: Check Tests with Mutants…"'),
     );
   }
-  const chosen = await vscode.window.showQuickPick(mutantRows(mutants).map(itemOf), {
+  const again = { label: `$(refresh) ${vscode.l10n.t('Run Again')}`, again: true } as const;
+  const chosen = await vscode.window.showQuickPick([...mutantRows(mutants).map(itemOf), again], {
     title: vscode.l10n.t('Mutants of the Golden Patch'),
     placeHolder: vscode.l10n.t('Choose one to see it as a diff'),
     matchOnDescription: true,
   });
+  if (chosen !== undefined && 'again' in chosen) return 'again';
   if (chosen !== undefined && 'mutant' in chosen) await showDiff(chosen.mutant);
+  return undefined;
 }
 
 const itemOf = (row: MutantRow) =>
@@ -121,7 +137,7 @@ export async function mutantDocumentText(
 ): Promise<string> {
   if (!open.revealed) {
     return vscode.l10n.t(
-      'The golden patch is hidden. Run "SWT-Bench: Show Mutants…" to reveal its mutants.',
+      'The golden patch is hidden. Run "SWT-Bench: Check Tests with Mutants…" to reveal its mutants.',
     );
   }
   const path = uri.path.slice(1);

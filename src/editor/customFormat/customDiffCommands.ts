@@ -8,10 +8,9 @@ import {
   type Reporter,
 } from '../../domain/work';
 import { createPythonParser, type PythonParser } from '../../python/parser';
-import { bundledCandidates } from '../instance/bundled';
-import { customDiffCommandIds, customDiffLanguage } from '../shell/names';
+import { customDiffCommandIds } from '../shell/names';
 import type { OpenInstance } from '../instance/openInstance';
-import type { InstanceSource, FilesOfR } from '../instance/instanceRoles';
+import type { FilesOfR } from '../instance/instanceRoles';
 import { showProblem } from '../shell/problems';
 import { applyCustomDiff, notInEditors } from './applyCustomDiff';
 import { customDiffOf, type DiffInEditor } from './diffInEditor';
@@ -72,7 +71,7 @@ export class CustomDiffCommands implements vscode.Disposable {
     open: OpenInstance | undefined,
     argument: unknown,
   ): Promise<void> {
-    const { preview, apply, convert, copy, openSample } = customDiffCommandIds;
+    const { preview, apply, convert, copy } = customDiffCommandIds;
     switch (id) {
       case preview:
         return this.previews.show(await customDiffOf(argument));
@@ -82,19 +81,7 @@ export class CustomDiffCommands implements vscode.Disposable {
         return showUnifiedDiff(await customDiffOf(argument), await this.python());
       case copy:
         return copyChanges(opened(open), await this.python());
-      case openSample:
-        return this.showSample(opened(open));
     }
-  }
-
-  private async showSample(open: InstanceSource): Promise<void> {
-    const candidates = await bundledCandidates(this.extension, open);
-    const sample = candidates.find((each) => each.model === 'custom-format');
-    const document = await vscode.workspace.openTextDocument({
-      language: customDiffLanguage,
-      content: sample?.patch ?? '',
-    });
-    await vscode.window.showTextDocument(document, { preview: false });
   }
 
   private python(): Promise<PythonParser> {

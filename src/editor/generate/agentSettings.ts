@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { HumanError } from '../../domain/work';
 import {
   acpPrefix,
+  acpPresets,
   defaultAcpSeconds,
   type AcpDefinition,
   variableName,
@@ -52,8 +53,8 @@ const entry = z.strictObject({
 const agentName = /^[a-z0-9][a-z0-9._-]*$/i;
 
 /**
- * The agents of a setting that can be started: those whose program is named. A faulty entry does not
- * affect the others, and one that is `null` is left out.
+ * The agents that can be started: the built-in ones and those of a setting, whose program is named. A
+ * faulty entry does not affect the others, and one that is `null` is left out.
  *
  * @returns also the names of agents without a program, and the fault of each faulty entry
  */
@@ -65,19 +66,33 @@ export function readAgentSettings(value: unknown): {
   const agents: ConfiguredAgent[] = [];
   const withoutProgram: string[] = [];
   const problems: string[] = [];
-  if (value !== undefined && value !== null) {
-    if (typeof value !== 'object' || Array.isArray(value)) problems.push('it is no object');
-    else {
-      for (const [name, each] of Object.entries(value)) {
-        if (each === null) continue;
-        const read = readAgent(name, each);
-        if ('why' in read) problems.push(`${name}: ${read.why}`);
-        else if ('agent' in read) agents.push(read.agent);
-        else withoutProgram.push(read.title);
-      }
-    }
+  const isObject = typeof value === 'object' && !Array.isArray(value);
+  if (value !== undefined && !isObject) problems.push('it is no object');
+  const given: Readonly<Record<string, unknown>> = isObject ? { ...value } : {};
+  for (const name of new Set([...acpPresets.map((preset) => preset.name), ...Object.keys(given)])) {
+    const each = withPreset(name, given[name]);
+    if (each === null) continue;
+    const read = readAgent(name, each);
+    if ('why' in read) problems.push(`${name}: ${read.why}`);
+    else if ('agent' in read) agents.push(read.agent);
+    else withoutProgram.push(read.title);
   }
   return { agents, withoutProgram, problems };
+}
+
+/** The entry of an agent, where it is a built-in one with what the person left out. */
+function withPreset(name: string, value: unknown = {}): unknown {
+  const preset = acpPresets.find((each) => each.name === name);
+  if (preset === undefined || typeof value !== 'object' || value === null) return value;
+  const { argv, env, files, name: _, ...rest } = preset;
+  const given: { readonly env?: object; readonly files?: object } = value;
+  return {
+    ...{ ...rest, command: argv.join(' '), ...value },
+    env: { ...env, ...given.env },
+    ...((files !== undefined || given.files !== undefined) && {
+      files: { ...files, ...given.files },
+    }),
+  };
 }
 
 /** @returns the agent, its title where it has no program, or the fault of the entry */

@@ -8,7 +8,7 @@ import { shownTitle, type MethodCandidate } from '../../method/method';
 import type { StepOf } from '../../method/trace';
 import { bounded } from '../../method/tools';
 import { coverageCell } from '../../results/resultTable';
-import { candidateCommandIds } from '../shell/names';
+import { generatedCommandIds } from '../shell/names';
 import { spokenOf, type TreeRow } from '../shell/treeRow';
 import { transitionLook } from '../testing/transitionLook';
 import {
@@ -202,7 +202,7 @@ function candidateRow(
     ...(patch.applies ? { children: isChosen ? 'unfolded' : 'folded' } : {}),
     contextValue: patch.applies ? 'candidate.applies' : 'candidate',
     command: {
-      command: patch.applies ? candidateCommandIds.preview : candidateCommandIds.showAnswer,
+      command: patch.applies ? generatedCommandIds.preview : generatedCommandIds.showAnswer,
       title: l10n.t('Preview Candidate'),
       arguments: [{ kind: 'candidate', generation, candidate } satisfies CandidateNode],
     },
@@ -286,7 +286,7 @@ function knowledgeRow(
       : {
           contextValue: 'knowledge',
           command: {
-            command: candidateCommandIds.evaluate,
+            command: generatedCommandIds.evaluate,
             title: l10n.t('Show Transition and ΔC of Candidate'),
             arguments: [{ kind: 'candidate', generation, candidate } satisfies CandidateNode],
           },

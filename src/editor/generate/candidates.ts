@@ -4,7 +4,7 @@ import { type LimitProfile, acpMethod } from '../../method/agents';
 import type { Method, MethodCandidate } from '../../method/method';
 import { methodOf, methods } from '../../method/methods';
 import { afterAWhile } from '../shell/progress';
-import { candidateAuthority, candidateCommandIds, contextKeys, settingKeys } from '../shell/names';
+import { candidateAuthority, generatedCommandIds, contextKeys, settingKeys } from '../shell/names';
 import { withoutLinkMarkup } from '../shell/plainText';
 import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
 import { type OriginOfCandidate, withoutOracle } from '../trajectory/trajectoryOrigin';
@@ -23,7 +23,14 @@ import { agentOfSettings, configuredAgents, generateSettings } from './settings'
 import { refuseUntrusted } from '../shell/workspaceTrust';
 import { applyToWorkspace } from './applyToWorkspace';
 
-type CommandId = (typeof candidateCommandIds)[keyof typeof candidateCommandIds];
+type CommandId = (typeof generatedCommandIds)[
+  | 'generate'
+  | 'preview'
+  | 'apply'
+  | 'showAnswer'
+  | 'evaluate'
+  | 'resume'
+  | 'remove'];
 
 /** What a caller has chosen; the person is asked for method and model. */
 interface AskedCandidates extends AskedNames {
@@ -86,8 +93,7 @@ export class Candidates extends GeneratedRuns {
    */
   async run(id: CommandId, argument: unknown): Promise<void> {
     await this.ready();
-    const { generate, preview, apply, showAnswer, showTrajectory } = candidateCommandIds;
-    const { evaluate, resume, remove } = candidateCommandIds;
+    const { generate, preview, apply, showAnswer, evaluate, resume, remove } = generatedCommandIds;
     switch (id) {
       case generate:
         return this.generate(namesIn(argument));
@@ -100,18 +106,8 @@ export class Candidates extends GeneratedRuns {
       case showAnswer: {
         const { generation, candidate } = this.candidateIn(argument);
         // The conversation of an agent with its own tools is its answer.
-        if (candidate.answer === undefined) {
-          return this.run(candidateCommandIds.showTrajectory, argument);
-        }
+        if (candidate.answer === undefined) return this.showTrajectory(argument);
         return this.documents.showAnswer(candidate.answer, nameOf(generation, candidate));
-      }
-      case showTrajectory: {
-        const { generation, candidate } = this.candidateIn(argument);
-        const of = { generation: generation.id, sample: candidate.sample };
-        return showTrajectories(await this.trajectoriesFrom({ view: 'candidates', ...of }), {
-          extensionUri: this.parts.context.extensionUri,
-          reporter: this.parts.reporter,
-        });
       }
       case evaluate: {
         const { generation, candidate } = this.candidateIn(argument);
@@ -126,10 +122,21 @@ export class Candidates extends GeneratedRuns {
       }
       case remove: {
         const generation = this.generationIn(argument);
-        const title = vscode.l10n.t('Forget Candidates');
+        const title = vscode.l10n.t('Delete Generated Patches');
         return this.generations.askToForget(generation, title, titleOf(generation));
       }
     }
+  }
+
+  /** Shows the steps of the candidate of a row, else of the selected one. @throws HumanError */
+  async showTrajectory(argument: unknown): Promise<void> {
+    await this.ready();
+    const { generation, candidate } = this.candidateIn(argument);
+    const of = { generation: generation.id, sample: candidate.sample };
+    return showTrajectories(await this.trajectoriesFrom({ view: 'candidates', ...of }), {
+      extensionUri: this.parts.context.extensionUri,
+      reporter: this.parts.reporter,
+    });
   }
 
   /**
@@ -221,9 +228,9 @@ export class Candidates extends GeneratedRuns {
       ? await vscode.window.showInformationMessage(text, preview, apply)
       : await vscode.window.showWarningMessage(text, show);
     const row = { kind: 'candidate', generation, candidate: chosen } as const;
-    if (answer === preview) await this.run(candidateCommandIds.preview, row);
-    if (answer === apply) await this.run(candidateCommandIds.apply, row);
-    if (answer === show) await this.run(candidateCommandIds.showAnswer, row);
+    if (answer === preview) await this.run(generatedCommandIds.preview, row);
+    if (answer === apply) await this.run(generatedCommandIds.apply, row);
+    if (answer === show) await this.run(generatedCommandIds.showAnswer, row);
   }
 
   private async apply({ patch, title }: Named): Promise<void> {

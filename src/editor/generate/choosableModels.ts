@@ -241,7 +241,7 @@ export class ChoosableModels {
       if (!(await this.keys.ask(model))) {
         throw new HumanError(
           vscode.l10n.t('{0} has no key', name),
-          vscode.l10n.t('Run "SWT-Bench: Set Key of a Model…"'),
+          vscode.l10n.t('Run "SWT-Bench: Manage API Keys…"'),
         );
       }
     }
@@ -293,10 +293,7 @@ const withAdvice =
       if (!(error instanceof ModelUnusable) || error instanceof CallsNoTools) throw error;
       throw new ModelUnusable(
         `${name}: ${error.what}`,
-        vscode.l10n.t(
-          'Check its key ("SWT-Bench: Set Key of a Model…") and the setting {0}',
-          setting,
-        ),
+        vscode.l10n.t('Check its key ("SWT-Bench: Manage API Keys…") and the setting {0}', setting),
       );
     }
   };

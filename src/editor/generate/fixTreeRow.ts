@@ -8,7 +8,7 @@ import { told } from '../../method/models';
 import type { StepOf } from '../../method/trace';
 import type { Generation } from './generations';
 import { listRow, runRow, type RunNode } from './runRow';
-import { commandIds, fixCommandIds, settingKeys } from '../shell/names';
+import { generatedCommandIds, internalCommandIds, settingKeys } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import { staleText } from '../testing/transitionTexts';
 import { z } from 'zod';
@@ -153,7 +153,7 @@ function fixRow(
     ...(found !== undefined && 'tests' in found ? { children: 'unfolded' as const } : {}),
     contextValue: 'fix',
     command: {
-      command: fixCommandIds.preview,
+      command: generatedCommandIds.preview,
       title: l10n.t('Preview Fix'),
       arguments: [{ kind: 'fix', generation, fix } satisfies FixNode],
     },
@@ -273,7 +273,7 @@ function stageRow(
       tooltip: l10n.t('A click opens the setting {0}', settingKeys.embeddingModel),
       icon: { id: 'debug-step-over' },
       command: {
-        command: commandIds.openSetting,
+        command: internalCommandIds.openSetting,
         title: l10n.t('Open Settings'),
         arguments: [settingKeys.embeddingModel],
       },
@@ -320,7 +320,7 @@ function placeRow(place: FoundPlace): TreeRow {
     ...(at !== undefined && { description: at }),
     icon: { id: 'go-to-file' },
     command: {
-      command: fixCommandIds.openPlace,
+      command: generatedCommandIds.openPlace,
       title: l10n.t('Open Place'),
       arguments: [{ kind: 'place', place } satisfies FixNode],
     },

@@ -13,13 +13,19 @@ import { rowOfKind } from './generatedTreeRow';
 import { embeddingOfRecord, type GenerationRecord } from './records';
 import { configuredEmbedding, configuredNumbers, generateSettings } from './settings';
 import { refuseUntrusted } from '../shell/workspaceTrust';
-import { contextKeys, fixAuthority, fixCommandIds } from '../shell/names';
+import { contextKeys, fixAuthority, generatedCommandIds } from '../shell/names';
 import { afterAWhile } from '../shell/progress';
 import { withoutLinkMarkup } from '../shell/plainText';
 import { distinctFixes, type FixNode, type ShownFixes, type FoundPlace } from './fixTreeRow';
 import { TestsOnFixes, type NamedPatch } from './testsOnFixes';
 
-type CommandId = (typeof fixCommandIds)[keyof typeof fixCommandIds];
+type CommandId = (typeof generatedCommandIds)[
+  | 'propose'
+  | 'preview'
+  | 'runTests'
+  | 'openPlace'
+  | 'resume'
+  | 'remove'];
 type Fix = Omit<Extract<FixNode, { kind: 'fix' }>, 'kind'>;
 
 /**
@@ -67,24 +73,28 @@ export class Fixes extends GeneratedRuns {
   async run(id: CommandId, argument: unknown): Promise<void> {
     await this.ready();
     switch (id) {
-      case fixCommandIds.propose:
+      case generatedCommandIds.propose:
         return this.propose(namesIn(argument));
-      case fixCommandIds.preview: {
+      case generatedCommandIds.preview: {
         const { patch, name } = this.fixIn(argument);
         return this.documents.preview(patch, name);
       }
-      case fixCommandIds.runTests:
-        return this.tests.runOn(this.fixIn(argument));
-      case fixCommandIds.runTestsOnAll:
-        return this.tests.runOnAll(this.fixesIn(argument));
-      case fixCommandIds.openPlace:
+      case generatedCommandIds.runTests:
+        return rowOfKind([argument], 'fix') === undefined
+          ? this.tests.runOnAll(this.fixesIn(argument))
+          : this.tests.runOn(this.fixIn(argument));
+      case generatedCommandIds.openPlace:
         return this.openPlace(rowOfKind([argument], 'place')?.place);
-      case fixCommandIds.resume:
+      case generatedCommandIds.resume:
         return this.propose(this.generationIn(argument).record);
-      case fixCommandIds.remove: {
+      case generatedCommandIds.remove: {
         const generation = this.generationIn(argument);
         const { title } = methodNamed(generation.record.method);
-        return this.generations.askToForget(generation, vscode.l10n.t('Forget Fixes'), title);
+        return this.generations.askToForget(
+          generation,
+          vscode.l10n.t('Delete Generated Patches'),
+          title,
+        );
       }
     }
   }
@@ -151,8 +161,8 @@ export class Fixes extends GeneratedRuns {
       runTests,
     );
     const row = { kind: 'fix', generation, fix } as const;
-    if (answer === preview) await this.run(fixCommandIds.preview, row);
-    if (answer === runTests) await this.run(fixCommandIds.runTests, row);
+    if (answer === preview) await this.run(generatedCommandIds.preview, row);
+    if (answer === runTests) await this.run(generatedCommandIds.runTests, row);
   }
 
   private async openPlace(place: FoundPlace | undefined): Promise<void> {

@@ -2,15 +2,18 @@ import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/work';
 import { Fixes } from './fixes';
 import type { OpenInstance } from '../instance/openInstance';
-import { viewIds } from '../shell/names';
+import { generatedCommandIds, viewIds } from '../shell/names';
 import { treeItemOf } from '../shell/draw';
 import { Candidates } from './candidates';
 import {
   generatedNodes,
   generatedTreeRow,
+  rowOfKind,
   type GeneratedNode,
   type ShownGenerated,
 } from './generatedTreeRow';
+
+type CommandId = (typeof generatedCommandIds)[keyof typeof generatedCommandIds];
 
 /** The Generated view: what models have written for the open instance, tests and fixes. */
 export class Generated implements vscode.Disposable {
@@ -40,6 +43,36 @@ export class Generated implements vscode.Disposable {
       this.view,
       changed,
     ];
+  }
+
+  /**
+   * Runs a command on a row, else on the selected one.
+   *
+   * @throws HumanError, Cancelled
+   */
+  async run(id: CommandId, argument: unknown): Promise<void> {
+    switch (id) {
+      case generatedCommandIds.propose:
+      case generatedCommandIds.runTests:
+      case generatedCommandIds.openPlace:
+        return this.fixes.run(id, argument);
+      case generatedCommandIds.generate:
+      case generatedCommandIds.apply:
+      case generatedCommandIds.showAnswer:
+      case generatedCommandIds.evaluate:
+        return this.candidates.run(id, argument);
+      case generatedCommandIds.preview:
+      case generatedCommandIds.resume:
+      case generatedCommandIds.remove:
+        return this.isAboutFixes(argument)
+          ? this.fixes.run(id, argument)
+          : this.candidates.run(id, argument);
+    }
+  }
+
+  private isAboutFixes(argument: unknown): boolean {
+    const row = rowOfKind([argument, this.view.selection[0]], 'fix', 'candidate', 'generation');
+    return row?.kind === 'fix' || (row?.kind === 'generation' && row.of === 'fixes');
   }
 
   private get shown(): ShownGenerated {

@@ -72,6 +72,10 @@ export const rowOfKind = <Kind extends GeneratedNode['kind']>(
       kinds.some((kind) => kind === row.kind),
   );
 
+/** Whether an argument of a command is the row of a candidate. */
+export const isCandidateRow = (row: unknown): boolean =>
+  rowOfKind([row], 'candidate') !== undefined;
+
 /** The run of the first row that is about one of the section, else the last run. */
 export const generationOfRow = (
   section: Section,

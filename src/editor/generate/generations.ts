@@ -357,7 +357,7 @@ export class Generations implements vscode.Disposable {
    */
   async askToForget(generation: Generation, title: string, what: string): Promise<void> {
     const forget = {
-      label: vscode.l10n.t('Forget {0}', what),
+      label: vscode.l10n.t('Delete {0}', what),
       detail: vscode.l10n.t(
         'Its answers and what its stages found are deleted. Getting them again means paying for them again.',
       ),

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
 import { keyOfEnvironment, keyVariables, useKey } from '../../engine/keysInUse';
 import { withoutLinkMarkup } from '../shell/plainText';
+import { settingKeys } from '../shell/names';
 import { keyIdOf, type KeyHolder } from './modelSettings';
 import { configuredKeyHolders } from './settings';
 
@@ -33,13 +34,13 @@ export class ModelKeys {
   /** Asks for the key of a model and stores it. @returns whether the person gave one */
   async ask(model: KeyHolder): Promise<boolean> {
     const key = await vscode.window.showInputBox({
-      title: vscode.l10n.t('Key of {0}', keyIdOf(model)),
-      prompt: vscode.l10n.t('It is kept in the secret storage of VS Code, and nowhere else.'),
+      title: vscode.l10n.t('API Key of {0}', keyIdOf(model)),
+      prompt: vscode.l10n.t('Stored in the secret storage of VS Code, and nowhere else.'),
       password: true,
       ignoreFocusOut: true,
       validateInput: (text) =>
         text.trim() === '' || /\s/.test(text.trim())
-          ? vscode.l10n.t('A key contains no blanks')
+          ? vscode.l10n.t('An API key contains no spaces')
           : undefined,
     });
     if (key === undefined) return false;
@@ -49,56 +50,52 @@ export class ModelKeys {
     return true;
   }
 
-  /** Runs *Set Key of a Model…*. */
-  async set(): Promise<void> {
-    const byId = new Map(configuredKeyHolders().map((model) => [keyIdOf(model), model]));
-    if (byId.size === 0) {
+  /** Runs *Manage API Keys…*: lists the models, and sets or deletes the key of the chosen one. */
+  async manage(): Promise<void> {
+    const models = new Map(configuredKeyHolders().map((model) => [keyIdOf(model), model]));
+    // A key may have outlived its model.
+    const ids = [...new Set([...models.keys(), ...this.ids()])];
+    if (ids.length === 0) {
       throw new HumanError(
-        vscode.l10n.t('The setting {0} contains no model', 'swt-bench.models'),
+        vscode.l10n.t('The setting {0} contains no model', settingKeys.models),
         vscode.l10n.t('Add one there; models of VS Code itself need no key here'),
       );
     }
     const items = await Promise.all(
-      [...byId].map(async ([id, model]) => ({
-        label: id,
-        description: originInWords(await this.originOf(model)),
-        model,
-      })),
+      ids.map(async (label) => {
+        const model = models.get(label);
+        const origin = model === undefined ? 'kept' : await this.originOf(model);
+        return { label, description: originInWords(origin), model, origin };
+      }),
     );
-    const [only] = items;
-    const chosen =
-      items.length === 1
-        ? only
-        : await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Key of Which Model?') });
-    if (chosen === undefined || !(await this.ask(chosen.model))) return;
-    void vscode.window.showInformationMessage(
-      withoutLinkMarkup(vscode.l10n.t('The key of {0} is kept.', chosen.label)),
-    );
+    const chosen = await vscode.window.showQuickPick(items, {
+      title: vscode.l10n.t('Manage API Keys'),
+      placeHolder: vscode.l10n.t('Select a model to set or delete its API key'),
+    });
+    if (chosen === undefined) return;
+    const { label: id, model, origin } = chosen;
+    const set = vscode.l10n.t('Set API Key…');
+    const remove = vscode.l10n.t('Delete API Key');
+    const does =
+      origin !== 'kept'
+        ? set
+        : await vscode.window.showQuickPick(model === undefined ? [remove] : [set, remove], {
+            title: id,
+          });
+    if (does === set && model !== undefined && (await this.ask(model))) {
+      this.say(vscode.l10n.t('Stored the API key of {0}.', id));
+    } else if (does === remove) {
+      await this.secrets.delete(secretOf(id));
+      await this.memory.update(
+        listed,
+        this.ids().filter((each) => each !== id),
+      );
+      this.say(vscode.l10n.t('Deleted the API key of {0}.', id));
+    }
   }
 
-  /** Runs *Forget Keys of Models…*. */
-  async forget(): Promise<void> {
-    const ids = this.ids();
-    if (ids.length === 0) {
-      void vscode.window.showInformationMessage(vscode.l10n.t('No key of a model is kept.'));
-      return;
-    }
-    const chosen = await vscode.window.showQuickPick(
-      ids.map((label) => ({ label, picked: true })),
-      { title: vscode.l10n.t('Forget Which Keys?'), canPickMany: true },
-    );
-    if (chosen === undefined || chosen.length === 0) return;
-    const gone = new Set(chosen.map(({ label }) => label));
-    for (const id of gone) await this.secrets.delete(secretOf(id));
-    await this.memory.update(
-      listed,
-      ids.filter((id) => !gone.has(id)),
-    );
-    void vscode.window.showInformationMessage(
-      gone.size === 1
-        ? vscode.l10n.t('1 key is forgotten.')
-        : vscode.l10n.t('{0} keys are forgotten.', gone.size),
-    );
+  private say(text: string): void {
+    void vscode.window.showInformationMessage(withoutLinkMarkup(text));
   }
 
   private ids(): readonly string[] {
@@ -110,11 +107,11 @@ export class ModelKeys {
 export function originInWords(origin: KeyOrigin): string {
   switch (origin) {
     case 'kept':
-      return vscode.l10n.t('its key is kept');
+      return vscode.l10n.t('API key stored');
     case 'environment':
-      return vscode.l10n.t('its key comes from the environment');
+      return vscode.l10n.t('API key from the environment');
     case 'none':
-      return vscode.l10n.t('it has no key');
+      return vscode.l10n.t('no API key');
   }
 }
 

@@ -59,7 +59,7 @@ function readModel(value: unknown): ConfiguredModel | string {
     const [issue] = parsed.error.issues;
     if (issue?.code === 'unrecognized_keys') {
       return issue.keys.some((key) => /key|token|secret/i.test(key))
-        ? 'a key has no place in settings; "SWT-Bench: Set Key of a Model…" keeps it safe'
+        ? 'a key has no place in settings; "SWT-Bench: Manage API Keys…" keeps it safe'
         : `${issue.keys.join(', ')} is not known`;
     }
     return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not an entry'}`;

@@ -8,6 +8,7 @@ import { furtherFormats } from '../../patch/patchFormats';
 import { toUnified } from '../../patch/toUnified';
 import { parseUnified } from '../../patch/parseUnified';
 import { prepareWorkspace } from '../instances/prepareWorkspace';
+import { customDiffLanguage } from '../shell/names';
 import { withNotification } from '../shell/progress';
 import { bundledDataset, bundledSource, storageFolder } from '../shell/settings';
 import type { FilesOfR, InstanceSource } from './instanceRoles';
@@ -74,15 +75,8 @@ export async function applyBundledCandidate(
   chosen?: string,
 ): Promise<void> {
   const predictions = await bundledCandidates(extension, open);
-  const name =
-    chosen ??
-    (await vscode.window.showQuickPick(
-      predictions.map((each) => each.model),
-      {
-        title: vscode.l10n.t('Apply a Bundled Candidate'),
-        placeHolder: vscode.l10n.t('It replaces your edits; Undo brings them back'),
-      },
-    ));
+  const name = chosen ?? (await askForCandidate(predictions.map((each) => each.model)));
+  if (name === sample) return showSample(predictions);
   const prediction = predictions.find((each) => each.model === name);
   if (prediction === undefined) return;
 
@@ -101,6 +95,35 @@ export async function applyBundledCandidate(
     );
   }
   await replaceEdits(open, converted.files);
+}
+
+/** Stands for the candidate in the custom format as text. */
+const sample = Symbol('sample');
+
+async function askForCandidate(models: readonly string[]): Promise<string | symbol | undefined> {
+  const items = [
+    ...models.map((label) => ({ label, is: label })),
+    { label: '', kind: vscode.QuickPickItemKind.Separator, is: undefined },
+    {
+      label: vscode.l10n.t('Open Sample Custom Diff'),
+      description: vscode.l10n.t('as text, without applying it'),
+      is: sample,
+    },
+  ];
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('Apply Bundled Candidate'),
+    placeHolder: vscode.l10n.t('Replaces your edits; Undo restores them'),
+  });
+  return chosen?.is;
+}
+
+/** Opens the candidate in the custom format as a new document. */
+async function showSample(predictions: readonly { model: string; patch: string }[]): Promise<void> {
+  const document = await vscode.workspace.openTextDocument({
+    language: customDiffLanguage,
+    content: predictions.find(({ model }) => model === 'custom-format')?.patch ?? '',
+  });
+  await vscode.window.showTextDocument(document, { preview: false });
 }
 
 /** Reverts the author's edits to R and adds `files`, in one workspace edit, and saves. */

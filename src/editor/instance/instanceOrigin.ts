@@ -66,7 +66,7 @@ export class InstanceOrigin {
       throw new HumanError(
         vscode.l10n.t('{0} is not known in this container ({1})', id, error.what),
         vscode.l10n.t(
-          'Open its folder outside of the container and run “SWT-Bench: Add Dev Container to Workspace” there once',
+          'Open its folder outside of the container and run “SWT-Bench: Select Python or Container Environment…” there once',
         ),
       );
     }

@@ -5,7 +5,7 @@ import type { CandidateResult } from '../../evaluation/candidateResult';
 import { findingSentences } from '../../domain/finding';
 import { coverageCell } from '../../results/resultTable';
 import type { EngineProblem } from '../shell/engineReadiness';
-import { commandIds } from '../shell/names';
+import { commandIds, internalCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import { successInWords } from '../testing/transitionTexts';
 import { findingsInWords, verdictInWords } from '../verdict/verdictSentences';
@@ -72,7 +72,7 @@ const hindrance = ({ missing, text }: EngineProblem): Glance => ({
   description: l10n.t('tests cannot run; click to check again'),
   tooltip: text,
   icon: { id: 'warning', colour: 'list.warningForeground' },
-  runs: commandIds.checkEngine,
+  runs: internalCommandIds.checkEngine,
 });
 
 /** What prevents tests from running, in few words. */
@@ -223,5 +223,5 @@ const environmentRow = ({
     isContainer ? l10n.t('Look for it again') : l10n.t('Choose the Python of the tests'),
   ].join('\n'),
   icon: { id: step === undefined ? 'server-environment' : 'sync~spin' },
-  runs: isContainer ? commandIds.checkEngine : commandIds.selectPython,
+  runs: isContainer ? internalCommandIds.checkEngine : commandIds.environment,
 });

@@ -8,7 +8,7 @@ import { stepBeside, withoutLinkMarkup } from '../shell/plainText';
 import { withNotification } from '../shell/progress';
 import { versionsFirst } from './instanceRows';
 import type { OpenInstance } from './openInstance';
-import { setPython, takeUp, tellNewPython } from './selectPython';
+import { setPython, takeUp, tellNewPython } from './setPython';
 import type { EngineReadiness } from '../shell/engineReadiness';
 import { forgetShellPython } from '../shell/shellPython';
 

@@ -377,4 +377,7 @@ export class Catalogue implements vscode.Disposable {
 }
 
 const cancelledText = (name: string): string =>
-  vscode.l10n.t('Reading {0} was cancelled. Run "SWT-Bench: Refresh Instances" to read it.', name);
+  vscode.l10n.t(
+    'Reading {0} was cancelled. Run "SWT-Bench: Refresh Instances and Runs" to read it.',
+    name,
+  );

@@ -1,35 +1,90 @@
+import { homedir } from 'node:os';
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { tagCounts, tagCountsText, triageCsv } from '../../dataset/triage';
 import type { Reporter } from '../../domain/work';
 import { gatherStatistics, statisticsText } from '../../validation/statistics';
 import { storageFolder } from '../shell/settings';
+import { writeWholeFile } from '../../files/wholeFile';
 import type { Catalogue } from './catalogue';
 import { shortDatasetName } from '../../study/entry';
 import { withNotification } from '../shell/progress';
+import { withoutLinkMarkup } from '../shell/plainText';
 import { scheme, statisticsAuthority } from '../shell/names';
 
-/** Opens text in a new editor, where the person can save it. */
-async function openText(content: string, language: string): Promise<void> {
-  const document = await vscode.workspace.openTextDocument({ content, language });
-  await vscode.window.showTextDocument(document, { preview: false });
+/** What of the list is exported, and where to, in place of asking the person. */
+interface GivenExport {
+  readonly what: 'triage' | 'ids';
+  readonly to: vscode.Uri;
 }
 
-/** Tags, notes, classification and validation of the listed instances as CSV. */
-export async function exportTriage(catalogue: Catalogue): Promise<void> {
-  const rows = catalogue.entries().map((entry) => ({
-    entry,
-    triage: catalogue.triageOf(entry.id),
-    validation: catalogue.validationOf(entry.id),
-    status: catalogue.statusOf(entry.id),
-  }));
-  await openText(triageCsv(rows), 'csv');
+export const isExport = (value: unknown): value is GivenExport =>
+  typeof value === 'object' &&
+  value !== null &&
+  'what' in value &&
+  'to' in value &&
+  value.to instanceof vscode.Uri;
+
+/**
+ * Writes a file about the listed instances: tags, notes, classification and validation as CSV, or
+ * their ids, one a line, as `--filter` takes them.
+ */
+export async function exportList(catalogue: Catalogue, given?: GivenExport): Promise<void> {
+  const what = given?.what ?? (await askWhatToExport());
+  if (what === undefined) return;
+  const name = what === 'triage' ? 'triage.csv' : 'instances.txt';
+  const to =
+    given?.to ??
+    (await vscode.window.showSaveDialog({
+      title: vscode.l10n.t('Export List of Instances'),
+      saveLabel: vscode.l10n.t('Export'),
+      defaultUri: vscode.Uri.joinPath(exportFolder(), name),
+    }));
+  if (to === undefined) return;
+  await writeWholeFile(to.fsPath, what === 'triage' ? triageText(catalogue) : idsText(catalogue));
+  const open = vscode.l10n.t('Open');
+  const count = catalogue.entries().length;
+  const told =
+    count === 1
+      ? vscode.l10n.t('Exported 1 instance to {0}.', basename(to.path))
+      : vscode.l10n.t('Exported {0} instances to {1}.', count, basename(to.path));
+  void vscode.window.showInformationMessage(withoutLinkMarkup(told), open).then((chosen) => {
+    if (chosen === open) void vscode.window.showTextDocument(to);
+  });
 }
 
-/** The ids of the listed instances, one a line, as `--filter` takes them. */
-export async function exportFilterList(catalogue: Catalogue): Promise<void> {
-  const ids = catalogue.entries().map((entry) => entry.id);
-  await openText(`${[`# ${heading(catalogue)}`, ...ids].join('\n')}\n`, 'plaintext');
+async function askWhatToExport(): Promise<GivenExport['what'] | undefined> {
+  const items = [
+    {
+      label: vscode.l10n.t('Triage as CSV'),
+      description: vscode.l10n.t('tags, notes, classification and validation'),
+      what: 'triage',
+    },
+    {
+      label: vscode.l10n.t('Filter List'),
+      description: vscode.l10n.t('one instance ID per line'),
+      what: 'ids',
+    },
+  ] as const;
+  const title = vscode.l10n.t('Export List of Instances');
+  return (await vscode.window.showQuickPick(items, { title }))?.what;
 }
+
+const exportFolder = (): vscode.Uri =>
+  vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(homedir());
+
+const triageText = (catalogue: Catalogue): string =>
+  triageCsv(
+    catalogue.entries().map((entry) => ({
+      entry,
+      triage: catalogue.triageOf(entry.id),
+      validation: catalogue.validationOf(entry.id),
+      status: catalogue.statusOf(entry.id),
+    })),
+  );
+
+const idsText = (catalogue: Catalogue): string =>
+  `${[`# ${heading(catalogue)}`, ...catalogue.entries().map(({ id }) => id)].join('\n')}\n`;
 
 /** The listed instances by tag, and the figures of the paper's Table 1. */
 export async function showStatistics(catalogue: Catalogue, reporter: Reporter): Promise<void> {
@@ -75,4 +130,6 @@ function statisticsUri(text: string, dataset: string): vscode.Uri {
 /** Text of such a document. After a reload of the window it says how to get it again. */
 export const statisticsDocument = ({ query }: vscode.Uri): string =>
   texts.get(query) ??
-  vscode.l10n.t('These statistics are gone. Run "SWT-Bench: Statistics" to count again.');
+  vscode.l10n.t(
+    'These statistics are gone. Run "SWT-Bench: Show Statistics of Instances" to count again.',
+  );

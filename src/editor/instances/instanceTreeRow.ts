@@ -134,7 +134,7 @@ function actions({ catalogue }: ShownInstances): ListNode[] {
   const { state, isFiltered } = catalogue;
   if (state.kind === 'failed') {
     return [
-      action(l10n.t('Try Again'), 'refresh', listCommandIds.refresh),
+      action(l10n.t('Try Again'), 'refresh', commandIds.refresh),
       action(l10n.t('Choose Another Dataset…'), 'database', listCommandIds.chooseDataset),
     ];
   }

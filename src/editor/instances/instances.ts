@@ -9,7 +9,7 @@ import { listCommandIds, viewIds } from '../shell/names';
 import { offering } from '../shell/problems';
 import { Catalogue } from './catalogue';
 import { chooseRepositoryFolder } from './chooseRepositoryFolder';
-import { exportFilterList, exportTriage, showStatistics } from './exports';
+import { exportList, isExport, showStatistics } from './exports';
 import { freeDiskSpace } from './freeDiskSpace';
 import { instancesOfCommand, instancesOfView, type PossibleInstances } from './instancesOfCommand';
 import {
@@ -39,14 +39,6 @@ import { appendPlainText } from '../shell/plainText';
 import { treeItemOf } from '../shell/draw';
 
 type ListCommand = (typeof listCommandIds)[keyof typeof listCommandIds];
-/** Commands about the chosen instances. */
-type CommandOnChosen = (typeof listCommandIds)['validate' | 'editTags' | 'editNote' | 'classify'];
-/** Commands about the whole dataset. */
-type CommandOnDataset = (typeof listCommandIds)[
-  | 'validateListed'
-  | 'exportTriage'
-  | 'exportFilterList'
-  | 'statistics'];
 
 /** The Instances view: its rows and its commands. */
 export class Instances implements vscode.Disposable {
@@ -96,8 +88,6 @@ export class Instances implements vscode.Disposable {
         if (await chooseDataset(catalogue, this.context.globalState, given))
           await vscode.commands.executeCommand(`${viewIds.instances}.focus`);
         return;
-      case listCommandIds.refresh:
-        return catalogue.reload();
       case listCommandIds.filter:
         if (given !== undefined) return catalogue.setFilter(given);
         await this.loaded();
@@ -126,36 +116,17 @@ export class Instances implements vscode.Disposable {
       case listCommandIds.copyId:
         return this.copyIds(args);
       case listCommandIds.validate:
-      case listCommandIds.editTags:
-      case listCommandIds.editNote:
-      case listCommandIds.classify:
-        return this.runOnChosen(command, args);
-      case listCommandIds.validateListed:
-      case listCommandIds.exportTriage:
-      case listCommandIds.exportFilterList:
+        await this.loaded();
+        return this.validateChosen(args);
+      case listCommandIds.exportList:
+        await this.loaded();
+        return exportList(catalogue, isExport(first) ? first : undefined);
       case listCommandIds.statistics:
-        return this.runOnDataset(command);
+        await this.loaded();
+        return showStatistics(catalogue, this.reporter);
       case listCommandIds.freeDiskSpace:
         await freeDiskSpace(this.reporter);
         return catalogue.refreshStates();
-    }
-  }
-
-  private async runOnChosen(command: CommandOnChosen, args: readonly unknown[]): Promise<void> {
-    await this.loaded();
-    const { catalogue } = this;
-    const ids = await this.chosenIds(args);
-    if (ids === undefined) return;
-    const [, given] = args;
-    switch (command) {
-      case listCommandIds.validate:
-        return this.validate(ids);
-      case listCommandIds.editTags:
-        return editTags(catalogue, ids, texts(given));
-      case listCommandIds.editNote:
-        return editNote(catalogue, ids, typeof given === 'string' ? given : undefined);
-      case listCommandIds.classify:
-        return classify(catalogue, ids);
     }
   }
 
@@ -167,11 +138,14 @@ export class Instances implements vscode.Disposable {
     });
   }
 
-  /** VS Code gives a command in the menu of a view the row that had the focus, which says nothing. */
-  private async validateListed(): Promise<void> {
+  /** A row says little: VS Code also gives it to a command in the menu of the view. */
+  private async validateChosen([row, rows]: readonly unknown[]): Promise<void> {
+    if (typeof row === 'string') return this.validate([row]);
     const possible = instancesOfView({
+      clicked: rowsOf(row, rows),
       selected: this.view.selection,
       listed: this.list.ids(),
+      open: await this.openId(),
     });
     if (possible.length === 0)
       throw new HumanError(
@@ -182,14 +156,33 @@ export class Instances implements vscode.Disposable {
     if (ids !== undefined) await this.validate(ids);
   }
 
-  /** Judges from a row on, or chosen rows. Without them it goes on where judging ended. */
-  private judge(args: readonly unknown[]): Promise<void> {
+  /**
+   * On a row, lets the person choose what to record of it. Otherwise judges from the selected row on,
+   * or where judging ended.
+   */
+  private async judge(args: readonly unknown[]): Promise<void> {
     const { catalogue } = this;
-    const ids = this.idsToJudge(args);
-    if (ids !== undefined) return judgeInstances(catalogue, ids);
-    const listed = this.list.ids();
-    const first = firstToJudge(listed, (id) => catalogue.triageOf(id));
-    return judgeInstances(catalogue, listed, first);
+    const [row, given] = args;
+    const what = isNode(row) || isJudgement(given) ? await askWhatToJudge(given) : 'all';
+    if (what === undefined) return;
+    if (what === 'all') {
+      const ids = this.idsToJudge(args);
+      if (ids !== undefined) return judgeInstances(catalogue, ids);
+      const listed = this.list.ids();
+      const first = firstToJudge(listed, (id) => catalogue.triageOf(id));
+      return judgeInstances(catalogue, listed, first);
+    }
+    const ids = await this.chosenIds(args);
+    if (ids === undefined) return;
+    const { tags, note } = isJudgement(given) ? given : { tags: undefined, note: undefined };
+    switch (what) {
+      case 'tags':
+        return editTags(catalogue, ids, tags);
+      case 'note':
+        return editNote(catalogue, ids, note);
+      case 'classification':
+        return classify(catalogue, ids);
+    }
   }
 
   /**
@@ -200,9 +193,7 @@ export class Instances implements vscode.Disposable {
     const listed = this.list.ids();
     if (typeof row === 'string') return from(row, listed);
     const { possible } = instancesOfCommand({
-      clicked: (Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row]).filter(
-        isNode,
-      ),
+      clicked: rowsOf(row, rows),
       selected: this.view.selection,
       open: undefined,
     });
@@ -215,20 +206,6 @@ export class Instances implements vscode.Disposable {
   private async copyIds(args: readonly unknown[]): Promise<void> {
     const ids = await this.chosenIds(args);
     if (ids !== undefined) await vscode.env.clipboard.writeText(ids.join('\n'));
-  }
-
-  private async runOnDataset(command: CommandOnDataset): Promise<void> {
-    await this.loaded();
-    switch (command) {
-      case listCommandIds.validateListed:
-        return this.validateListed();
-      case listCommandIds.exportTriage:
-        return exportTriage(this.catalogue);
-      case listCommandIds.exportFilterList:
-        return exportFilterList(this.catalogue);
-      case listCommandIds.statistics:
-        return showStatistics(this.catalogue, this.reporter);
-    }
   }
 
   /** The instance of a row with all its fields. */
@@ -275,9 +252,8 @@ export class Instances implements vscode.Disposable {
   private async chosenIds(args: readonly unknown[]): Promise<readonly string[] | undefined> {
     const [row, rows] = args;
     if (typeof row === 'string') return [row];
-    const clicked = Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row];
     const { asks, possible } = instancesOfCommand({
-      clicked: clicked.filter(isNode),
+      clicked: rowsOf(row, rows),
       selected: this.view.selection,
       open: await this.openId(),
     });
@@ -365,8 +341,37 @@ function isNode(value: unknown): value is ListNode {
 const from = (id: string, listed: readonly string[]): readonly string[] =>
   listed.includes(id) ? listed.slice(listed.indexOf(id)) : [id];
 
-const texts = (value: unknown): string[] | undefined =>
-  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : undefined;
+/** The rows that a command was called on. */
+const rowsOf = (row: unknown, rows: unknown): ListNode[] =>
+  (Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row]).filter(isNode);
+
+/** What to record of an instance, in place of asking the person. */
+interface GivenJudgement {
+  readonly tags?: readonly string[];
+  readonly note?: string;
+}
+
+const isJudgement = (value: unknown): value is GivenJudgement =>
+  typeof value === 'object' && value !== null && ('tags' in value || 'note' in value);
+
+/** Asks what to record. @returns undefined when the person cancels */
+async function askWhatToJudge(
+  given: unknown,
+): Promise<'all' | 'tags' | 'note' | 'classification' | undefined> {
+  if (isJudgement(given)) return given.tags === undefined ? 'note' : 'tags';
+  const items = [
+    {
+      label: vscode.l10n.t('Judge One by One'),
+      description: vscode.l10n.t('tags and a note, from this instance on'),
+      what: 'all',
+    },
+    { label: vscode.l10n.t('Edit Tags…'), what: 'tags' },
+    { label: vscode.l10n.t('Edit Note…'), what: 'note' },
+    { label: vscode.l10n.t('Classify Issue…'), what: 'classification' },
+  ] as const;
+  const title = vscode.l10n.t('Judge Instances');
+  return (await vscode.window.showQuickPick(items, { title }))?.what;
+}
 
 /** Asks which instances a command is about. @returns their ids; undefined when the person cancels */
 async function askWhichInstances(

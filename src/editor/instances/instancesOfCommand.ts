@@ -36,17 +36,25 @@ export function instancesOfCommand(from: {
 }
 
 /**
- * The instances that a command in the menu of the view may be about: the selected rows, which may be
- * out of sight, or all. A person chooses, also where only all are possible.
+ * The instances that a command about the list may be about: the clicked rows, else the open instance
+ * and the selected rows, which may be out of sight; or all that are listed. A person chooses, also
+ * where only all are possible.
  */
 export function instancesOfView(from: {
+  readonly clicked: readonly ListNode[];
   readonly selected: readonly ListNode[];
   readonly listed: readonly string[];
+  readonly open: string | undefined;
 }): readonly PossibleInstances[] {
   const { listed } = from;
-  const selected = idsOf(from.selected).filter((id) => listed.includes(id));
+  const { possible: first } = instancesOfCommand(from);
   const possible: readonly PossibleInstances[] = [
-    { are: 'selected', ids: selected.length === listed.length ? [] : selected },
+    ...first
+      .map(({ are, ids }) => ({
+        are,
+        ids: are === 'open' ? ids : ids.filter((id) => listed.includes(id)),
+      }))
+      .filter(({ ids }) => ids.length < listed.length),
     { are: 'listed', ids: listed },
   ];
   return possible.filter(({ ids }) => ids.length > 0);

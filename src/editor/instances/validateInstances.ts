@@ -30,7 +30,7 @@ import { withNotification } from '../shell/progress';
 import { withoutLinkMarkup } from '../shell/plainText';
 import { readMarker } from '../../repository/workspace';
 import { withShellPython } from '../shell/shellPython';
-import { pythonOfListed } from '../instance/pythonPick';
+import { pythonOfListed } from '../instance/environmentPick';
 
 /** What a validation needs besides the dataset. */
 interface ValidationParts {

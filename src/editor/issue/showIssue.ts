@@ -6,7 +6,7 @@ import type { Instances } from '../instances/instances';
 import type { OpenInstance } from '../instance/openInstance';
 import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 import type { Revealed } from '../instance/revealed';
-import { commandIds, listCommandIds } from '../shell/names';
+import { internalCommandIds, listCommandIds } from '../shell/names';
 import { isSetToContainers, problemText } from '../shell/problems';
 import { withoutLinkMarkup } from '../shell/plainText';
 
@@ -85,7 +85,7 @@ function issueSource({ context, revealed, listed, opened, id, read }: IssueParts
         : undefined,
     get makeEnvironment(): IssueSource['makeEnvironment'] {
       if (opened === undefined || isSetToContainers(opened.folder.uri)) return undefined;
-      return async () => vscode.commands.executeCommand(commandIds.makeEnvironment);
+      return async () => vscode.commands.executeCommand(internalCommandIds.makeEnvironment);
     },
     read,
     failed: (error) => {

@@ -35,7 +35,7 @@ export function findCell(library: ListedRuns, cell: CellName): FoundCell {
   if (run?.folder === undefined || entry?.report === undefined) {
     throw new HumanError(
       l10n.t('{0} of {1} has no report', cell.instance, cell.run),
-      l10n.t('Run "SWT-Bench: Refresh Runs"'),
+      l10n.t('Run "SWT-Bench: Refresh Instances and Runs and Runs"'),
     );
   }
   const report = join(run.folder, entry.report);
@@ -62,7 +62,7 @@ export function repositoryOfCell(library: ListedRuns, cell: CellName): string {
   if (isOneRepository.test(repo)) return repo;
   throw new HumanError(
     l10n.t('{0} does not say the repository of {1}', cell.run, cell.instance),
-    l10n.t('Run "SWT-Bench: Refresh Runs"'),
+    l10n.t('Run "SWT-Bench: Refresh Instances and Runs and Runs"'),
   );
 }
 

@@ -343,7 +343,9 @@ export class RunLibrary implements vscode.Disposable {
 }
 
 const cancelledText = (): string =>
-  vscode.l10n.t('Reading the runs was cancelled. Run "SWT-Bench: Refresh Runs" to read them.');
+  vscode.l10n.t(
+    'Reading the runs was cancelled. Run "SWT-Bench: Refresh Instances and Runs and Runs" to read them.',
+  );
 
 /** Identifies a stored run. */
 const placeOf = (run: RunData): string => run.place ?? `${run.folder ?? ''} ${run.label}`;

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import * as vscode from 'vscode';
@@ -108,14 +108,8 @@ export class Runs implements vscode.Disposable {
   async run(command: RunCommand, args: readonly unknown[]): Promise<void> {
     const [first] = args;
     switch (command) {
-      case runCommandIds.refresh:
-        return this.refresh();
-      case runCommandIds.addRepairs:
-        return this.addRepairs(typeof first === 'string' ? first : undefined);
-      case runCommandIds.removeRepairs:
-        return this.removeRepairs(first);
-      case runCommandIds.addFolder:
-        return this.addFolder(typeof first === 'string' ? first : undefined);
+      case runCommandIds.add:
+        return this.add(typeof first === 'string' ? first : undefined);
       case runCommandIds.evaluate:
         return this.evaluate(isChoice(first) ? first : undefined);
       case runCommandIds.openDashboard:
@@ -128,20 +122,18 @@ export class Runs implements vscode.Disposable {
       case runCommandIds.exportHtml:
         return this.exportHtml(args);
       case runCommandIds.remove:
-        await this.library.loaded();
-        return this.library.remove(this.needed(args));
+        return this.remove(args);
       case runCommandIds.pause:
         return this.batch('pause', this.needed(args));
       case runCommandIds.resume:
         return this.batch('resume', this.needed(args));
       case runCommandIds.cancel:
         return this.batch('cancel', this.needed(args));
-      case runCommandIds.openTrajectory:
-        return this.openTrajectory(args);
     }
   }
 
-  private async refresh(): Promise<void> {
+  /** Reads the runs and the results of code repair again. */
+  async refresh(): Promise<void> {
     this.library.forgetCosts();
     const title = vscode.l10n.t('Reading results of code repair');
     await Promise.all([
@@ -179,7 +171,7 @@ export class Runs implements vscode.Disposable {
     if (runs.length === 0 && unknown !== undefined) {
       throw new HumanError(
         vscode.l10n.t('There is no run {0} in the list', unknown),
-        vscode.l10n.t('Run "SWT-Bench: Refresh Runs"'),
+        vscode.l10n.t('Run "SWT-Bench: Refresh Instances and Runs and Runs"'),
       );
     }
     return runs;
@@ -193,6 +185,28 @@ export class Runs implements vscode.Disposable {
       vscode.l10n.t('No run is selected'),
       vscode.l10n.t('Select one in the Runs view'),
     );
+  }
+
+  /** @param given a folder of a run, or a file with results of code repair */
+  private async add(given: string | undefined): Promise<void> {
+    if (given !== undefined) {
+      const isFolder = (await stat(given).catch(() => undefined))?.isDirectory() !== false;
+      return isFolder ? this.addFolder(given) : this.addRepairs(given);
+    }
+    const items = [
+      {
+        label: vscode.l10n.t('Run Folder…'),
+        description: vscode.l10n.t('evaluated candidates, or a published run'),
+        add: () => this.addFolder(undefined),
+      },
+      {
+        label: vscode.l10n.t('Code Repair Results…'),
+        description: vscode.l10n.t('to compare with the tests of the same instances'),
+        add: () => this.addRepairs(),
+      },
+    ];
+    const title = vscode.l10n.t('Add Results');
+    await (await vscode.window.showQuickPick(items, { title }))?.add();
   }
 
   private async addFolder(given: string | undefined): Promise<void> {
@@ -246,9 +260,11 @@ export class Runs implements vscode.Disposable {
     );
   }
 
-  private async removeRepairs(row: unknown): Promise<void> {
-    const path = typeof row === 'string' ? row : repairsPath(row);
-    if (path === undefined) return;
+  /** Removes runs from the list, or results of code repair; nothing is deleted. */
+  private async remove(args: readonly unknown[]): Promise<void> {
+    await this.library.loaded();
+    const path = repairsPath(args[0] ?? this.view.selection[0]);
+    if (path === undefined) return this.library.remove(this.needed(args));
     const title = vscode.l10n.t('Reading results of code repair');
     await afterAWhileInView(viewIds.runs, title, () => this.repairs.remove(path));
   }
@@ -310,7 +326,7 @@ export class Runs implements vscode.Disposable {
   }
 
   /** Opens the trace of the row that the command was called on, a given file, or a chosen one. */
-  private async openTrajectory(args: readonly unknown[]): Promise<void> {
+  async openTrajectory(args: readonly unknown[]): Promise<void> {
     await this.library.loaded();
     const [given] = args;
     const isRow = typeof given !== 'string' && !(given instanceof vscode.Uri);
@@ -363,7 +379,7 @@ export class Runs implements vscode.Disposable {
     if (path === undefined) {
       throw new HumanError(
         vscode.l10n.t('No trace lies beside the predictions of {0}', cell.run),
-        vscode.l10n.t('Choose the file that the agent wrote: "SWT-Bench: Open Trajectory…"'),
+        vscode.l10n.t('Choose the file that the agent wrote: "SWT-Bench: Show Trajectory…"'),
       );
     }
     await this.showTrajectories({ view: 'dashboard', path, cell });

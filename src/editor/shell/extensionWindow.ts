@@ -19,8 +19,7 @@ import type { Instances } from '../instances/instances';
 import {
   candidateAuthority,
   fixAuthority,
-  fixCommandIds,
-  candidateCommandIds,
+  generatedCommandIds,
   commandIds,
   contextKeys,
   coverageCommandIds,
@@ -29,7 +28,7 @@ import {
   inlineCommandIds,
   issueViewType,
   listCommandIds,
-  modelCommandIds,
+  internalCommandIds,
   outputAuthority,
   previewAuthority,
   resultAuthority,
@@ -158,11 +157,20 @@ export class ExtensionWindow {
       }),
       ...each(listCommandIds, async (id, ...args) => (await this.instances.loaded()).run(id, args)),
       ...each(runCommandIds, async (id, ...args) => (await this.runs.loaded()).run(id, args)),
-      ...each(modelCommandIds, async (id) => {
+      [commandIds.manageKeys]: async () => {
         const { ModelKeys } = await import('./parts');
-        const keys = new ModelKeys(this.context.secrets, this.context.globalState);
-        await (id === modelCommandIds.setKey ? keys.set() : keys.forget());
-      }),
+        await new ModelKeys(this.context.secrets, this.context.globalState).manage();
+      },
+      [commandIds.refresh]: async () => {
+        const [instances, runs] = [await this.instances.loaded(), await this.runs.loaded()];
+        await Promise.all([instances.catalogue.reload(), runs.refresh()]);
+      },
+      [commandIds.showTrajectory]: async (row, rows) => {
+        const { isCandidateRow } = await import('./parts');
+        await (isCandidateRow(row)
+          ? (await this.requireOpened()).generated.candidates.showTrajectory(row)
+          : (await this.runs.loaded()).openTrajectory([row, rows]));
+      },
     };
   }
 
@@ -176,7 +184,7 @@ export class ExtensionWindow {
         const { openBundledInstance } = await import('./parts');
         await openBundledInstance(context, reporter);
       },
-      [commandIds.firstSteps]: () => steps.show(),
+      [internalCommandIds.firstSteps]: () => steps.show(),
       [commandIds.showIssue]: async (row, how) => {
         const { id, opened } = await this.instanceOf(row);
         const { showIssue } = await import('./parts');
@@ -196,7 +204,7 @@ export class ExtensionWindow {
         const { closeComparisons, closeGoldenDiffs } = await import('./parts');
         if (opened !== undefined) await Promise.all([closeGoldenDiffs(), closeComparisons()]);
       },
-      [commandIds.openSetting]: (query) =>
+      [internalCommandIds.openSetting]: (query) =>
         openSetting(typeof query === 'string' ? query : settingsPrefix),
       [commandIds.showLog]: () => Promise.resolve(reporter.show()),
     };
@@ -208,10 +216,7 @@ export class ExtensionWindow {
     return {
       ...each(inlineCommandIds, (id, { inline }, about) => inline.run(id, about)),
       ...each(coverageCommandIds, (id, { coverage }, about) => coverage.run(id, about)),
-      ...each(candidateCommandIds, (id, { generated }, about) =>
-        generated.candidates.run(id, about),
-      ),
-      ...each(fixCommandIds, (id, { generated }, about) => generated.fixes.run(id, about)),
+      ...each(generatedCommandIds, (id, { generated }, about) => generated.run(id, about)),
       [commandIds.applyBundledCandidate]: ({ instance }, name, { applyBundledCandidate }) =>
         applyBundledCandidate(
           context.extensionPath,
@@ -219,7 +224,7 @@ export class ExtensionWindow {
           typeof name === 'string' ? name : undefined,
         ),
       [commandIds.reproduce]: ({ testing }) => testing.reproduceAll(),
-      [commandIds.cancelRuns]: async ({ instance }) => instance.runs.cancelRuns(),
+      [internalCommandIds.cancelRuns]: async ({ instance }) => instance.runs.cancelRuns(),
       [commandIds.showChangeCoverage]: async ({ instance }, _, { showChangeCoverage }) => {
         await showChangeCoverage(instance);
         if (instance.revealed) await steps.tell(contextKeys.coverageShown);
@@ -237,14 +242,15 @@ export class ExtensionWindow {
         parts.compareWithGolden(instance, reporter),
       [commandIds.checkWithMutants]: ({ instance }, _, parts) =>
         parts.checkWithMutants(instance, reporter),
-      [commandIds.showMutants]: ({ instance }, _, parts) => parts.showMutants(instance),
-      [commandIds.checkEngine]: ({ instance, readiness }, _, parts) =>
+      [internalCommandIds.showMutants]: async ({ instance }, _, { showMutants }) => {
+        await showMutants(instance);
+      },
+      [internalCommandIds.checkEngine]: ({ instance, readiness }, _, parts) =>
         parts.reopenEngine(instance, readiness, reporter),
-      [commandIds.makeEnvironment]: ({ instance }, _, parts) =>
+      [internalCommandIds.makeEnvironment]: ({ instance }, _, parts) =>
         parts.makeEnvironment(instance, reporter),
-      [commandIds.selectPython]: ({ instance }, _, parts) => parts.selectPython(instance, reporter),
-      [commandIds.addDevContainer]: ({ instance }, _, parts) =>
-        parts.addDevContainer(instance, reporter),
+      [commandIds.environment]: ({ instance, readiness }, _, parts) =>
+        parts.chooseEnvironment(instance, readiness, reporter),
     };
   }
 

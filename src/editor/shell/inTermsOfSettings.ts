@@ -91,10 +91,7 @@ const advice: readonly (readonly [said: RegExp, inEditor: string])[] = [
     ': run "SWT-Bench: Evaluate Predictions…" on it',
   ],
   [/`evaluate --out`/g, '`swt-bench evaluate`'],
-  [
-    /name its summary with --repairs/g,
-    'choose its summary with "SWT-Bench: Add Results of Code Repair…"',
-  ],
+  [/name its summary with --repairs/g, 'choose its summary with "SWT-Bench: Add Results…"'],
   [
     /run `swt-bench triage --triage FILE --merge OTHER`/g,
     'merge the two with `swt-bench triage` in a terminal',

@@ -4,24 +4,30 @@ export const commandIds = {
   applyBundledCandidate: 'swt-bench.applyBundledCandidate',
   showIssue: 'swt-bench.showIssue',
   reproduce: 'swt-bench.reproduce',
-  cancelRuns: 'swt-bench.cancelRuns',
   showChangeCoverage: 'swt-bench.showChangeCoverage',
   showVerdict: 'swt-bench.showVerdict',
   checkBeforeSubmitting: 'swt-bench.checkBeforeSubmitting',
   exportReproduction: 'swt-bench.exportReproduction',
   compareWithGolden: 'swt-bench.compareWithGolden',
   checkWithMutants: 'swt-bench.checkWithMutants',
-  showMutants: 'swt-bench.showMutants',
   reveal: 'swt-bench.reveal',
   hideGolden: 'swt-bench.hideGoldenPatch',
-  addDevContainer: 'swt-bench.addDevContainer',
+  environment: 'swt-bench.environment',
+  showLog: 'swt-bench.showLog',
+  copyMcp: 'swt-bench.copyMcpConfiguration',
+  manageKeys: 'swt-bench.manageKeys',
+  refresh: 'swt-bench.refresh',
+  showTrajectory: 'swt-bench.showTrajectory',
+} as const;
+
+/** Commands that only buttons, links and the status bar run; the palette does not list them. */
+export const internalCommandIds = {
+  cancelRuns: 'swt-bench.cancelRuns',
   checkEngine: 'swt-bench.checkEngine',
   makeEnvironment: 'swt-bench.makeEnvironment',
   openSetting: 'swt-bench.openSetting',
-  selectPython: 'swt-bench.selectPython',
+  showMutants: 'swt-bench.showMutants',
   firstSteps: 'swt-bench.openGettingStarted',
-  showLog: 'swt-bench.showLog',
-  copyMcp: 'swt-bench.copyMcpConfiguration',
 } as const;
 
 /** Commands about one test: from a CodeLens, from the Testing view, or at the cursor. */
@@ -39,14 +45,12 @@ export const coverageCommandIds = {
   nextMissed: 'swt-bench.nextMissedLine',
   previousMissed: 'swt-bench.previousMissedLine',
   showGoldenReach: 'swt-bench.showGoldenReach',
-  showMissedOnly: 'swt-bench.showMissedLinesOnly',
-  showAllLines: 'swt-bench.showAllChangedLines',
+  missedOnly: 'swt-bench.showMissedLinesOnly',
 } as const;
 
 /** Commands of the Instances view; they need no open instance. */
 export const listCommandIds = {
   chooseDataset: 'swt-bench.chooseDataset',
-  refresh: 'swt-bench.refreshInstances',
   filter: 'swt-bench.filterInstances',
   clearFilter: 'swt-bench.clearInstanceFilter',
   useFilterList: 'swt-bench.useFilterList',
@@ -55,14 +59,9 @@ export const listCommandIds = {
   open: 'swt-bench.openInstance',
   openInNewWindow: 'swt-bench.openInstanceInNewWindow',
   validate: 'swt-bench.validateInstances',
-  validateListed: 'swt-bench.validateListedInstances',
   judge: 'swt-bench.judgeInstances',
-  editTags: 'swt-bench.editTags',
-  editNote: 'swt-bench.editNote',
-  classify: 'swt-bench.classifyIssue',
   copyId: 'swt-bench.copyInstanceId',
-  exportTriage: 'swt-bench.exportTriage',
-  exportFilterList: 'swt-bench.exportFilterList',
+  exportList: 'swt-bench.exportList',
   statistics: 'swt-bench.showStatistics',
   freeDiskSpace: 'swt-bench.freeDiskSpace',
 } as const;
@@ -70,17 +69,13 @@ export const listCommandIds = {
 /** Commands of the Runs view; they need no open instance. */
 export const runCommandIds = {
   evaluate: 'swt-bench.evaluatePredictions',
-  addFolder: 'swt-bench.addRunFolder',
-  remove: 'swt-bench.removeRun',
-  refresh: 'swt-bench.refreshRuns',
-  addRepairs: 'swt-bench.addRepairResults',
-  removeRepairs: 'swt-bench.removeRepairResults',
+  add: 'swt-bench.addResults',
+  remove: 'swt-bench.removeResults',
   openDashboard: 'swt-bench.openDashboard',
   exportHtml: 'swt-bench.exportDashboard',
   pause: 'swt-bench.pauseBatch',
   resume: 'swt-bench.resumeBatch',
   cancel: 'swt-bench.cancelBatch',
-  openTrajectory: 'swt-bench.openTrajectory',
 } as const;
 
 /** Commands about custom diffs; only `copy` needs an open instance. */
@@ -89,7 +84,6 @@ export const customDiffCommandIds = {
   apply: 'swt-bench.applyCustomDiff',
   convert: 'swt-bench.convertCustomDiff',
   copy: 'swt-bench.copyChangesAsCustomDiff',
-  openSample: 'swt-bench.openSampleCustomDiff',
 } as const;
 
 /** The participant `@swt` of the chat. */
@@ -114,38 +108,23 @@ export const modelToolNames = [
 export type ModelToolName = (typeof modelToolNames)[number];
 
 /** A tool by the name that package.json gives it: names are shared by all extensions. */
-export const idOfTool = (name: ModelToolName): string => `swt-bench_${name}`;
+export const idOfTool = (name: string): string => `swt-bench_${name}`;
 
 /** Id of the provider that registers the MCP server of the open instance with VS Code. */
 export const mcpProviderId = 'swt-bench.instance';
 
-/** Commands about candidates of a model; they need an open instance. */
-export const candidateCommandIds = {
+/** Commands about what a model has written; they need an open instance. */
+export const generatedCommandIds = {
   generate: 'swt-bench.generate',
-  preview: 'swt-bench.previewCandidate',
+  propose: 'swt-bench.proposeFixes',
+  preview: 'swt-bench.previewGenerated',
   apply: 'swt-bench.applyCandidate',
   showAnswer: 'swt-bench.showPromptAndAnswer',
-  showTrajectory: 'swt-bench.showTrajectory',
   evaluate: 'swt-bench.evaluateCandidate',
-  resume: 'swt-bench.resumeGenerating',
-  remove: 'swt-bench.forgetCandidates',
-} as const;
-
-/** Commands about the fixes that a model proposes; they need an open instance. */
-export const fixCommandIds = {
-  propose: 'swt-bench.proposeFixes',
-  preview: 'swt-bench.previewFix',
-  runTests: 'swt-bench.runTestsOnFix',
-  runTestsOnAll: 'swt-bench.runTestsOnAllFixes',
+  runTests: 'swt-bench.runTestsOnFixes',
   openPlace: 'swt-bench.openFoundPlace',
-  resume: 'swt-bench.resumeFixes',
-  remove: 'swt-bench.forgetFixes',
-} as const;
-
-/** Commands about the keys of models; they need no open instance. */
-export const modelCommandIds = {
-  setKey: 'swt-bench.setModelKey',
-  forgetKeys: 'swt-bench.forgetModelKeys',
+  resume: 'swt-bench.resumeGenerating',
+  remove: 'swt-bench.deleteGenerated',
 } as const;
 
 export const settingKeys = {
@@ -162,19 +141,28 @@ export const settingKeys = {
   devContainer: 'swt-bench.writeDevContainer',
   models: 'swt-bench.models',
   runModelTestsLocally: 'swt-bench.runModelTestsLocally',
-  tokenBudget: 'swt-bench.generate.tokenBudget',
-  dollarBudget: 'swt-bench.generate.dollarBudget',
+  tokenBudget: 'swt-bench.generate.budget.tokens',
+  dollarBudget: 'swt-bench.generate.budget.dollars',
   agentLimits: 'swt-bench.generate.agentLimits',
   refine: 'swt-bench.generate.refine',
   agents: 'swt-bench.generate.agents',
-  contextTokens: 'swt-bench.generate.contextTokens',
-  maxOutputTokens: 'swt-bench.generate.maxOutputTokens',
-  requestTimeout: 'swt-bench.generate.requestTimeout',
-  embeddingModel: 'swt-bench.repair.embeddingModel',
-  embeddingBaseUrl: 'swt-bench.repair.embeddingBaseUrl',
-  embeddingPrice: 'swt-bench.repair.embeddingPrice',
+  contextTokens: 'swt-bench.generate.requests.contextTokens',
+  maxOutputTokens: 'swt-bench.generate.requests.outputTokens',
+  requestTimeout: 'swt-bench.generate.requests.timeout',
+  embeddingModel: 'swt-bench.repair.embedding.model',
+  embeddingBaseUrl: 'swt-bench.repair.embedding.baseUrl',
+  embeddingPrice: 'swt-bench.repair.embedding.price',
   agentless: 'swt-bench.repair.agentless',
 } as const;
+
+/** Settings that are objects: a property of one is read by its id, and shown with the object. */
+export const settingObjects = [
+  'swt-bench.docker.limits',
+  'swt-bench.kubernetes',
+  'swt-bench.generate.budget',
+  'swt-bench.generate.requests',
+  'swt-bench.repair.embedding',
+] as const;
 
 export const contextKeys = {
   instanceOpen: 'swt-bench.instanceOpen',

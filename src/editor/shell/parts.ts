@@ -4,7 +4,6 @@
  */
 import { configureTexts } from './configureTexts';
 
-export { addDevContainer } from '../instance/addDevContainer';
 export { applyBundledCandidate, openBundledInstance } from '../instance/bundled';
 export { CandidateTests } from '../testing/candidateTests';
 export { answerChat, followupsOf } from '../chat/answer';
@@ -13,10 +12,11 @@ export { ChangeCoverageViews } from '../coverage/changeCoverageViews';
 export { closeComparisons, compareWithGolden } from '../coverage/compareWithGolden';
 export { CustomDiffCommands } from '../customFormat/customDiffCommands';
 export { Generated } from '../generate/generated';
+export { isCandidateRow } from '../generate/generatedTreeRow';
 export { checkWithMutants } from '../coverage/mutants';
 export { showMutants } from '../coverage/mutants';
 export { makeEnvironment } from '../instance/makeEnvironment';
-export { selectPython } from '../instance/selectPython';
+export { chooseEnvironment } from '../instance/chooseEnvironment';
 export { ModelKeys } from '../generate/modelKeys';
 export { documentText } from './documentText';
 export { checkBeforeSubmitting } from '../verdict/currentVerdict';

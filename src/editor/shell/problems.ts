@@ -4,7 +4,7 @@ import { engineNamed, runsInContainers } from '../../engine/engines';
 import { redactKeys } from '../../engine/keysInUse';
 import { defaultStorage } from '../../repository/storage';
 import { inTermsOfSettings, settingNamedIn } from './inTermsOfSettings';
-import { commandIds, settingKeys } from './names';
+import { commandIds, settingKeys, settingObjects } from './names';
 import { storageFault } from '../../files/checkStorage';
 import { systemFault } from '../../files/systemFault';
 import { withoutLinkMarkup } from './plainText';
@@ -147,7 +147,9 @@ function logged(error: unknown, reporter: Reporter): string {
  * belong to the machine where the extension runs. The settings of the person have no effect on them
  * there, and do not list them.
  */
-export async function openSetting(query: string): Promise<void> {
+export async function openSetting(setting: string): Promise<void> {
+  const object = settingObjects.find((each) => setting.startsWith(`${each}.`));
+  const query = object ?? setting;
   await (vscode.env.remoteName === undefined
     ? vscode.commands.executeCommand('workbench.action.openSettings', query)
     : vscode.commands.executeCommand('workbench.action.openRemoteSettings', { query }));

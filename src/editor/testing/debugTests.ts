@@ -227,7 +227,7 @@ const notLocal = (): HumanError =>
   new HumanError(
     vscode.l10n.t('A debugger cannot reach the containers of the docker engine'),
     vscode.l10n.t(
-      'Run “SWT-Bench: Add Dev Container to Workspace” and open the folder in it, or set swt-bench.engine to local',
+      'Run “SWT-Bench: Select Python or Container Environment…” and open the folder in it, or set swt-bench.engine to local',
     ),
   );
 

@@ -7,7 +7,7 @@ import { toneOfCase, type Tone } from './transitionLook';
 import { causeText, inlineText, markText, staleText, tellingCase } from './transitionTexts';
 import type { Finding } from '../../domain/finding';
 import { namesTestsOf } from '../../evaluation/lostTests';
-import { commandIds, inlineCommandIds } from '../shell/names';
+import { commandIds, inlineCommandIds, internalCommandIds } from '../shell/names';
 
 /** The text after the definition of a test. */
 export interface InlineLook {
@@ -149,7 +149,7 @@ function stateLens(
     return {
       title: withIcon(icon, underWayText(now)),
       tooltip: l10n.t('Click to cancel the runs of this instance'),
-      command: commandIds.cancelRuns,
+      command: internalCommandIds.cancelRuns,
     };
   }
   const known = casesOf(test.id);

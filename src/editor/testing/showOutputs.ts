@@ -25,7 +25,7 @@ export async function showOutputs(
       test === undefined
         ? vscode.l10n.t('There is no output of this instance yet')
         : vscode.l10n.t('There is no output of {0} yet', nameOf(test)),
-      vscode.l10n.t('Run "SWT-Bench: Reproduce on R and R∘X*" first'),
+      vscode.l10n.t('Run "SWT-Bench: Run Tests on R and R∘X*" first'),
     );
   }
   const title = vscode.l10n.t(

@@ -91,7 +91,7 @@ export function restoreTrajectories(
       if (origin === undefined) {
         throw new HumanError(
           vscode.l10n.t('VS Code has not kept which trajectory stood here'),
-          vscode.l10n.t('Open it again: "SWT-Bench: Open Trajectory…"'),
+          vscode.l10n.t('Open it again: "SWT-Bench: Show Trajectory…"'),
         );
       }
       const asked = await askedFrom(origin);
@@ -109,7 +109,7 @@ async function refuseGone(path: string): Promise<void> {
     throw new HumanError(
       vscode.l10n.t('{0} is gone, or cannot be read', path),
       vscode.l10n.t(
-        'Put it back and read it again, or choose another file: "SWT-Bench: Open Trajectory…"',
+        'Put it back and read it again, or choose another file: "SWT-Bench: Show Trajectory…"',
       ),
     );
   }
@@ -143,7 +143,7 @@ async function readAll(
   if (first === undefined) {
     throw new HumanError(
       vscode.l10n.t('{0} has no trajectory of {1}', path, nameOf(asked)),
-      vscode.l10n.t('Choose the file that the agent wrote: "SWT-Bench: Open Trajectory…"'),
+      vscode.l10n.t('Choose the file that the agent wrote: "SWT-Bench: Show Trajectory…"'),
     );
   }
   const only = places.length === 1 ? first : undefined;
@@ -282,5 +282,5 @@ const problemOf = (error: unknown): TrajectoryToPage => ({
   next:
     (error instanceof HumanError && error.next !== undefined
       ? inTermsOfSettings(error.next)
-      : undefined) ?? vscode.l10n.t('Open it again: "SWT-Bench: Open Trajectory…"'),
+      : undefined) ?? vscode.l10n.t('Open it again: "SWT-Bench: Show Trajectory…"'),
 });

@@ -91,7 +91,7 @@ async function goToTest(open: InstanceSource, test: string): Promise<void> {
   if (document === undefined) {
     throw new HumanError(
       vscode.l10n.t('{0} cannot be opened', path),
-      vscode.l10n.t('Run "SWT-Bench: Reproduce on R and R∘X*" again: the file is gone since'),
+      vscode.l10n.t('Run "SWT-Bench: Run Tests on R and R∘X*" again: the file is gone since'),
     );
   }
   const name = functionOf(test);
@@ -123,6 +123,6 @@ export async function verdictText(
 ): Promise<string> {
   const { last } = open;
   return last === undefined
-    ? `${vscode.l10n.t('There is no verdict yet. Run "SWT-Bench: Reproduce on R and R∘X*".')}\n`
+    ? `${vscode.l10n.t('There is no verdict yet. Run "SWT-Bench: Run Tests on R and R∘X*".')}\n`
     : reproductionNote(await describe(open, last));
 }

@@ -4,7 +4,7 @@ import { markdownProse } from '../../domain/text';
 import { coverageCell } from '../../results/resultTable';
 import { whatIsMissing } from '../instance/instanceRows';
 import type { EngineProblem } from '../shell/engineReadiness';
-import { commandIds } from '../shell/names';
+import { commandIds, internalCommandIds } from '../shell/names';
 import {
   findingsInWords,
   mayRunNow,
@@ -59,7 +59,7 @@ export function lookWithProblem(
   return {
     text: `$(warning) ${missing} · ${before}`,
     tooltip: { markdown: [markdownProse(problem.text), known].join('\n\n') },
-    command: commandIds.checkEngine,
+    command: internalCommandIds.checkEngine,
     label: `${missing}. ${problem.text}. ${label}`,
   };
 }
@@ -93,7 +93,7 @@ function unspokenLook({
       ? {
           text,
           tooltip: l10n.t('Preparing to run the tests; click to cancel'),
-          command: commandIds.cancelRuns,
+          command: internalCommandIds.cancelRuns,
         }
       : {
           text,
@@ -113,7 +113,7 @@ function unspokenLook({
           : l10n.t('Click for the results so far, or to cancel'),
       ].join('\n\n'),
       // With results in the item, a click is often meant for them, so it does not cancel by itself.
-      command: known === undefined ? commandIds.cancelRuns : commandIds.showVerdict,
+      command: known === undefined ? internalCommandIds.cancelRuns : commandIds.showVerdict,
     };
   }
   const runsIn = environment === undefined ? [] : [environment];

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { fileOf, namesInWords } from '../../domain/testId';
 import type { FirstResult } from '../../evaluation/firstResult';
-import { commandIds } from '../shell/names';
+import { commandIds, internalCommandIds } from '../shell/names';
 import { mayRunNow, verdictInWords, verdictSentences, type ShownVerdict } from './verdictSentences';
 
 /** The verdict as a list to choose from: the next steps, then the verdict in sentences. */
@@ -58,7 +58,7 @@ export function runPick(first: FirstResult | undefined): RunPick {
       {
         label: `$(debug-stop) ${l10n.t('Cancel the Run')}`,
         detail: l10n.t('What it found so far is lost; the verdict before it stays.'),
-        does: { command: commandIds.cancelRuns },
+        does: { command: internalCommandIds.cancelRuns },
       },
       {
         label: `$(output) ${l10n.t('Show Log')}`,
@@ -123,19 +123,19 @@ function steps(verdict: ShownVerdict): VerdictChoice[] {
   const isExportable = current && evaluated.result.strict.success;
   const hidden = revealed ? '' : l10n.t('Asks before it reveals the golden patch. ');
   const run: VerdictChoice = {
-    label: `$(run-all) ${l10n.t('Reproduce on R and R∘X*')}`,
+    label: `$(run-all) ${l10n.t('Run Tests on R and R∘X*')}`,
     detail: l10n.t('Runs everything again.'),
     does: { command: commandIds.reproduce },
   };
   const save: VerdictChoice = {
-    label: `$(export) ${l10n.t('Export Reference Reproduction…')}`,
+    label: `$(export) ${l10n.t('Export Reproduction…')}`,
     detail: l10n.t('Patch, prediction and note.'),
     does: { command: commandIds.exportReproduction },
   };
   const environment: VerdictChoice = {
-    label: `$(package) ${l10n.t('Make Environment for This Instance')}`,
+    label: `$(package) ${l10n.t('Create Environment for This Instance')}`,
     detail: l10n.t('Its Python, with its requirements as of its day.'),
-    does: { command: commandIds.makeEnvironment },
+    does: { command: internalCommandIds.makeEnvironment },
   };
   const mending = couldNotRun && !inContainers ? [environment] : [];
   return [
@@ -148,7 +148,7 @@ function steps(verdict: ShownVerdict): VerdictChoice[] {
       does: { command: commandIds.showChangeCoverage },
     },
     {
-      label: `$(bug) ${l10n.t('Check Candidate with Mutants')}`,
+      label: `$(bug) ${l10n.t('Check Tests with Mutants…')}`,
       detail: hidden + l10n.t('Which small faults in the fix its tests notice.'),
       does: { command: commandIds.checkWithMutants },
     },
@@ -157,7 +157,7 @@ function steps(verdict: ShownVerdict): VerdictChoice[] {
           {
             label: `$(list-unordered) ${l10n.t('Show Mutants…')}`,
             detail: l10n.t('Those that survive come first, each as a diff.'),
-            does: { command: commandIds.showMutants },
+            does: { command: internalCommandIds.showMutants },
           },
         ]
       : []),

@@ -59,7 +59,7 @@ const table = {
     default: 4096,
     minimum: 64,
     expected: 'Write a whole number of MiB, 64 or more',
-    setting: 'memory',
+    setting: 'limits.memory',
     option: {
       name: 'memory',
       argument: '<size>',
@@ -70,6 +70,7 @@ const table = {
   /** Processors of each sandbox; 0 for no limit. */
   cpus: {
     type: 'number',
+    setting: 'limits.cpus',
     default: 0,
     minimum: 0,
     expected: 'Write a number of processors, 0 for no limit',
@@ -87,7 +88,7 @@ const table = {
     default: 4096,
     minimum: 16,
     expected: 'Write a whole number of MiB, 16 or more',
-    setting: 'disk',
+    setting: 'limits.disk',
     option: {
       name: 'disk',
       argument: '<size>',
@@ -98,6 +99,7 @@ const table = {
   /** Processes and threads of each sandbox. */
   processes: {
     type: 'integer',
+    setting: 'limits.processes',
     default: 512,
     minimum: 16,
     expected: 'Write a whole number, 16 or more',
@@ -111,6 +113,7 @@ const table = {
   /** Minutes that each command of a build may take. */
   buildMinutes: {
     type: 'number',
+    setting: 'limits.buildMinutes',
     default: 60,
     minimum: 0.01,
     expected: 'Write a number of minutes, more than 0',
@@ -139,7 +142,7 @@ const table = {
     default: 50,
     minimum: 1,
     expected: 'Write a number of GiB, 1 or more',
-    setting: 'budget',
+    setting: 'limits.imageSpace',
     option: {
       name: 'imageBudget',
       argument: '<GiB>',
@@ -150,6 +153,7 @@ const table = {
   /** Minutes without a run after which a pair is stopped; 0 for never. */
   idleMinutes: {
     type: 'number',
+    setting: 'limits.idleMinutes',
     default: 15,
     minimum: 0,
     expected: 'Write a number of minutes, 0 for never',

@@ -5,10 +5,7 @@ import {
   recordId,
   type GenerationRecord,
 } from '../../../src/editor/generate/records';
-import { limitProfiles } from '../../../src/method/agents/agent';
-import { methodNamed, methods } from '../../../src/method/methods';
-import packageJson from '../../../package.json';
-import texts from '../../../package.nls.json';
+import { methodNamed } from '../../../src/method/methods';
 
 describe('the limits of agents in the editor', () => {
   it('are those of the setting, and those of the paper for anything else', () => {
@@ -36,21 +33,5 @@ describe('the limits of agents in the editor', () => {
     assert.notEqual(idOf('mini', 'modern'), idOf('mini', 'paper'));
     assert.equal(idOf('libro', 'modern'), idOf('libro', 'paper'));
     assert.deepEqual(recordedLimits(methodNamed('mini'), 'paper'), {}, 'as records of before');
-  });
-
-  it('are told in the settings with the calls and dollars that agents have', () => {
-    const { properties } = packageJson.contributes.configuration.find(({ id }) => id === 'models')!;
-    const setting = properties['swt-bench.generate.agentLimits'];
-    assert.deepEqual(setting?.enum, limitProfiles);
-    for (const profile of limitProfiles) {
-      const told = texts[`setting.generate.agentLimits.${profile}`];
-      const agents = methods.flatMap(({ title, limits }) =>
-        limits === undefined ? [] : [{ title, ...limits[profile] }],
-      );
-      const calls = agents.map(({ title, calls }) => `${title} ${calls}`).join(', ');
-      assert.ok(told.includes(`Calls: ${calls};`), `${profile}: ${calls}`);
-      const dollars = new Set(agents.map(({ dollars }) => dollars));
-      assert.deepEqual([...dollars], [Number(/at most (\d+) dollars/.exec(told)?.[1])]);
-    }
   });
 });

@@ -1,47 +1,19 @@
 import assert from 'node:assert/strict';
 import { Command } from 'commander';
-import packageJson from '../../../package.json';
-import texts from '../../../package.nls.json';
 import { withAgentlessOptions } from '../../../src/commands/options/agentlessOptions';
 import { readAgentlessNumbers } from '../../../src/editor/generate/agentlessNumbers';
 import {
   agentlessNumbers,
   agentlessSettings,
-  numberBounds,
 } from '../../../src/method/agentless/agentlessSettings';
-import { embeddingProviders } from '../../../src/method/models/providers';
-
-const { properties } = packageJson.contributes.configuration.find(({ id }) => id === 'models')!;
-const setting = properties['swt-bench.repair.agentless'] as unknown as Readonly<
-  Record<'default' | 'properties' | 'additionalProperties', unknown>
->;
 
 describe('the numbers of Agentless in the editor', () => {
-  it('are offered with the defaults, bounds and texts of their table', () => {
-    const table = Object.entries(agentlessNumbers);
-    assert.deepEqual(
-      setting.default,
-      Object.fromEntries(table.map(([name, { default: value }]) => [name, value])),
-    );
-    assert.equal(setting.additionalProperties, false);
-    const expected = table.map(([name, { kind, default: usual }]) => {
-      const { isWhole, ...bounds } = numberBounds[kind];
-      const description = `%setting.repair.agentless.${name}%`;
-      const type = isWhole ? 'integer' : 'number';
-      return [name, { type, ...bounds, default: usual, description }];
-    });
-    assert.deepEqual(Object.entries(setting.properties as object), expected);
-    for (const [name, { stage, meaning }] of table) {
-      assert.equal(
-        (texts as Readonly<Record<string, string>>)[`setting.repair.agentless.${name}`],
-        `Stage ${stage}: ${meaning}.`,
-      );
-    }
-  });
-
   it('are recorded where they differ from the paper', () => {
     assert.deepEqual(readAgentlessNumbers(undefined), { numbers: {}, problems: [] });
-    assert.deepEqual(readAgentlessNumbers(setting.default), { numbers: {}, problems: [] });
+    assert.deepEqual(
+      readAgentlessNumbers({ repairSamples: agentlessNumbers.repairSamples.default }),
+      { numbers: {}, problems: [] },
+    );
     const { numbers } = readAgentlessNumbers({ repairSamples: 2, topFiles: 3, chunkOverlap: 0 });
     assert.deepEqual(numbers, { repairSamples: 2 });
     assert.equal(agentlessSettings(numbers).topFiles, 3);
@@ -81,15 +53,5 @@ describe('the numbers of Agentless in the editor', () => {
       'samples is not known',
     ]);
     assert.deepEqual(readAgentlessNumbers([3]).problems, ['it is no object']);
-  });
-});
-
-describe('the setting of the embedding model', () => {
-  it('offers the providers that have embeddings', () => {
-    const { pattern, default: usual } = properties['swt-bench.repair.embeddingModel']!;
-    const isGood = (name: string): boolean => new RegExp(pattern).test(name);
-    assert.ok(isGood(usual), 'none');
-    for (const provider of embeddingProviders) assert.ok(isGood(`${provider}/some`), provider);
-    assert.ok(!isGood('anthropic/some'));
   });
 });

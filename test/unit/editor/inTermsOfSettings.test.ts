@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inTermsOfSettings } from '../../../src/editor/shell/inTermsOfSettings';
 import { optionsAndSettings, settingOfOption } from '../../../src/editor/shell/inTermsOfSettings';
+import { settingObjects } from '../../../src/editor/shell/names';
 import { GitError, cannotBeHad } from '../../../src/repository/git';
 import { parseSources } from '../../../src/repository/source';
 import { optionsOfCommandLine, textsOfEditor } from './textsOfEditor';
@@ -56,13 +57,16 @@ describe('an error in the editor', () => {
 
   it('knows the options of the engines by their settings', () => {
     assert.equal(settingOfOption('--python'), 'swt-bench.python');
-    assert.equal(settingOfOption('--memory'), 'swt-bench.docker.memory');
+    assert.equal(settingOfOption('--memory'), 'swt-bench.docker.limits.memory');
     assert.equal(settingOfOption('--kube-context'), 'swt-bench.kubernetes.context');
     const { contributes } = JSON.parse(
       readFileSync(join(__dirname, '..', '..', '..', 'package.json'), 'utf8'),
     ) as { contributes: { configuration: { properties: object }[] } };
     const settings = contributes.configuration.flatMap(({ properties }) => Object.keys(properties));
-    for (const [, setting] of optionsAndSettings()) assert.ok(settings.includes(setting));
+    for (const [, setting] of optionsAndSettings()) {
+      const object = settingObjects.find((each) => setting.startsWith(`${each}.`));
+      assert.ok(settings.includes(object ?? setting), setting);
+    }
   });
 
   it('reads as a sentence', () => {
@@ -72,8 +76,8 @@ describe('an error in the editor', () => {
       'Log in again, as for kubectl, or choose another context with the setting swt-bench.kubernetes.context',
     );
     assert.equal(
-      said('If it needs more, raise swt-bench.docker.memory (--memory)'),
-      'If it needs more, raise swt-bench.docker.memory',
+      said('If it needs more, raise swt-bench.docker.limits.memory (--memory)'),
+      'If it needs more, raise swt-bench.docker.limits.memory',
     );
     assert.equal(
       said('--timeout was 300 and is 20'),

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import packageJson from '../../../package.json';
 import {
   methodOfRecord,
   recordId,
@@ -9,7 +8,6 @@ import {
 import { estimatedCost, type EstimateParts } from '../../../src/editor/generate/estimatedCost';
 import { loadParser } from '../python/loadParser';
 import { methodNamed, methods } from '../../../src/method/methods';
-import { refiningOption } from '../../../src/method/refining/refiningMethod';
 
 const record: GenerationRecord = {
   ...{ method: 'zero-shot-plus', model: 'openai/gpt-4o', samples: 1, contextTokens: 27_000 },
@@ -21,14 +19,6 @@ const parts: EstimateParts = {
 };
 
 describe('refinement in the editor', () => {
-  it('has the default and the bound of the option', () => {
-    const { properties } = packageJson.contributes.configuration.find(({ id }) => id === 'models')!;
-    const setting = properties['swt-bench.generate.refine'];
-    assert.equal(setting?.default, refiningOption.default);
-    assert.equal(setting?.minimum, refiningOption.minimum);
-    assert.equal(setting?.type, 'integer');
-  });
-
   it('makes another run of the methods that can, which costs more and runs tests', async () => {
     const plain = methodOfRecord(record);
     const refined = methodOfRecord({ ...record, refine: 3 });

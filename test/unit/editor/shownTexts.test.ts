@@ -8,7 +8,8 @@ import titles from '../../../package.nls.json';
 
 const root = join(__dirname, '..', '..', '..');
 const files = readdirSync(join(root, 'src', 'editor'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
+  // The build writes the texts of the manifest to package.nls.json.
+  .filter((name) => name.endsWith('.ts') && !name.startsWith('manifest'))
   .map((name) => join(root, 'src', 'editor', name));
 const sources = files.map((file) =>
   ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true),
@@ -107,7 +108,7 @@ describe('texts that are shown', () => {
     const inPlace = (value: unknown, key: string): string[] => {
       if (typeof value === 'string') {
         return shown.test(key) &&
-          !/^%[\w.]+%$/.test(value) &&
+          !/^%[\w.-]+%$/.test(value) &&
           /[a-z]{2}/.test(value.replace(names, ''))
           ? [`${key}: ${value}`]
           : [];

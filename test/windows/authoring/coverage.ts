@@ -413,7 +413,7 @@ describe('change coverage in VS Code', () => {
       few.map((row) => row.aria).join('\n'),
     );
     await screenshot('coverage-panel-missed', { width: 1500, height: 1000 });
-    await run('showAllChangedLines');
+    await run('showMissedLinesOnly');
     await screenshot('coverage-panel', { width: 1500, height: 1000 });
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const [row] = few;

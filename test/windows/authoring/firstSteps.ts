@@ -76,7 +76,7 @@ describe('what a view says when it has nothing to show', () => {
     assert.doesNotMatch(testing.welcome, /No Python|container engine|not trusted/);
     await vscode.commands.executeCommand('swt-bench.changeCoverage.focus');
     const coverage = await welcome('After a run this lists every line');
-    assert.deepEqual(coverage.buttons, ['Reproduce on R and R∘X*']);
+    assert.deepEqual(coverage.buttons, ['Run Tests on R and R∘X*']);
   });
 
   it('is that there is no Python, and what to do, before anything has run', async () => {

@@ -64,7 +64,7 @@ describe('mutants in VS Code', () => {
   it('run only after the golden patch is revealed', async () => {
     const asked = run('checkWithMutants');
     await waitFor('the question', async () =>
-      (await visible.quickInput())?.title.includes('Check Candidate with Mutants'),
+      (await visible.quickInput())?.title.includes('Check Tests with Mutants'),
     );
     await inQuickInput.cancel();
     await asked;

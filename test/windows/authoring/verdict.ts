@@ -316,7 +316,7 @@ describe('the verdict and what becomes of it', () => {
       const shown = await visible.quickInput();
       return shown?.title.startsWith('Verdict') === true ? shown : undefined;
     });
-    assert.match(list.items[0]?.label ?? '', /Export Reference Reproduction/);
+    assert.match(list.items[0]?.label ?? '', /Export Reproduction/);
     await screenshot('verdict-next-steps');
     await inQuickInput.cancel();
   });

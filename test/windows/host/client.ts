@@ -335,3 +335,26 @@ export async function waitFor<T>(
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
+
+/** Enters a path in VS Code's own file dialog. */
+export async function answerFileDialog(path: string): Promise<void> {
+  await waitFor('the dialog', async () => {
+    const value = (await visible.quickInput())?.value;
+    return value !== undefined && value.startsWith('/');
+  });
+  const isThere = async (): Promise<boolean> => (await visible.quickInput())?.value === path;
+  // The dialog sets a value of its own a moment after it appears.
+  for (let turn = 0; turn < 5; turn++) {
+    await hands.press('Control+a');
+    await hands.type(path);
+    if (await waitFor('the path', isThere, 2000).catch(() => false)) break;
+  }
+  await waitFor('the path', isThere);
+  const isGone = async (): Promise<boolean> => (await visible.quickInput()) === null;
+  // The dialog checks the typed path a moment later, and refuses before that.
+  for (let turn = 0; turn < 5; turn++) {
+    await hands.press('Enter');
+    if (await waitFor('the dialog to be gone', isGone, 3000).catch(() => false)) return;
+  }
+  throw new Error('the dialog stays');
+}

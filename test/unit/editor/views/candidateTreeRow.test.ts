@@ -8,7 +8,7 @@ import {
   type ShownCandidates,
 } from '../../../../src/editor/generate/candidateTreeRow';
 import type { Generation } from '../../../../src/editor/generate/generations';
-import { candidateCommandIds } from '../../../../src/editor/shell/names';
+import { generatedCommandIds } from '../../../../src/editor/shell/names';
 import type { TreeRow } from '../../../../src/editor/shell/treeRow';
 import type { MethodCandidate } from '../../../../src/method/method';
 import { methodNamed } from '../../../../src/method/methods';
@@ -299,7 +299,7 @@ describe('rows of candidates', () => {
     assert.equal(row.children, 'folded');
     assert.equal(row.contextValue, 'candidate.applies');
     assert.deepEqual(row.command, {
-      command: candidateCommandIds.preview,
+      command: generatedCommandIds.preview,
       title: 'Preview Candidate',
       arguments: [{ kind: 'candidate', generation: within, candidate: of }],
     });
@@ -315,7 +315,7 @@ describe('rows of candidates', () => {
     const row = shows(of);
     assert.equal(row.children, undefined);
     assert.equal(row.contextValue, 'candidate');
-    assert.equal(row.command?.command, candidateCommandIds.showAnswer);
+    assert.equal(row.command?.command, generatedCommandIds.showAnswer);
     assert.deepEqual(below({ kind: 'candidate', generation: generation(), candidate: of }), []);
   });
 
@@ -433,7 +433,7 @@ describe('what only the developer may know', () => {
       icon: { id: 'eye-closed' },
       contextValue: 'knowledge',
       command: {
-        command: candidateCommandIds.evaluate,
+        command: generatedCommandIds.evaluate,
         title: 'Show Transition and ΔC of Candidate',
         arguments: [{ kind: 'candidate', generation: generation(), candidate: of }],
       },
@@ -452,7 +452,7 @@ describe('what only the developer may know', () => {
         icon: { id: 'eye' },
         children: undefined,
         contextValue: 'knowledge',
-        command: candidateCommandIds.evaluate,
+        command: generatedCommandIds.evaluate,
       },
     );
     assert.deepEqual(known(knowledge(true)), []);

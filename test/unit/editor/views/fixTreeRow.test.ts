@@ -169,7 +169,7 @@ describe('rows of fixes in the Generated view', () => {
     assert.equal(row.description, 'skipped: no embedding model is set');
     assert.deepEqual(
       [row.command?.command, row.command?.arguments],
-      ['swt-bench.openSetting', ['swt-bench.repair.embeddingModel']],
+      ['swt-bench.openSetting', ['swt-bench.repair.embedding.model']],
     );
     const record = { ...run.record, embedding: { name: 'openai/e' } };
     const withModel = { ...run, record };

@@ -53,7 +53,7 @@ describe('a candidate of a saved run', () => {
     it(`has no report: ${what}`, () => {
       refuses(
         `octo__cat-1 of ${'run' in more ? more.run : 'run'} has no report`,
-        'Run "SWT-Bench: Refresh Runs"',
+        'Run "SWT-Bench: Refresh Instances and Runs and Runs"',
         () => find(more, of),
       );
     });
@@ -88,7 +88,7 @@ describe('the repository of a candidate without R', () => {
       const { run: label, instance } = { ...cell, ...of };
       refuses(
         `${label} does not say the repository of ${instance}`,
-        'Run "SWT-Bench: Refresh Runs"',
+        'Run "SWT-Bench: Refresh Instances and Runs and Runs"',
         () => repository(repo, of),
       );
     });

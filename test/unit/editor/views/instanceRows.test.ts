@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CandidateResult } from '../../../../src/evaluation/candidateResult';
 import { instanceRows, type InstanceAtAGlance } from '../../../../src/editor/instance/instanceRows';
-import { commandIds } from '../../../../src/editor/shell/names';
+import { commandIds, internalCommandIds } from '../../../../src/editor/shell/names';
 import type { TreeRow } from '../../../../src/editor/shell/treeRow';
 import { candidateResult } from '../../evaluation/examples';
 import { strictGrade } from './shownVerdicts';
@@ -89,7 +89,7 @@ describe('the view of the open instance', () => {
           tooltip: 'Choose the Python of the tests',
           icon: { id: 'server-environment' },
         },
-        commandIds.selectPython,
+        commandIds.environment,
       ),
     ]);
   });
@@ -107,7 +107,7 @@ describe('the view of the open instance', () => {
       last,
       `${last}\nChoose the Python of the tests`,
       icon,
-      commandIds.selectPython,
+      commandIds.environment,
     ]);
     assert.equal(
       shows({ last, runsWith: 'local engine, CPython 3.9, pytest 8' })[0],
@@ -117,7 +117,7 @@ describe('the view of the open instance', () => {
       'docker',
       'Look for it again',
       icon,
-      commandIds.checkEngine,
+      internalCommandIds.checkEngine,
     ]);
     assert.deepEqual(shows({ step: 'installing', last }).slice(0, 3), [
       'being made: installing',
@@ -149,7 +149,7 @@ describe('the view of the open instance', () => {
             tooltip: 'looked everywhere',
             icon: { id: 'warning', colour: 'list.warningForeground' },
           },
-          commandIds.checkEngine,
+          internalCommandIds.checkEngine,
         ),
       );
     });

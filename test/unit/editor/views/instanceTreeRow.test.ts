@@ -202,7 +202,7 @@ describe('the rows of the Instances view', () => {
       { kind: 'failed', why: 'x' },
       false,
       [
-        ['Try Again', 'refresh', listCommandIds.refresh],
+        ['Try Again', 'refresh', commandIds.refresh],
         ['Choose Another Dataset…', 'database', listCommandIds.chooseDataset],
       ],
     ],

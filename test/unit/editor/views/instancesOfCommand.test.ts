@@ -35,9 +35,12 @@ describe('the instances that a command is about', () => {
   });
 });
 
-describe('the instances that a command in the menu of the view may be about', () => {
-  const of = (selected: readonly ListNode[], listed: readonly string[]): unknown =>
-    instancesOfView({ selected, listed });
+describe('the instances that a command about the list may be about', () => {
+  const of = (
+    selected: readonly ListNode[],
+    listed: readonly string[],
+    more: { readonly clicked?: readonly ListNode[]; readonly open?: string } = {},
+  ): unknown => instancesOfView({ clicked: [], open: undefined, selected, listed, ...more });
   const all = { are: 'listed', ids: ['a', 'b', 'c'] };
 
   it('are all that are listed', () => {
@@ -48,5 +51,14 @@ describe('the instances that a command in the menu of the view may be about', ()
 
   it('are before them the selected ones that are listed', () => {
     assert.deepEqual(of([row('a'), row('z')], all.ids), [{ are: 'selected', ids: ['a'] }, all]);
+  });
+
+  it('are before them the clicked ones, else the open one', () => {
+    const clicked = [row('b')];
+    assert.deepEqual(of([row('a')], all.ids, { clicked, open: 'o' }), [
+      { are: 'clicked', ids: ['b'] },
+      all,
+    ]);
+    assert.deepEqual(of([], all.ids, { open: 'o' }), [{ are: 'open', ids: ['o'] }, all]);
   });
 });

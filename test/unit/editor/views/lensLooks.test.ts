@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { commandIds, inlineCommandIds } from '../../../../src/editor/shell/names';
+import {
+  commandIds,
+  inlineCommandIds,
+  internalCommandIds,
+} from '../../../../src/editor/shell/names';
 import {
   inlineLook,
   lensLooks,
@@ -97,7 +101,10 @@ describe('lenses above tests', () => {
       title({ on: 'R and R∘X*', seen: { base: 'failed' } }),
       '$(loading~spin)\u00a0F→…  running on R and R∘X*',
     );
-    assert.equal(looks(purr, done, { on: 'R', seen: {} })[0]?.command, commandIds.cancelRuns);
+    assert.equal(
+      looks(purr, done, { on: 'R', seen: {} })[0]?.command,
+      internalCommandIds.cancelRuns,
+    );
   });
 
   it('stand above changed tests too, and not above those of R', () => {

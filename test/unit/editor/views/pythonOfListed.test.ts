@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { pythonOfListed } from '../../../../src/editor/instance/pythonPick';
+import { pythonOfListed } from '../../../../src/editor/instance/environmentPick';
 
 describe('the Python of instances of a list', () => {
   const ofWorkspace = {

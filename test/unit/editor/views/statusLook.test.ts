@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { commandIds } from '../../../../src/editor/shell/names';
+import { commandIds, internalCommandIds } from '../../../../src/editor/shell/names';
 import {
   lookOfVerdict,
   lookWithoutVerdict,
@@ -32,7 +32,7 @@ describe('the status-bar item while something prevents tests from running', () =
   it('says that first, and keeps what is known', () => {
     const look = lookWithProblem(withVerdict(), problem);
     assert.match(look.text, /^\$\(warning\) No Python · 1 F→P · ΔC /);
-    assert.equal(look.command, commandIds.checkEngine);
+    assert.equal(look.command, internalCommandIds.checkEngine);
     assert.match(look.label, /^No Python\. Python not found at \/x\. 1 F→P/);
     const { tooltip } = look;
     assert.ok(typeof tooltip === 'object' && tooltip.markdown.startsWith('Python not found at'));
@@ -94,7 +94,7 @@ describe('the status-bar item without a verdict', () => {
     assert.deepEqual(without({ step: 'pulling the image', isRunning: true, revealed: true }), {
       ...look,
       tooltip: 'Preparing to run the tests; click to cancel',
-      command: commandIds.cancelRuns,
+      command: internalCommandIds.cancelRuns,
     });
   });
 
@@ -102,7 +102,7 @@ describe('the status-bar item without a verdict', () => {
     const running = {
       text: '$(sync~spin) SWT-Bench: running on R and R∘X*',
       tooltip: 'Click to cancel',
-      command: commandIds.cancelRuns,
+      command: internalCommandIds.cancelRuns,
     };
     assert.deepEqual(without({ isRunning: true }), running);
     assert.deepEqual(without({ isRunning: true, environment: 'docker' }), {

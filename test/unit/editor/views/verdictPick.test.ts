@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { commandIds } from '../../../../src/editor/shell/names';
+import { commandIds, internalCommandIds } from '../../../../src/editor/shell/names';
 import {
   runPick,
   verdictPick,
@@ -21,12 +21,12 @@ const below = ({ entries }: VerdictPick, heading: string): readonly VerdictEntry
 const noSuccess = { strict: strictGrade({ success: false, reason: 'passes on R' }) };
 
 const run: VerdictEntry = {
-  label: '$(run-all) Reproduce on R and R∘X*',
+  label: '$(run-all) Run Tests on R and R∘X*',
   detail: 'Runs everything again.',
   does: { command: commandIds.reproduce },
 };
 const save: VerdictEntry = {
-  label: '$(export) Export Reference Reproduction…',
+  label: '$(export) Export Reproduction…',
   detail: 'Patch, prediction and note.',
   does: { command: commandIds.exportReproduction },
 };
@@ -36,9 +36,9 @@ describe('the list of a verdict', () => {
     const broken = { strict: strictGrade({ success: false, reason: 'could not run' }) };
     const [first] = below(pick(broken, { environment: 'python 3.11' }), 'Next');
     assert.deepEqual(first, {
-      label: '$(package) Make Environment for This Instance',
+      label: '$(package) Create Environment for This Instance',
       detail: 'Its Python, with its requirements as of its day.',
-      does: { command: commandIds.makeEnvironment },
+      does: { command: internalCommandIds.makeEnvironment },
     });
     assert.ok(below(pick(noSuccess), 'Next').every((entry) => entry !== first));
     const [inContainers] = below(pick({ ...broken }, { inContainers: true }), 'Next');
@@ -49,9 +49,9 @@ describe('the list of a verdict', () => {
     const broken = { strict: strictGrade({ success: false, reason: 'could not run' }) };
     const labels = below(pick(broken), 'Next').map(textOf);
     assert.deepEqual(labels.slice(0, 3), [
-      '$(run-all) Reproduce on R and R∘X*',
-      '$(package) Make Environment for This Instance',
-      '$(export) Export Reference Reproduction…',
+      '$(run-all) Run Tests on R and R∘X*',
+      '$(package) Create Environment for This Instance',
+      '$(export) Export Reproduction…',
     ]);
   });
 
@@ -65,7 +65,7 @@ describe('the list of a verdict', () => {
         does: { command: commandIds.showChangeCoverage },
       },
       {
-        label: '$(bug) Check Candidate with Mutants',
+        label: '$(bug) Check Tests with Mutants…',
         detail: 'Which small faults in the fix its tests notice.',
         does: { command: commandIds.checkWithMutants },
       },
@@ -185,7 +185,7 @@ describe('the list while tests run', () => {
     assert.equal(placeHolder, 'No test has ended yet');
     assert.deepEqual(
       entries.map(({ does }) => does),
-      ['wait', { command: commandIds.cancelRuns }, { command: commandIds.showLog }],
+      ['wait', { command: internalCommandIds.cancelRuns }, { command: commandIds.showLog }],
     );
   });
 

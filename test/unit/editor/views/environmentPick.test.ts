@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { environmentPick } from '../../../../src/editor/instance/environmentPick';
+
+describe('the list of environments', () => {
+  const known = [
+    { path: '/envs/a/bin/python', name: 'a$(trash)', version: '3.9.2' },
+    { path: '/usr/bin/python3', name: '', version: '3.11.7' },
+    { path: '/envs/b/bin/python', name: 'b', version: '' },
+  ];
+  const shown = { current: '', needed: '3.7', day: '2019-10-01', containers: undefined };
+  const further = [undefined, 'detect', 'devContainer', 'engine'];
+
+  it('offers one that is created, the default one, those that are known, and what else there is', () => {
+    const choices = environmentPick(known, shown);
+    assert.deepEqual(
+      choices.map(({ does }) => (typeof does === 'object' ? does.set : does)),
+      [
+        ...['create', '', '/envs/a/bin/python', '/usr/bin/python3', '/envs/b/bin/python', 'browse'],
+        ...further,
+      ],
+    );
+    assert.match(choices[0]?.detail ?? '', /Python 3\.7 .* 2019-10-01/);
+    assert.equal(choices[2]?.label, 'Python 3.9.2 (a\\$(trash))', 'a name is no icon');
+    assert.equal(choices[3]?.label, 'Python 3.11.7');
+    assert.equal(choices[4]?.label, 'Python (b)', 'its version is not known yet');
+  });
+
+  it('says which is current', () => {
+    for (const current of ['auto', '', '/usr/bin/python3']) {
+      const chosen = environmentPick(known, { ...shown, current }).filter(
+        ({ description }) => description === 'current',
+      );
+      assert.deepEqual(
+        chosen.map(({ does }) => does),
+        [current === 'auto' ? 'create' : { set: current }],
+      );
+    }
+  });
+
+  it('offers no interpreter where tests run in containers', () => {
+    const choices = environmentPick(known, { ...shown, containers: 'docker' });
+    assert.deepEqual(
+      choices.map(({ does }) => does),
+      further.slice(1),
+    );
+  });
+});
