@@ -92,7 +92,7 @@ describe('an agent of the Agent Client Protocol in VS Code', () => {
   it('cannot ask a model of VS Code, and says what is wrong with its program', async () => {
     const vscodeModel = { method: 'acp:good', model: 'vscode/some/model' };
     void vscode.commands.executeCommand('swt-bench.generate', vscodeModel);
-    await said(/The Good Agent cannot ask the model vscode\/some\/model/);
+    await said(/The Good Agent cannot use the model vscode\/some\/model/);
     await vscode.commands.executeCommand('notifications.clearAll');
     void vscode.commands.executeCommand('swt-bench.generate', { method: 'acp:missing', model });
     const why = await said(/No Agent did nothing/);

@@ -287,7 +287,7 @@ describe('@swt in the chat', () => {
   it('/check tells from R whether the tests are ready, without a model, and so does the command', async () => {
     await writeTest(ownTest);
     await ask('@swt /check');
-    const text = await answerWith('Other tests end as before');
+    const text = await answerWith('Other tests are unaffected');
     assert.match(text, /Ready to Submit/);
     assert.match(text, /Fails on R: yes/);
     assert.equal(models.requests.length, 0);
@@ -308,10 +308,10 @@ describe('@swt in the chat', () => {
     assert.match(models.requests[0]?.text ?? '', /AllocateTest::test_in_proportion[^]*1 passed/);
     models.clear();
     await ask('@swt /explain test_that_nobody_wrote');
-    assert.match(await answer(), /There is no test test_that_nobody_wrote/);
+    assert.match(await answer(), /No test test_that_nobody_wrote/);
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await ask('@swt /explain');
-    assert.match(await answer(), /It is not clear which test is meant/);
+    assert.match(await answer(), /Several tests match/);
     assert.equal(models.requests.length, 0);
   });
 
@@ -431,7 +431,7 @@ describe('@swt in the chat', () => {
       await screenshot('chat-golden-beside');
       assert.match(
         await answer(),
-        /A document is left out: it may contain the answer, which no model may see\./,
+        /A document is left out: it may contain the answer, which models must not see\./,
       );
       assert.equal(models.requests.length, 1);
       assert.doesNotMatch(models.requests[0]?.text ?? '', /by_loss/);
@@ -477,7 +477,7 @@ describe('@swt in the chat', () => {
     assert.match(results.at(-1) ?? '', /class Money/);
     assert.match(await answer(), /I have read everything\.[^]*No tests were written\./);
     await ask(`@swt ${'what is this about? '.repeat(1500)}`, { model: 'scripted-small' });
-    assert.match(await answer(), /This conversation has \d+ tokens, and Small accepts \d+/);
+    assert.match(await answer(), /This conversation has \d+ tokens, but Small accepts \d+/);
     assert.equal(models.requests.length, reads.length + 1);
   });
 
@@ -499,7 +499,7 @@ describe('@swt in the chat', () => {
   it('stops when it is cancelled, and the model with it', async () => {
     models.script({ calls: [{ name: 'read_issue' }] }, { hangs: true });
     await ask('@swt what now?', { wait: false });
-    await waitFor('what it does', async () => (await seen()).includes('Reads the issue'));
+    await waitFor('what it does', async () => (await seen()).includes('Reading the issue'));
     await screenshot('chat-progress');
     await vscode.commands.executeCommand('workbench.action.chat.cancel');
     await waitFor('the model to be told', () => models.requests[1]?.cancelled === true);

@@ -32,7 +32,7 @@ def test_allocates(ways):
 
 /** What the view of the open instance says of the environment. */
 const environmentRow = async (): Promise<string> =>
-  (await visible.treeRows('Open Instance')).find(({ label }) => label === 'Environment')
+  (await visible.treeRows('Current Instance')).find(({ label }) => label === 'Environment')
     ?.description ?? '';
 
 describe('the environment of an instance', () => {
@@ -122,7 +122,7 @@ describe('the environment of an instance', () => {
     await vscode.commands.executeCommand('swt-bench.showIssue');
     await screenshot('environment-issue');
     const making = vscode.commands.executeCommand('swt-bench.makeEnvironment');
-    await waitFor('how far it is', async () => /^being made: /.test(await environmentRow()));
+    await waitFor('how far it is', async () => /^being created: /.test(await environmentRow()));
     await vscode.commands.executeCommand('swt-bench.makeEnvironment');
     await making;
     const made = setting().get<string>('python') ?? '';

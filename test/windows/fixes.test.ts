@@ -131,7 +131,7 @@ describe('Propose Fixes', () => {
       const asking = run('proposeFixes');
       await waitFor('the methods', async () =>
         (await visible.texts('.quick-input-list .monaco-list-row')).some((text) =>
-          /vectors of up to \d+k tokens with openai-compatible\/e/.test(text),
+          /embeddings of up to \d+k tokens with openai-compatible\/e/.test(text),
         ),
       );
       await screenshot('fixes-costs');
@@ -151,7 +151,7 @@ describe('Propose Fixes', () => {
 
     it('runs the tests of the author on every fix', async () => {
       await run('runTestsOnFixes');
-      await fixesOf(/2 fixes · all of your tests pass with \d of 2$/);
+      await fixesOf(/2 fixes · all your tests pass with \d of 2$/);
       const found = (await visible.treeRows('Generated')).filter(({ label }) =>
         /^Fix \d/.test(label),
       );
@@ -174,7 +174,7 @@ describe('Propose Fixes', () => {
     await editor.edit((edit) => edit.insert(new vscode.Position(1, 0), '\nX = 1\n'));
     await document.save();
     await row('the fix with an earlier result', ({ label, description }) =>
-      [label === 'Fix 1', /^edited since, run again · was \d+ of \d+/.test(description)].every(
+      [label === 'Fix 1', /^out of date, run again · was \d+ of \d+/.test(description)].every(
         Boolean,
       ),
     );

@@ -182,7 +182,7 @@ describe('Generate Reproducing Tests', () => {
       before.every(({ text }) => !/F→P|\/17/.test(text)),
       JSON.stringify(before),
     );
-    assert.doesNotMatch(await trajectory('For the developer only'), /F→P|ΔC/);
+    assert.doesNotMatch(await trajectory('With the fix (hidden from models)'), /F→P|ΔC/);
     await vscode.commands.executeCommand('swt-bench.evaluateCandidate');
     await row('the transition', ({ label }) => label === 'F→P');
     const verdict = await row('the verdict', ({ label }) => label === 'Verdict');
@@ -269,7 +269,7 @@ describe('Generate Reproducing Tests', () => {
 
   it('asks nothing again that was answered', async () => {
     await generate('zero-shot');
-    await said(/no request was needed, all answers were stored/);
+    await said(/no requests, all answers were stored/);
     assert.equal(models.requests.length, 0);
     assert.equal((await rows()).filter(({ level }) => level === 2).length, 1);
   });
@@ -288,7 +288,7 @@ describe('Generate Reproducing Tests', () => {
       [label === 'LIBRO', description.endsWith('3 of 5 answered')].every(Boolean),
     );
     await row('one that is being written', ({ description }) =>
-      /is being written, \d+ characters/.test(description),
+      /being written, \d+ characters/.test(description),
     );
     await screenshot('generate-running');
     await cancel(running);
@@ -306,7 +306,7 @@ describe('Generate Reproducing Tests', () => {
       [label === 'LIBRO', description.endsWith('5 candidates')].every(Boolean),
     );
     const chosen = await row('the chosen one', ({ description }) =>
-      description.startsWith('chosen · W'),
+      description.startsWith('selected · W'),
     );
     assert.match(chosen.description, /fails on R/);
     const candidates = models.requests.filter(({ text }) => text.includes('custom-diff'));
@@ -371,10 +371,10 @@ describe('Generate Reproducing Tests', () => {
 
   it('does not tell what an oracle says either, and shares answers between methods', async () => {
     await generate('Pass@5');
-    await said(/Pass@5: candidate \d, the oracle picked it \(no request was needed/);
+    await said(/Pass@5: candidate \d, selected by the oracle \(no request was needed/);
     assert.equal(models.requests.length, 0, 'LIBRO has asked the same');
     const chosen = await row('the chosen one', ({ aria }) =>
-      aria.includes('Chosen: the oracle picked it'),
+      aria.includes('Chosen: selected by the oracle'),
     );
     assert.match(chosen.description, /^chosen · W/);
     const seen = JSON.stringify(await rows());
@@ -423,7 +423,7 @@ describe('Generate Reproducing Tests', () => {
     assert.match(last?.text ?? '', /1 failed[^]*test_own/);
     assert.equal(changedFiles(), '');
     await generate('tools');
-    await said(/no request was needed, all answers were stored/);
+    await said(/no requests, all answers were stored/);
     await assert.rejects(
       editorModel(await scriptedModel('scripted-without-tools'), { timeoutSeconds: 20 }).complete(
         { system: '', messages: [], temperature: 0, maxOutputTokens: 9, tools: offer(tools) },

@@ -88,7 +88,7 @@ describe('the bundled instance in VS Code', () => {
     const pane = await waitFor('welcome text', async () =>
       (await visible.panes()).find((each) => each.welcome.includes('No candidate yet')),
     );
-    assert.ok(pane.buttons.includes('Apply a Bundled Candidate'), pane.buttons.join());
+    assert.ok(pane.buttons.includes('Apply Bundled Candidate…'), pane.buttons.join());
     await screenshot('testing-empty');
   });
 
@@ -154,7 +154,7 @@ describe('the bundled instance in VS Code', () => {
     [
       'import-error',
       /unrelated failure · ΔC 0 % 0\/17/,
-      /looks unrelated · on R: (ImportError|ModuleNotFoundError)/,
+      /probably not this issue · on R: (ImportError|ModuleNotFoundError)/,
     ],
   ] as const) {
     it(`tells that ${candidate} is no reproduction, and why`, async () => {
@@ -331,7 +331,7 @@ describe('the bundled instance in VS Code', () => {
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
     const pick = await waitFor('the question', () => visible.quickInput());
     // Enter alone keeps them hidden.
-    assert.match(pick.items[0]?.label ?? '', /Keep them hidden/);
+    assert.match(pick.items[0]?.label ?? '', /Cancel/);
     assert.match(pick.items[1]?.label ?? '', /Reveal golden patch/);
     await inQuickInput.cancel();
     await asked;
@@ -379,12 +379,12 @@ describe('the bundled instance in VS Code', () => {
     await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
     // VS Code draws the rows of an earlier time first.
     const rows = await waitFor('the verdict in the view', async () => {
-      const shown = await visible.treeRows('Open Instance');
+      const shown = await visible.treeRows('Current Instance');
       return /reproduces the issue \(F→P\)/.test(shown[1]?.description ?? '') ? shown : undefined;
     });
     assert.deepEqual(
       rows.map((row) => row.label),
-      ['Issue', 'Candidate', 'Change coverage', 'Golden patch, tests, hints', 'Environment'],
+      ['Issue', 'Candidate', 'Change coverage', 'Fix, golden tests, hints', 'Environment'],
     );
     assert.match(rows[2]?.description ?? '', /12\/17/);
     assert.match(rows[3]?.description ?? '', /revealed/);

@@ -223,7 +223,7 @@ describe('the Instances view', () => {
     const input = await waitFor('the question', () => visible.quickInput());
     assert.deepEqual(input.items.at(-1), {
       label: '32 instances',
-      description: 'all that the Instances view lists',
+      description: 'all in the Instances view',
     });
     await screenshot('instances-validate-listed');
     await inQuickInput.cancel();
@@ -361,7 +361,7 @@ describe('the Instances view', () => {
     await run('validateInstances', 'pond__duck-9');
     await run('filterInstances', 'status:invalid');
     const unsound = await waitFor('the row', () => row('duck-9'));
-    assert.match(unsound.description, /golden invalid: golden fails after the fix/);
+    assert.match(unsound.description, /invalid: golden fails after the fix/);
     await run('validateInstances', bundled);
     await run('filterInstances', 'status:valid');
     const sound = await waitFor('the row', () => row('tallybook-217'));

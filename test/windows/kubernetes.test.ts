@@ -39,7 +39,7 @@ describe('an instance in pods of a cluster', () => {
     assert.ok(waiting.icons.includes('sync'), waiting.aria);
     const pages = await visible.webviews();
     assert.ok(pages.some((each) => each.includes('What happened')));
-    assert.ok(!pages.some((each) => each.includes('Make Environment')), 'its image is one');
+    assert.ok(!pages.some((each) => each.includes('Create Environment')), 'its image is one');
     await screenshot('kubernetes-waiting');
     await kubectl('delete', 'pod', 'filler-a', 'filler-b', '--wait=false');
     const item = await waitFor(

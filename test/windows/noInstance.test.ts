@@ -46,7 +46,7 @@ describe('a folder that is not an instance', () => {
     );
     assert.equal(
       shown?.message,
-      'No dataset is chosen. Run "SWT-Bench: Choose Dataset…" first',
+      'No dataset selected. Run "SWT-Bench: Choose Dataset…" first',
       'said in words of ours, as a fault of ours',
     );
     await vscode.commands.executeCommand('notifications.showList');

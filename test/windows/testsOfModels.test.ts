@@ -33,10 +33,10 @@ describe('tests that models write, with the local engine', () => {
     const items = (await visible.quickInput())?.items ?? [];
     assert.deepEqual(
       items.map(({ label }) => label.split(',')[0]),
-      ['Use Docker', 'Run Them on This Machine', 'Do Not Run Them'],
+      ['Use Docker', 'Run Without Isolation', 'Cancel'],
     );
     await screenshot('tests-of-models');
-    await inQuickInput.choose('Do Not Run Them');
+    await inQuickInput.choose('Cancel');
     assert.match(await calling, /^Error: Tests cannot be run here, whatever the tests are/);
     assert.equal(isAllowed(), false);
     // An agent's call does not ask again, since this one would wait for an answer. Reading still
@@ -93,7 +93,7 @@ describe('tests that models write, with the local engine', () => {
       model: 'vscode/swt-test/scripted',
     });
     await asked();
-    await inQuickInput.choose('Run Them on This Machine');
+    await inQuickInput.choose('Run Without Isolation');
     await generating;
     await vscode.commands.executeCommand('notifications.clearAll');
     assert.equal(isAllowed(), true);

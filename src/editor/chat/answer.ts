@@ -104,7 +104,7 @@ export function followupsOf(result: vscode.ChatResult): vscode.ChatFollowup[] {
   const improveNext = {
     command: 'improve',
     prompt: '',
-    label: vscode.l10n.t('Make the tests in the workspace better'),
+    label: vscode.l10n.t('Improve the tests in the workspace'),
   };
   const explainNext = {
     command: 'explain',

@@ -41,7 +41,7 @@ export async function readAttached(
     const uri = value instanceof vscode.Location ? value.uri : value;
     if (!(uri instanceof vscode.Uri)) {
       if (!isImplicit) {
-        leftOut.push(withoutIt(id, vscode.l10n.t('only files of R and tests are read')));
+        leftOut.push(withoutIt(id, vscode.l10n.t('only files of R and tests can be read')));
       }
       continue;
     }
@@ -50,7 +50,7 @@ export async function readAttached(
     // or T* touch, nor a folder named after the instance.
     const unnamed = vscode.l10n.t('A document');
     if (uri.scheme === scheme) {
-      const why = vscode.l10n.t('it may contain the answer, which no model may see');
+      const why = vscode.l10n.t('it may contain the answer, which models must not see');
       leftOut.push(withoutIt(unnamed, why));
       continue;
     }

@@ -84,7 +84,7 @@ export class Conversation {
       const response = await model.sendRequest(
         this.messages,
         {
-          justification: vscode.l10n.t('It answers what you ask @swt.'),
+          justification: vscode.l10n.t('Answers what you ask @swt.'),
           ...(tools.length > 0 && { tools }),
         },
         cancel.token,
@@ -153,7 +153,7 @@ export class Conversation {
     if (total > most) {
       throw new HumanError(
         vscode.l10n.t(
-          'This conversation has {0} tokens, and {1} accepts {2}',
+          'This conversation has {0} tokens, but {1} accepts {2}',
           Math.ceil(total),
           this.turn.model.name,
           Math.floor(most),
@@ -197,23 +197,23 @@ function tellCall({ name }: Tool, input: object): string {
   const place = said(input, 'path') ?? said(input, 'folder') ?? vscode.l10n.t('the repository');
   switch (name) {
     case 'read_issue':
-      return vscode.l10n.t('Reads the issue');
+      return vscode.l10n.t('Reading the issue');
     case 'list_files':
-      return vscode.l10n.t('Lists the files of {0}', place);
+      return vscode.l10n.t('Listing the files of {0}', place);
     case 'search_code':
-      return vscode.l10n.t('Searches for {0}', said(input, 'query') ?? '…');
+      return vscode.l10n.t('Searching for {0}', said(input, 'query') ?? '…');
     case 'outline_file':
-      return vscode.l10n.t('Looks over {0}', place);
+      return vscode.l10n.t('Outlining {0}', place);
     case 'read_file':
-      return vscode.l10n.t('Reads {0}', place);
+      return vscode.l10n.t('Reading {0}', place);
     case 'apply_candidate':
-      return vscode.l10n.t('Writes tests');
+      return vscode.l10n.t('Writing tests');
     case 'list_candidate_tests':
-      return vscode.l10n.t('Looks at the tests');
+      return vscode.l10n.t('Listing the tests');
     case 'run_tests':
-      return vscode.l10n.t('Runs tests on R');
+      return vscode.l10n.t('Running tests on R');
     case 'check_candidate':
-      return vscode.l10n.t('Checks the tests on R');
+      return vscode.l10n.t('Checking the tests on R');
     default:
       return escapeMarkdown(name);
   }

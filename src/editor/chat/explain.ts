@@ -40,7 +40,7 @@ export async function explain(asked: Turn): Promise<void> {
     vscode.Uri.joinPath(open.folder.uri, fileOf(test.id)),
     new vscode.Position(test.defLine - 1, test.column),
   );
-  stream.progress(vscode.l10n.t('Runs {0} on R', test.name));
+  stream.progress(vscode.l10n.t('Running {0} on R', test.name));
   const candidate = await work.candidate.read();
   const { signal, timeoutSeconds, reporter } = work;
   const tests = [test.id];
@@ -130,11 +130,11 @@ async function testMeant(turn: Turn): Promise<FoundTest> {
   }
   throw new HumanError(
     named.length > 0
-      ? vscode.l10n.t('There is no test {0}', named.map(({ id }) => id).join(', '))
-      : vscode.l10n.t('It is not clear which test is meant'),
+      ? vscode.l10n.t('No test {0}', named.map(({ id }) => id).join(', '))
+      : vscode.l10n.t('Several tests match'),
     ownTests.length > 0
-      ? vscode.l10n.t('Put the cursor into a test, or name one of {0}', ownTests.join(', '))
-      : vscode.l10n.t('Put the cursor into a test, or name one'),
+      ? vscode.l10n.t('Place the cursor in a test, or name one of {0}', ownTests.join(', '))
+      : vscode.l10n.t('Place the cursor in a test, or name one'),
   );
 }
 

@@ -69,7 +69,7 @@ export async function improve(asked: Turn): Promise<Written> {
       vscode.l10n.t('Write one first, or ask @swt /reproduce'),
     );
   }
-  turn.stream.progress(vscode.l10n.t('Runs tests on R'));
+  turn.stream.progress(vscode.l10n.t('Running tests on R'));
   const run = await callWithoutModel(turn, 'run_tests', {});
   const { repo, issue } = turn.view;
   const request = [
@@ -149,14 +149,14 @@ async function writeWithoutTools(
   const { stream, view, work } = turn;
   const before = await work.candidate.read();
   const conversation = new Conversation(turn, system, []);
-  stream.progress(vscode.l10n.t('Asks {0}', turn.model.name));
+  stream.progress(vscode.l10n.t('Asking {0}', turn.model.name));
   let text = await conversation.say(content);
   for (let answers = 1; needsPatch || hasPatch(text); answers += 1) {
     const applied = await callWithoutModel(turn, 'apply_candidate', { patch: text });
     let why = applied.isError ? applied.text : undefined;
     if (why === undefined) {
       const { signal, timeoutSeconds, reporter } = work;
-      stream.progress(vscode.l10n.t('Runs tests on R'));
+      stream.progress(vscode.l10n.t('Running tests on R'));
       const patch = await work.candidate.read();
       const run = await view.runOnR(patch, { signal, timeoutSeconds, reporter });
       if (run.tests.some(isFailure)) break;
@@ -164,7 +164,7 @@ async function writeWithoutTools(
       why = `${why}\n\nNo test fails, so that nothing is reproduced.`;
     }
     if (answers >= mostAnswers) break;
-    stream.progress(vscode.l10n.t('The tests do not reproduce the issue yet: asks once more'));
+    stream.progress(vscode.l10n.t('The tests do not reproduce the issue yet. Asking once more'));
     text = await conversation.say(tryAgain(why));
   }
   return finish(turn, '', before);
@@ -173,7 +173,7 @@ async function writeWithoutTools(
 /** The prompt of ZeroShotPlus, with as many files of R as the context window allows. */
 async function promptWithFiles(turn: Turn): Promise<{ system: string; content: string }> {
   const { view, stream, model, work } = turn;
-  stream.progress(vscode.l10n.t('Looks for relevant files'));
+  stream.progress(vscode.l10n.t('Searching for relevant files'));
   const { repo, issue, tree, python } = view;
   const more = askedFor(turn.prompt, turn.attached);
   const count = await tokenCounter();

@@ -33,7 +33,7 @@ export async function showCandidate(turn: Turn): Promise<void> {
   }
   if (run.otherFiles.length > 0) {
     const names = run.otherFiles.map(escapeMarkdown).join(', ');
-    stream.markdown(`\n${vscode.l10n.t('It changes files outside tests: {0}', names)}\n`);
+    stream.markdown(`\n${vscode.l10n.t('Files outside the tests that it changes: {0}', names)}\n`);
   }
   stream.markdown(`\n${fenced(patch, 'diff')}`);
   const about = [{ patch, title: vscode.l10n.t('tests of the chat') }];
@@ -56,7 +56,7 @@ function summaryOf({ applies, problem, tests }: RunOnR): string {
       ? vscode.l10n.t('The test fails on R{0}.', why)
       : vscode.l10n.t('{0} of {1} tests fail on R{2}.', failing.length, tests.length, why);
   return broken
-    ? `${count} ${vscode.l10n.t('The failure may be a fault of the tests themselves.')}`
+    ? `${count} ${vscode.l10n.t('The failure may be caused by the tests themselves.')}`
     : count;
 }
 

@@ -52,7 +52,7 @@ export async function openTurn(
     // only the log gets it.
     reporter.log(error.message);
     throw new HumanError(
-      vscode.l10n.t('The repository of this instance is unavailable'),
+      vscode.l10n.t('The repository of this instance is not available'),
       vscode.l10n.t('Run "SWT-Bench: Show Log" to see why'),
     );
   });
@@ -100,7 +100,7 @@ export function whyNoAnswer(
   const problem = problemOfModel(error.cause, name);
   if (problem instanceof HumanError || problem instanceof Cancelled) return problem;
   return new HumanError(
-    vscode.l10n.t('{0} gives no answer ({1})', name, problem.message),
+    vscode.l10n.t('{0} did not answer ({1})', name, problem.message),
     vscode.l10n.t('Try again, or choose another model'),
   );
 }

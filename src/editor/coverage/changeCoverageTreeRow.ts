@@ -64,7 +64,7 @@ export function changeCoverageHeader(
       .replace(/\s{2,}/, ' ')}`,
     message: [
       ...(isComplete ? [l10n.t('No line is missed.')] : []),
-      ...(isCurrent ? [] : [l10n.t('The candidate was edited since: run it again.')]),
+      ...(isCurrent ? [] : [l10n.t('Out of date: edited after this run. Run the tests again.')]),
     ].join(' '),
   };
 }

@@ -88,8 +88,8 @@ export class ChangeCoverageViews implements vscode.Disposable {
       this.lastLine();
     if (line !== undefined) return line;
     throw new HumanError(
-      vscode.l10n.t('No line that the golden patch changes is at the cursor'),
-      vscode.l10n.t('Choose a line in the Change Coverage view'),
+      vscode.l10n.t('The fix does not change the line at the cursor'),
+      vscode.l10n.t('Select a line in the Change Coverage view'),
     );
   }
 
@@ -114,8 +114,8 @@ export class ChangeCoverageViews implements vscode.Disposable {
     const coverage = shownCoverage(this.open);
     if (coverage === undefined) {
       throw new HumanError(
-        vscode.l10n.t('It is not known which lines the candidate misses'),
-        vscode.l10n.t('Run the candidate on R and R∘X* first'),
+        vscode.l10n.t('Missed lines are not available yet'),
+        vscode.l10n.t('Run the tests on R and R∘X* first'),
       );
     }
     const missed = coverage.lines.filter((line) => line.state === 'missed');
@@ -157,7 +157,7 @@ async function showGoldenReach(
   open: InstanceSource & Revealing & LatestVerdict,
   line: CoveredLine,
 ): Promise<void> {
-  const title = vscode.l10n.t('Show How Golden Tests Reach It');
+  const title = vscode.l10n.t('Show Golden Tests Covering Line');
   if (!(await open.reveal(title))) return;
   const reached = open.last?.result.goldenCoverage?.lines.find(
     (each) => each.change === line.change && each.line === line.line && each.path === line.path,
@@ -165,10 +165,10 @@ async function showGoldenReach(
   const where = `${line.path}, ${lineName(line)}`;
   if (reached === undefined || reached.coveredBy.length === 0) {
     throw new HumanError(
-      vscode.l10n.t('{0}: no golden test runs this line by itself', where),
+      vscode.l10n.t('{0}: no single golden test executes this line', where),
       line.counts.golden > 0
-        ? vscode.l10n.t('It runs when the files of the golden tests are imported')
-        : vscode.l10n.t('Choose a missed line: golden tests run those'),
+        ? vscode.l10n.t('It is executed when the golden test files are imported')
+        : vscode.l10n.t('Select a missed line: golden tests execute those'),
     );
   }
   const tests = new Map<string, number>();
@@ -180,12 +180,14 @@ async function showGoldenReach(
     [...tests].map(([test, count]) => ({
       label: namesInWords(test),
       description:
-        count === 1 ? vscode.l10n.t('runs it once') : vscode.l10n.t('runs it {0} times', count),
+        count === 1
+          ? vscode.l10n.t('executes it once')
+          : vscode.l10n.t('executes it {0} times', count),
       detail: fileOf(test),
       test,
     })),
     {
-      title: vscode.l10n.t('Golden tests that run {0}', where),
+      title: vscode.l10n.t('Golden tests that execute {0}', where),
       placeHolder: line.text.trim(),
     },
   );

@@ -26,7 +26,7 @@ const title = (): string => vscode.l10n.t('Golden tests ↔ candidate');
 export async function compareWithGolden(open: OpenInstance, reporter: Reporter): Promise<void> {
   if (!(await open.reveal(vscode.l10n.t('Compare with Golden Tests')))) return;
   const evaluated = await currentVerdict(open, reporter, {
-    title: vscode.l10n.t('Running the candidate to compare it'),
+    title: vscode.l10n.t('Running the tests to compare them'),
     complete: false,
   });
   if (evaluated === undefined) return;
@@ -37,7 +37,7 @@ export async function compareWithGolden(open: OpenInstance, reporter: Reporter):
   const table = tableUri(open, evaluated);
   if (table === undefined) {
     const why = result.notes.join('; ');
-    const text = vscode.l10n.t('What each of them covers is not known: {0}', why);
+    const text = vscode.l10n.t('Coverage is not available: {0}', why);
     void vscode.window.showWarningMessage(withoutLinkMarkup(text));
     return;
   }
@@ -146,7 +146,7 @@ function tableText({ result, evaluatedAt }: Evaluated): string | undefined {
   if (candidate === undefined || golden === undefined) return undefined;
   // The page stays open while the candidate changes.
   const about = vscode.l10n.t(
-    'About the run at {0}. After another run, compare again.',
+    'From the run at {0}. Compare again after another run.',
     timeOfDay(evaluatedAt, vscode.env.language),
   );
   return comparisonText({ instance, candidate, golden, about });
@@ -161,7 +161,7 @@ function tableAt(open: LatestVerdict, query: string): string {
     kept ??
     again ??
     vscode.l10n.t(
-      'The verdict that this table is about is no longer stored. Run "SWT-Bench: Compare with Golden Tests…" again.',
+      'This comparison is no longer stored. Run "SWT-Bench: Compare with Golden Tests…" again.',
     )
   );
 }

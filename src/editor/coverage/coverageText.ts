@@ -25,17 +25,17 @@ export function stateName(state: LineState): string {
 
 function why({ state, lost }: Pick<CoveredLine, 'state' | 'lost'>): string {
   if (lost === true) {
-    return l10n.t('tests of R that the candidate removes or disables ran it at least as often');
+    return l10n.t('removed or disabled tests of R executed it at least as often');
   }
   switch (state) {
     case 'newly covered':
-      return l10n.t('the candidate runs it more often than the base tests do');
+      return l10n.t('newly executed by your tests');
     case 'already covered':
-      return l10n.t('the base tests run it, the candidate does not add to that');
+      return l10n.t('already executed by existing tests');
     case 'missed':
-      return l10n.t('the golden tests run it, the candidate does not');
+      return l10n.t('executed by the golden tests, not by yours');
     case 'not executable':
-      return l10n.t('neither the base tests nor the golden tests run it');
+      return l10n.t('executed neither by existing tests nor by the golden tests');
   }
 }
 
@@ -50,7 +50,7 @@ export const stateInWords = (line: CoveredLine): string =>
 function countsInWords(line: CoveredLine): string {
   const { base, candidate, golden } = line.counts;
   return l10n.t(
-    'Executions on {0}: base tests {1}, candidate {2}, golden tests {3}',
+    'Executions on {0}: existing tests {1}, with your tests {2}, golden tests {3}',
     sideName[sideOf(line)],
     base,
     candidate,
@@ -72,7 +72,7 @@ export function coverageHoverParts(line: CoveredLine): HoverPart[] {
   if (more > 0) named.push(l10n.t('and {0} more', more));
   return [
     said,
-    { plain: l10n.t('Tests of the candidate that run it, and how often:') },
+    { plain: l10n.t('Your tests that execute it, and how often:') },
     { code: named.join('\n') },
   ];
 }
@@ -135,10 +135,10 @@ export function noteHover(lines: readonly CoveredLine[]): HoverPart[] {
     {
       plain:
         first.change === 'removed'
-          ? l10n.t('Lines of R that the golden patch removes here, with their executions:')
-          : l10n.t('Lines of R∘X* that the golden patch has here, with their executions:'),
+          ? l10n.t('Lines of R that the fix removes here, with their executions:')
+          : l10n.t('Lines of R∘X* that the fix adds here, with their executions:'),
     },
     { code: table.join('\n') },
-    { plain: l10n.t('Executions by base tests / candidate / golden tests') },
+    { plain: l10n.t('Executions by existing tests / with your tests / golden tests') },
   ];
 }

@@ -15,7 +15,7 @@ import type { FilePatch } from '../../patch/parsedPatch';
 const sides = '(R ↔ R∘X*)';
 
 const titleOf = (open: InstanceSource): string =>
-  vscode.l10n.t('Golden patch of {0} {1}', open.marker.id, sides);
+  vscode.l10n.t('Fix of {0} {1}', open.marker.id, sides);
 
 /** Most milliseconds to wait for the editor of a diff. */
 const patience = 3000;

@@ -61,7 +61,7 @@ export function mutantHoverParts(mutants: readonly TestedMutant[]): HoverPart[] 
   if (more > 0) lines.push(l10n.t('and {0} more', more));
   return [
     { between: 'sections' },
-    { plain: l10n.t('Mutants of this line that the candidate kills: {0} of {1}', killed, all) },
+    { plain: l10n.t('Mutants of this line that your tests kill: {0} of {1}', killed, all) },
     { code: lines.join('\n') },
   ];
 }

@@ -41,19 +41,19 @@ async function tryMutants(open: OpenInstance, reporter: Reporter): Promise<void>
   const title = vscode.l10n.t('Check Tests with Mutants');
   if (!(await open.reveal(title))) return;
   const evaluated = await currentVerdict(open, reporter, {
-    title: vscode.l10n.t('Running the candidate before its mutants'),
+    title: vscode.l10n.t('Running the tests before the mutants'),
     complete: false,
   });
   if (evaluated === undefined) return;
   const found = await withNotification(
-    vscode.l10n.t('Running the candidate on mutants of the golden patch'),
+    vscode.l10n.t('Running the tests on mutants of the fix'),
     reporter,
     (shown, signal) => open.runs.onMutants(evaluated, { reporter: shown, signal }),
   );
   if (found === undefined) return;
   if ('failure' in found) {
     throw new HumanError(
-      vscode.l10n.t('No mutants can be made: {0}', found.failure),
+      vscode.l10n.t('Could not create mutants: {0}', found.failure),
       vscode.l10n.t('Run "SWT-Bench: Validate Instances…" on the instance'),
     );
   }
@@ -77,14 +77,14 @@ export async function showMutants(open: Revealing & LatestVerdict): Promise<'aga
   const mutants = shownMutants(open);
   if (mutants === undefined) {
     throw new HumanError(
-      vscode.l10n.t('The candidate was not tried on mutants since it last ran'),
+      vscode.l10n.t('The tests have not been checked with mutants since their last run'),
       vscode.l10n.t('Run "SWT-Bench: Check Tests with Mutants…"'),
     );
   }
   const again = { label: `$(refresh) ${vscode.l10n.t('Run Again')}`, again: true } as const;
   const chosen = await vscode.window.showQuickPick([...mutantRows(mutants).map(itemOf), again], {
-    title: vscode.l10n.t('Mutants of the Golden Patch'),
-    placeHolder: vscode.l10n.t('Choose one to see it as a diff'),
+    title: vscode.l10n.t('Mutants of the Fix'),
+    placeHolder: vscode.l10n.t('Select a mutant to see it as a diff'),
     matchOnDescription: true,
   });
   if (chosen !== undefined && 'again' in chosen) return 'again';
@@ -137,7 +137,7 @@ export async function mutantDocumentText(
 ): Promise<string> {
   if (!open.revealed) {
     return vscode.l10n.t(
-      'The golden patch is hidden. Run "SWT-Bench: Check Tests with Mutants…" to reveal its mutants.',
+      'The fix is hidden. Run "SWT-Bench: Check Tests with Mutants…" to reveal its mutants.',
     );
   }
   const path = uri.path.slice(1);

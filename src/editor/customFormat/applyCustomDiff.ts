@@ -41,7 +41,7 @@ export async function applyCustomDiff(diff: DiffInEditor, python: PythonParser):
   );
   if (!(await vscode.workspace.applyEdit(edit, { isRefactoring: true }))) {
     throw new HumanError(
-      vscode.l10n.t('{0} could not be applied', documentName(diff.document)),
+      vscode.l10n.t('Could not apply {0}', documentName(diff.document)),
       vscode.l10n.t('Close the files that it changes and try again'),
     );
   }
@@ -79,8 +79,8 @@ export async function workspaceEdit(
       // The editor may not have loaded a change on disk yet, or decodes the file differently.
       if (document.getText().replaceAll('\r\n', '\n') !== plain(before)) {
         throw new HumanError(
-          vscode.l10n.t('The editor of {0} differs from the file on disk', path),
-          vscode.l10n.t('Save or revert it, and try again'),
+          vscode.l10n.t('{0} has unsaved changes', path),
+          vscode.l10n.t('Save or revert it and try again'),
         );
       }
       for (const { range, text } of textEdits(document, before, after)) {
@@ -93,9 +93,9 @@ export async function workspaceEdit(
 
 /** What an editor does not preserve of a text; undefined when it preserves everything. */
 export function notInEditors(text: string): string | undefined {
-  if (asShown(text) !== text) return vscode.l10n.t('holds bytes that are not UTF-8');
+  if (asShown(text) !== text) return vscode.l10n.t('contains bytes that are not UTF-8');
   if (text.includes('\r\n') && /(^|[^\r])\n/.test(text))
-    return vscode.l10n.t('has lines with LF and with CRLF');
+    return vscode.l10n.t('mixes LF and CRLF line endings');
   return undefined;
 }
 
@@ -161,8 +161,8 @@ async function askForNewFiles(doubtful: readonly DoubtfulPath[]): Promise<boolea
   const paths = doubtful.map(({ path }) => path).join(', ');
   const make =
     doubtful.length === 1
-      ? vscode.l10n.t('Make {0}', first.path)
-      : vscode.l10n.t('Make {0} files', doubtful.length);
+      ? vscode.l10n.t('Create {0}', first.path)
+      : vscode.l10n.t('Create {0} files', doubtful.length);
   const near = [...new Set(doubtful.flatMap((each) => each.near))].join(', ');
   const chosen = await vscode.window.showQuickPick(
     [
@@ -176,7 +176,7 @@ async function askForNewFiles(doubtful: readonly DoubtfulPath[]): Promise<boolea
       {
         label: make,
         ...(doubtful.some(({ inNewFolder }) => inNewFolder)
-          ? { detail: vscode.l10n.t('Its folder is made, too.') }
+          ? { detail: vscode.l10n.t('Also creates its folder.') }
           : {}),
       },
     ],

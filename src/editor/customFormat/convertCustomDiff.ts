@@ -39,7 +39,7 @@ export async function convertCustomDiff(
   if (folder === undefined) {
     throw new HumanError(
       vscode.l10n.t(
-        '{0} changes files of a folder, and no folder is open',
+        '{0} changes files in a folder, but no folder is open',
         documentName(diff.document),
       ),
       vscode.l10n.t('Open the folder that holds the repository'),
@@ -65,7 +65,7 @@ export async function convertCustomDiff(
   if (files.size === 0) {
     throw new HumanError(
       vscode.l10n.t(
-        '{0} changes nothing: the files hold its code already',
+        '{0} changes nothing: the files already contain its code',
         documentName(diff.document),
       ),
       vscode.l10n.t('Edit its blocks'),

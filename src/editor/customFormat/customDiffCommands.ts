@@ -131,14 +131,14 @@ async function offerToSave(patch: string, hindrance: string): Promise<void> {
   const save = vscode.l10n.t('Save As…');
   const chosen = await vscode.window.showWarningMessage(
     vscode.l10n.t(
-      'The unified diff {0}. Saved from the editor it would not apply, so save it with this button.',
+      'The unified diff {0}. Save it with this button: saved from the editor, it would not apply.',
       hindrance,
     ),
     save,
   );
   if (chosen !== save) return;
   const uri = await vscode.window.showSaveDialog({
-    title: vscode.l10n.t('File for the Diff'),
+    title: vscode.l10n.t('Save Diff'),
     filters: { Diff: ['diff', 'patch'] },
   });
   if (uri !== undefined) await vscode.workspace.fs.writeFile(uri, bytesOf(patch));
@@ -154,7 +154,7 @@ async function copyChanges(open: FilesOfR, python: PythonParser): Promise<void> 
   const edits = await afterAWhile(title, (signal) => editsIn(open, signal));
   if (edits.length === 0) {
     throw new HumanError(
-      vscode.l10n.t('Nothing is changed in {0}', open.folder.name),
+      vscode.l10n.t('No changes in {0}', open.folder.name),
       vscode.l10n.t('Edit a test first'),
     );
   }

@@ -55,7 +55,7 @@ function read(
   const all = customDiffsIn(document.getText(), languageId);
   if (all.length === 0) {
     throw new HumanError(
-      vscode.l10n.t('{0} holds no custom diff', documentName(document)),
+      vscode.l10n.t('{0} contains no custom diff', documentName(document)),
       vscode.l10n.t('Write the blocks between "```custom-diff" and "```"'),
     );
   }
@@ -81,7 +81,7 @@ async function opened(uri: vscode.Uri): Promise<vscode.TextDocument> {
     return await vscode.workspace.openTextDocument(uri);
   } catch {
     throw new HumanError(
-      vscode.l10n.t('{0} cannot be opened', uri.path),
+      vscode.l10n.t('Could not open {0}', uri.path),
       vscode.l10n.t('Open a .swtdiff file first'),
     );
   }

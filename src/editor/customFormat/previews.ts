@@ -74,7 +74,9 @@ export class Previews implements vscode.Disposable {
     const { id, side } = readQuery(uri);
     const preview = this.previews.get(id);
     if (preview === undefined) {
-      return vscode.l10n.t('This preview has ended: run "SWT-Bench: Preview Custom Diff".');
+      return vscode.l10n.t(
+        'This preview is no longer available. Run "SWT-Bench: Preview Custom Diff".',
+      );
     }
     const text = preview.files.get(uri.path.slice(1))?.[side] ?? '';
     return asShown(text).replace(/^\ufeff/, '');

@@ -47,14 +47,10 @@ export async function applyToWorkspace(
     const document = documentOf(uriIn(open.folder, path));
     if (change.after === undefined && document?.isDirty === true) await document.save();
   }
-  const edit = await workspaceEdit(
-    open.folder,
-    changes,
-    vscode.l10n.t('Apply it with "git apply" instead'),
-  );
+  const edit = await workspaceEdit(open.folder, changes, vscode.l10n.t('Use "git apply" instead'));
   if (!(await vscode.workspace.applyEdit(edit, { isRefactoring: true }))) {
     throw new HumanError(
-      vscode.l10n.t('The candidate could not be put into the workspace'),
+      vscode.l10n.t('Could not apply the candidate to the workspace'),
       vscode.l10n.t('Close its files and try again'),
     );
   }
@@ -72,7 +68,7 @@ function refuseActedOn(path: string): void {
   if (!actedOn.test(path)) return;
   throw new HumanError(
     vscode.l10n.t(
-      'A candidate may not write {0}, since VS Code acts on it. The candidate is unchanged',
+      'A candidate may not write {0}, because VS Code acts on it. Nothing was applied',
       path,
     ),
     vscode.l10n.t('Write tests to files of the repository'),
@@ -96,7 +92,7 @@ export async function filesWith(
   if (applied.ok) return applied.files;
   throw new HumanError(
     vscode.l10n.t('The candidate does not apply to R ({0})', applied.problems[0]?.message ?? ''),
-    vscode.l10n.t('Choose another one'),
+    vscode.l10n.t('Choose another candidate'),
   );
 }
 

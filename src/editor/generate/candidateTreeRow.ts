@@ -117,7 +117,7 @@ function silentRow({ generations, knowledge }: ShownCandidates, node: CandidateN
     case 'writing':
       return {
         label: l10n.t('Candidate {0}', node.sample),
-        description: l10n.t('is being written, {0} characters', node.characters),
+        description: l10n.t('being written, {0} characters', node.characters),
         icon: { id: 'sync~spin' },
       };
     case 'steps':
@@ -196,7 +196,7 @@ function candidateRow(
     label: l10n.t('Candidate {0}', sample),
     // Choosing a candidate changes the id, since VS Code remembers by id whether a row is open.
     id: `${generation.id}-${sample}${isChosen ? '-chosen' : ''}`,
-    description: isChosen ? l10n.t('chosen · {0}', text) : text,
+    description: isChosen ? l10n.t('selected · {0}', text) : text,
     icon: { id: isChosen ? 'star-full' : icon },
     tooltip: [text, ...why, ...moreOf(candidate, detail)].join('\n'),
     ...(patch.applies ? { children: isChosen ? 'unfolded' : 'folded' } : {}),
@@ -216,8 +216,8 @@ function moreOf({ matches, patch, answer }: MethodCandidate, detail: string): st
       ? []
       : [
           matches
-            ? l10n.t('The model judges that it fails as the issue says')
-            : l10n.t('The model judges that it does not fail as the issue says'),
+            ? l10n.t('According to the model, it fails as the issue describes')
+            : l10n.t('According to the model, it does not fail as the issue describes'),
         ]),
     ...(detail === '' ? [] : [detail]),
     ...patch.diagnostics.map(({ line, message }) =>
@@ -244,7 +244,7 @@ function whyChosen(
   { patch }: MethodCandidate,
 ): string {
   const isSecret = methodOfRecord(record).runs === 'oracle' && !knowledge.isShown(patch.patch);
-  return isSecret ? l10n.t('the oracle picked it') : (chosen?.why ?? '');
+  return isSecret ? l10n.t('selected by the oracle') : (chosen?.why ?? '');
 }
 
 function testRow(result: TestResult): TreeRow {
@@ -270,15 +270,15 @@ function knowledgeRow(
   const isGraded = knowledge.gradeOf(patch) !== undefined;
   const hasRows = knownRows(knowledge, candidate).length > 0;
   return {
-    label: l10n.t('For the developer only'),
+    label: l10n.t('With the fix (hidden from models)'),
     // Showing it changes the id for the same reason.
     id: `${generation.id}-${candidate.sample}-knowledge-${hasRows ? 'shown' : 'hidden'}`,
     description: isShown
       ? isGraded
-        ? l10n.t('no model sees it')
+        ? l10n.t('hidden from models')
         : l10n.t('transition and ΔC: not run on both sides')
       : l10n.t('transition and ΔC: not shown'),
-    tooltip: l10n.t('What R∘X* and the golden patch tell of this candidate. No model sees it.'),
+    tooltip: l10n.t('Result of this candidate with the fix. Models never see it.'),
     icon: { id: isShown ? 'eye' : 'eye-closed' },
     ...(hasRows ? { children: 'unfolded' } : {}),
     ...(isShown && isGraded
@@ -287,7 +287,7 @@ function knowledgeRow(
           contextValue: 'knowledge',
           command: {
             command: generatedCommandIds.evaluate,
-            title: l10n.t('Show Transition and ΔC of Candidate'),
+            title: l10n.t('Evaluate Candidate'),
             arguments: [{ kind: 'candidate', generation, candidate } satisfies CandidateNode],
           },
         }),
@@ -307,7 +307,7 @@ function knownRows(
       : [
           {
             label: l10n.t('Oracle of Pass@5'),
-            description: verdict.success ? l10n.t('a success') : verdict.reason,
+            description: verdict.success ? l10n.t('reproduces the issue') : verdict.reason,
             icon: 'law',
           },
         ];
@@ -330,7 +330,7 @@ function gradeRows({ success, reason, transitions, coverage, findings }: Grade):
       label: 'ΔC',
       description:
         coverage === null || coverage.executable === 0
-          ? l10n.t('not known')
+          ? l10n.t('unknown')
           : coverageCell({ ...coverage, delta: coverage.covered / coverage.executable }).trim(),
       icon: 'checklist',
     },
@@ -382,7 +382,7 @@ function inWords(candidate: MethodCandidate): {
     case 'failed before':
       return {
         icon: 'circle-outline',
-        text: l10n.t('W · fails on R, as without the candidate'),
+        text: l10n.t('W · fails on R, as it did before'),
         detail: '',
       };
     case 'passes':
@@ -390,7 +390,7 @@ function inWords(candidate: MethodCandidate): {
         icon: 'circle-outline',
         text:
           outcome.tests === 0
-            ? l10n.t('W · has no test')
+            ? l10n.t('W · contains no test')
             : l10n.t('W · passes on R: does not reproduce'),
         detail: '',
       };

@@ -64,7 +64,7 @@ export class Candidates extends GeneratedRuns {
       reading: vscode.l10n.t('Reading the candidates of {0}', open.marker.id),
       none: () =>
         new HumanError(
-          vscode.l10n.t('No model has written tests for this instance'),
+          vscode.l10n.t('No tests have been generated for this instance'),
           vscode.l10n.t('Run "SWT-Bench: Generate Reproducing Tests…"'),
         ),
       methodOf: (record: GenerationRecord, told: Reporter, chosen?: Method) =>
@@ -72,7 +72,7 @@ export class Candidates extends GeneratedRuns {
       busy: () =>
         new HumanError(
           vscode.l10n.t('A model is already writing tests'),
-          vscode.l10n.t('Wait for it, or cancel it'),
+          vscode.l10n.t('Wait for it to finish, or cancel it'),
         ),
     };
     super(parts, kind, knowledge);
@@ -151,7 +151,7 @@ export class Candidates extends GeneratedRuns {
     const patch = of?.candidates.get(sample)?.patch.patch;
     const isShown = patch !== undefined && this.knowledge.isShown(patch);
     const grade = isShown ? this.knowledge.gradeOf(patch) : undefined;
-    const hidden = vscode.l10n.t('For the developer only: show it in the Generated view.');
+    const hidden = vscode.l10n.t('With the fix (hidden from models): shown in the Generated view.');
     const entry =
       of && grade && entryOfGrade(grade, { instance: id, model: of.record.model, sample });
     const run = vscode.l10n.t('Candidates');
@@ -197,8 +197,8 @@ export class Candidates extends GeneratedRuns {
   protected override async tell({ generation, entry, asked }: FinishedGeneration): Promise<void> {
     if ('failure' in entry) {
       throw new HumanError(
-        vscode.l10n.t('{0} has chosen nothing: {1}', titleOf(generation), entry.failure),
-        vscode.l10n.t('Its answers are kept: the same command resumes the run'),
+        vscode.l10n.t('{0} selected no candidate: {1}', titleOf(generation), entry.failure),
+        vscode.l10n.t('Its answers are stored. Run the command again to resume'),
       );
     }
     const { choice, cost } = entry;
@@ -206,7 +206,7 @@ export class Candidates extends GeneratedRuns {
     const { chosen } = choice;
     const of =
       asked === 0
-        ? vscode.l10n.t('no request was needed, all answers were stored')
+        ? vscode.l10n.t('no requests, all answers were stored')
         : cost.isEstimate
           ? vscode.l10n.t('about {0}', spent)
           : spent;
@@ -217,7 +217,7 @@ export class Candidates extends GeneratedRuns {
       return;
     }
     const isSecret = methodOfRecord(generation.record).runs === 'oracle';
-    const why = isSecret ? vscode.l10n.t('the oracle picked it') : choice.why;
+    const why = isSecret ? vscode.l10n.t('selected by the oracle') : choice.why;
     const text = withoutLinkMarkup(
       vscode.l10n.t('{0}: candidate {1}, {2} ({3})', titleOf(generation), chosen.sample, why, of),
     );
@@ -241,7 +241,7 @@ export class Candidates extends GeneratedRuns {
     const [first] = changed;
     if (first === undefined) {
       void vscode.window.showInformationMessage(
-        withoutLinkMarkup(vscode.l10n.t('{0} is in the workspace already.', title)),
+        withoutLinkMarkup(vscode.l10n.t('{0} is already in the workspace.', title)),
       );
       return;
     }
@@ -249,9 +249,9 @@ export class Candidates extends GeneratedRuns {
     const show = vscode.l10n.t('Show');
     const text =
       takenBack.length === 0
-        ? vscode.l10n.t('{0} is in the workspace: {1}.', title, changed.join(', '))
+        ? vscode.l10n.t('Applied {0}: {1}.', title, changed.join(', '))
         : vscode.l10n.t(
-            '{0} is in the workspace and has replaced your edits in {1}. Undo restores them.',
+            'Applied {0} and replaced your edits in {1}. Undo restores them.',
             title,
             takenBack.join(', '),
           );
@@ -282,7 +282,7 @@ export class Candidates extends GeneratedRuns {
     const candidate = sample === undefined ? undefined : generation?.candidates.get(sample);
     if (generation !== undefined && candidate !== undefined) return { generation, candidate };
     throw new HumanError(
-      vscode.l10n.t('No candidate is selected'),
+      vscode.l10n.t('No candidate selected'),
       vscode.l10n.t('Select one in the Generated view'),
     );
   }
@@ -300,7 +300,7 @@ function applying(candidate: MethodCandidate): MethodCandidate {
   if (candidate.patch.applies) return candidate;
   throw new HumanError(
     vscode.l10n.t('This candidate does not apply to R ({0})', candidate.patch.problem ?? ''),
-    vscode.l10n.t('Choose another one'),
+    vscode.l10n.t('Choose another candidate'),
   );
 }
 
@@ -308,15 +308,15 @@ function applying(candidate: MethodCandidate): MethodCandidate {
 function runsInWords(method: Method): string {
   switch (method.runs) {
     case 'nothing':
-      return vscode.l10n.t('Runs nothing to choose; its tests run on R afterwards');
+      return vscode.l10n.t('Tests run once, on R, afterwards');
     case 'R':
       return method.needsTools === true
-        ? vscode.l10n.t('The model runs its tests on R until they fail as the issue says')
-        : vscode.l10n.t('Runs the candidates on R to choose');
+        ? vscode.l10n.t('The model runs its tests on R until they fail as the issue describes')
+        : vscode.l10n.t('Runs the candidates on R to select one');
     case 'oracle':
-      return vscode.l10n.t('Runs them on R and R∘X* to choose: knows the fix');
+      return vscode.l10n.t('Runs the candidates on R and R∘X* to select one, so it uses the fix');
     case 'workspace':
-      return vscode.l10n.t('Runs commands on R in a container; needs docker');
+      return vscode.l10n.t('Runs commands on R in a container. Requires docker');
   }
 }
 
@@ -325,10 +325,13 @@ const furtherAgents = (withoutProgram: readonly string[], problems: readonly str
   label: vscode.l10n.t('Add an Agent…'),
   description:
     problems.length > 0
-      ? vscode.l10n.t('{0} of the entries are wrong: see the log', problems.length)
+      ? vscode.l10n.t('{0} invalid entries: see the log', problems.length)
       : withoutProgram.length > 0
-        ? vscode.l10n.t('{0}, or any of the Agent Client Protocol', withoutProgram.join(', '))
-        : vscode.l10n.t('any of the Agent Client Protocol'),
+        ? vscode.l10n.t(
+            '{0}, or any agent with the Agent Client Protocol',
+            withoutProgram.join(', '),
+          )
+        : vscode.l10n.t('any agent with the Agent Client Protocol'),
   setting: settingKeys.agents,
 });
 

@@ -82,7 +82,7 @@ export class ChoosableModels {
       matchOnDescription: true,
       ...(options.asking !== undefined && {
         placeHolder: vscode.l10n.t(
-          'Models of your settings alone, since the agent sends its own requests',
+          'Only models from your settings, because the agent sends its own requests',
         ),
       }),
     });
@@ -125,16 +125,16 @@ export class ChoosableModels {
       })),
     );
     return [
-      ...(ofEditor.length === 0 ? [] : [separator(vscode.l10n.t('of VS Code'))]),
+      ...(ofEditor.length === 0 ? [] : [separator(vscode.l10n.t('from VS Code'))]),
       ...lastFirst(ofEditor),
-      separator(vscode.l10n.t('of your settings')),
+      separator(vscode.l10n.t('from your settings')),
       ...lastFirst(ofSettings),
       {
         label: vscode.l10n.t('Add a Model…'),
         description:
           problems.length === 0
-            ? vscode.l10n.t('OpenAI, Anthropic, Google, or a server compatible with OpenAI')
-            : vscode.l10n.t('{0} of the entries are wrong: see the log', problems.length),
+            ? vscode.l10n.t('OpenAI, Anthropic, Google, or an OpenAI-compatible server')
+            : vscode.l10n.t('{0} invalid entries: see the log', problems.length),
         choice: 'settings',
       },
     ];
@@ -155,9 +155,9 @@ export class ChoosableModels {
   async byName(name: string, asking?: Choosing['asking']): Promise<ChosenModel> {
     if (asking !== undefined && !asking.providers.some((each) => name.startsWith(`${each}/`))) {
       throw new HumanError(
-        vscode.l10n.t('{0} cannot ask the model {1}', asking.title, name),
+        vscode.l10n.t('{0} cannot use the model {1}', asking.title, name),
         vscode.l10n.t(
-          'It sends its own requests: choose a model of your settings, of {0}',
+          'It sends its own requests. Choose a model from your settings, of {0}',
           asking.providers.join(', '),
         ),
       );
@@ -166,7 +166,7 @@ export class ChoosableModels {
     const chat = (await chatModels()).find((each) => editorModelName(each) === name);
     if (chat !== undefined) return ofChat(chat);
     throw new HumanError(
-      vscode.l10n.t('VS Code does not offer the model {0} now', name),
+      vscode.l10n.t('VS Code does not currently offer the model {0}', name),
       vscode.l10n.t('Sign in to its provider, or choose another model'),
     );
   }
@@ -211,7 +211,7 @@ export class ChoosableModels {
     const { provider } = parseModelName(name);
     if (provider === 'openai-compatible' && baseUrl === undefined) {
       throw new HumanError(
-        vscode.l10n.t('The embedding model {0} has no address', name),
+        vscode.l10n.t('The embedding model {0} has no server address', name),
         vscode.l10n.t('Set {0}, such as http://localhost:11434/v1', settingKeys.embeddingBaseUrl),
       );
     }
@@ -240,7 +240,7 @@ export class ChoosableModels {
     if (needsKey && (await this.keys.originOf(model)) === 'none') {
       if (!(await this.keys.ask(model))) {
         throw new HumanError(
-          vscode.l10n.t('{0} has no key', name),
+          vscode.l10n.t('{0} has no API key', name),
           vscode.l10n.t('Run "SWT-Bench: Manage API Keys…"'),
         );
       }
@@ -264,7 +264,7 @@ const isOf = ({ choice }: Item, name: string | undefined): boolean =>
 
 /** Chat models of VS Code; none when chat is switched off. Their extensions may have to start. */
 const chatModels = (): Promise<vscode.LanguageModelChat[]> =>
-  afterAWhile(vscode.l10n.t('Looking for models'), () =>
+  afterAWhile(vscode.l10n.t('Searching for models'), () =>
     Promise.resolve(vscode.lm.selectChatModels()).catch(() => []),
   );
 
@@ -293,7 +293,10 @@ const withAdvice =
       if (!(error instanceof ModelUnusable) || error instanceof CallsNoTools) throw error;
       throw new ModelUnusable(
         `${name}: ${error.what}`,
-        vscode.l10n.t('Check its key ("SWT-Bench: Manage API Keys…") and the setting {0}', setting),
+        vscode.l10n.t(
+          'Check its API key ("SWT-Bench: Manage API Keys…") and the setting {0}',
+          setting,
+        ),
       );
     }
   };

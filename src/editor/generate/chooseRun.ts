@@ -69,7 +69,7 @@ export async function chooseRun(
   const asking = asksItself && { title: name, providers: asksItself.providers };
   const model =
     names.model === undefined
-      ? await models.choose(vscode.l10n.t('{0} with {1}: Which Model?', title, method.title), {
+      ? await models.choose(vscode.l10n.t('{0} with {1}: Select a Model', title, method.title), {
           ...{ needsTools: method.needsTools === true, asking },
           costOf: (priced) => costInWords(cost, priced),
         })
@@ -98,7 +98,7 @@ async function chooseMethod(
   }
   const last: MethodItem[] = further === undefined ? [] : [{ ...further }];
   const chosen = await vscode.window.showQuickPick([...items, ...last], {
-    title: vscode.l10n.t('{0}: Which Method?', title),
+    title: vscode.l10n.t('{0}: Select a Method', title),
     matchOnDescription: true,
   });
   if (chosen?.setting !== undefined) await openSetting(chosen.setting);

@@ -116,7 +116,7 @@ async function ask(
   const response = await chat.sendRequest(
     messages,
     {
-      justification: vscode.l10n.t('It writes tests that reproduce the issue.'),
+      justification: vscode.l10n.t('Writes tests that reproduce the issue.'),
       // Names that providers share; others ignore them.
       modelOptions: {
         ...(temperature !== undefined && { temperature }),
@@ -268,8 +268,8 @@ export function problemOfModel(error: unknown, name: string): Error {
       );
     case vscode.LanguageModelError.Blocked().code:
       return new ModelUnusable(
-        vscode.l10n.t('{0} does not answer any more ({1})', name, said),
-        vscode.l10n.t('Its quota may be used up: try later, or choose another model'),
+        vscode.l10n.t('{0} stopped answering ({1})', name, said),
+        vscode.l10n.t('Its quota may be exhausted. Try again later, or choose another model'),
       );
     default:
       return new ModelTrouble(said === '' ? 'the model gives no answer' : said);

@@ -111,9 +111,10 @@ export function costInWords(cost: EstimatedCost, priced: Priced | undefined): st
 
 function embeddedInWords({ name, tokens, price }: EmbeddedParts): string {
   const thousands = Math.max(1, Math.round(tokens / 1000));
-  if (price === undefined) return l10n.t('vectors of up to {0}k tokens with {1}', thousands, name);
+  if (price === undefined)
+    return l10n.t('embeddings of up to {0}k tokens with {1}', thousands, name);
   const dollars = ((price * tokens) / 1e6).toFixed(2);
-  return l10n.t('vectors of up to {0}k tokens, ${1} with {2}', thousands, dollars, name);
+  return l10n.t('embeddings of up to {0}k tokens, ${1} with {2}', thousands, dollars, name);
 }
 
 /** Bytes of Python code that make a token, about. */

@@ -110,7 +110,7 @@ function passedInWords({ testsOn }: ShownFixes, generation: Generation): string[
   });
   if (ran.length < 2) return [];
   const passed = ran.filter((tests) => tests.every(({ fixed }) => fixed === 'passes')).length;
-  return [l10n.t('all of your tests pass with {0} of {1}', passed, ran.length)];
+  return [l10n.t('all your tests pass with {0} of {1}', passed, ran.length)];
 }
 
 /** What a run has cost, and what was paid for vectors. */
@@ -122,7 +122,7 @@ function costOfRun({ record, cost }: Generation): string[] {
     requests === 1 ? l10n.t('1 request, {0}', spent) : l10n.t('{0} requests, {1}', requests, spent),
     ...(record.embedding === undefined
       ? []
-      : [l10n.t('{0} of the tokens are vectors of {1}', embeddedTokens, record.embedding.name)]),
+      : [l10n.t('{0} of the tokens are embeddings by {1}', embeddedTokens, record.embedding.name)]),
   ];
 }
 
@@ -176,7 +176,7 @@ function whyInWords({ ranking }: MethodCandidate, of: number): string[] {
               ? l10n.t('1 regression')
               : l10n.t('{0} regressions', regressions.length),
         ]),
-    ...(reproduction === undefined ? [] : [l10n.t('its script says: {0}', reproduction)]),
+    ...(reproduction === undefined ? [] : [l10n.t('its script reports: {0}', reproduction)]),
   ];
 }
 
@@ -270,7 +270,7 @@ function stageRow(
       label: stage,
       id: `${id}-${key}`,
       description: l10n.t('skipped: no embedding model is set'),
-      tooltip: l10n.t('A click opens the setting {0}', settingKeys.embeddingModel),
+      tooltip: l10n.t('Click to open the setting {0}', settingKeys.embeddingModel),
       icon: { id: 'debug-step-over' },
       command: {
         command: internalCommandIds.openSetting,

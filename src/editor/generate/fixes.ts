@@ -44,14 +44,14 @@ export class Fixes extends GeneratedRuns {
       reading: vscode.l10n.t('Reading the fixes of {0}', open.marker.id),
       none: () =>
         new HumanError(
-          vscode.l10n.t('No model has proposed a fix for this instance'),
+          vscode.l10n.t('No fix has been proposed for this instance'),
           vscode.l10n.t('Run "SWT-Bench: Propose Fixes…"'),
         ),
       methodOf: methodOfRecord,
       busy: () =>
         new HumanError(
           vscode.l10n.t('A model is already proposing fixes'),
-          vscode.l10n.t('Wait for it, or cancel it'),
+          vscode.l10n.t('Wait for it to finish, or cancel it'),
         ),
     };
     super(parts, kind, tests);
@@ -140,15 +140,15 @@ export class Fixes extends GeneratedRuns {
     const { title } = methodNamed(generation.record.method);
     if ('failure' in entry) {
       throw new HumanError(
-        vscode.l10n.t('{0} has proposed nothing: {1}', title, entry.failure),
-        vscode.l10n.t('Its answers are kept: the same command resumes the run'),
+        vscode.l10n.t('{0} proposed no fix: {1}', title, entry.failure),
+        vscode.l10n.t('Its answers are stored. Run the command again to resume'),
       );
     }
     const { choice, cost } = entry;
     const spent = this.spent(cost);
     const [fix] = distinctFixes(generation);
     if (fix === undefined) {
-      const text = vscode.l10n.t('{0}: no fix applies to R: {1} ({2})', title, choice.why, spent);
+      const text = vscode.l10n.t('{0}: no fix found: {1} ({2})', title, choice.why, spent);
       void vscode.window.showWarningMessage(withoutLinkMarkup(text));
       return;
     }
@@ -173,7 +173,7 @@ export class Fixes extends GeneratedRuns {
     if (!(await this.parts.open.filesOfR()).includes(path)) {
       throw new HumanError(
         vscode.l10n.t('R has no file {0}', path),
-        vscode.l10n.t('The model named it; choose another place'),
+        vscode.l10n.t('The model named it. Choose another place'),
       );
     }
     const at = lines === undefined ? undefined : new vscode.Range(lines[0] - 1, 0, lines[1], 0);
@@ -203,7 +203,7 @@ export class Fixes extends GeneratedRuns {
     const found: Fix | undefined = row ?? (generation && best && { generation, fix: best });
     if (found === undefined) {
       throw new HumanError(
-        vscode.l10n.t('There is no fix'),
+        vscode.l10n.t('No fix yet'),
         vscode.l10n.t('Run "SWT-Bench: Propose Fixes…"'),
       );
     }

@@ -359,10 +359,10 @@ export class Generations implements vscode.Disposable {
     const forget = {
       label: vscode.l10n.t('Delete {0}', what),
       detail: vscode.l10n.t(
-        'Its answers and what its stages found are deleted. Getting them again means paying for them again.',
+        'Deletes its answers and stage results. Generating them again costs money again.',
       ),
     };
-    const keep = { label: vscode.l10n.t('Keep them') };
+    const keep = { label: vscode.l10n.t('Cancel') };
     if ((await vscode.window.showQuickPick([forget, keep], { title })) !== forget) return;
     // Another window may write to the trace.
     await afterAWhile(title, (signal) => this.forget(generation, signal));
@@ -415,7 +415,7 @@ export class Generations implements vscode.Disposable {
     } catch (error) {
       // The original advice is for the command line.
       if (!(error instanceof HumanError)) throw error;
-      throw new HumanError(error.what, vscode.l10n.t('See whether the disk is full'));
+      throw new HumanError(error.what, vscode.l10n.t('Check whether the disk is full'));
     }
   }
 

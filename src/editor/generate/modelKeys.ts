@@ -57,8 +57,8 @@ export class ModelKeys {
     const ids = [...new Set([...models.keys(), ...this.ids()])];
     if (ids.length === 0) {
       throw new HumanError(
-        vscode.l10n.t('The setting {0} contains no model', settingKeys.models),
-        vscode.l10n.t('Add one there; models of VS Code itself need no key here'),
+        vscode.l10n.t('The setting {0} is empty', settingKeys.models),
+        vscode.l10n.t('Add a model there. Models provided by VS Code need no API key here'),
       );
     }
     const items = await Promise.all(

@@ -69,11 +69,14 @@ export function configuredEmbedding(): EmbeddingUse | undefined {
   if (found === undefined || !('why' in found)) return found;
   throw new HumanError(
     vscode.l10n.t(
-      'The setting {0} names no embedding model: {1}',
+      'The setting {0} is not an embedding model: {1}',
       settingKeys.embeddingModel,
       found.why,
     ),
-    vscode.l10n.t('Write it as PROVIDER/NAME, with one of {0}', embeddingProviders.join(', ')),
+    vscode.l10n.t(
+      'Use PROVIDER/NAME, where the provider is one of {0}',
+      embeddingProviders.join(', '),
+    ),
   );
 }
 
@@ -87,8 +90,8 @@ export function configuredNumbers(): AgentlessNumbers {
   const { numbers, problems } = readAgentlessNumbers(set);
   if (problems.length === 0) return numbers;
   throw new HumanError(
-    vscode.l10n.t('The setting {0} is faulty: {1}', settingKeys.agentless, problems.join('; ')),
-    vscode.l10n.t('Correct it, or remove the number to have its default'),
+    vscode.l10n.t('The setting {0} is invalid: {1}', settingKeys.agentless, problems.join('; ')),
+    vscode.l10n.t('Correct it, or remove it to use the default'),
   );
 }
 

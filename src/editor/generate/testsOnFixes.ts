@@ -60,7 +60,7 @@ export class TestsOnFixes implements vscode.Disposable {
     const patches = [...new Set(fixes.map(({ patch }) => patch))];
     if (patches.length === 0) {
       throw new HumanError(
-        vscode.l10n.t('There is no fix'),
+        vscode.l10n.t('No fix yet'),
         vscode.l10n.t('Run "SWT-Bench: Propose Fixes…"'),
       );
     }
@@ -143,6 +143,6 @@ function tell(found: ReadonlyMap<string, TestsOnFix>, names: ReadonlyMap<string,
 
 const couldNotRun = (name: string, why: string): HumanError =>
   new HumanError(
-    vscode.l10n.t('Your tests could not run on R with {0}: {1}', name, why),
+    vscode.l10n.t('Could not run your tests on R with {0}: {1}', name, why),
     vscode.l10n.t('Write a test first, or choose another fix'),
   );

@@ -91,7 +91,7 @@ export async function applyBundledCandidate(
     const why = failed?.message ?? 'it changes nothing';
     throw new HumanError(
       vscode.l10n.t('{0} does not apply to R ({1})', prediction.model, why),
-      vscode.l10n.t('Choose another one'),
+      vscode.l10n.t('Choose another candidate'),
     );
   }
   await replaceEdits(open, converted.files);
@@ -151,7 +151,7 @@ async function replaceEdits(
   }
   if (!(await vscode.workspace.applyEdit(edit))) {
     throw new HumanError(
-      vscode.l10n.t('The candidate could not be put into the workspace'),
+      vscode.l10n.t('Could not apply the candidate to the workspace'),
       vscode.l10n.t('Close its files and try again'),
     );
   }

@@ -63,7 +63,7 @@ async function usePython(python: string, open: OpenInstance, reporter: Reporter)
   await setPython(python, open, reporter);
   const said = pythonInWords(python);
   // The note of an environment that was made before would name what tests no longer run with.
-  await open.environmentNotes.keep((at) => vscode.l10n.t('{0}, chosen at {1}', said, at));
+  await open.environmentNotes.keep((at) => vscode.l10n.t('{0}, selected at {1}', said, at));
   tellNewPython(vscode.l10n.t('Tests of this instance now run with {0}.', said));
   await takeUp(open, reporter);
 }

@@ -64,9 +64,9 @@ export class InstanceOrigin {
       if (kept !== undefined) return { instance: kept.instance, kept };
       if (!isRemote() || !(error instanceof HumanError)) throw error;
       throw new HumanError(
-        vscode.l10n.t('{0} is not known in this container ({1})', id, error.what),
+        vscode.l10n.t('{0} is not available in this container ({1})', id, error.what),
         vscode.l10n.t(
-          'Open its folder outside of the container and run “SWT-Bench: Select Python or Container Environment…” there once',
+          'Open its folder outside the container and run “SWT-Bench: Select Python or Container Environment…” there once',
         ),
       );
     }

@@ -84,14 +84,14 @@ export function whatIsMissing(missing: EngineProblem['missing']): string {
 const issueRow = (issue: string): Glance => ({
   label: l10n.t('Issue'),
   description: asLabel(issue.trimStart().split('\n')[0] ?? ''),
-  tooltip: l10n.t('Show what the tests should reproduce'),
+  tooltip: l10n.t('Shows what the tests should reproduce'),
   icon: { id: 'issues' },
   runs: commandIds.showIssue,
 });
 
 /** Note of a row whose verdict is not about the current workspace. */
 const outdated = (was: string): Pick<Glance, 'description' | 'tooltip' | 'icon'> => ({
-  description: l10n.t('edited since: run it again'),
+  description: l10n.t('out of date: run again'),
   tooltip: l10n.t('Was: {0}', was),
   icon: { id: 'history' },
 });
@@ -109,8 +109,8 @@ function candidateRow({
   if (isCancelling) {
     return {
       ...row,
-      description: l10n.t('cancelling the run'),
-      tooltip: l10n.t('What runs is being stopped'),
+      description: l10n.t('canceling the run'),
+      tooltip: l10n.t('Stopping the tests'),
       icon: { id: 'sync~spin' },
     };
   }
@@ -119,7 +119,8 @@ function candidateRow({
       ...row,
       description:
         step === undefined ? l10n.t('running on R and R∘X*') : l10n.t('preparing: {0}', step),
-      tooltip: (current ? strict?.explanation : undefined) ?? l10n.t('The verdict follows'),
+      tooltip:
+        (current ? strict?.explanation : undefined) ?? l10n.t('The verdict will appear here'),
       icon: { id: 'sync~spin' },
     };
   }
@@ -135,8 +136,8 @@ function candidateRow({
   if (strict === undefined) {
     return {
       ...row,
-      description: l10n.t('no verdict yet: run its tests'),
-      tooltip: l10n.t('Write a test that fails on R, and run it'),
+      description: l10n.t('no verdict yet: run the tests'),
+      tooltip: l10n.t('Write a test that fails on R, then run it'),
       icon: { id: 'beaker' },
     };
   }
@@ -170,12 +171,10 @@ function coverageRow({ result, current }: Pick<InstanceAtAGlance, 'result' | 'cu
     description:
       inWords ??
       (result === undefined || !current
-        ? l10n.t('known after a run')
-        : l10n.t('not known from the last run')),
+        ? l10n.t('available after a run')
+        : l10n.t('not available from the last run')),
     tooltip:
-      states.length === 0
-        ? l10n.t('Lines of the golden patch that the candidate covers')
-        : states.join(', '),
+      states.length === 0 ? l10n.t('Lines of the fix that your tests cover') : states.join(', '),
     icon: { id: 'checklist' },
   };
 }
@@ -188,11 +187,11 @@ const countedStates = ({ lines }: ChangeCoverage): string[] =>
     .map(({ state, n }) => `${n} ${state}`);
 
 const goldenRow = (revealed: boolean): Glance => ({
-  label: l10n.t('Golden patch, tests, hints'),
+  label: l10n.t('Fix, golden tests, hints'),
   description: revealed ? l10n.t('revealed') : l10n.t('hidden'),
   tooltip: revealed
-    ? l10n.t('Hide it again, with the golden tests and later hints')
-    : l10n.t('Reveal it, with the golden tests and later hints'),
+    ? l10n.t('Hides the fix, golden tests and later hints again')
+    : l10n.t('Reveals the fix, golden tests and later hints'),
   icon: { id: revealed ? 'eye' : 'eye-closed' },
   runs: revealed ? commandIds.hideGolden : commandIds.reveal,
 });
@@ -216,11 +215,11 @@ const environmentRow = ({
   label: l10n.t('Environment'),
   description:
     step === undefined
-      ? ((runsWith && versionsFirst(runsWith)) ?? last ?? l10n.t('known after a run'))
-      : l10n.t('being made: {0}', step),
+      ? ((runsWith && versionsFirst(runsWith)) ?? last ?? l10n.t('available after a run'))
+      : l10n.t('being created: {0}', step),
   tooltip: [
     ...(last === undefined ? [] : [last]),
-    isContainer ? l10n.t('Look for it again') : l10n.t('Choose the Python of the tests'),
+    isContainer ? l10n.t('Detect again') : l10n.t('Select the environment of the tests'),
   ].join('\n'),
   icon: { id: step === undefined ? 'server-environment' : 'sync~spin' },
   runs: isContainer ? internalCommandIds.checkEngine : commandIds.environment,

@@ -19,7 +19,7 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
   if (runsInContainers(name)) {
     throw new HumanError(
       vscode.l10n.t(
-        'The {0} engine has an image for each instance, and needs no environment',
+        'The {0} engine uses an image for each instance and needs no environment',
         name,
       ),
       vscode.l10n.t('Set {0} to local to use one', settingKeys.engine),
@@ -29,7 +29,7 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
   const { step } = notes;
   if (step !== undefined) {
     // A second one would only wait for the first, so this is its end too.
-    const said = vscode.l10n.t('The environment is being made already: {0}', step);
+    const said = vscode.l10n.t('The environment is already being created: {0}', step);
     void vscode.window.showInformationMessage(withoutLinkMarkup(said));
     return notes.settled();
   }
@@ -55,11 +55,11 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
   const runsWith = open.environment;
   await notes.keep((at) =>
     runsWith === undefined
-      ? vscode.l10n.t('Made at {0}: {1}', at, python)
-      : vscode.l10n.t('{0}, made at {1}: {2}', versionsFirst(runsWith), at, python),
+      ? vscode.l10n.t('Created at {0}: {1}', at, python)
+      : vscode.l10n.t('{0}, created at {1}: {2}', versionsFirst(runsWith), at, python),
   );
   tellNewPython(
-    vscode.l10n.t('The environment is made, and tests run with it: {0}', runsWith ?? python),
+    vscode.l10n.t("Tests now use this instance's own environment: {0}", runsWith ?? python),
   );
 }
 
@@ -82,7 +82,7 @@ export async function reopenEngine(
   reporter: Reporter,
 ): Promise<void> {
   const found = await withNotification(
-    vscode.l10n.t('Looking for Python or Docker'),
+    vscode.l10n.t('Detecting Python or Docker'),
     reporter,
     async (shown, signal) => {
       forgetShellPython();
@@ -93,6 +93,6 @@ export async function reopenEngine(
     },
   );
   if (found === undefined) return;
-  await environmentNotes.keep((at) => vscode.l10n.t('Looked again at {0}: {1}', at, found));
-  void vscode.window.showInformationMessage(vscode.l10n.t('Tests run with: {0}', found));
+  await environmentNotes.keep((at) => vscode.l10n.t('Detected at {0}: {1}', at, found));
+  void vscode.window.showInformationMessage(vscode.l10n.t('Tests run with {0}', found));
 }

@@ -317,7 +317,7 @@ async function suggestDocker(
   const use = vscode.l10n.t('Use Docker');
   const chosen = await vscode.window.showInformationMessage(
     vscode.l10n.t(
-      '{0} dates from the time of Python {1}, and the local engine has {2}: its tests may fail for that reason alone.',
+      '{0} was written for Python {1}, but the local engine uses {2}. Tests may fail for that reason alone.',
       instance.id,
       python,
       here,

@@ -29,7 +29,7 @@ export async function patchOfEditors(
     if (!isCandidates) continue;
     if (!/^utf-?8/i.test(document.encoding)) {
       throw new HumanError(
-        l10n.t('{0} is not saved, and will be in the encoding {1}', path, document.encoding),
+        l10n.t('{0} has unsaved changes in the encoding {1}', path, document.encoding),
         l10n.t('Save it'),
       );
     }

@@ -30,16 +30,14 @@ export class Revealed implements vscode.Disposable {
   /** Asks before revealing, unless it is revealed already. @returns whether it is revealed now */
   async ask(id: string, title: string): Promise<boolean> {
     if (this.has(id)) return true;
-    const reveal = vscode.l10n.t('Reveal golden patch, golden tests and hints of {0}', id);
+    const reveal = vscode.l10n.t('Reveal fix, golden tests and hints of {0}', id);
     const answer = await vscode.window.showQuickPick(
       [
         // The first one is the default: what was seen once cannot be unseen.
-        { label: vscode.l10n.t('Keep them hidden') },
+        { label: vscode.l10n.t('Cancel') },
         {
           label: reveal,
-          detail: vscode.l10n.t(
-            'They give the fix away. SWT-Bench remembers that you have seen them.',
-          ),
+          detail: vscode.l10n.t('They reveal the fix. This will be recorded.'),
         },
       ],
       // The page of a walkthrough takes the focus back when it redraws.

@@ -49,8 +49,8 @@ export async function saveEdits(open: InFolder): Promise<void> {
   const [left] = unsavedIn(open);
   if (left !== undefined) {
     throw new HumanError(
-      vscode.l10n.t('{0} could not be saved', vscode.workspace.asRelativePath(left.uri, false)),
-      vscode.l10n.t('Save it, or revert it'),
+      vscode.l10n.t('Could not save {0}', vscode.workspace.asRelativePath(left.uri, false)),
+      vscode.l10n.t('Save or revert it'),
     );
   }
 }

@@ -14,7 +14,7 @@ import type { OpenInstance } from './openInstance';
  */
 export async function takeUp(open: OpenInstance, reporter: Reporter): Promise<void> {
   try {
-    const title = vscode.l10n.t('Opening the sandboxes with the new environment');
+    const title = vscode.l10n.t('Starting the sandboxes with the new environment');
     await afterAWhile(title, (signal) => open.runs.warmUp(signal));
   } catch (error) {
     reporter.log(`${open.marker.id}: ${messageOf(error)}`);

@@ -121,7 +121,7 @@ export class WarmSession {
     const work = { signal, reporter };
     try {
       const isWarm = this.warm !== undefined && this.warm === this.current;
-      if (!isWarm) this.show(vscode.l10n.t('opening the sandboxes of R and R∘X*'));
+      if (!isWarm) this.show(vscode.l10n.t('starting the sandboxes of R and R∘X*'));
       const session = await this.session();
       throwIfAborted(signal);
       await session.warmUp(work);

@@ -378,6 +378,6 @@ export class Catalogue implements vscode.Disposable {
 
 const cancelledText = (name: string): string =>
   vscode.l10n.t(
-    'Reading {0} was cancelled. Run "SWT-Bench: Refresh Instances and Runs" to read it.',
+    'Reading {0} was canceled. Run "SWT-Bench: Refresh Instances and Runs" to read it.',
     name,
   );

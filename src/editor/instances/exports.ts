@@ -131,5 +131,5 @@ function statisticsUri(text: string, dataset: string): vscode.Uri {
 export const statisticsDocument = ({ query }: vscode.Uri): string =>
   texts.get(query) ??
   vscode.l10n.t(
-    'These statistics are gone. Run "SWT-Bench: Show Statistics of Instances" to count again.',
+    'These statistics are no longer available. Run "SWT-Bench: Show Statistics of Instances" again.',
   );

@@ -25,7 +25,7 @@ type Row = Freeable | (vscode.QuickPickItem & { readonly kind: vscode.QuickPickI
 export async function freeDiskSpace(reporter: Reporter): Promise<void> {
   const storage = storageFolder();
   const measured = await withNotification(
-    vscode.l10n.t('Measuring what {0} holds', storage),
+    vscode.l10n.t('Measuring disk usage of {0}', storage),
     reporter,
     async (_, signal) => ({
       use: await diskUse(storage, { signal }),
@@ -40,14 +40,14 @@ export async function freeDiskSpace(reporter: Reporter): Promise<void> {
       ...[...use.instances].sort(larger).map(({ id, bytes }) => ({
         label: id,
         description: inMegabytes(bytes),
-        detail: vscode.l10n.t('trees of R and R∘X*, kept runs, validation'),
+        detail: vscode.l10n.t('trees of R and R∘X*, cached runs, validation'),
         free: () => freeInstance(storage, id),
       })),
       heading(vscode.l10n.t('mirrors')),
       ...[...use.mirrors].sort(larger).map(({ repo, bytes }) => ({
         label: repo,
         description: inMegabytes(bytes),
-        detail: vscode.l10n.t('history of the repository; fetched again when needed'),
+        detail: vscode.l10n.t('repository history, fetched again when needed'),
         free: () => freeMirror(storage, repo),
       })),
       ...(use.vectors === 0
@@ -57,7 +57,7 @@ export async function freeDiskSpace(reporter: Reporter): Promise<void> {
             {
               label: vscode.l10n.t('vectors of code'),
               description: inMegabytes(use.vectors),
-              detail: vscode.l10n.t('an embedding model is paid for them again when needed'),
+              detail: vscode.l10n.t('embedding them again costs money'),
               free: () => freeVectors(storage),
             },
           ]),
@@ -68,7 +68,7 @@ export async function freeDiskSpace(reporter: Reporter): Promise<void> {
             {
               label: vscode.l10n.t('virtual environments of instances'),
               description: inMegabytes(use.environments),
-              detail: vscode.l10n.t('made again when needed'),
+              detail: vscode.l10n.t('created again when needed'),
               free: () => freeEnvironments(storage),
             },
           ]),
@@ -76,7 +76,7 @@ export async function freeDiskSpace(reporter: Reporter): Promise<void> {
     ];
     const chosen = await vscode.window.showQuickPick(rows, {
       title: vscode.l10n.t('Free Disk Space: {0} in {1}', inMegabytes(use.total), storage),
-      placeHolder: vscode.l10n.t('Tick what to delete; your workspaces and tags stay'),
+      placeHolder: vscode.l10n.t('Select what to delete. Your workspaces and tags are kept'),
       canPickMany: true,
     });
     const ticked = (chosen ?? []).filter((item): item is Freeable => 'free' in item);
@@ -139,8 +139,8 @@ function imageRows(
     const [first] = kept;
     if (first !== undefined) {
       throw new HumanError(
-        vscode.l10n.t('The image {0} stays: {1}', first.image.name, first.why),
-        vscode.l10n.t('Close the windows that use it, or also tick the images built on it'),
+        vscode.l10n.t('Kept the image {0}: {1}', first.image.name, first.why),
+        vscode.l10n.t('Close the windows that use it, or also select the images built on it'),
       );
     }
   };

@@ -305,16 +305,16 @@ export function statusInWords(status: InstanceStatus, all = false): string {
 function goldenInWords(golden: GoldenStatus): string {
   switch (golden.kind) {
     case 'golden valid':
-      return l10n.t('golden valid');
+      return l10n.t('valid');
     case 'golden invalid':
-      return l10n.t('golden invalid: {0}', golden.reason);
+      return l10n.t('invalid: {0}', golden.reason);
     case 'not validated':
       return l10n.t('not validated: {0}', golden.reason);
   }
 }
 
 const candidateInWords = (candidate: CandidateStatus): string =>
-  candidate.success ? l10n.t('candidate: success') : l10n.t('candidate: {0}', candidate.reason);
+  candidate.success ? l10n.t('reproduces the issue') : l10n.t('candidate: {0}', candidate.reason);
 
 /** The words under which the row of a repository counts an instance. */
 function countedWords(status: InstanceStatus): string[] {

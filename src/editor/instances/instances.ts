@@ -149,10 +149,10 @@ export class Instances implements vscode.Disposable {
     });
     if (possible.length === 0)
       throw new HumanError(
-        vscode.l10n.t('The view lists no instance'),
-        vscode.l10n.t('Clear its filter'),
+        vscode.l10n.t('No instances in the list'),
+        vscode.l10n.t('Clear the filter'),
       );
-    const ids = await askWhichInstances(possible, vscode.l10n.t('Validate: Which Instances?'));
+    const ids = await askWhichInstances(possible, vscode.l10n.t('Select Instances to Validate'));
     if (ids !== undefined) await this.validate(ids);
   }
 
@@ -237,7 +237,7 @@ export class Instances implements vscode.Disposable {
     if (state.kind === 'failed') throw new HumanError(state.why);
     throw offering(
       new HumanError(
-        vscode.l10n.t('No dataset is chosen'),
+        vscode.l10n.t('No dataset selected'),
         vscode.l10n.t('Run "SWT-Bench: Choose Dataset…" first'),
       ),
       { title: vscode.l10n.t('Choose Dataset…'), command: listCommandIds.chooseDataset },
@@ -261,7 +261,7 @@ export class Instances implements vscode.Disposable {
     const [only] = possible;
     if (only !== undefined) return only.ids;
     throw new HumanError(
-      vscode.l10n.t('No instance is selected'),
+      vscode.l10n.t('No instance selected'),
       vscode.l10n.t('Select one in the Instances view'),
     );
   }
@@ -376,7 +376,7 @@ async function askWhatToJudge(
 /** Asks which instances a command is about. @returns their ids; undefined when the person cancels */
 async function askWhichInstances(
   possible: readonly PossibleInstances[],
-  title = vscode.l10n.t('Which Instances?'),
+  title = vscode.l10n.t('Select Instances'),
 ): Promise<readonly string[] | undefined> {
   const items = possible.map(({ are, ids }) => ({
     label: ids.length === 1 ? (ids[0] ?? '') : vscode.l10n.t('{0} instances', ids.length),
@@ -384,7 +384,7 @@ async function askWhichInstances(
       are === 'open'
         ? vscode.l10n.t('the open instance')
         : are === 'listed'
-          ? vscode.l10n.t('all that the Instances view lists')
+          ? vscode.l10n.t('all in the Instances view')
           : vscode.l10n.t('selected in the Instances view'),
     ids,
   }));

@@ -34,11 +34,11 @@ class JudgementBox {
   private box: vscode.QuickPick<vscode.QuickPickItem & JudgementRow>;
   private readonly skip: vscode.QuickInputButton = {
     iconPath: new vscode.ThemeIcon('debug-step-over'),
-    tooltip: vscode.l10n.t('Next Instance, Unchanged'),
+    tooltip: vscode.l10n.t('Skip to Next Instance'),
   };
   private readonly reveal: vscode.QuickInputButton = {
     iconPath: new vscode.ThemeIcon('eye'),
-    tooltip: vscode.l10n.t('Reveal Golden Patch and Golden Tests…'),
+    tooltip: vscode.l10n.t('Reveal Fix and Golden Tests…'),
   };
   private numbered: readonly string[];
   /** Whether the box is hidden only while the person is asked about revealing, or for another box. */
@@ -62,7 +62,7 @@ class JudgementBox {
   private newBox(): typeof this.box {
     const box = vscode.window.createQuickPick<vscode.QuickPickItem & JudgementRow>();
     box.ignoreFocusOut = true;
-    box.placeholder = vscode.l10n.t('Number, first letters or a new tag, then the reason');
+    box.placeholder = vscode.l10n.t('Type a tag or number, then an optional note');
     box.onDidChangeValue(() => this.draw());
     box.onDidTriggerButton((button) => this.press(button));
     box.onDidAccept(() => void this.accept());

@@ -165,8 +165,8 @@ function enterRow({
 }): JudgementRow {
   if (text.trim() === before.trim()) {
     return {
-      label: `$(arrow-right) ${l10n.t('Leave as it is')}`,
-      description: l10n.t('Enter: next instance'),
+      label: `$(arrow-right) ${l10n.t('Skip')}`,
+      description: l10n.t('Press Enter for the next instance'),
       goesOn: true,
     };
   }
@@ -182,7 +182,7 @@ function enterRow({
   ].filter((each) => each !== '');
   return {
     label: `$(check) ${asLabel(words.join(' · ') || l10n.t('No tag and no note'))}`,
-    description: l10n.t('Enter: keep it, next instance'),
+    description: l10n.t('Press Enter to save and go to the next instance'),
     says: read,
     goesOn: true,
   };

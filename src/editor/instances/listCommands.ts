@@ -54,7 +54,7 @@ async function askForDataset(recent: readonly string[]): Promise<string | undefi
     },
     {
       label: '$(folder) ' + vscode.l10n.t('Folder…'),
-      description: vscode.l10n.t('every dataset file in it'),
+      description: vscode.l10n.t('all dataset files in a folder'),
       choose: () => pick({ canSelectFiles: false, canSelectFolders: true }),
     },
     {
@@ -69,7 +69,7 @@ async function askForDataset(recent: readonly string[]): Promise<string | undefi
     },
     {
       label: vscode.l10n.t('bundled'),
-      description: vscode.l10n.t('the one small instance that comes with the extension'),
+      description: vscode.l10n.t('one small instance, included in the extension'),
       choose: async () => 'bundled',
     },
     ...(recent.length === 0
@@ -142,20 +142,23 @@ export async function chooseFilterList(catalogue: Catalogue, given?: string): Pr
   const none = vscode.l10n.t('None');
   const items = [
     { label: none, description: vscode.l10n.t('every instance of the dataset') },
-    { label: 'Lite', description: vscode.l10n.t('what SWT-Bench keeps of SWE-bench Lite') },
-    { label: 'Verified', description: vscode.l10n.t('what SWT-Bench keeps of SWE-bench Verified') },
-    { label: 'Full', description: vscode.l10n.t('what SWT-Bench keeps of SWE-bench') },
+    { label: 'Lite', description: vscode.l10n.t('instances of SWE-bench Lite in SWT-Bench') },
+    {
+      label: 'Verified',
+      description: vscode.l10n.t('instances of SWE-bench Verified in SWT-Bench'),
+    },
+    { label: 'Full', description: vscode.l10n.t('instances of SWE-bench in SWT-Bench') },
     {
       label: 'Lite-S',
       description: vscode.l10n.t(
-        'what you classified, without exact patches, misleading or insufficient issues',
+        'issues that you classified, without exact patches, misleading or insufficient ones',
       ),
     },
     ...Object.keys(filterLists()).map((label) => ({
       label,
       description: vscode.l10n.t('from the setting {0}', settingKeys.filterLists),
     })),
-    { label: vscode.l10n.t('File…'), description: vscode.l10n.t('one id a line') },
+    { label: vscode.l10n.t('File…'), description: vscode.l10n.t('one ID per line') },
   ];
   const chosen =
     given ??
@@ -217,7 +220,7 @@ export async function findInstance(catalogue: Catalogue): Promise<InstanceEntry 
   }));
   const chosen = await vscode.window.showQuickPick(items, {
     title: vscode.l10n.t('Find Instance in {0}', basename(catalogue.datasetName)),
-    placeHolder: vscode.l10n.t('Id, or words of the issue’s first line'),
+    placeHolder: vscode.l10n.t('Instance ID, or words from the first line of the issue'),
     matchOnDescription: true,
     matchOnDetail: true,
   });

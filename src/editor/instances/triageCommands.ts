@@ -62,7 +62,7 @@ function pickTags(
 ): Promise<string[] | undefined> {
   const box = vscode.window.createQuickPick();
   box.title = heading;
-  box.placeholder = vscode.l10n.t('Tick tags, or type new ones with commas between them');
+  box.placeholder = vscode.l10n.t('Select tags, or type new ones separated by commas');
   box.canSelectMany = true;
   const all = new Set([...known, ...before]);
   const draw = (): void => {
@@ -166,7 +166,7 @@ export async function classify(catalogue: Catalogue, ids: readonly string[]): Pr
     ]),
   ];
   for (const [index, [dimension, categories, current, take]] of steps.entries()) {
-    const unjudged = vscode.l10n.t('not judged');
+    const unjudged = vscode.l10n.t('not classified');
     const items = [
       ...Object.entries(categories).map(([key, words]) => ({
         label: `${key === current ? '$(check) ' : ''}${words}`,
@@ -176,7 +176,7 @@ export async function classify(catalogue: Catalogue, ids: readonly string[]): Pr
     ];
     const chosen = await vscode.window.showQuickPick(items, {
       title: `${title([id], dimension)} (${index + 1}/${steps.length})`,
-      placeHolder: vscode.l10n.t('Escape keeps the answers so far'),
+      placeHolder: vscode.l10n.t('Press Escape to keep the answers so far'),
     });
     if (chosen === undefined) break;
     take(chosen.key);

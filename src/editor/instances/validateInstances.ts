@@ -126,7 +126,7 @@ const counting = (reporter: Reporter, number: number, all: number): Reporter => 
 
 /** @param filter of the instances that the text is about, where a person may want to see them */
 function tell(text: string, filter: string | undefined): void {
-  const show = vscode.l10n.t('Show Them');
+  const show = vscode.l10n.t('Show');
   const answer = vscode.window.showInformationMessage(
     withoutLinkMarkup(text),
     ...(filter === undefined ? [] : [show]),

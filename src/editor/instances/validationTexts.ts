@@ -11,14 +11,9 @@ export function validationLine(validation: Validation): string {
   );
   switch (soundnessOf(validation)) {
     case 'sound':
-      return l10n.t(
-        'Validated {0}: sound, {1} times in {2} s',
-        id,
-        repetitions,
-        seconds.toFixed(1),
-      );
+      return l10n.t('{0} is valid ({1} repetitions in {2} s)', id, repetitions, seconds.toFixed(1));
     case 'not sound':
-      return l10n.t('Validated {0}: not sound. {1}', id, why);
+      return l10n.t('{0} is not valid. {1}', id, why);
     case 'not validated':
       return l10n.t('Could not validate {0}. {1}', id, why);
   }
@@ -35,13 +30,13 @@ export function validationSummary(
   const [bad] = unsound;
   if (bad === undefined) {
     const what = judged.length === 1 ? first.id : l10n.t('{0} instances', judged.length);
-    return { text: l10n.t('Sound: {0}', what), isSound: true };
+    return { text: l10n.t('Valid: {0}', what), isSound: true };
   }
   const why = inTermsOfSettings(bad.reasons[0]?.explanation ?? '');
   const text =
     judged.length === 1
-      ? l10n.t('Not sound: {0}: {1}', bad.id, why)
-      : l10n.t('{0} of {1} not sound. {2}', unsound.length, judged.length, `${bad.id}: ${why}`);
+      ? l10n.t('Not valid: {0}: {1}', bad.id, why)
+      : l10n.t('{0} of {1} not valid. {2}', unsound.length, judged.length, `${bad.id}: ${why}`);
   return { text, isSound: false };
 }
 
@@ -65,7 +60,7 @@ export function environmentSummary(validations: readonly Validation[]): string |
 
 /** What a message says first of an instance whose R could not be had. */
 export const withoutSource = (id: string, repo: string): string =>
-  l10n.t('{0} is not validated: the source of {1} could not be had', id, repo);
+  l10n.t('{0} is not validated: could not fetch {1}', id, repo);
 
 /**
  * Why R cannot be had, as a notification beside a button that chooses a folder. The log has the
@@ -73,6 +68,6 @@ export const withoutSource = (id: string, repo: string): string =>
  */
 export function sourceProblemText(error: unknown): string | undefined {
   return error instanceof SourceUnusable && error.brief !== undefined
-    ? l10n.t('{0}. Choose a folder with a clone that has it, or with a release.', error.brief)
+    ? l10n.t('{0}. Select a local clone or source release.', error.brief)
     : undefined;
 }

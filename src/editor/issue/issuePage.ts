@@ -54,7 +54,7 @@ export function issueDocument(page: IssuePage, resources: PageResources): string
 ${facts(instance, resources.language)}
 ${remarks(instance)}<p class="actions">
 ${page.canOpen ? button('openInstance', l10n.t('Open Instance')) : ''}<button type="button" class="quiet" data-do="source" aria-pressed="false">${escapeHtml(l10n.t('Plain text'))}</button>
-${page.canMakeEnvironment ? button('environment', l10n.t('Make Environment')) : ''}${revealed === undefined ? '' : linkToGitHub(instance)}</p>
+${page.canMakeEnvironment ? button('environment', l10n.t('Create Environment')) : ''}${revealed === undefined ? '' : linkToGitHub(instance)}</p>
 </header>
 <main>
 <article class="text rendered">${page.body}</article>
@@ -126,7 +126,7 @@ function wordsOf(issue: string, language: string): string {
 function requirementsInWords(instance: Instance, recipe: Recipe): string {
   const { requirementFiles, packages, install } = recipe;
   const of = [
-    ...(install === 'editable' ? [l10n.t('those of the project')] : []),
+    ...(install === 'editable' ? [l10n.t('from the project')] : []),
     ...requirementFiles,
     ...packages,
   ];
@@ -153,7 +153,7 @@ function linkToGitHub(instance: Instance): string {
 }
 
 const hiddenNote = (): string => `<footer class="hidden-part">
-<span>${escapeHtml(l10n.t('Golden patch, golden tests and later hints are hidden.'))}</span>
+<span>${escapeHtml(l10n.t('The fix, golden tests and later hints are hidden.'))}</span>
 <button type="button" class="quiet" data-do="reveal">${escapeHtml(l10n.t('Reveal…'))}</button>
 </footer>`;
 

@@ -70,8 +70,8 @@ function issueSource({ context, revealed, listed, opened, id, read }: IssueParts
         (found) => found,
         () => {
           throw new HumanError(
-            vscode.l10n.t('{0} is not in the workspace any more', path),
-            vscode.l10n.t('R has it; undo its deletion to see it'),
+            vscode.l10n.t('{0} is no longer in the workspace', path),
+            vscode.l10n.t('It exists in R. Undo its deletion to see it'),
           );
         },
       );

@@ -32,7 +32,7 @@ async function showFile(path: string, instance: string, language?: string): Prom
   if (!(await exists(path))) {
     throw new HumanError(
       vscode.l10n.t('{0} does not exist', path),
-      vscode.l10n.t('It may have been removed since: evaluate the candidate again'),
+      vscode.l10n.t('It may have been removed. Evaluate the candidate again'),
     );
   }
   const document = await vscode.workspace.openTextDocument(runFileUri(path, instance));

@@ -19,7 +19,7 @@ export function dashboardProblems(
     .filter((label) => library.run(label) === undefined)
     .map((label) =>
       l10n.t(
-        'The run {0} is no longer in the list. "SWT-Bench: Add Results…" lists its folder again',
+        'The run {0} is no longer in the list. To restore it, run "SWT-Bench: Add Results…"',
         label,
       ),
     );

@@ -79,11 +79,11 @@ function labelOf(of: Denominator['of'], count: number): string {
 
 function detailOf(count: number, predicted: number): string {
   const without = count - predicted;
-  if (without === 0) return l10n.t('Each has a prediction. Rates are shares of {0}.', count);
+  if (without === 0) return l10n.t('Each has a prediction. Rates are relative to {0}.', count);
   return without === 1
-    ? l10n.t('1 has no prediction and counts as not a success. Rates are shares of {0}.', count)
+    ? l10n.t('1 has no prediction and counts as a failure. Rates are relative to {0}.', count)
     : l10n.t(
-        '{0} have no prediction and count as not a success. Rates are shares of {1}.',
+        '{0} have no prediction and count as failures. Rates are relative to {1}.',
         without,
         count,
       );
@@ -91,14 +91,14 @@ function detailOf(count: number, predicted: number): string {
 
 /** The question above the answers. */
 export function denominatorQuestion({ all, predicted }: PossibleDenominators): string {
-  if (predicted === undefined) return l10n.t('Which instances?');
+  if (predicted === undefined) return l10n.t('Select Instances');
   const there = new Set(predicted);
   const instances = all.filter((id) => there.has(id)).length;
   const some =
     predicted.length === 1 ? l10n.t('1 prediction') : l10n.t('{0} predictions', predicted.length);
   return instances === 1
-    ? l10n.t('{0} of 1 instance: rates are shares of which instances?', some)
-    : l10n.t('{0} of {1} instances: rates are shares of which instances?', some, instances);
+    ? l10n.t('{0} of 1 instance. Select what rates are relative to', some)
+    : l10n.t('{0} of {1} instances. Select what rates are relative to', some, instances);
 }
 
 /** The chosen denominator after the rates of a run; empty where nobody was asked. */

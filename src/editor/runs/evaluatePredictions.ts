@@ -82,11 +82,9 @@ export async function askForBatch(
   const { ids, denominator } = chosen;
   const runId = await vscode.window.showInputBox({
     title: vscode.l10n.t('Evaluate Predictions for Instances of {0}', shortDatasetName(of.name)),
-    prompt: vscode.l10n.t(
-      "Name of the run. Reuse an unfinished run's name to resume it, with the same predictions.",
-    ),
+    prompt: vscode.l10n.t("Run name. Reuse an unfinished run's name to resume it."),
     value: nameOf(predictions, of.name),
-    validateInput: (text) => (text.trim() === '' ? vscode.l10n.t('A run needs a name') : undefined),
+    validateInput: (text) => (text.trim() === '' ? vscode.l10n.t('Enter a run name') : undefined),
     ignoreFocusOut: true,
   });
   if (runId === undefined) return undefined;
@@ -101,9 +99,7 @@ async function askForPredictions(
   const items: Item[] = [
     {
       label: '$(file) ' + vscode.l10n.t('Files…'),
-      description: vscode.l10n.t(
-        'JSON or JSONL, plain or gzipped; of several methods, or samples of one',
-      ),
+      description: vscode.l10n.t('JSON or JSONL, plain or gzipped, from one or more methods'),
       choose: async () => {
         const found = await vscode.window.showOpenDialog({
           canSelectMany: true,
@@ -115,19 +111,19 @@ async function askForPredictions(
     },
     {
       label: '$(verified) ' + vscode.l10n.t('Golden Tests'),
-      description: vscode.l10n.t('T* of every instance, as the candidate'),
+      description: vscode.l10n.t("evaluates each instance's golden tests"),
       choose: async () => ['gold'],
     },
     {
       label: '$(circle-slash) ' + vscode.l10n.t('No Candidate'),
-      description: vscode.l10n.t('base tests only'),
+      description: vscode.l10n.t('runs the existing tests only'),
       choose: async () => ['none'],
     },
     ...(possible.some(({ name }) => name === 'bundled')
       ? [
           {
             label: '$(package) ' + vscode.l10n.t('Bundled Candidates'),
-            description: vscode.l10n.t('those that come with the extension'),
+            description: vscode.l10n.t('included in the extension'),
             choose: async () => ['bundled'],
           },
         ]
@@ -195,8 +191,8 @@ export async function evaluatePredictions(
   const { library, reporter } = parts;
   if (choice.ids.length === 0) {
     throw new HumanError(
-      vscode.l10n.t('There is no instance to evaluate'),
-      vscode.l10n.t('Choose a dataset in the Instances view, and loosen its filter'),
+      vscode.l10n.t('No instance to evaluate'),
+      vscode.l10n.t('Choose a dataset in the Instances view, or widen its filter'),
     );
   }
   const storage = storageFolder();

@@ -35,7 +35,7 @@ export function findCell(library: ListedRuns, cell: CellName): FoundCell {
   if (run?.folder === undefined || entry?.report === undefined) {
     throw new HumanError(
       l10n.t('{0} of {1} has no report', cell.instance, cell.run),
-      l10n.t('Run "SWT-Bench: Refresh Instances and Runs and Runs"'),
+      l10n.t('Run "SWT-Bench: Refresh Instances and Runs"'),
     );
   }
   const report = join(run.folder, entry.report);
@@ -43,7 +43,7 @@ export function findCell(library: ListedRuns, cell: CellName): FoundCell {
   // The journal is untrusted: it may name only files in its own folder.
   if (inside.startsWith('..') || isAbsolute(inside)) {
     throw new HumanError(
-      l10n.t('{0} names a report outside of its folder', cell.run),
+      l10n.t('{0} refers to a report outside its folder', cell.run),
       l10n.t('Evaluate it again'),
     );
   }
@@ -61,8 +61,8 @@ export function repositoryOfCell(library: ListedRuns, cell: CellName): string {
   // The run is untrusted. In the setting `*` stands for all repositories.
   if (isOneRepository.test(repo)) return repo;
   throw new HumanError(
-    l10n.t('{0} does not say the repository of {1}', cell.run, cell.instance),
-    l10n.t('Run "SWT-Bench: Refresh Instances and Runs and Runs"'),
+    l10n.t('{0} does not name the repository of {1}', cell.run, cell.instance),
+    l10n.t('Run "SWT-Bench: Refresh Instances and Runs"'),
   );
 }
 

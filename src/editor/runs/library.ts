@@ -344,7 +344,7 @@ export class RunLibrary implements vscode.Disposable {
 
 const cancelledText = (): string =>
   vscode.l10n.t(
-    'Reading the runs was cancelled. Run "SWT-Bench: Refresh Instances and Runs and Runs" to read them.',
+    'Reading the runs was canceled. Run "SWT-Bench: Refresh Instances and Runs" to read them.',
   );
 
 /** Identifies a stored run. */

@@ -72,7 +72,7 @@ export class RepairList implements vscode.Disposable {
     if (!this.paths.includes(path)) {
       throw new HumanError(
         vscode.l10n.t('{0} is not in the list', path),
-        vscode.l10n.t('Run "SWT-Bench: Refresh Instances and Runs and Runs"'),
+        vscode.l10n.t('Run "SWT-Bench: Refresh Instances and Runs"'),
       );
     }
     await this.memory.update(

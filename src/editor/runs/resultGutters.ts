@@ -173,6 +173,6 @@ async function coverageOf({ entry, folder }: FoundCell): Promise<ChangeCoverage>
   if (coverage !== undefined) return coverage;
   throw new HumanError(
     vscode.l10n.t('The report of {0} has no change coverage', entry.instance),
-    vscode.l10n.t('Only candidates whose tests ran on both sides have it'),
+    vscode.l10n.t('Only candidates whose tests ran on both sides have change coverage'),
   );
 }

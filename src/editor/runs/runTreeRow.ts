@@ -69,9 +69,7 @@ export function runTreeRow(shown: ShownRuns, node: RunNode): TreeRow {
       const count = shown.problems.length;
       return {
         label:
-          count === 1
-            ? l10n.t('1 thing cannot be read')
-            : l10n.t('{0} things cannot be read', count),
+          count === 1 ? l10n.t('1 item cannot be read') : l10n.t('{0} items cannot be read', count),
         icon: { id: 'warning' },
         children: 'folded',
       };
@@ -215,7 +213,7 @@ export function ratesInWords(method: EvaluatedMethod): string {
     warned === 0
       ? ''
       : l10n.t('⚠ findings in {0} of {1} trajectories', warned, trajectoryFindings?.of ?? 0),
-    answerSeen === undefined ? '' : l10n.t('looks at the answer: {0}', answerSeen),
+    answerSeen === undefined ? '' : l10n.t('reads the answer: {0}', answerSeen),
     grading === 'harness' ? l10n.t('harness grading') : '',
   ];
   return told.filter((each) => each !== '').join(' · ');

@@ -135,7 +135,7 @@ export class Runs implements vscode.Disposable {
   /** Reads the runs and the results of code repair again. */
   async refresh(): Promise<void> {
     this.library.forgetCosts();
-    const title = vscode.l10n.t('Reading results of code repair');
+    const title = vscode.l10n.t('Reading code repair results');
     await Promise.all([
       this.library.reload(),
       afterAWhileInView(viewIds.runs, title, () => this.repairs.reload()),
@@ -170,8 +170,8 @@ export class Runs implements vscode.Disposable {
     const [unknown] = labels;
     if (runs.length === 0 && unknown !== undefined) {
       throw new HumanError(
-        vscode.l10n.t('There is no run {0} in the list', unknown),
-        vscode.l10n.t('Run "SWT-Bench: Refresh Instances and Runs and Runs"'),
+        vscode.l10n.t('No run {0} in the list', unknown),
+        vscode.l10n.t('Run "SWT-Bench: Refresh Instances and Runs"'),
       );
     }
     return runs;
@@ -216,8 +216,8 @@ export class Runs implements vscode.Disposable {
         await vscode.window.showOpenDialog({
           canSelectFiles: false,
           canSelectFolders: true,
-          title: vscode.l10n.t('Folder of a Run'),
-          openLabel: vscode.l10n.t('Add Run Folder'),
+          title: vscode.l10n.t('Run Folder'),
+          openLabel: vscode.l10n.t('Add'),
         })
       )?.[0]?.fsPath;
     if (folder === undefined) return;
@@ -244,19 +244,16 @@ export class Runs implements vscode.Disposable {
             canSelectMany: true,
             openLabel: vscode.l10n.t('Add Results'),
             title: vscode.l10n.t(
-              'Results of Code Repair: Summaries of the SWE-bench Harness, or Lists of Resolved Instances',
+              'Code Repair Results: SWE-bench Harness Reports or Lists of Resolved Instances',
             ),
           })
         : [vscode.Uri.file(given)];
     if (files === undefined) return;
-    await afterAWhileInView(
-      viewIds.runs,
-      vscode.l10n.t('Reading results of code repair'),
-      (signal) =>
-        this.repairs.add(
-          files.map(({ fsPath }) => fsPath),
-          signal,
-        ),
+    await afterAWhileInView(viewIds.runs, vscode.l10n.t('Reading code repair results'), (signal) =>
+      this.repairs.add(
+        files.map(({ fsPath }) => fsPath),
+        signal,
+      ),
     );
   }
 
@@ -265,14 +262,14 @@ export class Runs implements vscode.Disposable {
     await this.library.loaded();
     const path = repairsPath(args[0] ?? this.view.selection[0]);
     if (path === undefined) return this.library.remove(this.needed(args));
-    const title = vscode.l10n.t('Reading results of code repair');
+    const title = vscode.l10n.t('Reading code repair results');
     await afterAWhileInView(viewIds.runs, title, () => this.repairs.remove(path));
   }
 
   private async evaluate(given: BatchChoice | undefined): Promise<void> {
     if (!vscode.workspace.isTrusted) {
       throw new HumanError(
-        vscode.l10n.t('Evaluating executes the code of repositories and candidates'),
+        vscode.l10n.t('Evaluation executes code of repositories and candidates'),
         vscode.l10n.t('Trust this workspace first'),
       );
     }
@@ -354,8 +351,8 @@ export class Runs implements vscode.Disposable {
     // A run may lie in the workspace, whose files name nothing that is opened until it is trusted.
     if (isNamedByRun && !vscode.workspace.isTrusted) {
       throw new HumanError(
-        vscode.l10n.t('This workspace is not trusted: no file that a run names is opened'),
-        vscode.l10n.t('Trust it, and then read again'),
+        vscode.l10n.t('This workspace is not trusted, so files named by a run are not opened'),
+        vscode.l10n.t('Trust the workspace and try again'),
       );
     }
     await this.library.loaded();
@@ -369,7 +366,7 @@ export class Runs implements vscode.Disposable {
     const traces = await tracesOfRun(run);
     if (traces.length < 2) return traces[0];
     return vscode.window.showQuickPick(traces, {
-      title: vscode.l10n.t('Open Trajectory: Which Trace of {0}?', run.label),
+      title: vscode.l10n.t('Select a Trace of {0}', run.label),
     });
   }
 
@@ -378,8 +375,8 @@ export class Runs implements vscode.Disposable {
     const path = run && (await this.traceOf(run));
     if (path === undefined) {
       throw new HumanError(
-        vscode.l10n.t('No trace lies beside the predictions of {0}', cell.run),
-        vscode.l10n.t('Choose the file that the agent wrote: "SWT-Bench: Show Trajectory…"'),
+        vscode.l10n.t('No trajectory found next to the predictions of {0}', cell.run),
+        vscode.l10n.t('Choose the file that the agent wrote with "SWT-Bench: Show Trajectory…"'),
       );
     }
     await this.showTrajectories({ view: 'dashboard', path, cell });
@@ -390,8 +387,8 @@ export class Runs implements vscode.Disposable {
       const batch = this.library.batchOf(run);
       if (batch === undefined) {
         throw new HumanError(
-          vscode.l10n.t('No batch of this window runs {0}', run.label),
-          vscode.l10n.t('Pause or stop it in the window or terminal that started it'),
+          vscode.l10n.t('No batch in this window is running {0}', run.label),
+          vscode.l10n.t('Pause or cancel it in the window or terminal that started it'),
         );
       }
       batch[action]();
@@ -407,8 +404,8 @@ export class Runs implements vscode.Disposable {
     const runs = chosen.length > 0 ? chosen : this.library.runs;
     if (runs.length === 0) {
       throw new HumanError(
-        vscode.l10n.t('No run is listed'),
-        vscode.l10n.t('Add a folder of runs first'),
+        vscode.l10n.t('No runs in the list'),
+        vscode.l10n.t('Run "SWT-Bench: Add Results…" first'),
       );
     }
     const given =
@@ -417,7 +414,7 @@ export class Runs implements vscode.Disposable {
       given ??
       (await vscode.window.showSaveDialog({
         filters: { HTML: ['html'] },
-        title: vscode.l10n.t('File for the Exported Page'),
+        title: vscode.l10n.t('Export Report'),
         saveLabel: vscode.l10n.t('Export'),
         defaultUri: atHome(`${runs.length === 1 ? (runs[0]?.label ?? 'run') : 'runs'}.html`),
       }));
@@ -539,7 +536,7 @@ export class Runs implements vscode.Disposable {
     const evaluate = vscode.l10n.t('Evaluate Predictions…');
     // A run with other sources is another run.
     const text = vscode.l10n.t(
-      '{0} now comes from {1}. Evaluate the predictions again, as a run with another name.',
+      '{0} now comes from {1}. Evaluate the predictions again under another run name.',
       repo,
       folder,
     );

@@ -24,7 +24,7 @@ export async function documentText(
   if (file === undefined) return '';
   if (!open.revealed) {
     const hidden = vscode.l10n.t(
-      'The golden patch is hidden. Run "SWT-Bench: Show Change Coverage in Gutters" to reveal {0}.',
+      'The fix is hidden. Run "SWT-Bench: Show Change Coverage in Gutters" to reveal {0}.',
       sideName[file.side],
     );
     return `${hidden}\n`;

@@ -326,9 +326,7 @@ export class ExtensionWindow {
 
   private provideDocuments(): vscode.Disposable {
     return vscode.workspace.registerFileSystemProvider(scheme, this.files, {
-      isReadonly: new vscode.MarkdownString(
-        vscode.l10n.t('This document of SWT-Bench is read-only.'),
-      ),
+      isReadonly: new vscode.MarkdownString(vscode.l10n.t('This SWT-Bench document is read-only.')),
       isCaseSensitive: true,
     });
   }

@@ -46,7 +46,7 @@ export function ofSetting(error: unknown, key: string): unknown {
   if (!(error instanceof HumanError)) return error;
   const { what, next } = error;
   if (settingNamedIn(inTermsOfSettings(error.message)) !== undefined) return error;
-  const from = vscode.l10n.t('The value is from the setting {0}', key);
+  const from = vscode.l10n.t('The value comes from the setting {0}', key);
   return new HumanError(what, next === undefined ? from : `${next}. ${from}`);
 }
 

@@ -49,7 +49,7 @@ export class WorkspaceTrust implements vscode.Disposable {
         )
       : new HumanError(
           vscode.l10n.t(
-            'The workspace of {0} is not trusted: nothing in it runs, and nothing that it names is opened',
+            'The workspace of {0} is not trusted, so nothing in it runs or is opened',
             this.waiting,
           ),
           vscode.l10n.t('Trust it first'),
@@ -71,7 +71,7 @@ function waitingItem(id: string): vscode.StatusBarItem {
   item.name = vscode.l10n.t('SWT-Bench trust');
   item.text = `$(shield) ${vscode.l10n.t('SWT-Bench: not trusted')}`;
   item.tooltip = vscode.l10n.t(
-    '{0} opens as soon as you trust this workspace. Until then nothing in it runs, not even git. Click to trust it.',
+    '{0} opens when you trust this workspace. Until then, nothing in it runs, not even git. Click to manage trust.',
     asLabel(id),
   );
   item.command = trustCommand;
@@ -96,7 +96,7 @@ const tell = (key: string, is: boolean): Thenable<unknown> =>
 export function refuseUntrusted(): void {
   if (vscode.workspace.isTrusted) return;
   throw new HumanError(
-    vscode.l10n.t('This workspace is not trusted: no model works on it'),
+    vscode.l10n.t('This workspace is not trusted, so models cannot work on it'),
     vscode.l10n.t('Trust it first'),
   );
 }

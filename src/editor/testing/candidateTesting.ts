@@ -175,5 +175,5 @@ type RunProfile = (
 
 const hidden = (): string =>
   vscode.l10n.t(
-    'The golden patch is hidden, and with it the lines that it changes. Reveal it to see their coverage.',
+    'Changed lines are hidden because they reveal the fix. Reveal it to see their coverage.',
   );

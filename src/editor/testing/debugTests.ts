@@ -108,7 +108,7 @@ export class DebugTests {
     if (changed.length > 0 && shown === undefined) {
       append(
         run,
-        `${vscode.l10n.t('The golden patch is hidden, so the debugger steps over files that it changes. The workspace shows those files as they are on R.')}\n`,
+        `${vscode.l10n.t('The fix is hidden, so the debugger skips files that it changes. The workspace shows those files as they are on R.')}\n`,
       );
     }
     const configuration = debugConfiguration(program, {
@@ -225,7 +225,7 @@ async function offerToInstall(): Promise<void> {
 
 const notLocal = (): HumanError =>
   new HumanError(
-    vscode.l10n.t('A debugger cannot reach the containers of the docker engine'),
+    vscode.l10n.t('The debugger cannot attach to containers of the docker engine'),
     vscode.l10n.t(
       'Run “SWT-Bench: Select Python or Container Environment…” and open the folder in it, or set swt-bench.engine to local',
     ),
@@ -241,8 +241,8 @@ const wouldBeSubstituted = (): HumanError =>
 
 const didNotStart = (): HumanError =>
   new HumanError(
-    vscode.l10n.t('The tests did not start under the Python Debugger'),
+    vscode.l10n.t('The Python Debugger did not start the tests'),
     vscode.l10n.t(
-      'Look at the Debug Console. The Python Debugger brings its own debugpy, which needs Python 3.9 or later. An older Python needs an older version of that extension',
+      'See the Debug Console. The bundled debugpy requires Python 3.9 or later. For an older Python, install an older version of the Python Debugger extension',
     ),
   );

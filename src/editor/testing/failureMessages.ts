@@ -81,13 +81,13 @@ export function failureMessagesOn(
   const name = sideName[side];
   // VS Code marks a line with its first message, and one with values by the values alone. They are
   // therefore a second message, so that the mark says side and cause.
-  const values = l10n.t('on {0}: expected and actual value', name);
+  const values = l10n.t('Expected and actual value on {0}', name);
   return [told, { text: values, comparison: result.comparison, line, stack: [] }];
 }
 
 /** An error of the file, at its line: it is the same for each test of the file and on both sides. */
 const messageOfFault = ({ line, problem }: SyntaxErrorOfFile): FailureMessage => ({
-  text: l10n.t('Syntax error: {0}. No test of this file can run.', problem),
+  text: l10n.t('Syntax error: {0}. No test in this file can run.', problem),
   comparison: undefined,
   line,
   stack: [],

@@ -46,5 +46,4 @@ const asItIs: GoldenRedaction = {
   text: (_side, text) => text,
 };
 
-const hiddenNote = (): string =>
-  vscode.l10n.t('[lines of the golden patch are hidden until Reveal]');
+const hiddenNote = (): string => vscode.l10n.t('[lines of the fix are hidden until you reveal it]');

@@ -49,8 +49,8 @@ export class Inline implements vscode.Disposable {
     if (command === inlineCommandIds.showOutputs) return showOutputs(this.open, test);
     if (test === undefined) {
       throw new HumanError(
-        vscode.l10n.t('No test of the candidate is at the cursor'),
-        vscode.l10n.t('Put the cursor into a test that you have added or changed'),
+        vscode.l10n.t('No added or changed test at the cursor'),
+        vscode.l10n.t('Place the cursor in a test that you added or changed'),
       );
     }
     switch (command) {

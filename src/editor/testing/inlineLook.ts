@@ -132,7 +132,7 @@ export function lostTestsLens(
     ? {
         line: 1,
         title: l10n.t('⚠ Last run: tests of R removed or disabled'),
-        tooltip: [...evidence, l10n.t('Click for the verdict')].join('\n'),
+        tooltip: [...evidence, l10n.t('Click to show the verdict')].join('\n'),
         command: commandIds.showVerdict,
       }
     : undefined;
@@ -148,7 +148,7 @@ function stateLens(
     const icon = now.on === undefined ? '$(clock)' : '$(loading~spin)';
     return {
       title: withIcon(icon, underWayText(now)),
-      tooltip: l10n.t('Click to cancel the runs of this instance'),
+      tooltip: l10n.t('Click to cancel the test run'),
       command: internalCommandIds.cancelRuns,
     };
   }
@@ -160,7 +160,7 @@ function stateLens(
   const says = fresh ? text : staleText(text);
   return {
     title: fresh ? mark : withIcon('$(history)', l10n.t('was {0}', mark)),
-    tooltip: `${says}\n${l10n.t('Click to compare the outputs of both sides')}`,
+    tooltip: `${says}\n${l10n.t('Click to show the test output of both sides')}`,
     command: inlineCommandIds.showOutputs,
   };
 }
@@ -192,7 +192,7 @@ export function lettersSoFar({ seen }: Pick<TestUnderWay, 'seen'>): string | und
 
 /** What a test says where it is written, until its run has a result. */
 function underWayText(test: TestUnderWay): string {
-  if (test.on === undefined) return l10n.t('waits for its run');
+  if (test.on === undefined) return l10n.t('queued');
   if (test.preparing !== undefined) return l10n.t('preparing: {0}', shortened(test.preparing));
   const letters = lettersSoFar(test);
   const running = l10n.t('running on {0}', test.on);

@@ -23,8 +23,8 @@ export async function showOutputs(
   if (sides.every((side) => contentOf(open, side, test, shown) === undefined)) {
     throw new HumanError(
       test === undefined
-        ? vscode.l10n.t('There is no output of this instance yet')
-        : vscode.l10n.t('There is no output of {0} yet', nameOf(test)),
+        ? vscode.l10n.t('No test output yet')
+        : vscode.l10n.t('No output of {0} yet', nameOf(test)),
       vscode.l10n.t('Run "SWT-Bench: Run Tests on R and R∘X*" first'),
     );
   }
@@ -51,7 +51,7 @@ export async function outputText(
   const test = uri.query === '' ? undefined : uri.query;
   return (
     contentOf(open, side, test, await goldenRedactionOf(open)) ??
-    `${vscode.l10n.t('Nothing is known of {0} yet.', sideName[side])}\n`
+    `${vscode.l10n.t('{0} has not run yet.', sideName[side])}\n`
   );
 }
 

@@ -125,7 +125,7 @@ export function hintInWords(hint: TestHint): string {
       return l10n.t('Passes on R: does not reproduce the issue. {0}', assertTheIssue());
     case 'fails on both sides':
       return l10n.t(
-        'Fails on both sides: it asks for something that the fix does not do. Compare the outputs of both sides, and assert only what the issue asks for.',
+        'Fails on both sides: it expects something that the fix does not do. Compare the test output of both sides, and assert only what the issue asks for.',
       );
     case 'fails on R∘X* only':
       return l10n.t(
@@ -138,32 +138,32 @@ export function hintInWords(hint: TestHint): string {
 
 /** Explains a test that fails on both sides and seems to be faulty itself. */
 function brokenInWords({ reason, missing, importedBy }: UnrelatedFailure): string {
-  const what = missing ?? l10n.t('what it names');
+  const what = missing ?? l10n.t('something that it uses');
   switch (reason) {
     case 'import error':
       if (importedBy !== undefined) {
         return l10n.t(
-          'Fails on both sides because {0} cannot be imported, which {1} needs. The test is not to blame: install it where the tests run, or make an environment for this instance.',
+          'Fails on both sides because {0}, which {1} needs, is not installed. The test is not the cause. Install it where the tests run, or create an environment for this instance.',
           what,
           importedBy,
         );
       }
       return l10n.t(
-        'Fails on both sides with an import error, which looks unrelated to the issue: {0} cannot be imported. Import what R has.',
+        'Fails on both sides with an import error that is probably not this issue: {0} cannot be imported. Import something that R has.',
         what,
       );
     case 'syntax error':
       return l10n.t(
-        'Fails on both sides with a syntax error, which looks unrelated to the issue. Correct the file so that Python can read it.',
+        'Fails on both sides with a syntax error that is probably not this issue. Fix the syntax of the test file.',
       );
     case 'fixture error':
       return l10n.t(
-        'Fails on both sides before the test begins, which looks unrelated to the issue: {0} is missing or cannot be set up. Correct the fixture, or use one that R has.',
+        'Fails on both sides during setup, which is probably not this issue: {0} is missing or fails. Fix the fixture, or use one that R has.',
         what,
       );
     case 'undefined name':
       return l10n.t(
-        'Fails on both sides because of a name that does not exist, which looks unrelated to the issue: {0}. Define or import it, or use what R has.',
+        'Fails on both sides because of an undefined name, which is probably not this issue: {0}. Define or import it, or use something that R has.',
         what,
       );
   }
@@ -171,21 +171,21 @@ function brokenInWords({ reason, missing, importedBy }: UnrelatedFailure): strin
 
 /** Explains a test that fails only on R, apparently because R lacks something that the fix adds. */
 function missingOnRInWords({ reason, missing }: UnrelatedFailure): string {
-  const what = missing ?? l10n.t('what it names');
+  const what = missing ?? l10n.t('something that it uses');
   switch (reason) {
     case 'import error':
     case 'undefined name':
       return l10n.t(
-        'Fails on R because R has no {0}. Keep the test only if the issue names {0}; otherwise it guesses at the fix, so use what R has.',
+        'Fails on R because R has no {0}. Keep the test only if the issue names {0}. Otherwise it guesses the fix; use something that R has.',
         what,
       );
     case 'syntax error':
       return l10n.t(
-        'Fails on R with a syntax error. Keep the test only if the issue is about that; otherwise correct the file so that Python can read it on R.',
+        'Fails on R with a syntax error. Keep the test only if the issue is about that. Otherwise fix the syntax.',
       );
     case 'fixture error':
       return l10n.t(
-        'Fails on R before the test begins: {0} is missing or cannot be set up. Keep the test only if the issue is about that; otherwise move what shows the issue into the test.',
+        'Fails on R during setup: {0} is missing or fails. Keep the test only if the issue is about that. Otherwise move the code that shows the issue into the test.',
         what,
       );
   }

@@ -45,7 +45,7 @@ export function testHoverParts(about: HoveredTest): TestHoverPart[] | undefined 
   const { transition } = telling;
   const ordered = [telling, ...cases.filter((each) => each !== telling)];
   const hint = test.status === 'kept' || isStale ? undefined : hintOn(cases, known.about);
-  const stale = l10n.t('Edited since: this is about the earlier text.');
+  const stale = l10n.t('Out of date: edited after this run.');
   const parts: TestHoverPart[] = [];
   if (isStale) parts.push({ plain: stale }, { between: 'paragraphs' });
   parts.push({

@@ -69,6 +69,6 @@ function placeOfName({
 
 /** The quick fixes of a hint: commands about its test. */
 export const testProblemFixes = (): { readonly title: string; readonly command: string }[] => [
-  { title: l10n.t('Show Outputs of Both Sides'), command: inlineCommandIds.showOutputs },
+  { title: l10n.t('Show Test Output of Both Sides'), command: inlineCommandIds.showOutputs },
   { title: l10n.t('Debug Test on R'), command: inlineCommandIds.debugOnR },
 ];

@@ -141,7 +141,7 @@ export class TestRuns {
     const { success, explanation } = result.strict;
     append(run, `${success ? '✓' : '✗'} ${explanation}\n`);
     if (asBefore === true) {
-      append(run, `  ${vscode.l10n.t('The same as the run before: nothing changed.')}\n`);
+      append(run, `  ${vscode.l10n.t('Same as the previous run: nothing changed.')}\n`);
     }
     for (const { says, evidence } of findingsToShow(result)) {
       append(run, `  ${vscode.l10n.t('⚠ Finding: {0}', says)}\n`);
@@ -388,7 +388,7 @@ export class TestRuns {
 
   private failed(run: vscode.TestRun, error: unknown): void {
     if (error instanceof Cancelled) {
-      append(run, `${vscode.l10n.t('Cancelled.')}\n`);
+      append(run, `${vscode.l10n.t('Canceled.')}\n`);
       return;
     }
     const text = problemText(error);

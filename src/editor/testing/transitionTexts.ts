@@ -91,7 +91,7 @@ export function causeText(
   const { transition } = telling;
   // A test that reproduces the issue fails for a reason that is related to it.
   const isUnrelated = transition !== 'F→P' && hintOn(cases, about)?.kind === 'unrelated failure';
-  const doubt = isUnrelated ? `${l10n.t('looks unrelated')}${between}` : '';
+  const doubt = isUnrelated ? `${l10n.t('probably not this issue')}${between}` : '';
   const words = inFewWords(transition);
   const cause = causeOf(telling, Math.max(leastCause, room - doubt.length));
   if (cause === undefined) return `${doubt}${words}`;
@@ -114,7 +114,7 @@ function causeOf(telling: TestTransition, room: number): string | undefined {
  * shows it.
  */
 export function staleText(text: string): string {
-  return `${l10n.t('edited since, run again')} · ${l10n.t('was {0}', text)}`;
+  return `${l10n.t('out of date, run again')} · ${l10n.t('was {0}', text)}`;
 }
 
 const sidePrefixed = (side: Side, text: string): string =>

@@ -71,7 +71,7 @@ export async function copyMcpConfiguration(
   }
   if (!vscode.workspace.isTrusted) {
     throw new HumanError(
-      vscode.l10n.t('This workspace is not trusted, and its settings would start the server'),
+      vscode.l10n.t('This workspace is not trusted, and its settings would control the server'),
       vscode.l10n.t('Trust it first'),
     );
   }

@@ -36,7 +36,7 @@ export function requireTestsOfModels(folder: vscode.WorkspaceFolder, engine?: st
   if (areAllowed(folder, engine)) return;
   throw new HumanError(
     vscode.l10n.t(
-      'Tests that a model writes run with the local engine only if you allow it, since they run with your permissions on your files',
+      'Model-written tests run without isolation only if you allow it, because they run with your permissions on your files',
     ),
     vscode.l10n.t(
       'Choose docker in the setting {0}, or allow it with {1}',
@@ -70,27 +70,29 @@ export async function askForTestsOfModels(
 
 async function ask(folder: vscode.WorkspaceFolder): Promise<void> {
   const docker = vscode.l10n.t('Use Docker');
-  const allow = vscode.l10n.t('Run Them on This Machine');
+  const allow = vscode.l10n.t('Run Without Isolation');
   const chosen = await vscode.window.showQuickPick(
     [
       {
         label: docker,
-        detail: vscode.l10n.t('They run in containers without your files and without the answer.'),
+        detail: vscode.l10n.t(
+          'Runs them in containers, without your files and without the answer.',
+        ),
       },
       {
         label: allow,
         detail: vscode.l10n.t(
-          'They run with your permissions: they can read your files, the dataset with the answer, and your keys.',
+          'They can read your files, the dataset with the answer, and your API keys.',
         ),
       },
       {
-        label: vscode.l10n.t('Do Not Run Them'),
+        label: vscode.l10n.t('Cancel'),
         detail: vscode.l10n.t('Methods that run no tests still work.'),
       },
     ],
     {
-      title: vscode.l10n.t('Run Tests That a Model Writes, with the Local Engine?'),
-      placeHolder: vscode.l10n.t('The local engine does not isolate tests. Choose how to run them'),
+      title: vscode.l10n.t('Run Model-Written Tests Without Isolation?'),
+      placeHolder: vscode.l10n.t('The local engine does not isolate tests'),
       // An agent may have caused the question while the person types elsewhere. Lost focus is no
       // answer.
       ignoreFocusOut: true,

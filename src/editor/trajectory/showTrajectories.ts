@@ -90,8 +90,8 @@ export function restoreTrajectories(
     read: async (signal) => {
       if (origin === undefined) {
         throw new HumanError(
-          vscode.l10n.t('VS Code has not kept which trajectory stood here'),
-          vscode.l10n.t('Open it again: "SWT-Bench: Show Trajectory…"'),
+          vscode.l10n.t('VS Code did not save which trajectory was open here'),
+          vscode.l10n.t('Open it again with "SWT-Bench: Show Trajectory…"'),
         );
       }
       const asked = await askedFrom(origin);
@@ -107,10 +107,8 @@ async function refuseGone(path: string): Promise<void> {
     await access(path);
   } catch {
     throw new HumanError(
-      vscode.l10n.t('{0} is gone, or cannot be read', path),
-      vscode.l10n.t(
-        'Put it back and read it again, or choose another file: "SWT-Bench: Show Trajectory…"',
-      ),
+      vscode.l10n.t('{0} no longer exists or cannot be read', path),
+      vscode.l10n.t('Restore it, or choose another file with "SWT-Bench: Show Trajectory…"'),
     );
   }
 }
@@ -143,7 +141,7 @@ async function readAll(
   if (first === undefined) {
     throw new HumanError(
       vscode.l10n.t('{0} has no trajectory of {1}', path, nameOf(asked)),
-      vscode.l10n.t('Choose the file that the agent wrote: "SWT-Bench: Show Trajectory…"'),
+      vscode.l10n.t('Choose the file that the agent wrote with "SWT-Bench: Show Trajectory…"'),
     );
   }
   const only = places.length === 1 ? first : undefined;
@@ -282,5 +280,5 @@ const problemOf = (error: unknown): TrajectoryToPage => ({
   next:
     (error instanceof HumanError && error.next !== undefined
       ? inTermsOfSettings(error.next)
-      : undefined) ?? vscode.l10n.t('Open it again: "SWT-Bench: Show Trajectory…"'),
+      : undefined) ?? vscode.l10n.t('Open it again with "SWT-Bench: Show Trajectory…"'),
 });

@@ -61,7 +61,7 @@ async function knownVerdict(
 ): Promise<Evaluated | undefined> {
   if ((await open.candidatePatch(signal)).trim() === '') {
     throw new HumanError(
-      vscode.l10n.t('Nothing is changed in {0}', open.folder.name),
+      vscode.l10n.t('No changes in {0}', open.folder.name),
       vscode.l10n.t('Write a test first'),
     );
   }

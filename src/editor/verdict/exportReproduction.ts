@@ -45,7 +45,7 @@ export async function exportReproduction(
   let acceptedPaths = '';
   for (let attempt = 0; attempt < attempts; attempt++) {
     const evaluated = await currentVerdict(open, reporter, {
-      title: vscode.l10n.t('Running the candidate for its export'),
+      title: vscode.l10n.t('Running the tests before the export'),
       complete: true,
     });
     if (evaluated === undefined) return undefined;
@@ -76,8 +76,8 @@ export async function exportReproduction(
     return { folder, isReproduction: isReproduction(evaluated.result) };
   }
   throw new HumanError(
-    vscode.l10n.t('The candidate was edited while it was exported'),
-    vscode.l10n.t('Export it again'),
+    vscode.l10n.t('The tests were edited during the export'),
+    vscode.l10n.t('Export again'),
   );
 }
 
@@ -110,16 +110,18 @@ export async function describe(
 
 /** Asks whether to export a candidate that is not a success. */
 async function mayExport(reason: string, explanation: string): Promise<boolean> {
-  const exportIt = vscode.l10n.t('Export as not a reproduction');
+  const exportIt = vscode.l10n.t('Export Anyway');
   const answer = await vscode.window.showQuickPick(
     [
-      { label: vscode.l10n.t('Go on writing'), detail: explanation },
+      { label: vscode.l10n.t('Keep Editing'), detail: explanation },
       {
         label: exportIt,
-        detail: vscode.l10n.t('File names, prediction and note say that it is not a reproduction.'),
+        detail: vscode.l10n.t(
+          'File names, prediction and summary are marked as not a reproduction.',
+        ),
       },
     ],
-    { title: vscode.l10n.t('The candidate is not a success: {0}', reason) },
+    { title: vscode.l10n.t('Not a reproduction: {0}', reason) },
   );
   return answer?.label === exportIt;
 }
@@ -127,16 +129,16 @@ async function mayExport(reason: string, explanation: string): Promise<boolean> 
 /** Asks whether edits outside tests are meant to be part of the candidate. */
 async function mayExportWith(paths: string): Promise<boolean> {
   if (paths === '') return true;
-  const exportIt = vscode.l10n.t('Export with these edits');
+  const exportIt = vscode.l10n.t('Export with These Edits');
   const answer = await vscode.window.showQuickPick(
     [
       {
-        label: vscode.l10n.t('Go on writing'),
-        detail: vscode.l10n.t('Revert them, unless the tests need them.'),
+        label: vscode.l10n.t('Keep Editing'),
+        detail: vscode.l10n.t('Revert them unless the tests need them.'),
       },
-      { label: exportIt, detail: vscode.l10n.t('The note names them.') },
+      { label: exportIt, detail: vscode.l10n.t('The summary lists them.') },
     ],
-    { title: vscode.l10n.t('The candidate edits files outside tests: {0}', paths) },
+    { title: vscode.l10n.t('Files outside the tests were edited: {0}', paths) },
   );
   return answer?.label === exportIt;
 }
@@ -149,7 +151,7 @@ async function chooseFolder(): Promise<vscode.Uri | undefined> {
       // The workspace may lie in the storage of the extension, where nobody finds a file again.
       defaultUri: vscode.Uri.file(homedir()),
       openLabel: vscode.l10n.t('Export Here'),
-      title: vscode.l10n.t('Folder for the export'),
+      title: vscode.l10n.t('Export Folder'),
     })) ?? [];
   return folder;
 }
@@ -170,10 +172,8 @@ async function checkFolder(open: InstanceSource, parent: vscode.Uri): Promise<vo
   const folder = await resolved(parent.fsPath);
   if (folder === workspace || folder.startsWith(workspace + sep)) {
     throw new HumanError(
-      vscode.l10n.t(
-        'A folder of the workspace cannot hold the export: it would become a part of the candidate',
-      ),
-      vscode.l10n.t('Choose a folder outside of it'),
+      vscode.l10n.t('An export inside the workspace would become part of the candidate'),
+      vscode.l10n.t('Choose a folder outside the workspace'),
     );
   }
 }
@@ -181,9 +181,9 @@ async function checkFolder(open: InstanceSource, parent: vscode.Uri): Promise<vo
 /** Asks before an older export is replaced. */
 async function mayReplace(folder: string): Promise<boolean> {
   if ((await whatIsAt(folder)) !== 'an export') return true;
-  const replace = vscode.l10n.t('Replace it');
-  const answer = await vscode.window.showQuickPick([replace, vscode.l10n.t('Keep it')], {
-    title: vscode.l10n.t('An older export is in {0}', folder),
+  const replace = vscode.l10n.t('Replace');
+  const answer = await vscode.window.showQuickPick([replace, vscode.l10n.t('Cancel')], {
+    title: vscode.l10n.t('{0} already contains an export', folder),
   });
   return answer === replace;
 }
@@ -196,11 +196,11 @@ async function tell(
   written: { readonly folder: string; readonly note: string; readonly reproduction: Reproduction },
 ): Promise<void> {
   const { folder, note, reproduction } = written;
-  const openNote = vscode.l10n.t('Open Note');
+  const openNote = vscode.l10n.t('Open Summary');
   const withLines = vscode.l10n.t('Reveal and Add ΔC by Line…');
   const text = isReproduction(reproduction.result)
-    ? vscode.l10n.t('Exported the reference reproduction to {0}', folder)
-    : vscode.l10n.t('Exported the candidate, which is not a reproduction, to {0}', folder);
+    ? vscode.l10n.t('Exported the reproduction to {0}', folder)
+    : vscode.l10n.t('Exported to {0}, marked as not a reproduction', folder);
   // The message goes away; the log keeps where the export is.
   reporter.log(text);
   const chosen = await vscode.window.showInformationMessage(

@@ -90,8 +90,8 @@ async function goToTest(open: InstanceSource, test: string): Promise<void> {
         );
   if (document === undefined) {
     throw new HumanError(
-      vscode.l10n.t('{0} cannot be opened', path),
-      vscode.l10n.t('Run "SWT-Bench: Run Tests on R and R∘X*" again: the file is gone since'),
+      vscode.l10n.t('Could not open {0}', path),
+      vscode.l10n.t('The file no longer exists. Run "SWT-Bench: Run Tests on R and R∘X*" again'),
     );
   }
   const name = functionOf(test);
@@ -123,6 +123,6 @@ export async function verdictText(
 ): Promise<string> {
   const { last } = open;
   return last === undefined
-    ? `${vscode.l10n.t('There is no verdict yet. Run "SWT-Bench: Run Tests on R and R∘X*".')}\n`
+    ? `${vscode.l10n.t('No verdict yet. Run "SWT-Bench: Run Tests on R and R∘X*".')}\n`
     : reproductionNote(await describe(open, last));
 }

@@ -82,8 +82,8 @@ function unspokenLook({
 }: WithoutVerdict): Omit<StatusLook, 'label' | 'tooltip'> & { readonly tooltip: string } {
   if (isCancelling) {
     return {
-      text: `$(sync~spin) ${l10n.t('SWT-Bench: cancelling the run')}`,
-      tooltip: l10n.t('What runs is being stopped; click for the log'),
+      text: `$(sync~spin) ${l10n.t('SWT-Bench: canceling the run')}`,
+      tooltip: l10n.t('Stopping the tests. Click to show the log'),
       command: commandIds.showLog,
     };
   }
@@ -92,12 +92,12 @@ function unspokenLook({
     return isRunning
       ? {
           text,
-          tooltip: l10n.t('Preparing to run the tests; click to cancel'),
+          tooltip: l10n.t('Preparing to run the tests. Click to cancel'),
           command: internalCommandIds.cancelRuns,
         }
       : {
           text,
-          tooltip: l10n.t('Preparing to run the tests; click for the log'),
+          tooltip: l10n.t('Preparing to run the tests. Click to show the log'),
           command: commandIds.showLog,
         };
   }
@@ -110,7 +110,7 @@ function unspokenLook({
         ...(about === undefined ? [] : [about]),
         known === undefined
           ? l10n.t('Click to cancel')
-          : l10n.t('Click for the results so far, or to cancel'),
+          : l10n.t('Click to show results so far, or to cancel'),
       ].join('\n\n'),
       // With results in the item, a click is often meant for them, so it does not cancel by itself.
       command: known === undefined ? internalCommandIds.cancelRuns : commandIds.showVerdict,
@@ -121,7 +121,7 @@ function unspokenLook({
     return {
       text: `$(beaker) ${l10n.t('SWT-Bench: no candidate yet')}${seen(revealed)}`,
       tooltip: [
-        l10n.t('Add a test that reproduces the issue. Click for the issue'),
+        l10n.t('Add a test that reproduces the issue. Click to show the issue'),
         ...runsIn,
       ].join('\n\n'),
       command: commandIds.showIssue,
@@ -129,7 +129,7 @@ function unspokenLook({
   }
   return {
     text: `$(beaker) ${l10n.t('SWT-Bench: no verdict yet')}${seen(revealed)}`,
-    tooltip: [l10n.t('Click to run the candidate tests on R and R∘X*'), ...runsIn].join('\n\n'),
+    tooltip: [l10n.t('Click to run your tests on R and R∘X*'), ...runsIn].join('\n\n'),
     command: commandIds.reproduce,
   };
 }
@@ -147,8 +147,8 @@ export function lookOfVerdict(verdict: ShownVerdict): StatusLook {
       `ΔC ${coverage}`,
       ...(findings.length === 0 ? [] : [findingsInWords(findings)]),
       ...(difference === undefined ? [] : [l10n.t('gradings differ')]),
-      ...(verdict.current ? asBefore(verdict) : [l10n.t('edited since')]),
-      ...(mayRunNow(verdict) ? [l10n.t('run it again')] : []),
+      ...(verdict.current ? asBefore(verdict) : [l10n.t('out of date')]),
+      ...(mayRunNow(verdict) ? [l10n.t('run again')] : []),
     ].join(' · ') + seen(verdict.revealed);
   // A verdict on an older state of the workspace does not count as passed.
   const isOld = !verdict.current || mayRunNow(verdict);
@@ -164,7 +164,7 @@ export function lookOfVerdict(verdict: ShownVerdict): StatusLook {
 /** Whoever runs an unchanged test again sees that it ran. */
 function asBefore({ evaluated, language }: ShownVerdict): string[] {
   return evaluated.asBefore === true
-    ? [l10n.t('as before, {0}', timeOfDay(evaluated.evaluatedAt, language))]
+    ? [l10n.t('unchanged, {0}', timeOfDay(evaluated.evaluatedAt, language))]
     : [];
 }
 
@@ -176,7 +176,7 @@ function runningText(first: FirstResult | undefined): string {
   const verdict = verdictInWords({ ...first, strict: first.strict });
   return first.whole
     ? l10n.t('{0} · grading', verdict)
-    : l10n.t('{0} · running the whole files', verdict);
+    : l10n.t('{0} · running the other tests', verdict);
 }
 
 const withoutIcons = (text: string): string => text.replace(/\$\([^)]*\)\s*/g, '');

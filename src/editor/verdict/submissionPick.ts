@@ -17,7 +17,9 @@ const icons: Readonly<Record<SubmissionAnswer, string>> = {
 
 export const submissionPick = ({ conclusion, questions }: SubmissionCheck): SubmissionPick => ({
   title: submissionConclusion(conclusion),
-  placeHolder: l10n.t('What R alone tells. Only Reproduce shows whether the tests pass on R∘X*.'),
+  placeHolder: l10n.t(
+    'Checked without the fix. Run the tests on both sides to see whether they pass with it.',
+  ),
   entries: questions.map(({ question, answer, text }) => ({
     label: `${icons[answer]} ${titleOf(question)}: ${answerText(answer)}`,
     // Names of tests must not become icons.
@@ -31,11 +33,11 @@ function submissionConclusion(conclusion: SubmissionCheck['conclusion']): string
     case 'ready':
       return l10n.t('Ready to Submit');
     case 'look again':
-      return l10n.t('Look Again Before You Submit');
+      return l10n.t('Review Before Submitting');
     case 'not ready':
       return l10n.t('Not Ready to Submit');
     case 'incomplete':
-      return l10n.t('Not Everything Could Be Checked');
+      return l10n.t('Some Checks Could Not Run');
   }
 }
 
@@ -52,9 +54,9 @@ function titleOf(question: CheckedQuestion['question']): string {
     case 'fails on R':
       return l10n.t('Fails on R');
     case 'related failure':
-      return l10n.t('No failure looks unrelated');
+      return l10n.t('No failure is unrelated to the issue');
     case 'existing tests':
-      return l10n.t('Other tests end as before');
+      return l10n.t('Other tests are unaffected');
   }
 }
 
@@ -65,8 +67,8 @@ function answerText(answer: SubmissionAnswer): string {
     case 'no':
       return l10n.t('no');
     case 'doubt':
-      return l10n.t('in doubt');
+      return l10n.t('uncertain');
     case 'unknown':
-      return l10n.t('not known');
+      return l10n.t('unknown');
   }
 }

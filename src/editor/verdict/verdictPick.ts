@@ -45,24 +45,24 @@ export function runPick(first: FirstResult | undefined): RunPick {
         : l10n.t('So far: {0}', verdictInWords({ ...first, strict })),
     placeHolder:
       strict === undefined
-        ? l10n.t('No test has ended yet')
+        ? l10n.t('No test has finished yet')
         : first?.whole === true
-          ? l10n.t('All tests have ended; the grade follows')
-          : l10n.t('The other tests of the same files are running'),
+          ? l10n.t('All tests have finished. Grading…')
+          : l10n.t('Running the other tests in these files'),
     entries: [
       {
         label: `$(watch) ${l10n.t('Wait')}`,
-        detail: l10n.t('The verdict follows when all tests have ended.'),
+        detail: l10n.t('The verdict appears when all tests have finished.'),
         does: 'wait',
       },
       {
-        label: `$(debug-stop) ${l10n.t('Cancel the Run')}`,
-        detail: l10n.t('What it found so far is lost; the verdict before it stays.'),
+        label: `$(debug-stop) ${l10n.t('Cancel Test Run')}`,
+        detail: l10n.t('Discards its results so far. The previous verdict stays.'),
         does: { command: internalCommandIds.cancelRuns },
       },
       {
         label: `$(output) ${l10n.t('Show Log')}`,
-        detail: l10n.t('What the engine does now.'),
+        detail: l10n.t('Shows what the engine is doing.'),
         does: { command: commandIds.showLog },
       },
     ],
@@ -79,7 +79,7 @@ export function verdictPick(verdict: ShownVerdict): VerdictPick {
   return {
     title: verdict.current
       ? l10n.t('Verdict: {0}', verdictInWords(result))
-      : l10n.t('Verdict: {0}, edited since', verdictInWords(result)),
+      : l10n.t('Verdict: {0} (out of date)', verdictInWords(result)),
     placeHolder: withoutFiles(result.strict.explanation),
     entries: [
       ...(failureFirst ? [...failing, ...next] : [...next, ...failing]),
@@ -121,20 +121,20 @@ function steps(verdict: ShownVerdict): VerdictChoice[] {
   const { current, evaluated, revealed, inContainers } = verdict;
   const couldNotRun = evaluated.result.strict.reason === 'could not run';
   const isExportable = current && evaluated.result.strict.success;
-  const hidden = revealed ? '' : l10n.t('Asks before it reveals the golden patch. ');
+  const hidden = revealed ? '' : l10n.t('Asks before revealing the fix. ');
   const run: VerdictChoice = {
     label: `$(run-all) ${l10n.t('Run Tests on R and R∘X*')}`,
-    detail: l10n.t('Runs everything again.'),
+    detail: l10n.t('Runs all tests again.'),
     does: { command: commandIds.reproduce },
   };
   const save: VerdictChoice = {
     label: `$(export) ${l10n.t('Export Reproduction…')}`,
-    detail: l10n.t('Patch, prediction and note.'),
+    detail: l10n.t('Saves patch, prediction and summary.'),
     does: { command: commandIds.exportReproduction },
   };
   const environment: VerdictChoice = {
     label: `$(package) ${l10n.t('Create Environment for This Instance')}`,
-    detail: l10n.t('Its Python, with its requirements as of its day.'),
+    detail: l10n.t('Uses the Python version and packages of the instance’s date.'),
     does: { command: internalCommandIds.makeEnvironment },
   };
   const mending = couldNotRun && !inContainers ? [environment] : [];
@@ -144,31 +144,31 @@ function steps(verdict: ShownVerdict): VerdictChoice[] {
       : [...mending, ...(isExportable ? [save, run] : [run, save])]),
     {
       label: `$(checklist) ${l10n.t('Show Change Coverage')}`,
-      detail: hidden + l10n.t('The state of every changed line.'),
+      detail: hidden + l10n.t('Shows the state of each line that the fix changes.'),
       does: { command: commandIds.showChangeCoverage },
     },
     {
       label: `$(bug) ${l10n.t('Check Tests with Mutants…')}`,
-      detail: hidden + l10n.t('Which small faults in the fix its tests notice.'),
+      detail: hidden + l10n.t('Shows which seeded bugs your tests catch.'),
       does: { command: commandIds.checkWithMutants },
     },
     ...(revealed && evaluated.mutants !== undefined
       ? [
           {
             label: `$(list-unordered) ${l10n.t('Show Mutants…')}`,
-            detail: l10n.t('Those that survive come first, each as a diff.'),
+            detail: l10n.t('Lists surviving mutants first, each as a diff.'),
             does: { command: internalCommandIds.showMutants },
           },
         ]
       : []),
     {
       label: `$(diff) ${l10n.t('Compare with Golden Tests…')}`,
-      detail: hidden + l10n.t('Both as a diff, and what each covers.'),
+      detail: hidden + l10n.t('Shows both as a diff, with the lines that each covers.'),
       does: { command: commandIds.compareWithGolden },
     },
     {
-      label: `$(note) ${l10n.t('Show the Verdict as a Document')}`,
-      detail: l10n.t('With every test on both sides.'),
+      label: `$(note) ${l10n.t('Show Verdict as Document')}`,
+      detail: l10n.t('Lists every test on both sides.'),
       does: 'open the document',
     },
   ];

@@ -38,18 +38,16 @@ export function verdictSentences(verdict: ShownVerdict): string[] {
   const { evaluated, current, environment, revealed, wasRevealed, language } = verdict;
   const { result } = evaluated;
   return [
-    ...(current
-      ? []
-      : [l10n.t('Edited since: this verdict is about an earlier save. Run it again.')]),
+    ...(current ? [] : [l10n.t('Out of date: edited after this run. Run the tests again.')]),
     ...(mayRunNow(verdict)
-      ? [l10n.t('Nothing has run with the environment that is chosen now. Run it again.')]
+      ? [l10n.t('Not run with the selected environment yet. Run the tests again.')]
       : []),
     ...outcome(evaluated),
     ...findings(evaluated),
     harness(evaluated),
     result.strict.wellFormed
-      ? l10n.t('W: the candidate applies to R.')
-      : l10n.t('Not W: the candidate does not apply to R.'),
+      ? l10n.t('Patch applies cleanly (W).')
+      : l10n.t('Patch does not apply to R (not W).'),
     transitions(evaluated),
     l10n.t(
       'ΔC {0}; golden tests {1}.',
@@ -63,7 +61,7 @@ export function verdictSentences(verdict: ShownVerdict): string[] {
     ...notesToShow(result, revealed),
     ...(environment === undefined ? [] : [environment]),
     ...(wasRevealed
-      ? [l10n.t('Golden patch, golden tests and hints were revealed for this instance.')]
+      ? [l10n.t('The fix, golden tests and hints of this instance were revealed.')]
       : []),
   ];
 }
@@ -120,18 +118,18 @@ function findings({ result }: Evaluated): string[] {
     return [
       l10n.t('⚠ Finding: {0}', says),
       ...evidence.slice(0, mostEvidence),
-      ...(more > 0 ? [l10n.t('And {0} more: click for the verdict.', more)] : []),
+      ...(more > 0 ? [l10n.t('And {0} more. Click to show the verdict.', more)] : []),
     ];
   });
 }
 
 function outcome({ result }: Evaluated): string[] {
   const { strict } = result;
-  if (strict.success) return [l10n.t('✓ Success: {0}.', strict.explanation)];
+  if (strict.success) return [l10n.t('✓ Reproduces the issue: {0}.', strict.explanation)];
   const missing = whatIsMissing(strict.reason);
   return [
-    l10n.t('✗ No success: {0}.', strict.explanation),
-    ...(missing === undefined ? [] : [l10n.t('Missing: {0}.', missing)]),
+    l10n.t('✗ Not a reproduction: {0}.', strict.explanation),
+    ...(missing === undefined ? [] : [l10n.t('Still needed: {0}.', missing)]),
   ];
 }
 
@@ -142,46 +140,48 @@ function whatIsMissing(reason: VerdictReason): string | undefined {
       return undefined;
     case 'no candidate':
     case 'no test found':
-      return l10n.t('a test, added or changed in a test file');
+      return l10n.t('an added or changed test in a test file');
     case 'syntax error':
-      return l10n.t('a test file that Python can read');
+      return l10n.t('a test file with valid Python syntax');
     case 'does not apply':
       return l10n.t('a candidate that applies to R and to R∘X*');
     case 'could not run':
       return l10n.t(
-        'an environment that runs the tests: see the log, or make one for this instance',
+        'an environment that can run the tests (see the log, or create one for this instance)',
       );
     case 'timed out':
     case 'too many processes':
     case 'too much output':
     case 'out of memory':
     case 'disk full':
-      return l10n.t('a run that completes');
+      return l10n.t('a run that finishes');
     case 'unsound':
-      return l10n.t('a run with consistent records; the verdict lists the contradictions');
+      return l10n.t('a run with consistent records (the verdict lists the contradictions)');
     case 'breaks a test':
-      return l10n.t('that the candidate makes no test fail on R∘X*');
+      return l10n.t('no test that fails because of these changes with the fix');
     case 'unrelated failure':
-      return l10n.t('a failure on R that comes from the issue, not from the test itself');
+      return l10n.t('a failure on R caused by the issue, not by the test itself');
     case 'fails on both sides':
-      return l10n.t('a test that passes once the issue is fixed; ask only for what it says');
+      return l10n.t('a test that passes with the fix (assert only what the issue says)');
     case 'passes on R':
-      return l10n.t('a test that fails on R, with what the issue describes');
+      return l10n.t('a test that fails on R because of the issue');
     case 'no test ran':
-      return l10n.t('a test that runs on both sides and is not skipped');
+      return l10n.t('a test that runs on both sides without being skipped');
   }
 }
 
 /** Both gradings with the reason when they differ, else that they agree. */
 function harness({ result }: Evaluated): string {
   if (result.affected !== undefined) {
-    return l10n.t('Harness grading: not known, since it looks at a run of all tests.');
+    return l10n.t('Harness grading: unknown until all tests have run.');
   }
   const grade = harnessGrade(result);
   if (grade === 'not available') return l10n.t('Harness grading: not available.');
   if (result.difference !== undefined) {
-    const strict = result.strict.success ? l10n.t('success') : l10n.t('no success');
-    return l10n.t('The gradings differ: strict {0}, {1}.', strict, result.difference);
+    const strict = result.strict.success
+      ? l10n.t('reproduces the issue')
+      : l10n.t('not a reproduction');
+    return l10n.t('The gradings differ. Strict: {0}; {1}.', strict, result.difference);
   }
   return grade === 'resolved'
     ? l10n.t('Harness grading agrees: resolved.')
@@ -194,7 +194,7 @@ function transitions({ result }: Evaluated): string {
   const counts = new Map<string, number>([['F→P', 0]]);
   for (const { transition } of mine) counts.set(transition, (counts.get(transition) ?? 0) + 1);
   const listed = [...counts].map(([transition, count]) => `${count} ${transition}`).join(', ');
-  return l10n.t('Tests of the candidate: {0}.', listed);
+  return l10n.t('Your tests: {0}.', listed);
 }
 
 function time(
@@ -203,20 +203,25 @@ function time(
 ): string[] {
   const clock = (date: Date): string => timeOfDay(date, language);
   const seconds = (milliseconds / 1000).toFixed(1);
-  const same = asBefore === true ? [l10n.t('The same as the run before: nothing changed.')] : [];
+  const same = asBefore === true ? [l10n.t('Same as the previous run: nothing changed.')] : [];
   const took =
     restored === 'before the reload'
-      ? l10n.t('Took {0} s, before the reload, at {1}.', seconds, clock(evaluatedAt))
+      ? l10n.t('Ran for {0} s at {1}, before the window reloaded.', seconds, clock(evaluatedAt))
       : restored === 'in another window'
-        ? l10n.t('Took {0} s, in another window, at {1}.', seconds, clock(evaluatedAt))
-        : l10n.t('Took {0} s, at {1}.', seconds, clock(evaluatedAt));
+        ? l10n.t('Ran for {0} s at {1}, in another window.', seconds, clock(evaluatedAt))
+        : l10n.t('Ran for {0} s at {1}.', seconds, clock(evaluatedAt));
   if (result.affected === undefined) return [took, ...same];
   const { ran, kept } = result.affected;
   return [
     took,
     ...same,
     reusedFrom === undefined
-      ? l10n.t('Tests run now: {0}; kept from the run before: {1}.', ran, kept)
-      : l10n.t('Tests run now: {0}; kept from the run at {1}: {2}.', ran, clock(reusedFrom), kept),
+      ? l10n.t('Tests run now: {0}. Reused from the previous run: {1}.', ran, kept)
+      : l10n.t(
+          'Tests run now: {0}. Reused from the run at {1}: {2}.',
+          ran,
+          clock(reusedFrom),
+          kept,
+        ),
   ];
 }

@@ -77,7 +77,7 @@ describe('the estimated cost of a method', () => {
     const of = { ...parts, embedding };
     assert.match(
       await wordsOf('agentless', of),
-      /k tokens · vectors of up to 2000k tokens, \$0\.04 with openai\/e$/,
+      /k tokens · embeddings of up to 2000k tokens, \$0\.04 with openai\/e$/,
     );
     assert.equal(await wordsOf('rag', of), '1 request, about 31k tokens', 'it has no vectors');
     const unpriced = await estimatedCost(methodNamed('agentless'), {
@@ -86,7 +86,7 @@ describe('the estimated cost of a method', () => {
     });
     assert.match(
       costInWords(unpriced, { name: 'm', price: { input: 1, output: 1 } }),
-      /with m · vectors of up to 2000k tokens with openai\/e$/,
+      /with m · embeddings of up to 2000k tokens with openai\/e$/,
     );
   });
 

@@ -228,7 +228,7 @@ describe('the page of an issue', () => {
       contents: {
         Length: 'Length <b>',
         'Open Instance': 'Open <it>',
-        'those of the project': 'its own',
+        'from the project': 'its own',
       },
     }),
   );
@@ -250,7 +250,7 @@ describe('the page of an issue', () => {
     assert.match(page(), /<dt>Python<\/dt> <dd>3\.9<\/dd>/);
     assert.match(page(), /<dt>Requirements<\/dt> <dd>its own, as of 2023-01-02<\/dd>/);
     assert.doesNotMatch(page(), /data-do="environment"/);
-    assert.match(page(undefined, true), /data-do="environment">Make Environment</);
+    assert.match(page(undefined, true), /data-do="environment">Create Environment</);
   });
 
   it('offers to open an instance that is not open', () => {

@@ -23,7 +23,7 @@ describe('a step beside the title of a notification', () => {
 
   it('does not name the one candidate of the workspace', () => {
     assert.equal(
-      stepBeside('Running the candidate to compare it', 'workspace: base tests'),
+      stepBeside('Running the tests to compare them', 'workspace: base tests'),
       'base tests',
     );
   });

@@ -50,7 +50,7 @@ describe('the hint on a test of the candidate', () => {
     assert.equal(kindOf(result('skipped'), failing), 'fails on R∘X* only');
   });
 
-  it('calls out a failure on R that looks unrelated, on one side or on both', () => {
+  it('calls out a failure on R that probably not this issue, on one side or on both', () => {
     const failing = result('error', lacksModule);
     const failure = { reason: 'import error', missing: 'later' };
     assert.deepEqual(hintOn([on(failing, failing)]), {

@@ -479,7 +479,7 @@ describe('change coverage in VS Code', () => {
         golden.some((each) => each.endsWith(name)),
         label,
       );
-      assert.match(description, /runs it (once|\d+ times)/);
+      assert.match(description, /executes it (once|\d+ times)/);
     }
     await screenshot('coverage-golden-reach', { width: 1500, height: 1000 });
     const name = pick.items[0]?.label.split(' › ').at(-1) ?? '';

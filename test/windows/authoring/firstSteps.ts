@@ -82,9 +82,9 @@ describe('what a view says when it has nothing to show', () => {
   it('is that there is no Python, and what to do, before anything has run', async () => {
     await set({ 'swt-bench.python': '/nowhere/bin/python' });
     const coverage = await welcome('No Python was found');
-    assert.deepEqual(coverage.buttons, ['Select Python…', 'Choose Engine', 'Look Again']);
+    assert.deepEqual(coverage.buttons, ['Select Environment…', 'Change Engine', 'Detect Again']);
     const row = await waitFor('its row', async () =>
-      (await visible.treeRows('Open Instance')).find((each) => each.label === 'No Python'),
+      (await visible.treeRows('Current Instance')).find((each) => each.label === 'No Python'),
     );
     assert.match(row.aria, /\/nowhere\/bin\/python/, 'a screen reader says what was tried');
     await waitFor('the status bar', async () => (await visible.statusBar('No Python')).length > 0);
@@ -100,7 +100,7 @@ describe('what a view says when it has nothing to show', () => {
   it('is that the storage folder cannot be used, in one message with its setting', async () => {
     await set({ 'swt-bench.storageFolder': '/proc/nowhere' });
     const testing = await welcome('The storage folder cannot be used');
-    assert.deepEqual(testing.buttons.slice(0, 2), ['Set Storage Folder', 'Look Again']);
+    assert.deepEqual(testing.buttons.slice(0, 2), ['Set Storage Folder', 'Detect Again']);
     await waitFor(
       'the status bar',
       async () => (await visible.statusBar('No storage folder')).length > 0,
@@ -135,7 +135,7 @@ describe('what a view says when it has nothing to show', () => {
       'swt-bench.engine': 'docker',
     });
     const testing = await welcome('No container engine answers');
-    assert.deepEqual(testing.buttons.slice(0, 3), ['Set Address', 'Choose Engine', 'Look Again']);
+    assert.deepEqual(testing.buttons.slice(0, 3), ['Set Address', 'Change Engine', 'Detect Again']);
     await set({ 'swt-bench.engine': undefined, 'swt-bench.docker.host': undefined });
     await waitFor('the views without it', async () =>
       (await visible.panes()).every((pane) => !pane.welcome.includes('container engine')),
@@ -234,7 +234,7 @@ describe('without a mouse', () => {
   it('says of every row of the open instance what it shows', async () => {
     await vscode.commands.executeCommand('swt-bench.instance.focus');
     const rows = await waitFor('rows with the verdict', async () => {
-      const all = await visible.treeRows('Open Instance');
+      const all = await visible.treeRows('Current Instance');
       return all.some((row) => row.description.includes('reproduces')) ? all : undefined;
     });
     assert.ok(rows.length >= 4);

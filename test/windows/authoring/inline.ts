@@ -204,7 +204,7 @@ describe('beside a test in the editor', () => {
     );
     await waitFor('no hint', () => hintsOf(ledger).length === 0);
     await waitFor('a stale mark', async () =>
-      /^edited since, run again · was ○ P→P/.test((await inline(test)) ?? ''),
+      /^out of date, run again · was ○ P→P/.test((await inline(test)) ?? ''),
     );
     await screenshot('inline-stale');
     await vscode.commands.executeCommand('undo');
@@ -212,25 +212,25 @@ describe('beside a test in the editor', () => {
     await editor.document.save();
   });
 
-  it('calls out a failure that looks unrelated, and names what is missing', async () => {
+  it('calls out a failure that probably not this issue, and names what is missing', async () => {
     const rounding = 'tests/test_rounding.py';
     const test = 'test_twenty_among_three';
     await evaluated('import-error', rounding, test, /^✗ F→F/);
     assert.match(
       (await inline(test)) ?? '',
-      /^looks unrelated · on R: (ImportError|ModuleNotFoundError)/,
+      /^probably not this issue · on R: (ImportError|ModuleNotFoundError)/,
     );
     const [hint] = await waitFor('the hint', () => hintsOf(rounding));
     assert.match(
       hint?.message ?? '',
-      /^Fails on both sides with an import error, which looks unrelated.*tallybook\.rounding cannot/,
+      /^Fails on both sides with an import error, which probably not this issue.*tallybook\.rounding cannot/,
     );
     const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
       'vscode.executeCodeActionProvider',
       fileUri(rounding),
       hint?.range,
     );
-    assert.ok(actions.some((each) => each.title === 'Show Outputs of Both Sides'));
+    assert.ok(actions.some((each) => each.title === 'Show Test Output of Both Sides'));
   });
 
   it('shows a failure at its line, with what was expected and what there was', async () => {

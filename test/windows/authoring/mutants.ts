@@ -99,7 +99,7 @@ describe('mutants in VS Code', () => {
     const asked = run('showMutants');
     const { items } = await waitFor('the list', async () => {
       const input = await visible.quickInput();
-      return input?.title === 'Mutants of the Golden Patch' ? input : undefined;
+      return input?.title === 'Mutants of the Fix' ? input : undefined;
     });
     assert.match(items[0]?.label ?? '', /self\.is_negative\(\) → not \(self\.is_negative\(\)\)/);
     await screenshot('mutants-list');

@@ -106,7 +106,7 @@ describe('the verdict and what becomes of it', () => {
       /✓ Success: 1 test F→P and none fails after the fix/,
       /Harness grading agrees: resolved/,
       /W: the candidate applies to R/,
-      /Tests of the candidate: 1 F→P\./,
+      /Your tests: 1 F→P\./,
       /ΔC 71 % \(12\/17\); golden tests \d+ % \(\d+\/17\)/,
       /Took \d+\.\d s, at /,
     ]) {
@@ -124,7 +124,7 @@ describe('the verdict and what becomes of it', () => {
     await waitFor('no candidate', async () => (await statusText()).includes('no candidate yet'));
     await vscode.commands.executeCommand('swt-bench.instance.focus');
     await waitFor('the row', async () =>
-      (await visible.treeRows('Open Instance')).some(({ description }) =>
+      (await visible.treeRows('Current Instance')).some(({ description }) =>
         description.includes('none yet: add a test'),
       ),
     );
@@ -140,7 +140,7 @@ describe('the verdict and what becomes of it', () => {
     const text = await waitFor('the hover', async () =>
       (await visible.hovers()).find((each) => each.includes('No success')),
     );
-    assert.match(text, /Missing: a test that fails on R/);
+    assert.match(text, /Still needed: a test that fails on R/);
   });
 
   it('says what looks wrong about a success, with its evidence, in status bar, hover and document', async () => {
@@ -181,7 +181,7 @@ describe('the verdict and what becomes of it', () => {
       assert.ok(said?.aria.replaceAll(/\s+/g, ' ').includes(evidence), said?.aria);
       await vscode.commands.executeCommand('swt-bench.instance.focus');
       await waitFor('the row', async () =>
-        (await visible.treeRows('Open Instance')).some(({ description }) =>
+        (await visible.treeRows('Current Instance')).some(({ description }) =>
           description.includes('⚠ 2 findings · reproduces the issue (F→P)'),
         ),
       );
@@ -355,7 +355,7 @@ describe('the verdict and what becomes of it', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await vscode.commands.executeCommand('swt-bench.instance.focus');
     const descriptions = async (): Promise<string> =>
-      (await visible.treeRows('Open Instance')).map((row) => row.description).join('\n');
+      (await visible.treeRows('Current Instance')).map((row) => row.description).join('\n');
     const fresh = /reproduces the issue \(F→P\)[^]*ΔC 71 %/;
     await waitFor('rows of the verdict', async () => fresh.test(await descriptions()));
     const file = join(folder().fsPath, 'tests/test_money.py');
@@ -365,7 +365,7 @@ describe('the verdict and what becomes of it', () => {
       await waitFor('a stale verdict', async () => (await statusText()).includes('edited since'));
       const stale = await waitFor('stale rows', async () => {
         const shown = await descriptions();
-        return shown.match(/edited since: run it again/g)?.length === 2 ? shown : undefined;
+        return shown.match(/out of date: run again/g)?.length === 2 ? shown : undefined;
       });
       assert.doesNotMatch(stale, /F→P|ΔC/);
     } finally {
@@ -395,7 +395,7 @@ describe('the verdict and what becomes of it', () => {
     assert.deepEqual(await readdir(parent.fsPath), [], 'nothing is written');
 
     const again = exportTo(parent);
-    await inQuickInput.choose('Export as not a reproduction');
+    await inQuickInput.choose('Export Anyway');
     await again;
     assert.deepEqual(await readdir(parent.fsPath), [`${id}-not-a-reproduction`]);
     const place = join(parent.fsPath, `${id}-not-a-reproduction`);
@@ -442,7 +442,7 @@ describe('the verdict and what becomes of it', () => {
       await waitFor('the verdict on the edit', async () => {
         const { aria = '' } =
           (await visible.statusBar()).find((each) => each.id.endsWith('swt-bench.verdict')) ?? {};
-        return /Tests run now: 1; kept from the run at .*: \d+\./.test(aria);
+        return /Tests run now: 1. Reused from the run at .*: \d+\./.test(aria);
       });
       assert.match(await statusText(), /1 F→P/);
     } finally {
@@ -590,10 +590,10 @@ describe('the verdict and what becomes of it', () => {
     );
     assert.match(
       entry?.aria ?? '',
-      /^Show the Verdict as a Document, /,
+      /^Show Verdict as Document, /,
       'no id of an icon is said',
     );
-    await inQuickInput.choose('Show the Verdict as a Document');
+    await inQuickInput.choose('Show Verdict as Document');
     await asked;
     const { document } = await waitFor('the document', () => {
       const editor = vscode.window.activeTextEditor;

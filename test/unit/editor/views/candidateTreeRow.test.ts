@@ -201,9 +201,9 @@ describe('rows of runs of tests in the Generated view', () => {
     );
     assert.deepEqual(rowOf(nodes[1] ?? assert.fail()), {
       label: 'Candidate 2',
-      description: 'is being written, 40 characters',
+      description: 'being written, 40 characters',
       icon: { id: 'sync~spin' },
-      spoken: 'Candidate 2. is being written, 40 characters',
+      spoken: 'Candidate 2. being written, 40 characters',
     });
     assert.deepEqual(below(nodes[1] ?? assert.fail()), []);
   });
@@ -265,11 +265,11 @@ describe('rows of candidates', () => {
     [
       'one that fails as before',
       { run: { tests: [failed], failingBefore: [failed.test] } },
-      'W · fails on R, as without the candidate',
+      'W · fails on R, as it did before',
       'circle-outline',
       [],
     ],
-    ['one without a test', { run: { tests: [] } }, 'W · has no test', 'circle-outline', []],
+    ['one without a test', { run: { tests: [] } }, 'W · contains no test', 'circle-outline', []],
     [
       'one that passes on R',
       { run: { tests: [passed] } },
@@ -322,11 +322,11 @@ describe('rows of candidates', () => {
   it('say what the judge and the patch say, and whether tokens are counted', () => {
     const lines = (of: MethodCandidate): string[] => shows(of).tooltip?.split('\n').slice(1) ?? [];
     assert.deepEqual(lines(candidate({ matches: true })), [
-      'The model judges that it fails as the issue says',
+      'According to the model, it fails as the issue describes',
       '1000 tokens in, 100 out',
     ]);
     assert.deepEqual(lines(candidate({ matches: false, answer: { isEstimate: true } })), [
-      'The model judges that it does not fail as the issue says',
+      'According to the model, it does not fail as the issue describes',
       'about 1000 tokens in, 100 out',
     ]);
     const patch = {
@@ -342,14 +342,14 @@ describe('rows of candidates', () => {
     const chosen = { sample: 1, why: 'the only answer' };
     const row = shows(candidate(), generation({ chosen }));
     assert.equal(row.id, 'g1-1-chosen');
-    assert.equal(row.description, 'chosen · W · not run on R');
+    assert.equal(row.description, 'selected · W · not run on R');
     assert.deepEqual(row.icon, { id: 'star-full' });
     assert.equal(row.children, 'unfolded');
     assert.equal(row.tooltip, 'W · not run on R\nChosen: the only answer\n1000 tokens in, 100 out');
     // The description repeats the first line of the tooltip.
     assert.equal(
       row.spoken,
-      'Candidate 1. chosen · W · not run on R. Chosen: the only answer. 1000 tokens in, 100 out',
+      'Candidate 1. selected · W · not run on R. Chosen: the only answer. 1000 tokens in, 100 out',
     );
     assert.equal(shows(candidate({ sample: 2 }), generation({ chosen })).id, 'g1-2');
   });
@@ -360,7 +360,7 @@ describe('rows of candidates', () => {
       shows(candidate(), generation({ method: 'pass-at-5', chosen }), known).tooltip?.split(
         '\n',
       )[1];
-    assert.equal(why(hidden), 'Chosen: the oracle picked it');
+    assert.equal(why(hidden), 'Chosen: selected by the oracle');
     assert.equal(why(knowledge(true)), 'Chosen: it goes F→P');
   });
 });
@@ -424,9 +424,9 @@ describe('what only the developer may know', () => {
 
   it('is hidden until it is asked for, though it is known', () => {
     const of = candidate(verdict(true));
-    const tooltip = 'What R∘X* and the golden patch tell of this candidate. No model sees it.';
+    const tooltip = 'Result of this candidate with the fix. Models never see it.';
     assert.deepEqual(row(hidden, of), {
-      label: 'For the developer only',
+      label: 'With the fix (hidden from models)',
       id: 'g1-1-knowledge-hidden',
       description: 'transition and ΔC: not shown',
       tooltip,
@@ -434,10 +434,10 @@ describe('what only the developer may know', () => {
       contextValue: 'knowledge',
       command: {
         command: generatedCommandIds.evaluate,
-        title: 'Show Transition and ΔC of Candidate',
+        title: 'Evaluate Candidate',
         arguments: [{ kind: 'candidate', generation: generation(), candidate: of }],
       },
-      spoken: `For the developer only. transition and ΔC: not shown. ${tooltip.slice(0, -1)}`,
+      spoken: `With the fix (hidden from models). transition and ΔC: not shown. ${tooltip.slice(0, -1)}`,
     });
     assert.deepEqual(known(hidden, of), []);
   });
@@ -460,7 +460,7 @@ describe('what only the developer may know', () => {
 
   it('has the verdict of the oracle alone where that is all', () => {
     for (const [success, description] of [
-      [true, 'a success'],
+      [true, 'reproduces the issue'],
       [false, 'passes on R'],
     ] as const) {
       const of = candidate(verdict(success));
@@ -483,7 +483,7 @@ describe('what only the developer may know', () => {
       { id, description, icon, children, contextValue, command },
       {
         id: 'g1-1-knowledge-shown',
-        description: 'no model sees it',
+        description: 'hidden from models',
         icon: { id: 'eye' },
         children: 'unfolded',
         contextValue: undefined,
@@ -499,7 +499,7 @@ describe('what only the developer may know', () => {
         ['F→P', 'tests/a.py::test_a', 'pass'],
         ['P→P', 'tests/a.py::test_b', 'circle-outline'],
         ['F→F', 'tests/a.py::test_c', 'circle-outline'],
-        ['Oracle of Pass@5', 'a success', 'law'],
+        ['Oracle of Pass@5', 'reproduces the issue', 'law'],
       ],
     );
   });
@@ -518,14 +518,14 @@ describe('what only the developer may know', () => {
       [
         ['Verdict', 'passes on R', 'error'],
         ['⚠ Finding', 'No F→P test ran a changed line. a b', 'warning'],
-        ['ΔC', 'not known', 'checklist'],
+        ['ΔC', 'unknown', 'checklist'],
       ],
     );
   });
 
   it('does not know a ΔC where nothing is executable', () => {
     const grade: Grade = { ...graded, coverage: { covered: 0, executable: 0 } };
-    assert.equal(known(knowledge(true, grade))[1]?.description, 'not known');
+    assert.equal(known(knowledge(true, grade))[1]?.description, 'unknown');
   });
 });
 

@@ -175,7 +175,7 @@ describe('a row of the Change Coverage view', () => {
         title: 'Open Changed Line',
         arguments: [node],
       },
-      spoken: 'R∘X* 3, ✗ missed: the golden tests run it, the candidate does not, line 3',
+      spoken: 'R∘X* 3, ✗ missed: executed by the golden tests, not by yours, line 3',
     });
     assert.equal(
       changeCoverageTreeRow({ kind: 'line', line: gone }, false).contextValue,
@@ -235,11 +235,11 @@ describe('the header of the Change Coverage view', () => {
     });
     assert.equal(
       changeCoverageHeader(all, false).message,
-      'No line is missed. The candidate was edited since: run it again.',
+      'No line is missed. Out of date: edited after this run. Run the tests again.',
     );
     assert.equal(
       changeCoverageHeader(coverage, false).message,
-      'The candidate was edited since: run it again.',
+      'Out of date: edited after this run. Run the tests again.',
     );
   });
 });

@@ -28,11 +28,11 @@ const removed = { change: 'removed' } as const;
 
 describe('the state of a changed line in words', () => {
   const words: Readonly<Record<LineState, string>> = {
-    'newly covered': '✓ newly covered: the candidate runs it more often than the base tests do',
+    'newly covered': '✓ newly covered: newly executed by your tests',
     'already covered':
-      '= already covered: the base tests run it, the candidate does not add to that',
-    missed: '✗ missed: the golden tests run it, the candidate does not',
-    'not executable': '· not executable: neither the base tests nor the golden tests run it',
+      '= already covered: already executed by existing tests',
+    missed: '✗ missed: executed by the golden tests, not by yours',
+    'not executable': '· not executable: executed neither by existing tests nor by the golden tests',
   };
   for (const state of lineStates) {
     it(`is ${state}, with its reason`, () => {
@@ -44,7 +44,7 @@ describe('the state of a changed line in words', () => {
   it('says where tests that the candidate removes keep it from counting', () => {
     assert.equal(
       stateInWords(line(1, 'already covered', { lost: true })),
-      '= already covered: tests of R that the candidate removes or disables ran it at least as often',
+      '= already covered: removed or disabled tests of R executed it at least as often',
     );
   });
 
@@ -59,13 +59,13 @@ describe('the hover of a changed line', () => {
     assert.deepEqual(coverageHoverParts(line(3, 'missed')), [
       {
         plain:
-          '✗ missed: the golden tests run it, the candidate does not\n' +
-          'Executions on R∘X*: base tests 0, candidate 1, golden tests 2\n',
+          '✗ missed: executed by the golden tests, not by yours\n' +
+          'Executions on R∘X*: existing tests 0, with your tests 1, golden tests 2\n',
       },
     ]);
     const [said] = coverageHoverParts(line(3, 'missed', removed));
     assert.ok(said !== undefined && 'plain' in said);
-    assert.match(said.plain, /^Executions on R: base tests 0/m);
+    assert.match(said.plain, /^Executions on R: existing tests 0/m);
   });
 
   it('names the tests that ran it, with how often each did where that is known', () => {
@@ -74,7 +74,7 @@ describe('the hover of a changed line', () => {
       executions: { 'a.py::t': 4 },
     });
     assert.deepEqual(coverageHoverParts(covered).slice(1), [
-      { plain: 'Tests of the candidate that run it, and how often:' },
+      { plain: 'Your tests that execute it, and how often:' },
       { code: '4× a.py::t\na.py::u' },
     ]);
   });
@@ -135,7 +135,7 @@ describe('the note on lines of the other side', () => {
       }),
     ];
     assert.deepEqual(noteHover(lines), [
-      { plain: 'Lines of R∘X* that the golden patch has here, with their executions:' },
+      { plain: 'Lines of R∘X* that the fix adds here, with their executions:' },
       {
         code: [
           '    9  ✗ missed          0/1/2      if cat:',
@@ -143,10 +143,10 @@ describe('the note on lines of the other side', () => {
           '   11  ✓ newly covered   10/20/30       purr()',
         ].join('\n'),
       },
-      { plain: 'Executions by base tests / candidate / golden tests' },
+      { plain: 'Executions by existing tests / with your tests / golden tests' },
     ]);
     assert.deepEqual(noteHover([line(9, 'missed', removed)])[0], {
-      plain: 'Lines of R that the golden patch removes here, with their executions:',
+      plain: 'Lines of R that the fix removes here, with their executions:',
     });
     assert.deepEqual(noteHover([]), []);
   });

@@ -16,7 +16,7 @@ describe('what a dashboard says beside its runs', () => {
   it('is which of the chosen runs are no longer listed', () => {
     assert.deepEqual(dashboardProblems(library, ['listed']), []);
     assert.deepEqual(dashboardProblems(library, ['listed', 'gone']), [
-      'The run gone is no longer in the list. "SWT-Bench: Add Results…" lists its folder again',
+      'The run gone is no longer in the list. To restore it, run "SWT-Bench: Add Results…"',
     ]);
   });
 });

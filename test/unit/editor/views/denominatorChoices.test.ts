@@ -16,10 +16,10 @@ describe('the question which instances rates are shares of', () => {
     assert.deepEqual(
       choices.map(({ label, detail }) => [label, detail]),
       [
-        ['Instances with a prediction: 2', 'Each has a prediction. Rates are shares of 2.'],
+        ['Instances with a prediction: 2', 'Each has a prediction. Rates are relative to 2.'],
         [
           'All instances of the dataset: 100',
-          '98 have no prediction and count as not a success. Rates are shares of 100.',
+          '98 have no prediction and count as failures. Rates are relative to 100.',
         ],
       ],
     );
@@ -27,7 +27,7 @@ describe('the question which instances rates are shares of', () => {
     assert.deepEqual(choices[0]?.denominator, { of: 'predicted', dataset: 100 });
     assert.equal(
       denominatorQuestion({ all, predicted: six }),
-      '6 predictions of 2 instances: rates are shares of which instances?',
+      '6 predictions of 2 instances. Select what rates are relative to',
     );
   });
 

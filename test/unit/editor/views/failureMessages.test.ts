@@ -36,7 +36,7 @@ describe('messages of the Testing view', () => {
   });
 
   it('are one for a syntax error, at its line', () => {
-    const told = [{ text: 'Syntax error: invalid syntax. No test of this file can run.', line: 9 }];
+    const told = [{ text: 'Syntax error: invalid syntax. No test in this file can run.', line: 9 }];
     for (const found of [
       failureMessagesOnBoth(testCase(unread, unread), inside),
       failureMessagesOn('base', testCase(unread, unread).base, inside),
@@ -73,9 +73,9 @@ describe('messages of the Testing view', () => {
       told.map(({ text, line, comparison: values }) => [text.split('\n')[0], line, values]),
       [
         ['on R: expected 2, got 1', 3, undefined],
-        ['on R: expected and actual value', 3, comparison],
+        ['Expected and actual value on R', 3, comparison],
         ['on R∘X*: expected 3, got 2', 9, undefined],
-        ['on R∘X*: expected and actual value', 9, other],
+        ['Expected and actual value on R∘X*', 9, other],
       ],
     );
   });

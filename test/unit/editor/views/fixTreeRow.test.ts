@@ -81,7 +81,7 @@ describe('rows of fixes in the Generated view', () => {
       chosen: { sample: 1, why: 'fewest regressions' },
     });
     const row = rowOf(shown([run]), { kind: 'fix', generation: run, fix: fix(1, 'a', ranking) });
-    assert.equal(row.description, '3 of 2 alike · 1 regression · its script says: Issue resolved');
+    assert.equal(row.description, '3 of 2 alike · 1 regression · its script reports: Issue resolved');
     assert.match(row.tooltip ?? '', /^Chosen: fewest regressions\n/);
     assert.match(row.tooltip ?? '', /fails with it: tests\/a\.py::test_a/);
     assert.equal(row.icon?.id, 'star-full');
@@ -113,11 +113,11 @@ describe('rows of fixes in the Generated view', () => {
     const edited = shown([run], () => ({ found: { tests }, isCurrent: false }));
     assert.equal(
       rowOf(edited, node).description,
-      'edited since, run again · was 1 of 2 of your tests pass',
+      'out of date, run again · was 1 of 2 of your tests pass',
     );
     const [stale] = fixNodes(edited, node).map((each) => rowOf(edited, each));
     assert.equal(stale?.icon?.id, 'history', 'neither green nor red');
-    assert.match(stale?.description ?? '', /^edited since, run again · was with the fix: passes;/);
+    assert.match(stale?.description ?? '', /^out of date, run again · was with the fix: passes;/);
     const broken = shown([run], () => ({ found: { problem: 'no test ran' }, isCurrent: true }));
     assert.equal(rowOf(broken, node).description, 'your tests could not run');
     assert.deepEqual(fixNodes(broken, node), []);
@@ -140,7 +140,7 @@ describe('rows of fixes in the Generated view', () => {
     assert.equal(described(['a', 'passes']), 'openai/some · 3 fixes', 'one says so itself');
     assert.equal(
       described(['a', 'passes'], ['b', 'fails']),
-      'openai/some · 3 fixes · all of your tests pass with 1 of 2',
+      'openai/some · 3 fixes · all your tests pass with 1 of 2',
     );
   });
 
@@ -158,7 +158,7 @@ describe('rows of fixes in the Generated view', () => {
     const record = { ...run.record, method: 'agentless', embedding: { name: 'openai/e' } };
     assert.match(
       tooltipOf({ ...run, record }),
-      /\$0\.5000\n400 of the tokens are vectors of openai\/e$/,
+      /\$0\.5000\n400 of the tokens are embeddings by openai\/e$/,
     );
   });
 

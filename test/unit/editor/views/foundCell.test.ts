@@ -53,14 +53,14 @@ describe('a candidate of a saved run', () => {
     it(`has no report: ${what}`, () => {
       refuses(
         `octo__cat-1 of ${'run' in more ? more.run : 'run'} has no report`,
-        'Run "SWT-Bench: Refresh Instances and Runs and Runs"',
+        'Run "SWT-Bench: Refresh Instances and Runs"',
         () => find(more, of),
       );
     });
   }
 
   it('has a report in the folder of its run and nowhere else', () => {
-    refuses('run names a report outside of its folder', 'Evaluate it again', () =>
+    refuses('run refers to a report outside its folder', 'Evaluate it again', () =>
       find({ instance: 'octo__cat-2' }),
     );
   });
@@ -87,8 +87,8 @@ describe('the repository of a candidate without R', () => {
     it(`is none, since the run names ${what}`, () => {
       const { run: label, instance } = { ...cell, ...of };
       refuses(
-        `${label} does not say the repository of ${instance}`,
-        'Run "SWT-Bench: Refresh Instances and Runs and Runs"',
+        `${label} does not name the repository of ${instance}`,
+        'Run "SWT-Bench: Refresh Instances and Runs"',
         () => repository(repo, of),
       );
     });

@@ -14,7 +14,7 @@ describe('hints on tests', () => {
     const failure = { reason: 'import error', missing: 'werkzeug', importedBy: 'src/flask/app.py' };
     assert.match(
       hintInWords({ kind: 'unrelated failure', both: true, failure } as TestHint),
-      /^Fails on both sides because werkzeug cannot be imported, which src\/flask\/app\.py needs\. The test is not to blame/,
+      /^Fails on both sides because werkzeug, which src\/flask\/app\.py needs, is not installed\. The test is not the cause/,
     );
   });
 
@@ -27,7 +27,7 @@ describe('hints on tests', () => {
     );
     assert.equal(
       say('fails on both sides'),
-      'Fails on both sides: it asks for something that the fix does not do. Compare the outputs of both sides, and assert only what the issue asks for.',
+      'Fails on both sides: it expects something that the fix does not do. Compare the test output of both sides, and assert only what the issue asks for.',
     );
     assert.equal(
       say('fails on R∘X* only'),
@@ -38,34 +38,34 @@ describe('hints on tests', () => {
   it('call out a test that is broken on both sides', () => {
     assert.equal(
       unrelated('import error', true, 'cats.purr'),
-      'Fails on both sides with an import error, which looks unrelated to the issue: cats.purr cannot be imported. Import what R has.',
+      'Fails on both sides with an import error that is probably not this issue: cats.purr cannot be imported. Import something that R has.',
     );
     assert.equal(
       unrelated('syntax error', true),
-      'Fails on both sides with a syntax error, which looks unrelated to the issue. Correct the file so that Python can read it.',
+      'Fails on both sides with a syntax error that is probably not this issue. Fix the syntax of the test file.',
     );
     assert.equal(
       unrelated('fixture error', true, 'cat'),
-      'Fails on both sides before the test begins, which looks unrelated to the issue: cat is missing or cannot be set up. Correct the fixture, or use one that R has.',
+      'Fails on both sides during setup, which is probably not this issue: cat is missing or fails. Fix the fixture, or use one that R has.',
     );
     assert.equal(
       unrelated('undefined name', true),
-      'Fails on both sides because of a name that does not exist, which looks unrelated to the issue: what it names. Define or import it, or use what R has.',
+      'Fails on both sides because of an undefined name, which is probably not this issue: something that it uses. Define or import it, or use something that R has.',
     );
   });
 
   it('call out a test that fails on R for want of what the fix brings', () => {
     const guessed =
-      'Fails on R because R has no purr. Keep the test only if the issue names purr; otherwise it guesses at the fix, so use what R has.';
+      'Fails on R because R has no purr. Keep the test only if the issue names purr. Otherwise it guesses the fix; use something that R has.';
     assert.equal(unrelated('import error', false, 'purr'), guessed);
     assert.equal(unrelated('undefined name', false, 'purr'), guessed);
     assert.equal(
       unrelated('syntax error', false),
-      'Fails on R with a syntax error. Keep the test only if the issue is about that; otherwise correct the file so that Python can read it on R.',
+      'Fails on R with a syntax error. Keep the test only if the issue is about that. Otherwise fix the syntax.',
     );
     assert.equal(
       unrelated('fixture error', false),
-      'Fails on R before the test begins: what it names is missing or cannot be set up. Keep the test only if the issue is about that; otherwise move what shows the issue into the test.',
+      'Fails on R during setup: something that it uses is missing or fails. Keep the test only if the issue is about that. Otherwise move the code that shows the issue into the test.',
     );
   });
 

@@ -50,7 +50,7 @@ describe('the view of the open instance', () => {
         {
           label: 'Issue',
           description: 'Shares do not add up',
-          tooltip: 'Show what the tests should reproduce',
+          tooltip: 'Shows what the tests should reproduce',
           icon: { id: 'issues' },
         },
         commandIds.showIssue,
@@ -58,8 +58,8 @@ describe('the view of the open instance', () => {
       complete(
         {
           label: 'Candidate',
-          description: 'no verdict yet: run its tests',
-          tooltip: 'Write a test that fails on R, and run it',
+          description: 'no verdict yet: run the tests',
+          tooltip: 'Write a test that fails on R, then run it',
           icon: { id: 'beaker' },
         },
         commandIds.reproduce,
@@ -67,17 +67,17 @@ describe('the view of the open instance', () => {
       complete(
         {
           label: 'Change coverage',
-          description: 'known after a run',
-          tooltip: 'Lines of the golden patch that the candidate covers',
+          description: 'available after a run',
+          tooltip: 'Lines of the fix that your tests cover',
           icon: { id: 'checklist' },
         },
         commandIds.showChangeCoverage,
       ),
       complete(
         {
-          label: 'Golden patch, tests, hints',
+          label: 'Fix, golden tests, hints',
           description: 'hidden',
-          tooltip: 'Reveal it, with the golden tests and later hints',
+          tooltip: 'Reveals the fix, golden tests and later hints',
           icon: { id: 'eye-closed' },
         },
         commandIds.reveal,
@@ -85,8 +85,8 @@ describe('the view of the open instance', () => {
       complete(
         {
           label: 'Environment',
-          description: 'known after a run',
-          tooltip: 'Choose the Python of the tests',
+          description: 'available after a run',
+          tooltip: 'Select the environment of the tests',
           icon: { id: 'server-environment' },
         },
         commandIds.environment,
@@ -105,7 +105,7 @@ describe('the view of the open instance', () => {
     const icon = { id: 'server-environment' };
     assert.deepEqual(shows({ last }), [
       last,
-      `${last}\nChoose the Python of the tests`,
+      `${last}\nSelect the environment of the tests`,
       icon,
       commandIds.environment,
     ]);
@@ -115,13 +115,13 @@ describe('the view of the open instance', () => {
     );
     assert.deepEqual(shows({ runsWith: 'docker', isContainer: true }), [
       'docker',
-      'Look for it again',
+      'Detect again',
       icon,
       internalCommandIds.checkEngine,
     ]);
     assert.deepEqual(shows({ step: 'installing', last }).slice(0, 3), [
-      'being made: installing',
-      `${last}\nChoose the Python of the tests`,
+      'being created: installing',
+      `${last}\nSelect the environment of the tests`,
       { id: 'sync~spin' },
     ]);
   });
@@ -164,12 +164,12 @@ describe('the view of the open instance', () => {
 
   it('leads to what hides the golden patch again once it is revealed', () => {
     assert.deepEqual(
-      row('Golden patch, tests, hints', { revealed: true }),
+      row('Fix, golden tests, hints', { revealed: true }),
       complete(
         {
-          label: 'Golden patch, tests, hints',
+          label: 'Fix, golden tests, hints',
           description: 'revealed',
-          tooltip: 'Hide it again, with the golden tests and later hints',
+          tooltip: 'Hides the fix, golden tests and later hints again',
           icon: { id: 'eye' },
         },
         commandIds.hideGolden,
@@ -224,7 +224,7 @@ describe('the row of the candidate', () => {
 
   it('calls a verdict outdated once the workspace is edited', () => {
     assert.deepEqual(shows({ ...graded(), current: false }), {
-      description: 'edited since: run it again',
+      description: 'out of date: run again',
       tooltip: 'Was: 1 test F→P and none fails after the fix',
       icon: { id: 'history' },
     });
@@ -234,7 +234,7 @@ describe('the row of the candidate', () => {
     const running = (more: Partial<InstanceAtAGlance>) => shows({ ...more, isRunning: true });
     const look = {
       description: 'running on R and R∘X*',
-      tooltip: 'The verdict follows',
+      tooltip: 'The verdict will appear here',
       icon: { id: 'sync~spin' },
     };
     assert.deepEqual(running({}), look);
@@ -247,8 +247,8 @@ describe('the row of the candidate', () => {
 
   it('says that the run is being cancelled', () => {
     assert.deepEqual(shows({ ...graded(), isRunning: true, isCancelling: true }), {
-      description: 'cancelling the run',
-      tooltip: 'What runs is being stopped',
+      description: 'canceling the run',
+      tooltip: 'Stopping the tests',
       icon: { id: 'sync~spin' },
     });
   });
@@ -272,13 +272,13 @@ describe('the row of change coverage', () => {
     const none = { lines: [], covered: 0, executable: 0, delta: undefined };
     const { description, tooltip } = coverage(graded({ changeCoverage: none }));
     assert.equal(description, 'ΔC –');
-    assert.equal(tooltip, 'Lines of the golden patch that the candidate covers');
+    assert.equal(tooltip, 'Lines of the fix that your tests cover');
   });
 
   it('is not known where a run could not tell, current or not', () => {
     const unknown = graded({ changeCoverage: undefined });
-    assert.equal(coverage(unknown).description, 'not known from the last run');
-    assert.equal(coverage({ ...unknown, current: false }).description, 'known after a run');
+    assert.equal(coverage(unknown).description, 'not available from the last run');
+    assert.equal(coverage({ ...unknown, current: false }).description, 'available after a run');
   });
 
   it('is outdated once the workspace is edited', () => {
@@ -286,7 +286,7 @@ describe('the row of change coverage', () => {
     assert.deepEqual(
       { description, tooltip, icon },
       {
-        description: 'edited since: run it again',
+        description: 'out of date: run again',
         tooltip: 'Was: ΔC 50 %  1/2',
         icon: { id: 'history' },
       },

@@ -87,14 +87,14 @@ const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['i
   [{ kind: 'opened' }, '', 'opened', { id: 'circle-filled' }],
   [
     { kind: 'golden valid' },
-    'golden valid',
-    'golden valid',
+    'valid',
+    'valid',
     { id: 'verified', colour: 'testing.iconPassed' },
   ],
   [
     { kind: 'golden invalid', reason: 'flaky' },
-    'golden invalid: flaky',
-    'golden invalid: flaky',
+    'invalid: flaky',
+    'invalid: flaky',
     { id: 'warning', colour: 'list.warningForeground' },
   ],
   [
@@ -105,8 +105,8 @@ const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['i
   ],
   [
     { kind: 'candidate', success: true, reason: 'success' },
-    'candidate: success',
-    'candidate: success',
+    'reproduces the issue',
+    'reproduces the issue',
     { id: 'pass-filled', colour: 'testing.iconPassed' },
   ],
   [
@@ -117,8 +117,8 @@ const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['i
   ],
   [
     { kind: 'candidate', success: true, reason: 'success', golden: { kind: 'golden valid' } },
-    'candidate: success · golden valid',
-    'candidate: success · golden valid',
+    'reproduces the issue · valid',
+    'reproduces the issue · valid',
     { id: 'pass-filled', colour: 'testing.iconPassed' },
   ],
   [
@@ -126,8 +126,8 @@ const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['i
       ...{ kind: 'golden invalid', reason: 'flaky' },
       candidate: { kind: 'candidate', success: true, reason: 'success' },
     },
-    'golden invalid: flaky · candidate: success',
-    'golden invalid: flaky · candidate: success',
+    'invalid: flaky · reproduces the issue',
+    'invalid: flaky · reproduces the issue',
     { id: 'warning', colour: 'list.warningForeground' },
   ],
 ];
@@ -319,8 +319,8 @@ describe('the row of an instance', () => {
     const triage: TriageEntry = { tags: ['mine', 'to discuss'], note: 'x', classification: {} };
     const status = { 'octo__cat-1': { kind: 'golden valid' } } as const;
     const { description, spoken } = row(node, shown({ triage, status }));
-    assert.equal(description, '#mine · #to discuss · golden valid · Issue of octo__cat-1');
-    assert.equal(spoken, 'octo__cat-1, #mine, #to discuss, golden valid, Issue of octo__cat-1');
+    assert.equal(description, '#mine · #to discuss · valid · Issue of octo__cat-1');
+    assert.equal(spoken, 'octo__cat-1, #mine, #to discuss, valid, Issue of octo__cat-1');
   });
 
   it('says no more than its id once the dataset has it no more', () => {
@@ -364,7 +364,7 @@ describe('the hover of an instance', () => {
     const triage: TriageEntry = { tags: ['a', 'b'], note: 'see there', classification: {} };
     const status = { 'octo__cat-1': { kind: 'golden invalid', reason: 'flaky' } } as const;
     assert.deepEqual(paragraphs({ validation, triage, status }).slice(4), [
-      'Status: golden invalid: flaky',
+      'Status: invalid: flaky',
       'Validated 2026-01-02, 3 times, local, CPython 3.11.7',
       'flaky: test_a differs',
       'Tags: a, b',

@@ -84,7 +84,7 @@ describe('judging an instance in one line', () => {
   it('says beforehand what Enter does', () => {
     assert.deepEqual(firstRow('2 offline'), {
       label: '$(check) #unsound · offline',
-      description: 'Enter: keep it, next instance',
+      description: 'Press Enter to save and go to the next instance',
       says: { tags: ['unsound'], reason: 'offline' },
       goesOn: true,
     });

@@ -66,7 +66,7 @@ describe('lenses above tests', () => {
     assert.deepEqual(lostTestsLens('tests/test_cat.py', [lost]), {
       line: 1,
       title: '⚠ Last run: tests of R removed or disabled',
-      tooltip: 'removed from tests/test_cat.py: test_a\nClick for the verdict',
+      tooltip: 'removed from tests/test_cat.py: test_a\nClick to show the verdict',
       command: commandIds.showVerdict,
     });
     assert.equal(lostTestsLens('tests/test_tom.py', [lost]), undefined);
@@ -79,7 +79,7 @@ describe('lenses above tests', () => {
         ...at,
         title: '✓ F→P',
         tooltip:
-          '✓ F→P  on R: AssertionError: 1 != 2 · reproduces the issue\nClick to compare the outputs of both sides',
+          '✓ F→P  on R: AssertionError: 1 != 2 · reproduces the issue\nClick to show the test output of both sides',
         command: inlineCommandIds.showOutputs,
       },
       ...actions,
@@ -89,13 +89,13 @@ describe('lenses above tests', () => {
   it('call a verdict on an earlier text what it was', () => {
     const [first] = looks(purr, known('def test_purr(): pass', testCase({}, {})));
     assert.equal(first?.title, '$(history)\u00a0was ○ P→P');
-    assert.match(first?.tooltip ?? '', /^edited since, run again · was ○ P→P/);
+    assert.match(first?.tooltip ?? '', /^out of date, run again · was ○ P→P/);
   });
 
   it('say that a test waits or runs, and cancel then', () => {
     const done = known(purr.text, testCase(failed, {}));
     const title = (now: TestUnderWay): string | undefined => looks(purr, done, now)[0]?.title;
-    assert.equal(title({ on: undefined, seen: {} }), '$(clock)\u00a0waits for its run');
+    assert.equal(title({ on: undefined, seen: {} }), '$(clock)\u00a0queued');
     assert.equal(title({ on: 'R', seen: {} }), '$(loading~spin)\u00a0running on R');
     assert.equal(
       title({ on: 'R and R∘X*', seen: { base: 'failed' } }),
@@ -177,7 +177,7 @@ describe('the text after the definition of a test', () => {
     const waits: TestUnderWay = { on: undefined, preparing, seen: {} };
     assert.equal(
       look(reproduces, { underWay: waits, lensesAreShown: false })?.text,
-      'waits for its run',
+      'queued',
     );
     const long: TestUnderWay = { on: 'R', preparing: 'x'.repeat(99), seen: {} };
     assert.equal(
@@ -208,7 +208,7 @@ describe('the text after the definition of a test', () => {
 
   it('is stale after an edit, with the mark', () => {
     assert.deepEqual(look(known('x', testCase({}, {}))), {
-      text: 'edited since, run again · was ○ P→P',
+      text: 'out of date, run again · was ○ P→P',
       tone: 'stale',
     });
   });

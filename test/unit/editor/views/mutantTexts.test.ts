@@ -24,7 +24,7 @@ describe('the texts of mutants', () => {
   it('give in the hover of a line its mutants, with their fate and code', () => {
     assert.deepEqual(mutantHoverParts([killed, lives]), [
       { between: 'sections' },
-      { plain: 'Mutants of this line that the candidate kills: 1 of 2' },
+      { plain: 'Mutants of this line that your tests kill: 1 of 2' },
       { code: '✓ killed    < → <=\n✗ survived  1 → 2' },
     ]);
     assert.deepEqual(mutantHoverParts([]), []);

@@ -114,11 +114,11 @@ describe('the rows of the Runs view', () => {
     const problems = Array.from({ length: 201 }, (_, index) => `problem ${index}`);
     const look = { icon: { id: 'warning' }, children: 'folded' } as const;
     assert.deepEqual(row({ kind: 'problems' }, { problems: ['x'] }), {
-      label: '1 thing cannot be read',
+      label: '1 item cannot be read',
       ...look,
     });
     assert.deepEqual(row({ kind: 'problems' }, { problems }), {
-      label: '201 things cannot be read',
+      label: '201 items cannot be read',
       ...look,
     });
     const nodes = runNodes(shown({ problems }), { kind: 'problems' });

@@ -15,7 +15,7 @@ describe('the notification about a source that cannot be had', () => {
     assert.equal(
       sourceProblemText(problem(unknown, 'https://me:secret@git.example/octo/cat.git')),
       'Commit 0123456789 of octo/cat cannot be had from git.example: there is no network, or its host is not known. ' +
-        'Choose a folder with a clone that has it, or with a release.',
+        'Select a local clone or source release.',
     );
     assert.match(
       sourceProblemText(problem('fatal: bad object 0123', '/mirrors/cat')) ?? '',

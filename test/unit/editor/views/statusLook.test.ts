@@ -48,7 +48,7 @@ describe('the status-bar item without a verdict', () => {
   it('asks for a run', () => {
     assert.deepEqual(without({}), {
       text: '$(beaker) SWT-Bench: no verdict yet',
-      tooltip: 'Click to run the candidate tests on R and R∘X*',
+      tooltip: 'Click to run your tests on R and R∘X*',
       command: commandIds.reproduce,
     });
   });
@@ -56,7 +56,7 @@ describe('the status-bar item without a verdict', () => {
   it('asks for a test where nothing differs from R', () => {
     assert.deepEqual(without({ hasCandidate: false }), {
       text: '$(beaker) SWT-Bench: no candidate yet',
-      tooltip: 'Add a test that reproduces the issue. Click for the issue',
+      tooltip: 'Add a test that reproduces the issue. Click to show the issue',
       command: commandIds.showIssue,
     });
   });
@@ -64,7 +64,7 @@ describe('the status-bar item without a verdict', () => {
   it('names the environment in its tooltip where that is known', () => {
     assert.equal(
       without({ environment: 'docker, python 3.11' }).tooltip,
-      'Click to run the candidate tests on R and R∘X*\n\ndocker, python 3.11',
+      'Click to run your tests on R and R∘X*\n\ndocker, python 3.11',
     );
   });
 
@@ -73,7 +73,7 @@ describe('the status-bar item without a verdict', () => {
     assert.equal(
       lookWithoutVerdict(state).label,
       'SWT-Bench: no verdict yet · revealed. ' +
-        'Click to run the candidate tests on R and R∘X*. docker, python 3.11',
+        'Click to run your tests on R and R∘X*. docker, python 3.11',
     );
   });
 
@@ -87,13 +87,13 @@ describe('the status-bar item without a verdict', () => {
   it('names the step before the tests run; it leads to the log, and a click cancels a run', () => {
     const look: ReturnType<typeof without> = {
       text: '$(sync~spin) SWT-Bench: pulling the image',
-      tooltip: 'Preparing to run the tests; click for the log',
+      tooltip: 'Preparing to run the tests. Click to show the log',
       command: commandIds.showLog,
     };
     assert.deepEqual(without({ step: 'pulling the image' }), look);
     assert.deepEqual(without({ step: 'pulling the image', isRunning: true, revealed: true }), {
       ...look,
-      tooltip: 'Preparing to run the tests; click to cancel',
+      tooltip: 'Preparing to run the tests. Click to cancel',
       command: internalCommandIds.cancelRuns,
     });
   });
@@ -118,8 +118,8 @@ describe('the status-bar item without a verdict', () => {
   it('says that a run is being cancelled until it has ended', () => {
     const stopping = { isRunning: true, isCancelling: true };
     const look = {
-      text: '$(sync~spin) SWT-Bench: cancelling the run',
-      tooltip: 'What runs is being stopped; click for the log',
+      text: '$(sync~spin) SWT-Bench: canceling the run',
+      tooltip: 'Stopping the tests. Click to show the log',
       command: commandIds.showLog,
     };
     assert.deepEqual(without(stopping), look);
@@ -131,9 +131,9 @@ describe('the status-bar item without a verdict', () => {
     assert.deepEqual(
       without({ isRunning: true, environment: 'x', soFar: { first: firstResult() } }),
       {
-        text: '$(sync~spin) 1 F→P · running the whole files',
+        text: '$(sync~spin) 1 F→P · running the other tests',
         tooltip:
-          '1 test F→P and none fails after the fix\n\nClick for the results so far, or to cancel',
+          '1 test F→P and none fails after the fix\n\nClick to show results so far, or to cancel',
         command: commandIds.showVerdict,
       },
     );
@@ -159,8 +159,8 @@ describe('the status-bar item with a verdict', () => {
     const evaluated = { asBefore: true };
     const look = (current: boolean): string =>
       lookOfVerdict(shown({}, { current, evaluated })).text;
-    assert.equal(look(true), '$(pass) 1 F→P · ΔC 50 % 1/2 · as before, 14:30');
-    assert.equal(look(false), '$(history) 1 F→P · ΔC 50 % 1/2 · edited since');
+    assert.equal(look(true), '$(pass) 1 F→P · ΔC 50 % 1/2 · unchanged, 14:30');
+    assert.equal(look(false), '$(history) 1 F→P · ΔC 50 % 1/2 · out of date');
   });
 
   it('asks for a run where the environment was chosen after tests could not run', () => {
@@ -168,7 +168,7 @@ describe('the status-bar item with a verdict', () => {
     const look = (environment: string | undefined): string =>
       lookOfVerdict(shown({ strict, changeCoverage: undefined }, { environment })).text;
     assert.equal(look('python 3.11'), '$(error) could not run · ΔC –');
-    assert.equal(look(undefined), '$(history) could not run · ΔC – · run it again');
+    assert.equal(look(undefined), '$(history) could not run · ΔC – · run again');
   });
 
   it('shows the reason of what is no success', () => {
@@ -198,11 +198,11 @@ describe('the status-bar item with a verdict', () => {
     const strict = strictGrade({ success: false, reason: 'passes on R' });
     assert.equal(
       withVerdict({}, { current: false }).text,
-      '$(history) 1 F→P · ΔC 50 % 1/2 · edited since',
+      '$(history) 1 F→P · ΔC 50 % 1/2 · out of date',
     );
     assert.equal(
       withVerdict({ strict }, { current: false }).text,
-      '$(history) passes on R · ΔC 50 % 1/2 · edited since',
+      '$(history) passes on R · ΔC 50 % 1/2 · out of date',
     );
   });
 
@@ -214,7 +214,7 @@ describe('the status-bar item with a verdict', () => {
     );
     assert.equal(
       careful.text,
-      '$(history) 1 F→P · ΔC 50 % 1/2 · ⚠ no changed line ran · gradings differ · edited since · $(eye) revealed',
+      '$(history) 1 F→P · ΔC 50 % 1/2 · ⚠ no changed line ran · gradings differ · out of date · $(eye) revealed',
     );
   });
 
@@ -223,12 +223,12 @@ describe('the status-bar item with a verdict', () => {
       withVerdict({}, { revealed: true }).label,
       [
         '1 F→P · ΔC 50 % 1/2 · revealed',
-        '✓ Success: 1 test F→P and none fails after the fix.',
+        '✓ Reproduces the issue: 1 test F→P and none fails after the fix.',
         'Harness grading agrees: resolved.',
-        'W: the candidate applies to R.',
-        'Tests of the candidate: 1 F→P.',
+        'Patch applies cleanly (W).',
+        'Your tests: 1 F→P.',
         'ΔC 50 % (1/2); golden tests 50 % (1/2).',
-        'Took 2.3 s, at 14:30.',
+        'Ran for 2.3 s at 14:30.',
       ].join(' '),
     );
   });
@@ -236,12 +236,12 @@ describe('the status-bar item with a verdict', () => {
   it('explains itself in a hover', () => {
     assert.deepEqual(withVerdict().tooltip, {
       markdown: [
-        '✓ Success: 1 test F→P and none fails after the fix.',
+        '✓ Reproduces the issue: 1 test F→P and none fails after the fix.',
         'Harness grading agrees: resolved.',
-        'W: the candidate applies to R.',
-        'Tests of the candidate: 1 F→P.',
+        'Patch applies cleanly (W).',
+        'Your tests: 1 F→P.',
         'ΔC 50 % (1/2); golden tests 50 % (1/2).',
-        'Took 2.3 s, at 14:30.',
+        'Ran for 2.3 s at 14:30.',
         'Click for the next steps.',
       ].join('\n\n'),
     });

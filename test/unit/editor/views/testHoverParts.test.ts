@@ -43,7 +43,7 @@ describe('the hover of a test', () => {
   it('says first that the test was edited since, and gives no advice then', () => {
     const edited = { id, status: 'added', text: 'def test_purr(): pass', basis: 'b1' } as const;
     assert.deepEqual(hover([testCase({}, {})], { test: edited }), [
-      { plain: 'Edited since: this is about the earlier text.' },
+      { plain: 'Out of date: edited after this run.' },
       between,
       { plain: '○ P→P  passes on R: does not reproduce the issue' },
       between,

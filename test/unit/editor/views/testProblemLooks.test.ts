@@ -88,7 +88,7 @@ describe('the hints on tests', () => {
 
   it('have fixes that run commands about the test', () => {
     assert.deepEqual(testProblemFixes(), [
-      { title: 'Show Outputs of Both Sides', command: inlineCommandIds.showOutputs },
+      { title: 'Show Test Output of Both Sides', command: inlineCommandIds.showOutputs },
       { title: 'Debug Test on R', command: inlineCommandIds.debugOnR },
     ]);
   });

@@ -77,7 +77,7 @@ describe('the line of text after a test', () => {
     });
   }
 
-  it('says that a failure looks unrelated to the issue', () => {
+  it('says that a failure probably not this issue to the issue', () => {
     const broken: Partial<TestResult> = {
       outcome: 'error',
       exception: 'ImportError',
@@ -85,10 +85,10 @@ describe('the line of text after a test', () => {
     };
     assert.equal(
       inline(testCase(broken, broken)),
-      '✗ F→F  looks unrelated · on R: ImportError: no cat · fails on both sides',
+      '✗ F→F  probably not this issue · on R: ImportError: no cat · fails on both sides',
     );
     const short = inlineText([testCase({ ...broken, message: 'no cat here' }, broken)], {}, 40);
-    assert.equal(short, '✗ F→F  looks unrelated · on R: ImportError: no c…');
+    assert.equal(short, '✗ F→F  probably not this issue · on R: ImportError: no c…');
   });
 
   it('never says that of a test that reproduces the issue, or of what the issue names', () => {
@@ -98,9 +98,9 @@ describe('the line of text after a test', () => {
     const line = (fixed: Partial<TestResult>, issue?: string): string =>
       inlineText([testCase(broken, fixed)], { issue, ...fails }) ?? '';
     assert.match(line({}), /^✓ F→P {2}on R: .* · reproduces the issue$/);
-    assert.match(line(broken), /looks unrelated/);
-    assert.match(line(broken, 'cats cannot miaow'), /looks unrelated/);
-    assert.doesNotMatch(line(broken, 'Add purr() to cats'), /looks unrelated/);
+    assert.match(line(broken), /probably not this issue/);
+    assert.match(line(broken, 'cats cannot miaow'), /probably not this issue/);
+    assert.doesNotMatch(line(broken, 'Add purr() to cats'), /probably not this issue/);
   });
 
   it('counts the cases of a parametrised test, and tells of the one that says most', () => {
@@ -126,7 +126,7 @@ describe('the line of text after a test', () => {
   });
 
   it('is called stale in front, where a long line still shows it', () => {
-    assert.equal(staleText('✓ F→P'), 'edited since, run again · was ✓ F→P');
+    assert.equal(staleText('✓ F→P'), 'out of date, run again · was ✓ F→P');
   });
 });
 

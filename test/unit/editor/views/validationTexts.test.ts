@@ -42,8 +42,8 @@ describe('a validation in words', () => {
     assert.deepEqual(
       [sound, flaky, gone].map((each) => validationLine(each)),
       [
-        'Validated octo__cat-1: sound, 5 times in 3.3 s',
-        'Validated octo__cat-2: not sound. flaky: now and then',
+        'octo__cat-1 is valid (5 repetitions in 3.3 s)',
+        'octo__cat-2 is not valid. flaky: now and then',
         'Could not validate octo__cat-3. source not available: Nothing is there. ' +
           'Give octo/cat in the setting swt-bench.repositorySources the path or address of a repository that has it',
       ],
@@ -53,20 +53,20 @@ describe('a validation in words', () => {
   it('counts as unsound only what was judged', () => {
     const says = (...all: Validation[]) => validationSummary(all);
     assert.equal(says(gone), undefined);
-    assert.deepEqual(says(sound, gone), { text: 'Sound: octo__cat-1', isSound: true });
-    assert.deepEqual(says(sound, sound), { text: 'Sound: 2 instances', isSound: true });
+    assert.deepEqual(says(sound, gone), { text: 'Valid: octo__cat-1', isSound: true });
+    assert.deepEqual(says(sound, sound), { text: 'Valid: 2 instances', isSound: true });
     assert.deepEqual(says(flaky), {
-      text: 'Not sound: octo__cat-2: now and then',
+      text: 'Not valid: octo__cat-2: now and then',
       isSound: false,
     });
     assert.deepEqual(says(sound, flaky, gone), {
-      text: '1 of 2 not sound. octo__cat-2: now and then',
+      text: '1 of 2 not valid. octo__cat-2: now and then',
       isSound: false,
     });
     assert.equal(says(broken), undefined);
     assert.equal(
       withoutSource('octo__cat-3', 'octo/cat'),
-      'octo__cat-3 is not validated: the source of octo/cat could not be had',
+      'octo__cat-3 is not validated: could not fetch octo/cat',
     );
   });
 

@@ -22,12 +22,12 @@ const noSuccess = { strict: strictGrade({ success: false, reason: 'passes on R' 
 
 const run: VerdictEntry = {
   label: '$(run-all) Run Tests on R and R∘X*',
-  detail: 'Runs everything again.',
+  detail: 'Runs all tests again.',
   does: { command: commandIds.reproduce },
 };
 const save: VerdictEntry = {
   label: '$(export) Export Reproduction…',
-  detail: 'Patch, prediction and note.',
+  detail: 'Saves patch, prediction and summary.',
   does: { command: commandIds.exportReproduction },
 };
 
@@ -37,7 +37,7 @@ describe('the list of a verdict', () => {
     const [first] = below(pick(broken, { environment: 'python 3.11' }), 'Next');
     assert.deepEqual(first, {
       label: '$(package) Create Environment for This Instance',
-      detail: 'Its Python, with its requirements as of its day.',
+      detail: 'Uses the Python version and packages of the instance’s date.',
       does: { command: internalCommandIds.makeEnvironment },
     });
     assert.ok(below(pick(noSuccess), 'Next').every((entry) => entry !== first));
@@ -61,22 +61,22 @@ describe('the list of a verdict', () => {
       run,
       {
         label: '$(checklist) Show Change Coverage',
-        detail: 'The state of every changed line.',
+        detail: 'Shows the state of each line that the fix changes.',
         does: { command: commandIds.showChangeCoverage },
       },
       {
         label: '$(bug) Check Tests with Mutants…',
-        detail: 'Which small faults in the fix its tests notice.',
+        detail: 'Shows which seeded bugs your tests catch.',
         does: { command: commandIds.checkWithMutants },
       },
       {
         label: '$(diff) Compare with Golden Tests…',
-        detail: 'Both as a diff, and what each covers.',
+        detail: 'Shows both as a diff, with the lines that each covers.',
         does: { command: commandIds.compareWithGolden },
       },
       {
-        label: '$(note) Show the Verdict as a Document',
-        detail: 'With every test on both sides.',
+        label: '$(note) Show Verdict as Document',
+        detail: 'Lists every test on both sides.',
         does: 'open the document',
       },
     ]);
@@ -135,7 +135,7 @@ describe('the list of a verdict', () => {
 
   it('says which steps ask before they reveal the golden patch', () => {
     const asking = below(pick(), 'Next').flatMap((entry) =>
-      'detail' in entry && entry.detail?.startsWith('Asks before it reveals the golden patch. ')
+      'detail' in entry && entry.detail?.startsWith('Asks before revealing the fix. ')
         ? [entry.does]
         : [],
     );
@@ -164,7 +164,7 @@ describe('the list of a verdict', () => {
     assert.equal(title, 'Verdict: 1 F→P');
     assert.equal(placeHolder, '1 test F→P and none fails after the fix');
     assert.equal(pick(noSuccess).title, 'Verdict: passes on R');
-    assert.equal(pick({}, { current: false }).title, 'Verdict: 1 F→P, edited since');
+    assert.equal(pick({}, { current: false }).title, 'Verdict: 1 F→P (out of date)');
   });
 
   it('names tests without their files in its box, which cuts long sentences', () => {
@@ -182,7 +182,7 @@ describe('the list while tests run', () => {
   it('cancels only as a choice of its own, below waiting', () => {
     const { title, placeHolder, entries } = runPick(undefined);
     assert.equal(title, 'Tests are running on R and R∘X*');
-    assert.equal(placeHolder, 'No test has ended yet');
+    assert.equal(placeHolder, 'No test has finished yet');
     assert.deepEqual(
       entries.map(({ does }) => does),
       ['wait', { command: internalCommandIds.cancelRuns }, { command: commandIds.showLog }],
@@ -192,10 +192,10 @@ describe('the list while tests run', () => {
   it('has what the own tests did in its title', () => {
     const { title, placeHolder } = runPick(firstResult());
     assert.equal(title, 'So far: 1 F→P');
-    assert.equal(placeHolder, 'The other tests of the same files are running');
+    assert.equal(placeHolder, 'Running the other tests in these files');
     assert.equal(
       runPick(firstResult({ whole: true })).placeHolder,
-      'All tests have ended; the grade follows',
+      'All tests have finished. Grading…',
     );
     assert.equal(
       runPick(firstResult({ strict: undefined })).title,

@@ -14,33 +14,33 @@ const sentences = (...about: Parameters<typeof shown>): string[] =>
 
 /** What each reason reports as missing; empty where the reason itself says it. */
 const missing: Readonly<Record<Exclude<VerdictReason, 'success'>, string>> = {
-  'no candidate': 'a test, added or changed in a test file',
-  'no test found': 'a test, added or changed in a test file',
-  'syntax error': 'a test file that Python can read',
+  'no candidate': 'an added or changed test in a test file',
+  'no test found': 'an added or changed test in a test file',
+  'syntax error': 'a test file with valid Python syntax',
   'does not apply': 'a candidate that applies to R and to R∘X*',
-  'could not run': 'an environment that runs the tests: see the log, or make one for this instance',
-  'timed out': 'a run that completes',
-  'too many processes': 'a run that completes',
-  'too much output': 'a run that completes',
-  'out of memory': 'a run that completes',
-  'disk full': 'a run that completes',
-  unsound: 'a run with consistent records; the verdict lists the contradictions',
-  'breaks a test': 'that the candidate makes no test fail on R∘X*',
-  'unrelated failure': 'a failure on R that comes from the issue, not from the test itself',
-  'fails on both sides': 'a test that passes once the issue is fixed; ask only for what it says',
-  'passes on R': 'a test that fails on R, with what the issue describes',
-  'no test ran': 'a test that runs on both sides and is not skipped',
+  'could not run': 'an environment that can run the tests (see the log, or create one for this instance)',
+  'timed out': 'a run that finishes',
+  'too many processes': 'a run that finishes',
+  'too much output': 'a run that finishes',
+  'out of memory': 'a run that finishes',
+  'disk full': 'a run that finishes',
+  unsound: 'a run with consistent records (the verdict lists the contradictions)',
+  'breaks a test': 'no test that fails because of these changes with the fix',
+  'unrelated failure': 'a failure on R caused by the issue, not by the test itself',
+  'fails on both sides': 'a test that passes with the fix (assert only what the issue says)',
+  'passes on R': 'a test that fails on R because of the issue',
+  'no test ran': 'a test that runs on both sides without being skipped',
 };
 
 describe('the sentences of a verdict', () => {
   it('begin with the success', () => {
     assert.deepEqual(sentences(), [
-      '✓ Success: 1 test F→P and none fails after the fix.',
+      '✓ Reproduces the issue: 1 test F→P and none fails after the fix.',
       'Harness grading agrees: resolved.',
-      'W: the candidate applies to R.',
-      'Tests of the candidate: 1 F→P.',
+      'Patch applies cleanly (W).',
+      'Your tests: 1 F→P.',
       'ΔC 50 % (1/2); golden tests 50 % (1/2).',
-      'Took 2.3 s, at 14:30.',
+      'Ran for 2.3 s at 14:30.',
     ]);
   });
 
@@ -53,18 +53,18 @@ describe('the sentences of a verdict', () => {
       { current: false, environment: 'docker', revealed: true, wasRevealed: true },
     );
     assert.deepEqual(all, [
-      'Edited since: this verdict is about an earlier save. Run it again.',
-      '✓ Success: 1 test F→P and none fails after the fix.',
+      'Out of date: edited after this run. Run the tests again.',
+      '✓ Reproduces the issue: 1 test F→P and none fails after the fix.',
       '⚠ Finding: No F→P test ran a changed line.',
       'it ran none',
       'Harness grading agrees: resolved.',
-      'W: the candidate applies to R.',
-      'Tests of the candidate: 1 F→P.',
+      'Patch applies cleanly (W).',
+      'Your tests: 1 F→P.',
       'ΔC 50 % (1/2); golden tests 50 % (1/2).',
-      'Took 2.3 s, at 14:30.',
+      'Ran for 2.3 s at 14:30.',
       'a note',
       'docker',
-      'Golden patch, golden tests and hints were revealed for this instance.',
+      'The fix, golden tests and hints of this instance were revealed.',
     ]);
   });
 
@@ -76,8 +76,8 @@ describe('the sentences of a verdict', () => {
         explanation: 'so it is',
       });
       assert.deepEqual(sentences({ strict }, { environment: 'docker' }).slice(0, 2), [
-        '✗ No success: so it is.',
-        `Missing: ${what}.`,
+        '✗ Not a reproduction: so it is.',
+        `Still needed: ${what}.`,
       ]);
     });
   }
@@ -86,7 +86,7 @@ describe('the sentences of a verdict', () => {
     const strict = strictGrade({ success: false, reason: 'could not run' });
     assert.equal(
       sentences({ strict }, { environment: undefined })[0],
-      'Nothing has run with the environment that is chosen now. Run it again.',
+      'Not run with the selected environment yet. Run the tests again.',
     );
   });
 
@@ -95,7 +95,7 @@ describe('the sentences of a verdict', () => {
       Object.keys(missing).sort(),
       verdictReasons.filter((reason) => reason !== 'success').sort(),
     );
-    assert.ok(limits.every((limit) => missing[limit] === 'a run that completes'));
+    assert.ok(limits.every((limit) => missing[limit] === 'a run that finishes'));
   });
 
   it('show three sentences of the evidence of a finding, and count the rest', () => {
@@ -107,7 +107,7 @@ describe('the sentences of a verdict', () => {
     assert.deepEqual(finding(['a', 'b', 'c', 'd', 'e']), [
       says,
       ...['a', 'b', 'c'],
-      'And 2 more: click for the verdict.',
+      'And 2 more. Click to show the verdict.',
     ]);
   });
 
@@ -124,32 +124,32 @@ describe('the sentences of a verdict', () => {
     assert.equal(compared({ harness: without }), 'Harness grading: not available.');
     assert.equal(
       compared({ difference: 'harness not resolved: tests/x.py was not collected' }),
-      'The gradings differ: strict success, harness not resolved: tests/x.py was not collected.',
+      'The gradings differ. Strict: reproduces the issue; harness not resolved: tests/x.py was not collected.',
     );
     assert.equal(
       compared({ strict, difference: 'harness resolved' }),
-      'The gradings differ: strict no success, harness resolved.',
+      'The gradings differ. Strict: not a reproduction; harness resolved.',
     );
     assert.equal(
       compared({ affected: { ran: 1, kept: 2 } }),
-      'Harness grading: not known, since it looks at a run of all tests.',
+      'Harness grading: unknown until all tests have run.',
     );
   });
 
   it('say that a candidate is not W', () => {
     const all = sentences({ strict: strictGrade({ wellFormed: false }) });
-    assert.ok(all.includes('Not W: the candidate does not apply to R.'));
-    assert.ok(!all.includes('W: the candidate applies to R.'));
+    assert.ok(all.includes('Patch does not apply to R (not W).'));
+    assert.ok(!all.includes('Patch applies cleanly (W).'));
   });
 
   it('count the transitions of the own tests only, and F→P also where there is none', () => {
     const counts = (ownTests: readonly string[]): string | undefined =>
-      sentences({ ownTests }).find((each) => each.startsWith('Tests of'));
+      sentences({ ownTests }).find((each) => each.startsWith('Your tests'));
     const [purr, twice] = candidateResult().tests.map(({ test }) => test);
     assert.ok(purr !== undefined && twice !== undefined);
-    assert.equal(counts([purr, twice]), 'Tests of the candidate: 1 F→P, 1 P→P.');
-    assert.equal(counts([twice]), 'Tests of the candidate: 0 F→P, 1 P→P.');
-    assert.equal(counts([]), 'Tests of the candidate: 0 F→P.');
+    assert.equal(counts([purr, twice]), 'Your tests: 1 F→P, 1 P→P.');
+    assert.equal(counts([twice]), 'Your tests: 0 F→P, 1 P→P.');
+    assert.equal(counts([]), 'Your tests: 0 F→P.');
   });
 
   it('say that ΔC is not known or not defined', () => {
@@ -165,17 +165,17 @@ describe('the sentences of a verdict', () => {
     const last = (...about: Parameters<typeof shown>): string[] => sentences(...about).slice(5);
     const affected = { ran: 1, kept: 4 };
     const reusedFrom = new Date(2026, 0, 2, 14, 5);
-    assert.match(last({}, { language: 'en-US' })[0] ?? '', /^Took 2\.3 s, at 02:30\sPM\.$/);
+    assert.match(last({}, { language: 'en-US' })[0] ?? '', /^Ran for 2\.3 s at 02:30\sPM\.$/);
     assert.deepEqual(last({}, { evaluated: { restored: 'before the reload' } }), [
-      'Took 2.3 s, before the reload, at 14:30.',
+      'Ran for 2.3 s at 14:30, before the window reloaded.',
     ]);
     assert.deepEqual(last({ affected }), [
-      'Took 2.3 s, at 14:30.',
-      'Tests run now: 1; kept from the run before: 4.',
+      'Ran for 2.3 s at 14:30.',
+      'Tests run now: 1. Reused from the previous run: 4.',
     ]);
     assert.deepEqual(last({ affected }, { evaluated: { reusedFrom } }), [
-      'Took 2.3 s, at 14:30.',
-      'Tests run now: 1; kept from the run at 14:05: 4.',
+      'Ran for 2.3 s at 14:30.',
+      'Tests run now: 1. Reused from the run at 14:05: 4.',
     ]);
   });
 
@@ -194,7 +194,7 @@ describe('the hover of a verdict', () => {
     const markdown = verdictMarkdown(shown({ strict })).split('\n\n');
     assert.equal(
       markdown[0],
-      '✓ Success: a \\[link\\](command:x) in `tests/a.py::test_*b*` and more.',
+      '✓ Reproduces the issue: a \\[link\\](command:x) in `tests/a.py::test_*b*` and more.',
     );
     assert.equal(markdown.at(-1), 'Click for the next steps.');
   });
