@@ -72,16 +72,16 @@ describe('what a view says when it has nothing to show', () => {
 
   it('is what to do first: a test is to be written, and to be run', async () => {
     await vscode.commands.executeCommand('workbench.view.testing.focus');
-    const testing = await welcome('No candidate yet');
-    assert.doesNotMatch(testing.welcome, /No Python|container engine|not trusted/);
+    const testing = await welcome('No tests yet');
+    assert.doesNotMatch(testing.welcome, /Python not found|container engine|not trusted/);
     await vscode.commands.executeCommand('swt-bench.changeCoverage.focus');
-    const coverage = await welcome('After a run this lists every line');
+    const coverage = await welcome('After a run, shows each line');
     assert.deepEqual(coverage.buttons, ['Run Tests on R and R∘X*']);
   });
 
   it('is that there is no Python, and what to do, before anything has run', async () => {
     await set({ 'swt-bench.python': '/nowhere/bin/python' });
-    const coverage = await welcome('No Python was found');
+    const coverage = await welcome('Python not found');
     assert.deepEqual(coverage.buttons, ['Select Environment…', 'Change Engine', 'Detect Again']);
     const row = await waitFor('its row', async () =>
       (await visible.treeRows('Current Instance')).find((each) => each.label === 'No Python'),
@@ -90,16 +90,16 @@ describe('what a view says when it has nothing to show', () => {
     await waitFor('the status bar', async () => (await visible.statusBar('No Python')).length > 0);
     await screenshot('welcome-no-python');
     await vscode.commands.executeCommand('workbench.view.testing.focus');
-    await welcome('No Python was found');
+    await welcome('Python not found');
     await set({ 'swt-bench.python': undefined });
     await waitFor('the views without it', async () =>
-      (await visible.panes()).every((pane) => !pane.welcome.includes('No Python')),
+      (await visible.panes()).every((pane) => !pane.welcome.includes('Python not found')),
     );
   });
 
   it('is that the storage folder cannot be used, in one message with its setting', async () => {
     await set({ 'swt-bench.storageFolder': '/proc/nowhere' });
-    const testing = await welcome('The storage folder cannot be used');
+    const testing = await welcome("Can't write to the storage folder");
     assert.deepEqual(testing.buttons.slice(0, 2), ['Set Storage Folder', 'Detect Again']);
     await waitFor(
       'the status bar',
@@ -134,7 +134,7 @@ describe('what a view says when it has nothing to show', () => {
       'swt-bench.docker.host': 'unix:///nowhere/docker.sock',
       'swt-bench.engine': 'docker',
     });
-    const testing = await welcome('No container engine answers');
+    const testing = await welcome('No container engine found');
     assert.deepEqual(testing.buttons.slice(0, 3), ['Set Address', 'Change Engine', 'Detect Again']);
     await set({ 'swt-bench.engine': undefined, 'swt-bench.docker.host': undefined });
     await waitFor('the views without it', async () =>
