@@ -167,9 +167,10 @@ export function gatewayOfAllMethods(): Promise<FakeModels> {
 export const rowName = (method: string): string =>
   `${method}/openai/gpt-4o${method === 'pass-at-5' ? ' (oracle)' : ''}`;
 
-/** Rates of each row of a report, as its first table prints them: method to `[n, W, S]`. */
+/** Rates of each row of a report, by the heads of its first table: method to `[n, W, S]`. */
 export function ratesIn(report: string): Map<string, readonly string[]> {
   const [table = ''] = report.split('\n\n').slice(1);
-  const rows = table.split('\n').map((line) => line.split(/ {2,}/));
-  return new Map(rows.map(([name = '', ...cells]) => [name, cells.slice(0, 3)]));
+  const [heads = [], ...rows] = table.split('\n').map((line) => line.split(/ {2,}/));
+  const places = ['n', 'W', 'S'].map((head) => heads.indexOf(head));
+  return new Map(rows.map((cells) => [cells[0] ?? '', places.map((place) => cells[place] ?? '')]));
 }
