@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { signsOf, summaryCaption, summaryOf } from '../../../src/dashboard/page/summaryRows';
 import {
   type MethodRow,
@@ -19,22 +17,7 @@ import { repairColumns } from '../../../src/study/tables/repairColumns';
 import { summariseMethod } from '../../../src/study/measures/summary';
 import { type TableColumn, column, formats } from '../../../src/study/tables/tableColumn';
 import { simulatedStudy } from '../dashboard/simulated';
-
-const page = (name: string): string =>
-  readFileSync(join(__dirname, '..', '..', '..', 'docs', name), 'utf8');
-
-/** The rows of the table below a head, without blanks around their cells. */
-function rowsBelow(text: string, head: string): string[][] {
-  const lines = text.split('\n');
-  const start = lines.findIndex((line) => line.startsWith(`| ${head} `)) + 2;
-  const end = lines.findIndex((line, index) => index >= start && !line.startsWith('|'));
-  return lines.slice(start, end).map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
-}
+import { assertDocTable } from '../docs/docTable';
 
 /** A row of the documentation: head, heads in a spreadsheet, and what it says. */
 const documented = ({ head, rawHeads, help }: TableColumn<MethodRow>): string[] => [
@@ -93,11 +76,12 @@ describe('the columns of methods', () => {
     assert.equal(new Set(heads).size, heads.length);
   });
 
-  it('are in the documentation, in their order', () => {
+  it('are in the documentation, in their order (UPDATE_DOCS=1 writes them)', () => {
     // One column for each finding and each reason: the page names them as a whole.
     const single = [...methodColumns(), ...trajectoryColumns].filter(({ id }) => !id.includes(':'));
-    assert.deepEqual(rowsBelow(page('evaluate.md'), 'column'), single.map(documented));
-    assert.deepEqual(rowsBelow(page('judge-repairs.md'), 'column'), repairColumns.map(documented));
+    const head = ['column', 'in CSV', 'says'];
+    assertDocTable({ page: 'evaluate.md', head, rows: single.map(documented) });
+    assertDocTable({ page: 'judge-repairs.md', head, rows: repairColumns.map(documented) });
   });
 });
 
