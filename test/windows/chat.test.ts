@@ -418,7 +418,7 @@ describe('@swt in the chat', () => {
       path: '/tallybook/money.py',
     });
     void vscode.commands.executeCommand('swt-bench.reveal');
-    await inQuickInput.choose('Reveal golden');
+    await inQuickInput.choose('Reveal fix');
     try {
       const document = await waitFor('the golden side', async () => {
         const opened = await vscode.workspace.openTextDocument(fixed);

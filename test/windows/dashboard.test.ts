@@ -38,7 +38,7 @@ describe('the Runs view and its dashboard', () => {
   it('welcomes with what makes a run', async () => {
     const pane = await waitFor('welcome text', async () =>
       (await visible.panes()).find(
-        (each) => each.title === 'Runs' && each.welcome.includes('candidates that were evaluated'),
+        (each) => each.title === 'Runs' && each.welcome.includes('evaluated candidates'),
       ),
     );
     assert.deepEqual(pane.buttons, ['Evaluate Predictions…', 'Add Results…']);

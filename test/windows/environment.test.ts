@@ -144,9 +144,9 @@ describe('the environment of an instance', () => {
     await hands.edit(settings, (edit) => edit.insert(new vscode.Position(0, 0), '\n'));
     const tests = await vscode.window.showTextDocument(file('tests/test_cases.py'));
     await hands.edit(tests, (edit) => edit.insert(new vscode.Position(0, 0), '\n'));
-    await waitFor('an edited test', async () => (await statusText()).includes('edited since'));
+    await waitFor('an edited test', async () => (await statusText()).includes('out of date'));
     await vscode.commands.executeCommand('undo');
-    await waitFor('the verdict again', async () => !(await statusText()).includes('edited since'));
+    await waitFor('the verdict again', async () => !(await statusText()).includes('out of date'));
     assert.ok(settings.document.isDirty);
     for (const { document } of [settings, tests]) {
       await vscode.window.showTextDocument(document);

@@ -47,7 +47,7 @@ async function evaluate(name: string, wanted = /ΔC/): Promise<string> {
   await reproduce();
   return waitFor(`a verdict on ${name}`, async () => {
     const text = await statusText();
-    return wanted.test(text) && !text.includes('edited since') ? text : undefined;
+    return wanted.test(text) && !text.includes('out of date') ? text : undefined;
   });
 }
 
@@ -220,10 +220,10 @@ describe('the bundled instance in VS Code', () => {
       edit.insert(new vscode.Position(line + 1, 0), '        # later\n'),
     );
     await waitFor('a stale mark', async () =>
-      (await visible.decorationsAfter()).find((each) => each.text.includes('edited since')),
+      (await visible.decorationsAfter()).find((each) => each.text.includes('out of date')),
     );
     await document.save();
-    await waitFor('a stale verdict', async () => (await statusText()).includes('edited since'));
+    await waitFor('a stale verdict', async () => (await statusText()).includes('out of date'));
     await vscode.commands.executeCommand('undo');
     await document.save();
   });
@@ -244,11 +244,11 @@ describe('the bundled instance in VS Code', () => {
     );
     await running;
     await waitFor('a stale mark', async () =>
-      (await visible.decorationsAfter()).find((each) => each.text.includes('edited since')),
+      (await visible.decorationsAfter()).find((each) => each.text.includes('out of date')),
     );
     await vscode.commands.executeCommand('undo');
     await waitFor('the mark again', async () =>
-      (await visible.decorationsAfter()).every((each) => !each.text.includes('edited since')),
+      (await visible.decorationsAfter()).every((each) => !each.text.includes('out of date')),
     );
     await document.save();
   });
@@ -323,7 +323,7 @@ describe('the bundled instance in VS Code', () => {
     await vscode.window.showTextDocument(document);
     await vscode.commands.executeCommand('undo');
     await document.save();
-    await waitFor('the verdict again', async () => !(await statusText()).includes('edited since'));
+    await waitFor('the verdict again', async () => !(await statusText()).includes('out of date'));
   });
 
   it('asks before it shows the golden patch', async () => {
@@ -332,7 +332,7 @@ describe('the bundled instance in VS Code', () => {
     const pick = await waitFor('the question', () => visible.quickInput());
     // Enter alone keeps them hidden.
     assert.match(pick.items[0]?.label ?? '', /Cancel/);
-    assert.match(pick.items[1]?.label ?? '', /Reveal golden patch/);
+    assert.match(pick.items[1]?.label ?? '', /Reveal fix/);
     await inQuickInput.cancel();
     await asked;
     await waitFor('the end of the question', async () => (await visible.quickInput()) === null);
@@ -344,7 +344,7 @@ describe('the bundled instance in VS Code', () => {
     await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
     await hands.click({
       selector: '.quick-input-list .monaco-list-row',
-      text: 'Reveal golden',
+      text: 'Reveal fix',
     });
     await asked;
     await hands.resize(1500, 1500);

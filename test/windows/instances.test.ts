@@ -338,7 +338,7 @@ describe('the Instances view', () => {
 
   it('reveals golden patch, tests and hints when asked to, and hides them again', async () => {
     const asked = run('reveal', 'pond__duck-9');
-    await inQuickInput.choose('Reveal golden patch');
+    await inQuickInput.choose('Reveal fix');
     await asked;
     await waitFor('the heading', async () =>
       (await visible.webviews()).find((each) => each.includes('Golden tests (T*)')),

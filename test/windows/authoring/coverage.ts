@@ -67,7 +67,7 @@ async function evaluate(name: string): Promise<void> {
   await run('reproduce');
   await waitFor(`a verdict on ${name}`, async () => {
     const text = await statusText();
-    return /ΔC/.test(text) && !/edited since|running/.test(text);
+    return /ΔC/.test(text) && !/out of date|running/.test(text);
   });
 }
 
@@ -77,7 +77,7 @@ async function reveal(): Promise<void> {
   await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
   await hands.click({
     selector: '.quick-input-list .monaco-list-row',
-    text: 'Reveal golden',
+    text: 'Reveal fix',
   });
   await asked;
 }

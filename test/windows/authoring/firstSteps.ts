@@ -203,7 +203,7 @@ describe('the walkthrough', () => {
     await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
     await hands.click({
       selector: '.quick-input-list .monaco-list-row',
-      text: 'Reveal golden',
+      text: 'Reveal fix',
     });
     await asked;
     await isDone('cover');

@@ -35,7 +35,7 @@ describe('a change of 2,000 lines', () => {
       (await visible.statusBar()).some(({ text }) => /1 F→P · ΔC 100 % 2000\/2000/.test(text)),
     );
     const asked = run('reveal');
-    await inQuickInput.choose('Reveal golden');
+    await inQuickInput.choose('Reveal fix');
     await asked;
     await vscode.commands.executeCommand('workbench.action.closeSidebar');
     performance.clearMeasures();

@@ -74,7 +74,7 @@ describe('mutants in VS Code', () => {
   it('are told beside ΔC in the verdict', async function () {
     this.timeout(240_000);
     const asked = run('checkWithMutants');
-    await inQuickInput.choose('Reveal golden');
+    await inQuickInput.choose('Reveal fix');
     await asked;
     const told = 'Mutants killed 56 % (9/16), by F→P tests 9; survived 2, not covered 5.';
     await waitFor('the score', async () =>

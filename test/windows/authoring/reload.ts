@@ -146,7 +146,7 @@ describe('a reload of the window', () => {
       await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
       await vscode.commands.executeCommand('swt-bench.reproduce');
       const asked = vscode.commands.executeCommand('swt-bench.reveal');
-      await inQuickInput.choose('Reveal golden');
+      await inQuickInput.choose('Reveal fix');
       await asked;
       await vscode.commands.executeCommand('swt-bench.checkWithMutants');
       const mutants = await mutantsInVerdict();

@@ -46,7 +46,7 @@ async function verdict(wanted: RegExp): Promise<string> {
   return waitFor(`a verdict like ${wanted}`, async () => {
     const text = await statusText();
     assert.match(text, wanted);
-    assert.doesNotMatch(text, /edited since|running/);
+    assert.doesNotMatch(text, /out of date|running/);
     return text;
   });
 }
@@ -181,7 +181,7 @@ describe('runs of the candidate', () => {
     await endless;
     await waitFor('the end of the runs', isIdle);
     assert.deepEqual(processesOfRuns(), []);
-    assert.match(await statusText(), /1 F→P.*edited since/);
+    assert.match(await statusText(), /1 F→P.*out of date/);
     assert.match((await rowOf('test_parts_add_up')).aria, /Passed/);
     await replaced(editor, text);
   });
@@ -270,7 +270,7 @@ describe('runs of the candidate', () => {
       (await visible.decorationsAfter()).find((each) => each.line === line + 1),
     );
     assert.match(after.text, /^on R: /);
-    assert.doesNotMatch(after.text, /edited since/);
+    assert.doesNotMatch(after.text, /out of date/);
     assert.match((await rowOf('test_parts_make_the_amount')).label, /^F→P/);
     await hands.edit(editor, (edit) =>
       edit.insert(new vscode.Position(line + 1, 0), '        x = 1\n'),

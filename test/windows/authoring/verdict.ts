@@ -32,7 +32,7 @@ async function evaluate(name: string, wanted: RegExp): Promise<void> {
   await vscode.commands.executeCommand('swt-bench.reproduce');
   await waitFor(`a verdict on ${name}`, async () => {
     const text = await statusText();
-    return wanted.test(text) && !text.includes('edited since');
+    return wanted.test(text) && !text.includes('out of date');
   });
 }
 
@@ -160,7 +160,7 @@ describe('the verdict and what becomes of it', () => {
       await vscode.commands.executeCommand('swt-bench.reproduce');
       await waitFor('a verdict with findings', async () => {
         const text = await statusText();
-        return /1 F→P · ΔC .* · ⚠ 2 findings/.test(text) && !text.includes('edited since');
+        return /1 F→P · ΔC .* · ⚠ 2 findings/.test(text) && !text.includes('out of date');
       });
       await hands.press('Escape');
       await hands.hover({ selector: '.part.statusbar' });
@@ -219,7 +219,7 @@ describe('the verdict and what becomes of it', () => {
       await vscode.commands.executeCommand('swt-bench.reproduce');
       await waitFor('a verdict with findings', async () => {
         const shown = await statusText();
-        return /1 F→P · ΔC 6 % 1\/17 · ⚠ 2 findings/.test(shown) && !shown.includes('edited since');
+        return /1 F→P · ΔC 6 % 1\/17 · ⚠ 2 findings/.test(shown) && !shown.includes('out of date');
       });
       await waitFor('the lens above the file', async () =>
         (await visible.codeLenses()).some(({ text: lens }) =>
@@ -245,7 +245,7 @@ describe('the verdict and what becomes of it', () => {
       await waitFor('the one finding by its name', async () => {
         const shown = await statusText();
         return (
-          /ΔC 71 % 12\/17 · ⚠ edits outside tests/.test(shown) && !shown.includes('edited since')
+          /ΔC 71 % 12\/17 · ⚠ edits outside tests/.test(shown) && !shown.includes('out of date')
         );
       });
       await waitFor('no lens above the file', async () =>
@@ -268,7 +268,7 @@ describe('the verdict and what becomes of it', () => {
     await vscode.commands.executeCommand('swt-bench.reproduce');
     await waitFor('the reason', async () => {
       const shown = await statusText();
-      return shown.includes('syntax error') && !shown.includes('edited since');
+      return shown.includes('syntax error') && !shown.includes('out of date');
     });
     await waitFor('the text at the new test', async () =>
       (await visible.decorationsAfter()).some((each) =>
@@ -362,7 +362,7 @@ describe('the verdict and what becomes of it', () => {
     const text = await readFile(file);
     await rm(file);
     try {
-      await waitFor('a stale verdict', async () => (await statusText()).includes('edited since'));
+      await waitFor('a stale verdict', async () => (await statusText()).includes('out of date'));
       const stale = await waitFor('stale rows', async () => {
         const shown = await descriptions();
         return shown.match(/out of date: run again/g)?.length === 2 ? shown : undefined;
@@ -371,17 +371,17 @@ describe('the verdict and what becomes of it', () => {
     } finally {
       await writeFile(file, text);
     }
-    await waitFor('the verdict again', async () => !(await statusText()).includes('edited since'));
+    await waitFor('the verdict again', async () => !(await statusText()).includes('out of date'));
     await waitFor('its rows again', async () => fresh.test(await descriptions()));
   });
 
-  it('runs what was edited since, unsaved too, and calls it no success then', async () => {
+  it('runs what was out of date, unsaved too, and calls it no success then', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
     const { document, editor, line } = await testOfCandidate();
     await hands.edit(editor, (edit) =>
       edit.insert(new vscode.Position(line + 1, 0), '        return\n'),
     );
-    await waitFor('a stale verdict', async () => (await statusText()).includes('edited since'));
+    await waitFor('a stale verdict', async () => (await statusText()).includes('out of date'));
     const parent = await freshFolder('edited');
     const asked = exportTo(parent);
     const question = await waitFor('the question', async () => {
@@ -536,7 +536,7 @@ describe('the verdict and what becomes of it', () => {
   it('compares with the golden tests once they are revealed', async () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const asked = vscode.commands.executeCommand('swt-bench.compareWithGolden');
-    await inQuickInput.choose('Reveal golden');
+    await inQuickInput.choose('Reveal fix');
     await asked;
     await waitFor('the diff', async () =>
       (await visible.tabs()).find((tab) => tab.label.includes('Golden tests ↔ candidate')),
