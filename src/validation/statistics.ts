@@ -6,7 +6,7 @@ import {
   type StatisticsTable,
 } from '../dataset/statistics';
 import type { InstanceEntry } from '../domain/instance';
-import { layOut } from '../domain/text';
+import { layOut, markdownTable } from '../domain/text';
 import { throwIfAborted, type Reporter } from '../domain/work';
 import { git } from '../repository/git';
 import { readStates } from '../repository/instanceState';
@@ -44,9 +44,23 @@ export async function gatherStatistics(
 }
 
 /** The table as text, with n of every row, and how the figures are counted. */
-export function statisticsText({ rows, selected }: StatisticsTable): string {
+export function statisticsText(table: StatisticsTable): string {
+  // Each sentence in its own line, since an editor does not wrap them.
+  const notes = notesOf(table).map((note) => `- ${note.replace(/([.;]) /g, '$1\n  ')}`);
+  return `${[layOut([head, ...cellsOf(table)]), '', ...notes].join('\n')}\n`;
+}
+
+/** As {@link statisticsText}, in Markdown. */
+export function statisticsMarkdown(table: StatisticsTable): string {
+  const notes = notesOf(table).map((note) => `- ${note}`);
+  return `${[markdownTable(head, cellsOf(table), ''), '', ...notes].join('\n')}\n`;
+}
+
+const head = ['', '', 'Mean', 'Max', 'n'];
+
+function cellsOf({ rows, selected }: StatisticsTable): string[][] {
   let group = '';
-  const cells = rows.map((row) => {
+  return rows.map((row) => {
     const first = row.group === group ? '' : row.group;
     group = row.group;
     return [
@@ -57,17 +71,16 @@ export function statisticsText({ rows, selected }: StatisticsTable): string {
       `${row.n} of ${selected}`,
     ];
   });
-  const unknown = rows.some((row) => row.n < selected)
+}
+
+const notesOf = ({ rows, selected }: StatisticsTable): string[] => [
+  ...statisticsNotes,
+  ...(rows.some((row) => row.n < selected)
     ? [
         'Figures of the code base are known once an instance is opened or validated, those of tests once it is validated.',
       ]
-    : [];
-  // Each sentence in its own line, since an editor does not wrap them.
-  const notes = [...statisticsNotes, ...unknown].map(
-    (note) => `- ${note.replace(/([.;]) /g, '$1\n  ')}`,
-  );
-  return `${[layOut([['', '', 'Mean', 'Max', 'n'], ...cells]), '', ...notes].join('\n')}\n`;
-}
+    : []),
+];
 
 function cell({ unit }: Statistic, value: number | undefined, digits: number): string {
   if (value === undefined) return '–';

@@ -505,6 +505,27 @@ describe('Generate Reproducing Tests', () => {
       await said(/anthropic\/claude-test has no key/);
     });
 
+    it('adds a model by questions, and tests whether it answers', async () => {
+      const running = vscode.commands.executeCommand('swt-bench.generate', { method: 'ZeroShot' });
+      await inQuickInput.choose('Add a Model…', 'Select a Model');
+      await inQuickInput.choose('openai-compatible', 'Add Model');
+      for (const typed of [`${server.url}/v1`, 'm']) {
+        await inQuickInput.type(typed);
+        await screenshot('add-model');
+        await inQuickInput.accept();
+      }
+      await running;
+      await said(/ZeroShot: candidate 1/);
+      const added: unknown = vscode.workspace.getConfiguration().get('swt-bench.models');
+      assert.ok(Array.isArray(added));
+      assert.deepEqual(added.at(-1), {
+        model: 'openai-compatible/m',
+        baseUrl: `${server.url}/v1`,
+      });
+      const [tested] = server.asked.filter(({ body }) => JSON.stringify(body).includes('word yes'));
+      assert.ok(tested, 'a small request was sent first');
+    });
+
     it('says what is wrong with an entry', async () => {
       await vscode.commands.executeCommand('swt-bench.generate', {
         method: 'ZeroShot',

@@ -86,7 +86,7 @@ describe('the bundled instance in VS Code', () => {
 
   it('says in the empty Testing view what to do', async () => {
     const pane = await waitFor('welcome text', async () =>
-      (await visible.panes()).find((each) => each.welcome.includes('No candidate yet')),
+      (await visible.panes()).find((each) => each.welcome.includes('No tests yet')),
     );
     assert.ok(pane.buttons.includes('Apply Bundled Candidate…'), pane.buttons.join());
     await screenshot('testing-empty');

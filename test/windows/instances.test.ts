@@ -380,15 +380,11 @@ describe('the Instances view', () => {
 
   it('shows the statistics of the listed instances with their denominators', async () => {
     await run('showStatistics');
-    const table = await waitFor('the table', () => {
-      const document = vscode.window.activeTextEditor?.document.getText() ?? '';
-      return document.includes('# Words') ? document : undefined;
-    });
-    assert.match(table, /# Words.* 32 of 32/);
+    const table = await waitFor('the table', async () =>
+      (await visible.webviews()).find((each) => each.includes('# Words')),
+    );
+    assert.match(table, /# Words\s[^#]*32 of 32/);
     await screenshot('statistics');
-    const document = vscode.window.activeTextEditor?.document;
-    assert.equal(document?.uri.scheme, 'swt-bench', 'it is read-only');
-    assert.equal(document?.isUntitled, false);
     // Nothing asks to be saved. No page of an issue is left to take the focus as it appears again,
     // which closes a list that is open by then.
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');

@@ -17,7 +17,7 @@ import {
 import { afterAWhile } from '../shell/progress';
 import { storageFolder } from '../shell/settings';
 import { settingKeys } from '../shell/names';
-import { openSetting } from '../shell/problems';
+import { addModel } from './addModel';
 import { callsTools, editorModel, editorModelName } from './editorModel';
 import type { Priced } from './estimatedCost';
 import { ModelKeys, originInWords } from './modelKeys';
@@ -47,7 +47,7 @@ export interface ChosenEmbedding {
 }
 
 interface Item extends vscode.QuickPickItem {
-  readonly choice?: ChosenModel | 'settings';
+  readonly choice?: ChosenModel | 'add';
 }
 
 interface Choosing {
@@ -86,14 +86,24 @@ export class ChoosableModels {
         ),
       }),
     });
-    if (chosen?.choice === 'settings') {
-      await openSetting(settingKeys.models);
-      return undefined;
-    }
-    if (chosen?.choice !== undefined) {
-      await this.context.globalState.update(lastModel, chosen.choice.name);
-    }
-    return chosen?.choice;
+    const choice = chosen?.choice === 'add' ? await this.add() : chosen?.choice;
+    if (choice !== undefined) await this.context.globalState.update(lastModel, choice.name);
+    return choice;
+  }
+
+  private async add(): Promise<ChosenModel | undefined> {
+    const added = await addModel({
+      keys: this.keys,
+      test: async (model) => {
+        const opened = await this.ofSettings(model, { count: 0, firstWaitMs: 0 }).open({
+          timeoutSeconds: 60,
+        });
+        const request = { system: '', temperature: undefined, maxOutputTokens: 200 };
+        const messages = [{ role: 'user', content: 'Answer with the word yes.' } as const];
+        await opened.complete({ ...request, messages }, { reporter: this.reporter });
+      },
+    });
+    return added && this.ofSettings(added);
   }
 
   /** The models, those of VS Code first, and of each kind the one that was chosen last. */
@@ -135,7 +145,7 @@ export class ChoosableModels {
           problems.length === 0
             ? vscode.l10n.t('OpenAI, Anthropic, Google, or an OpenAI-compatible server')
             : vscode.l10n.t('{0} invalid entries: see the log', problems.length),
-        choice: 'settings',
+        choice: 'add',
       },
     ];
   }
@@ -171,7 +181,7 @@ export class ChoosableModels {
     );
   }
 
-  private ofSettings(model: ConfiguredModel): ChosenModel {
+  private ofSettings(model: ConfiguredModel, tries = retries): ChosenModel {
     const { name, baseUrl, price, window } = model;
     return {
       name,
@@ -191,7 +201,7 @@ export class ChoosableModels {
           window,
           key,
           timeoutSeconds,
-          retries,
+          retries: tries,
           stream: true,
           storage: storageFolder(),
         });

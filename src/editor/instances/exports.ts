@@ -1,9 +1,10 @@
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { tagCounts, tagCountsText, triageCsv } from '../../dataset/triage';
+import { tagCounts, triageCsv } from '../../dataset/triage';
 import type { Reporter } from '../../domain/work';
-import { gatherStatistics, statisticsText } from '../../validation/statistics';
+import { markdownCode, markdownProse, markdownTable } from '../../domain/text';
+import { gatherStatistics, statisticsMarkdown } from '../../validation/statistics';
 import { storageFolder } from '../shell/settings';
 import { writeWholeFile } from '../../files/wholeFile';
 import type { Catalogue } from './catalogue';
@@ -86,23 +87,28 @@ const triageText = (catalogue: Catalogue): string =>
 const idsText = (catalogue: Catalogue): string =>
   `${[`# ${heading(catalogue)}`, ...catalogue.entries().map(({ id }) => id)].join('\n')}\n`;
 
-/** The listed instances by tag, and the figures of the paper's Table 1. */
+/** Shows the listed instances by tag, and the figures of the paper's Table 1, as a rendered page. */
 export async function showStatistics(catalogue: Catalogue, reporter: Reporter): Promise<void> {
-  const text = await withNotification(
+  const table = await withNotification(
     vscode.l10n.t('Statistics of the listed instances'),
     reporter,
     async (shown, signal) =>
-      statisticsText(
-        await gatherStatistics(catalogue.entries(), storageFolder(), { reporter: shown, signal }),
-      ),
+      gatherStatistics(catalogue.entries(), storageFolder(), { reporter: shown, signal }),
   );
-  if (text === undefined) return;
+  if (table === undefined) return;
   const judgements = catalogue.entries().map(({ id }) => catalogue.triageOf(id));
-  const ofTags = tagCountsText(tagCounts(judgements));
-  const whole = [heading(catalogue), '', ...(ofTags === '' ? [] : [ofTags]), text].join('\n');
-  // Nothing in it is to be edited or saved, so closing it asks nothing.
+  const { tags, untagged } = tagCounts(judgements);
+  const ofTags = tags.map(({ tag, instances }) => [markdownCode(`#${tag}`), String(instances)]);
+  const whole = [
+    `# ${vscode.l10n.t('Statistics')}`,
+    markdownProse(heading(catalogue)),
+    ...(tags.length === 0
+      ? []
+      : [markdownTable(['Tag', 'Instances'], [...ofTags, ['none', String(untagged)]], '')]),
+    statisticsMarkdown(table),
+  ].join('\n\n');
   const uri = statisticsUri(whole, shortDatasetName(catalogue.datasetName));
-  await vscode.window.showTextDocument(uri, { preview: false });
+  await vscode.commands.executeCommand('markdown.showPreview', uri);
 }
 
 /** Describes the listed instances in words. */
@@ -124,7 +130,7 @@ function statisticsUri(text: string, dataset: string): vscode.Uri {
   const query = String(texts.size + 1);
   texts.set(query, text);
   const name = vscode.l10n.t('Statistics of {0}', dataset).replaceAll('/', '_');
-  return vscode.Uri.from({ scheme, authority: statisticsAuthority, path: `/${name}.txt`, query });
+  return vscode.Uri.from({ scheme, authority: statisticsAuthority, path: `/${name}.md`, query });
 }
 
 /** Text of such a document. After a reload of the window it says how to get it again. */

@@ -3,7 +3,7 @@ import { orCancelled, Cancelled, type Reporter } from '../../domain/work';
 import { stepBeside } from './plainText';
 
 /** Work that ends within this time shows no notification, in milliseconds. */
-const unnoticed = 500;
+const unnoticed = 1000;
 
 /**
  * Does work that is usually short. When it takes long, a notification appears, with which the

@@ -298,11 +298,14 @@ export class TestRuns {
       ? vscode.l10n.t('Did not run: edited since')
       : vscode.l10n.t('Did not run: {0}', strict.explanation);
     const told = new Set<string>();
+    let isTold = false;
     for (const item of items) {
       const isKnown = this.reportTest(run, item, evaluated, { shown, told });
       if (isKnown || !expected.has(item.id)) continue;
-      if (isLeft) run.skipped(item);
+      // What prevents the whole run is said once, not at every test.
+      if (isLeft || isTold) run.skipped(item);
       else run.errored(item, messageBelow(item, why));
+      isTold ||= !isOld;
     }
   }
 

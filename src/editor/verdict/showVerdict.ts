@@ -103,7 +103,7 @@ async function goToTest(open: InstanceSource, test: string): Promise<void> {
 }
 
 /**
- * Shows the note of an export as a read-only document. The document follows the verdict, and shows
+ * Shows the summary of an export as a rendered page. The page follows the verdict, and shows
  * of the golden patch only what is revealed at that time.
  */
 async function showVerdictDocument(open: InstanceSource & LatestVerdict): Promise<void> {
@@ -113,8 +113,7 @@ async function showVerdictDocument(open: InstanceSource & LatestVerdict): Promis
     authority: verdictAuthority,
     path: `/${vscode.l10n.t('Verdict on {0}', open.marker.id)}.md`,
   });
-  const document = await vscode.workspace.openTextDocument(uri);
-  await vscode.window.showTextDocument(document, { preview: false });
+  await vscode.commands.executeCommand('markdown.showPreview', uri);
 }
 
 /** Content of that document. */

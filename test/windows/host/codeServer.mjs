@@ -85,17 +85,7 @@ async function build(partial, log) {
   await step(partial, 'dependencies', log, "the packages of VS Code's server", () =>
     npm(vscode, ['install', '--omit=dev', ...flags]),
   );
-  await step(partial, 'native', log, 'compiling two native modules', async () => {
-    const native = ['@vscode/native-watchdog', '@vscode/spdlog'];
-    // The headers lie beside the binary, so nothing is downloaded from nodejs.org.
-    const headers = path.dirname(path.dirname(nodeIn(partial)));
-    try {
-      await npm(vscode, ['rebuild', `--nodedir=${headers}`, ...native]);
-    } catch (error) {
-      // These modules only write log files and end orphans: VS Code runs without them.
-      log(`going on without ${native.join(' and ')}: ${error.message.split('\n')[0]}`);
-    }
-  });
+  // Its two modules that would have to be compiled only write log files and end orphans.
 }
 
 /** Runs one step of an installation, unless an earlier, killed one has finished it. */

@@ -1,4 +1,5 @@
 // `npm run web [-- FOLDER] [--port N]`: a real VS Code in the browser with this extension installed.
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
@@ -65,6 +66,23 @@ async function keptToken(file) {
 }
 
 /**
+ * Opens an address in the browser of a desktop.
+ * @param {string} address
+ * @returns {boolean} whether there is a desktop
+ */
+function openInBrowser(address) {
+  const { DISPLAY, WAYLAND_DISPLAY } = process.env;
+  const hasDesktop = process.platform !== 'linux' || Boolean(DISPLAY || WAYLAND_DISPLAY);
+  if (!hasDesktop) return false;
+  const program = { darwin: 'open', win32: 'explorer' }[process.platform] ?? 'xdg-open';
+  const child = spawn(program, [address], { stdio: 'ignore', detached: true });
+  // Without such a program, the printed address serves.
+  child.on('error', () => undefined);
+  child.unref();
+  return true;
+}
+
+/**
  * The command line: `[FOLDER] [--port N] [--extension DIR]`.
  * @param {string[]} args
  * @returns {Promise<number>} exit status
@@ -96,7 +114,8 @@ export async function main(args) {
   try {
     const log = (text) => console.log(`vscode: ${text}`);
     const { address, ended } = await startWeb({ extension, folder, port, log });
-    console.log(`\nVS Code is at  ${address}\nCtrl-C stops it.`);
+    const how = openInBrowser(address) ? 'opens in your browser' : 'is ready';
+    console.log(`\nVS Code ${how}:  ${address}\nPress Ctrl-C to stop it.`);
     console.error(await ended);
   } catch (error) {
     console.error(error.message);
