@@ -205,12 +205,18 @@ const tellsEditor = {
   },
 };
 
-/** The folders with programs in Python: those that run beside the tests, and one that installs. */
-const pythonFolders = ['engine/tracer', 'engine/agent', 'engine/programs', 'method/acp/install'];
+/**
+ * The folders with programs that run elsewhere: beside the tests, in the containers of exported tasks,
+ * and one that installs.
+ */
+const programFolders = [
+  ...['engine/tracer', 'engine/agent', 'engine/programs'],
+  ...['method/acp/install', 'commands/exporting/exported'],
+];
 
 function copyAssets() {
   mkdirSync(dist, { recursive: true });
-  for (const name of pythonFolders) {
+  for (const name of programFolders) {
     const to = join(dist, basename(name));
     rmSync(to, { recursive: true, force: true });
     cpSync(join(__dirname, 'src', name), to, {
@@ -231,7 +237,7 @@ async function main() {
   if (production) rmSync(dist, { recursive: true, force: true });
   copyAssets();
   if (isWatching) {
-    for (const name of pythonFolders) watchFolder(join(__dirname, 'src', name), copyAssets);
+    for (const name of programFolders) watchFolder(join(__dirname, 'src', name), copyAssets);
     const told = bundles.map((options) => ({
       ...options,
       logLevel: 'silent',

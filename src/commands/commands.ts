@@ -94,6 +94,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => withBeyondCore((await import('./mcp/mcp')).registerMcp),
   },
   {
+    name: 'export',
+    description: 'write instances as tasks for another program: Harbor, inspect_ai',
+    load: async () => withBeyondCore((await import('./exporting/export')).registerExport),
+  },
+  {
     name: 'validate',
     description: 'check whether instances are sound, with repeated golden and base tests',
     load: async () => withBeyondCore((await import('./validate')).registerValidate),

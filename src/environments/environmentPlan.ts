@@ -78,6 +78,13 @@ export const withCompilers = (plan: EnvironmentPlan): EnvironmentPlan => ({
 /** A compiler, the headers of Python, and a cache of what was compiled. */
 export const compilerPackages: readonly string[] = ['build-essential', 'ccache', 'python3-dev'];
 
+/**
+ * The pip of an environment. It can install in editable mode both projects without setup.py (PEP
+ * 660, from 21.3 on) and projects with nothing else (before 25). The pip that comes with Python may
+ * be too old, and the newest is too new.
+ */
+export const pipOfEnvironment = 'pip>=21.3,<25';
+
 /** Whether the build requirements of the project show that there is something to compile. */
 const compiles = ({ build }: ProjectNeeds): boolean =>
   build.some((line) =>

@@ -14,3 +14,4 @@ export { agentPrograms } from './acp/install/agentPrograms';
 export { installAgent } from './acp/install/installAgent';
 export { wordsOfCommand } from './acp/wordsOfCommand';
 export { type LimitProfile, limitProfiles } from './agents/agent';
+export { reproducingTask } from './agents/reproducingTask';

@@ -60,7 +60,12 @@ export async function copyTreeTo(
 /** Prefix of unfinished folders beside a person's folder. */
 const prefix = '.swt-bench-';
 
-async function makeBeside(folder: string, make: (beside: string) => Promise<void>): Promise<void> {
+/**
+ * Makes a folder that is new or empty, whole or not at all: `make` fills one beside it.
+ *
+ * @throws HumanError when the disk is full, and what `make` throws
+ */
+export async function makeBeside(folder: string, make: (beside: string) => Promise<void>): Promise<void> {
   const parent = dirname(folder);
   const beside = join(parent, `${prefix}${await ownerWord()}.${randomUUID()}`);
   try {

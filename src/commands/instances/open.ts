@@ -1,6 +1,6 @@
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Reporter, HumanError, messageOf } from '../../domain/work';
+import { type Reporter, HumanError } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import { dockerSettings, devContainerFile } from '../../engine/docker';
 import { runsInContainers } from '../../engine/engines';
@@ -16,7 +16,13 @@ import {
 import { EXIT, terminalReporter, type CommandContext } from '../context';
 import { openDatasetOption, sourcesFor } from '../options/openDatasetOption';
 import { engineRequest, withEngineOptions, type EngineOptions } from '../options/engineOptions';
-import { datasetOption, sourceOption, needsStorage, storageOption } from '../options/sharedOptions';
+import {
+  checkEmpty,
+  datasetOption,
+  needsStorage,
+  sourceOption,
+  storageOption,
+} from '../options/sharedOptions';
 import type { ProgramContext, RegisterCommand } from '../registerCommand';
 
 interface OpenOptions extends EngineOptions {
@@ -105,22 +111,6 @@ function lastingSource(repo: string, given: readonly string[]): string[] {
   const sources = parseSources(given);
   const where = sources.get(repo) ?? sources.get('*');
   return where === undefined ? [] : [`${repo}=${isUrl(where) ? where : resolve(where)}`];
-}
-
-/** @throws HumanError when the path is not a folder, or the folder is not empty */
-async function checkEmpty(path: string): Promise<void> {
-  const entries = await readdir(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw new HumanError(
-      error.code === 'ENOTDIR'
-        ? `${path} is not a folder`
-        : `${path} cannot be read (${messageOf(error)})`,
-      'Name a new folder with --out',
-    );
-  });
-  if (entries.length > 0) {
-    throw new HumanError(`${path} is not empty`, 'Name a new folder with --out');
-  }
 }
 
 /** Writes the dev container of R. R is made also where there is no dev container. */

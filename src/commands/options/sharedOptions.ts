@@ -1,5 +1,5 @@
 import { predictionKinds } from '../../dataset/predictions';
-import { HumanError, systemCode } from '../../domain/work';
+import { HumanError, messageOf, systemCode } from '../../domain/work';
 import { checkStorage } from '../../files/checkStorage';
 import { writeWholeFile, type FileContent } from '../../files/wholeFile';
 import { askedFormats } from '../../patch/toUnified';
@@ -7,6 +7,7 @@ import { defaultStorage } from '../../repository/storage';
 import type { TestingContext } from '../context';
 import { whole } from './optionValues';
 import { Option, type Command } from 'commander';
+import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 // Options of several commands. Each call makes a new one, since commander stores state in it.
@@ -82,6 +83,26 @@ export async function writeOut(what: string, path: string, text: FileContent): P
       `${what} cannot be written to ${path} (${systemCode(error)})`,
       'Name a file that can be written with --out',
     );
+  }
+}
+
+/**
+ * For the folder that `--out` names: it is new or empty.
+ *
+ * @throws HumanError when the path is not a folder, or the folder is not empty
+ */
+export async function checkEmpty(path: string): Promise<void> {
+  const entries = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new HumanError(
+      error.code === 'ENOTDIR'
+        ? `${path} is not a folder`
+        : `${path} cannot be read (${messageOf(error)})`,
+      'Name a new folder with --out',
+    );
+  });
+  if (entries.length > 0) {
+    throw new HumanError(`${path} is not empty`, 'Name a new folder with --out');
   }
 }
 

@@ -17,7 +17,12 @@ import {
   purposeOf,
 } from '../../engine/docker';
 import { servicePython, treeArchive } from '../../engine/sandbox';
-import { planDigest, planVersion, type EnvironmentPlan } from '../environmentPlan';
+import {
+  pipOfEnvironment,
+  planDigest,
+  planVersion,
+  type EnvironmentPlan,
+} from '../environmentPlan';
 import type { BuildNetwork } from '../packages/buildNetwork';
 import { packageAccess, toolFolder, type PackageAccess } from '../packages/packageAccess';
 import { asOf, asOfLeastDay } from '../plan/packageDay';
@@ -307,10 +312,7 @@ function made(
     await makeVirtual(container, python, env, doing);
     const at = containerPlace(container, plan, { python, env });
     await installPackages(lock, builtPython, at, { day: moved?.taken ?? plan.day, doing });
-    // Installs a pip that can install in editable mode both projects without setup.py (PEP 660,
-    // from 21.3 on) and projects with nothing else (before 25). The pip that comes with Python may
-    // be too old, and the newest is too new.
-    const pip = ['pip', 'install', '--python', builtPython, '--no-deps', 'pip>=21.3,<25'];
+    const pip = ['pip', 'install', '--python', builtPython, '--no-deps', pipOfEnvironment];
     const installed = await at.uv(pip, doing);
     if (installed.code !== 0) throw at.failed(installed, doing);
     await compileEnvironment(container, python, env);

@@ -67,12 +67,17 @@ export async function asOfLeastDay<Answer>(
     else found = { at, ...answer };
     return answer !== undefined;
   };
-  const later = steps.map((step) => wanted + step).filter((at) => at < numberOf(today));
-  for (const at of [...later, numberOf(today)]) if (await tryAt(at)) break;
+  for (const later of laterDays(day, today)) if (await tryAt(numberOf(later))) break;
   if (found === undefined) throw first;
   while (found.at - without > 1) await tryAt(Math.floor((found.at + without) / 2));
   return { answer: found.answer, moved: { wanted: day, taken: dayAt(found.at) } };
 }
+
+/** The days that are tried after one that has no solution, the last of them today. */
+export const laterDays = (day: string, today: string): string[] => [
+  ...steps.map((step) => dayAt(numberOf(day) + step)).filter((later) => later < today),
+  today,
+];
 
 /** A later day may also fail in another way, such as a package that cannot be built. */
 async function answerOrNone<Answer>(

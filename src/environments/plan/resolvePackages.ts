@@ -52,20 +52,13 @@ export async function resolvePackages(
 ): Promise<string[]> {
   const { packages: needs, title } = plan;
   const doing = `resolve the requirements of ${title}${day === undefined ? '' : ` as of ${day}`}`;
-  const constraints = await place.write('constraints.txt', needs.constraints);
-  const build = await place.write('build.in', needs.build);
+  const { constraints, build, project, options, files } = await requirementInputs(
+    needs,
+    place,
+    stated,
+  );
   const versions = ['--constraint', constraints, ...asOf(day, needs.requirements)];
-  const project = stated === undefined && needs.project !== undefined ? [needs.project] : [];
-  const inputs = [
-    ...['--override', await place.write('overrides.txt', needs.overrides)],
-    ...['--no-header', '--no-annotate', '--quiet'],
-    // uv accepts extras only with a project among the inputs.
-    ...(project.length === 0 ? [] : needs.extras.flatMap((extra) => ['--extra', extra])),
-    await place.write('requirements.in', needs.requirements),
-    await place.write('stated.in', stated ?? []),
-    build,
-    ...project.map((file) => place.ofTree(file)),
-  ];
+  const inputs = [...options, '--no-header', '--no-annotate', '--quiet', ...files];
   const compile = (python: string, ...more: readonly string[]) =>
     place.compile(['--python', python, ...versions, ...more, ...inputs], doing);
   const isolated = ['--build-constraint', constraints];
@@ -93,6 +86,45 @@ export async function resolvePackages(
   if (ended.code === 0) return locked(ended.lock);
   const failed = place.failed(ended, doing);
   throw saysNoSolution(ended.output) ? new NoSolution(failed.what, failed.next) : failed;
+}
+
+/** What uv resolves, as files that it reads. */
+interface RequirementInputs {
+  readonly constraints: string;
+  /** Requirements of building R. */
+  readonly build: string;
+  /** Files of R that state its requirements; empty where these are stated otherwise. */
+  readonly project: readonly string[];
+  readonly options: readonly string[];
+  /** All files with requirements, those of R last. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Writes the inputs of uv for what a project needs.
+ *
+ * @param stated requirements of R itself, where they are known
+ */
+export async function requirementInputs(
+  needs: EnvironmentPlan['packages'],
+  place: Pick<PackagePlace, 'write' | 'ofTree'>,
+  stated?: readonly string[],
+): Promise<RequirementInputs> {
+  const constraints = await place.write('constraints.txt', needs.constraints);
+  const build = await place.write('build.in', needs.build);
+  const project = stated === undefined && needs.project !== undefined ? [needs.project] : [];
+  const options = [
+    ...['--override', await place.write('overrides.txt', needs.overrides)],
+    // uv accepts extras only with a project among the inputs.
+    ...(project.length === 0 ? [] : needs.extras.flatMap((extra) => ['--extra', extra])),
+  ];
+  const files = [
+    await place.write('requirements.in', needs.requirements),
+    await place.write('stated.in', stated ?? []),
+    build,
+    ...project.map((file) => place.ofTree(file)),
+  ];
+  return { constraints, build, project, options, files };
 }
 
 /** Makes the environment of build tools. Returns whether that succeeded. */
