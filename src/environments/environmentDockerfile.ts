@@ -33,6 +33,7 @@ export const dockerfileCommit = `${builtFolder}/commit`;
 
 /** The release of uv that a Dockerfile installs. */
 const uv = 'uv==0.13.9';
+const programsOfEnvironment = posix.dirname(builtPython);
 const inputs = `${builtFolder}/requirements`;
 const uvPath = `${dockerfilePrograms}/bin/uv`;
 
@@ -73,7 +74,9 @@ export async function environmentDockerfile(
     `WORKDIR ${folder}`,
     `COPY requirements ${inputs}`,
     `RUN sh ${inputs}/install.sh`,
-    `ENV PATH=${posix.dirname(builtPython)}:$PATH`,
+    `ENV PATH=${programsOfEnvironment}:$PATH`,
+    // A login shell, which agents use, sets another PATH.
+    `RUN echo 'PATH=${programsOfEnvironment}:$PATH' > /etc/profile.d/swt-bench.sh`,
     ...installLines(plan),
     `RUN ${repositoryScript(folder, tag)}`,
     '',
