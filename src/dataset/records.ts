@@ -4,6 +4,8 @@ import { gunzip } from 'node:zlib';
 import { HumanError, messageOf, throwIfAborted, systemCode } from '../domain/work';
 import { openPlain, readPlainFile, type PlainFileOptions } from '../files/plainFile';
 import { parsePythonJson } from '../files/json';
+import { isInspectLog } from '../files/inspectLog';
+import { inspectRows } from './rows/inspectRows';
 import { isParquet, parquetBatches } from './rows/parquet';
 
 /** One record of a file, or why its line is unreadable. */
@@ -39,7 +41,7 @@ const longestText = 0x1fffffe8;
 
 /**
  * Reads the records of a file. The file can be a JSON list, a JSON object of records by id, JSONL,
- * JSON of pandas, one of these compressed with gzip, or Parquet. The content decides which. A broken line of a
+ * JSON of pandas, one of these compressed with gzip, a log of inspect_ai, or Parquet. The content decides which. A broken line of a
  * JSONL file becomes an `error` record, and all other lines are read.
  *
  * @param what such as `dataset`, for messages
@@ -79,6 +81,8 @@ export async function* recordBatches(
       const slice = async (start: number, end: number): Promise<Buffer> =>
         readAt(file, start, Math.min(end, size) - start);
       yield* parquetBatches({ byteLength: size, slice }, where, options);
+    } else if (isInspectLog(head)) {
+      yield await inspectRows(await readAt(file, 0, size), where);
     } else if (isGzip(head)) {
       yield* wholeBatches(await readAt(file, 0, size), where, options);
     } else if (isLines(head)) {

@@ -63,11 +63,13 @@ export async function environmentDockerfile(
     `FROM ${baseImage}`,
     'USER root',
     ...systemLines(plan.system),
-    `RUN ${shell([python, '-m', 'pip', 'install', '--no-cache-dir', '--no-deps', '--only-binary=:all:'])} \\\n  ${shell([
-      // Programs do not depend on the Python beside them, which may be too old for their metadata.
-      ...['--python-version', '3.12', '--target', dockerfilePrograms],
-      ...[uv, ...programs],
-    ])}`,
+    `RUN ${shell([python, '-m', 'pip', 'install', '--no-cache-dir', '--no-deps', '--only-binary=:all:'])} \\\n  ${shell(
+      [
+        // Programs do not depend on the Python beside them, which may be too old for their metadata.
+        ...['--python-version', '3.12', '--target', dockerfilePrograms],
+        ...[uv, ...programs],
+      ],
+    )}`,
     // Debian's Python lacks a part of venv.
     `RUN ${shell([python, '-m', 'venv', environmentFolder])} \\\n  || ${shell([uvPath, 'venv', '--clear', '--seed', '--python', python, environmentFolder])}`,
     `ADD ${archive} /`,

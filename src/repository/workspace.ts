@@ -65,7 +65,10 @@ const prefix = '.swt-bench-';
  *
  * @throws HumanError when the disk is full, and what `make` throws
  */
-export async function makeBeside(folder: string, make: (beside: string) => Promise<void>): Promise<void> {
+export async function makeBeside(
+  folder: string,
+  make: (beside: string) => Promise<void>,
+): Promise<void> {
   const parent = dirname(folder);
   const beside = join(parent, `${prefix}${await ownerWord()}.${randomUUID()}`);
   try {

@@ -3,9 +3,15 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { parseForeignJson } from '../files/json';
 import { Cancelled, HumanError, messageOf, systemCode, throwIfAborted } from '../domain/work';
-import { plainLines, readPlainText, type PlainFileOptions } from '../files/plainFile';
+import {
+  plainLines,
+  readPlainFile,
+  readPlainText,
+  type PlainFileOptions,
+} from '../files/plainFile';
 import { stepSchema } from '../method/generating';
 import { isAiderChat, readAiderChat } from './formats/aiderChat';
+import { readInspectLog } from './formats/inspectLog';
 import { miniSchema, readMini } from './formats/miniSweAgent';
 import {
   conversationStateSchema,
@@ -35,7 +41,8 @@ interface ReadOptions extends PlainFileOptions {
 /**
  * Reads trajectories from a file, or from all files below a folder that have the name of one: the
  * traces of `generate`, `.traj` of SWE-agent, `.traj.json` of mini-SWE-agent, `output.jsonl`, saved
- * events or the folder of a conversation of OpenHands, and the chat history of aider. A file of
+ * events or the folder of a conversation of OpenHands, the chat history of aider, and logs of
+ * inspect_ai (`.eval`). A file of
  * predictions stands for the trace beside it.
  *
  * @throws HumanError where there is none, or the file cannot be read; Cancelled
@@ -65,7 +72,7 @@ export async function* readTrajectories(
 
 /** Names of files with trajectories. */
 const fileName =
-  /(?:\.traj|\.traj\.json|\.trace\.jsonl|^trajectory\.json|^output[^/]*\.jsonl|\.aider\.chat\.history\.md)$/;
+  /(?:\.traj|\.traj\.json|\.eval|\.trace\.jsonl|^trajectory\.json|^output[^/]*\.jsonl|\.aider\.chat\.history\.md)$/;
 /** An event of OpenHands, with its number. */
 const eventName = /^event-(\d{1,12})-.*\.json$/;
 /** Folders deeper than this are not looked into. */
@@ -79,7 +86,7 @@ async function* readFolder(
   if (files.length === 0) {
     throw new HumanError(
       `No file below ${path} has the name of a trajectory`,
-      'They end in .traj, .traj.json, .trace.jsonl or .aider.chat.history.md, are called output.jsonl or trajectory.json, or are the folder of a conversation of OpenHands. Name another file itself',
+      'They end in .traj, .traj.json, .trace.jsonl, .eval or .aider.chat.history.md, are called output.jsonl or trajectory.json, or are the folder of a conversation of OpenHands. Name another file itself',
     );
   }
   for (const file of files) {
@@ -191,9 +198,33 @@ async function* readTrajectoryFile(
     yield* readLines(path, options);
     return;
   }
+  if (path.endsWith('.eval')) {
+    yield* readSamples(path, options);
+    return;
+  }
   const trajectory = wholeFile(path, await readPlainText(path, options));
   if (isAsked(options, trajectory.instance)) {
     yield { trajectory, source: path };
+  }
+}
+
+/** Reads a log of inspect_ai, which has a trajectory a sample. */
+async function* readSamples(
+  path: string,
+  options: ReadOptions,
+): AsyncGenerator<FoundTrajectory, void> {
+  const log = await readPlainFile(path, options);
+  try {
+    for await (const read of readInspectLog(log)) {
+      if ('problem' in read) options.told(`${path}: skipped (${read.problem})`);
+      else if (isAsked(options, read.instance)) yield { trajectory: read, source: path };
+    }
+  } catch (error) {
+    if (systemCode(error) !== undefined) throw error;
+    throw new HumanError(
+      `The log ${path} of inspect_ai cannot be read (${messageOf(error)})`,
+      'Copy it again',
+    );
   }
 }
 
@@ -247,7 +278,7 @@ const isThere = (path: string): Promise<boolean> =>
   );
 
 const unknownFormat =
-  'Readable are traces of `swt-bench generate`, files of SWE-agent and mini-SWE-agent, files and conversations of OpenHands, and the chat history of aider';
+  'Readable are traces of `swt-bench generate`, files of SWE-agent and mini-SWE-agent, files and conversations of OpenHands, the chat history of aider, and logs of inspect_ai';
 
 type ReadLine =
   | { readonly step: z.infer<typeof stepSchema> }

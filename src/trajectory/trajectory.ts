@@ -28,7 +28,13 @@ export const kindSentences: Readonly<Record<StepKind, string>> = {
 };
 
 /** The programs whose trajectories are read. */
-type TrajectoryFormat = 'swt-bench' | 'swe-agent' | 'mini-swe-agent' | 'openhands' | 'aider';
+type TrajectoryFormat =
+  | 'swt-bench'
+  | 'swe-agent'
+  | 'mini-swe-agent'
+  | 'openhands'
+  | 'aider'
+  | 'inspect';
 
 /** What requests cost, where it is known. Tokens as the provider counted them. */
 export interface Spending {

@@ -72,7 +72,8 @@ async function* trajectoriesBeside(
   { signal, reporter }: FindingOptions,
 ): AsyncGenerator<Trajectory, void> {
   const trace = `${file}.trace.jsonl`;
-  const rows = await openHandsRows(file);
+  // A log of inspect_ai has both.
+  const rows = file.endsWith('.eval') ? file : await openHandsRows(file);
   const paths = (await isThere(trace))
     ? [trace]
     : rows === undefined

@@ -1,10 +1,10 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { sha256 } from '../../files/digest';
 import { HumanError, messageOf } from '../../domain/work';
 import { writeWholeFile } from '../../files/wholeFile';
+import { zipEntries } from '../../files/zip';
 import type { Downloads } from './downloads';
 import { hostOf, IndexTrouble, type IndexClient } from './indexClient';
 import { pageTypes, readIndexPage, type IndexFile } from './indexPages';
@@ -71,7 +71,7 @@ export async function uvProgram(request: UvRequest): Promise<Program> {
     }
   }
   const { wheel, content: archive } = await fetched(request);
-  const content = programIn(archive, 'uv');
+  const content = await programIn(archive, 'uv');
   const digest = sha256(content);
   const version = versionOf(wheel.filename).join('.');
   await writeWholeFile(join(folder, digest), content);
@@ -158,29 +158,11 @@ async function filesOf(
 
 /**
  * Extracts a program from a wheel, where it is `NAME.data/scripts/` in a zip file.
- * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3
  *
  * @throws Error when the bytes are no such wheel
  */
-function programIn(wheel: Buffer, name: string): Buffer {
-  const last = wheel.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
-  if (last < 0) throw new Error('the wheel is no zip file');
-  let at = wheel.readUInt32LE(last + 16);
-  for (let left = wheel.readUInt16LE(last + 10); left > 0; left--) {
-    if (wheel.readUInt32LE(at) !== 0x02014b50) break;
-    const [nameLength, extra, comment] = [28, 30, 32].map((from) => wheel.readUInt16LE(at + from));
-    const path = wheel.toString('utf8', at + 46, at + 46 + (nameLength ?? 0));
-    if (path.endsWith(`.data/scripts/${name}`)) {
-      const method = wheel.readUInt16LE(at + 10);
-      const packed = wheel.readUInt32LE(at + 20);
-      const start = wheel.readUInt32LE(at + 42);
-      const from = start + 30 + wheel.readUInt16LE(start + 26) + wheel.readUInt16LE(start + 28);
-      const data = wheel.subarray(from, from + packed);
-      const content = method === 0 ? Buffer.from(data) : inflateRawSync(data);
-      if (content.length !== wheel.readUInt32LE(at + 24)) break;
-      return content;
-    }
-    at += 46 + (nameLength ?? 0) + (extra ?? 0) + (comment ?? 0);
-  }
-  throw new Error(`the wheel has no program ${name}`);
+async function programIn(wheel: Buffer, name: string): Promise<Buffer> {
+  const found = zipEntries(wheel).find(({ path }) => path.endsWith(`.data/scripts/${name}`));
+  if (found === undefined) throw new Error(`the wheel has no program ${name}`);
+  return found.content();
 }
