@@ -155,12 +155,13 @@ function installLines({
 }
 
 /**
- * Tags R's commit, and leaves what the installation wrote into the tree out of every difference to
- * it. An agent may commit, so a file keeps the id.
+ * Restores files of R that the recipe edited, tags R's commit, and leaves what the installation wrote
+ * into the tree out of every difference to it. An agent may commit, so a file keeps the id.
  */
 const repositoryScript = (folder: string, tag: string | undefined): string =>
   [
     `git config --system --add safe.directory ${folder}`,
+    'git reset --quiet --hard',
     ...(tag === undefined ? [] : [`git tag ${wordForShell(tag)}`]),
     'mkdir -p .git/info',
     "git ls-files --others --exclude-standard | sed 's|^|/|' >> .git/info/exclude",

@@ -11,14 +11,18 @@ import { contentTime, earliestTime, tarEnd, tarEntry } from './archive';
  *
  * @param tree a pristine tree
  * @param folder name of R below the folder that the tar is unpacked in: `testbed`
+ * @param hasIndex whether git's index is there. It has times of this machine, so that only without it
+ * the bytes are the same wherever the tree is. `git reset` makes one.
  */
 export async function treeArchive(
   tree: string,
   folder: string,
   signal?: AbortSignal,
+  hasIndex = true,
 ): Promise<Readable> {
   const paths = [...(await treeEntries(tree, signal)).keys()];
-  return Readable.from(archiveOf({ tree, folder, paths, signal }), { objectMode: false });
+  const archiving = { tree, folder, paths, signal, hasIndex };
+  return Readable.from(archiveOf(archiving), { objectMode: false });
 }
 
 interface Archiving {
@@ -27,10 +31,17 @@ interface Archiving {
   /** Files of R, relative to the tree. */
   readonly paths: readonly string[];
   readonly signal: AbortSignal | undefined;
+  readonly hasIndex: boolean;
 }
 
 /** The bytes of the archive, an entry at a time: the reader asks for the next when it has room. */
-async function* archiveOf({ tree, folder, paths, signal }: Archiving): AsyncGenerator<Buffer> {
+async function* archiveOf({
+  tree,
+  folder,
+  paths,
+  signal,
+  hasIndex,
+}: Archiving): AsyncGenerator<Buffer> {
   const file = { type: 'File', mode: 0o644, time: earliestTime, owner: 0 } as const;
   const directory = { ...file, type: 'Directory', mode: 0o755 } as const;
   yield await tarEntry({ ...directory, path: `${folder}/` });
@@ -48,7 +59,7 @@ async function* archiveOf({ tree, folder, paths, signal }: Archiving): AsyncGene
       yield await tarEntry({ ...named, mode: found.mode === '100755' ? 0o755 : 0o644 }, content);
     }
   }
-  yield* repositoryEntries({ tree, folder, owner: 0, signal });
+  yield* repositoryEntries({ tree, folder, owner: 0, signal, hasIndex });
   yield tarEnd;
 }
 
@@ -74,6 +85,7 @@ async function* wholeRepository(archiving: ArchivingRepository): AsyncGenerator<
 
 interface ArchivingRepository extends Pick<Archiving, 'tree' | 'folder' | 'signal'> {
   readonly owner: number;
+  readonly hasIndex?: boolean;
 }
 
 async function* repositoryEntries({
@@ -81,11 +93,13 @@ async function* repositoryEntries({
   folder,
   owner,
   signal,
+  hasIndex = true,
 }: ArchivingRepository): AsyncGenerator<Buffer> {
   const file = { type: 'File', mode: 0o644, time: earliestTime, owner } as const;
   const directory = { ...file, type: 'Directory', mode: 0o755 } as const;
   for (const below of ['/', ...(await repositoryFiles(join(tree, '.git')))]) {
     throwIfAborted(signal);
+    if (below === 'index' && !hasIndex) continue;
     const path = posix.join(folder, '.git', below);
     if (below.endsWith('/')) yield await tarEntry({ ...directory, path });
     else yield await tarEntry({ ...file, path }, await readFile(join(tree, '.git', below)));
