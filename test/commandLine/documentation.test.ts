@@ -16,6 +16,7 @@ const pages = [
     'command-line.md',
     'research.md',
     'evaluate.md',
+    'export.md',
     'scale.md',
     'judge-repairs.md',
     'mutants.md',

@@ -35,13 +35,8 @@ interface Archiving {
 }
 
 /** The bytes of the archive, an entry at a time: the reader asks for the next when it has room. */
-async function* archiveOf({
-  tree,
-  folder,
-  paths,
-  signal,
-  hasIndex,
-}: Archiving): AsyncGenerator<Buffer> {
+async function* archiveOf(archiving: Archiving): AsyncGenerator<Buffer> {
+  const { tree, folder, paths, signal } = archiving;
   const file = { type: 'File', mode: 0o644, time: earliestTime, owner: 0 } as const;
   const directory = { ...file, type: 'Directory', mode: 0o755 } as const;
   yield await tarEntry({ ...directory, path: `${folder}/` });
@@ -59,7 +54,7 @@ async function* archiveOf({
       yield await tarEntry({ ...named, mode: found.mode === '100755' ? 0o755 : 0o644 }, content);
     }
   }
-  yield* repositoryEntries({ tree, folder, owner: 0, signal, hasIndex });
+  yield* repositoryEntries({ ...archiving, owner: 0 });
   yield tarEnd;
 }
 
@@ -88,13 +83,8 @@ interface ArchivingRepository extends Pick<Archiving, 'tree' | 'folder' | 'signa
   readonly hasIndex?: boolean;
 }
 
-async function* repositoryEntries({
-  tree,
-  folder,
-  owner,
-  signal,
-  hasIndex = true,
-}: ArchivingRepository): AsyncGenerator<Buffer> {
+async function* repositoryEntries(archiving: ArchivingRepository): AsyncGenerator<Buffer> {
+  const { tree, folder, owner, signal, hasIndex = true } = archiving;
   const file = { type: 'File', mode: 0o644, time: earliestTime, owner } as const;
   const directory = { ...file, type: 'Directory', mode: 0o755 } as const;
   for (const below of ['/', ...(await repositoryFiles(join(tree, '.git')))]) {
