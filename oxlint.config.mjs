@@ -31,7 +31,7 @@ const layers = {
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
     ...['evaluation', 'study', 'results', 'batch'],
   ],
-  trajectory: ['domain', 'files', 'engine', 'study', 'results', 'method'],
+  trajectory: ['domain', 'files', 'dataset', 'engine', 'study', 'results', 'method'],
   commands: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
     ...['environments', 'validation', 'mutation', 'study', 'results', 'batch', 'method'],

@@ -54,7 +54,7 @@ export const registerEvaluate: RegisterCommand<ProgramContext> = (command, conte
     .addOption(kindOption())
     .requiredOption(
       '--predictions <file...>',
-      'files of JSON or JSONL, also gzipped, `gold`, `none` or `bundled`; a model in several files has several samples',
+      'files of JSON or JSONL, also gzipped, folders of jobs of Harbor or of submissions, `gold`, `none` or `bundled`; a model in several files has several samples',
     )
     .addOption(sourceOption())
     .option(
@@ -97,12 +97,12 @@ export async function evaluateCommand(
   refuseContradictions(options);
   if (options.kind === 'repair') {
     return context.satellites.evaluateRepairs(options, context, () =>
-      readEvaluationInput(options, context),
+      readEvaluationInput(options, context, context.satellites.predictionFolders),
     );
   }
   const asked = engineRequest(options, context);
   const reporter = terminalReporter(context);
-  const read = await readEvaluationInput(options, context);
+  const read = await readEvaluationInput(options, context, context.satellites.predictionFolders);
   const found = await context.satellites.withTrajectoryFindings(read.predictions, read.origins, {
     redact: redactKeys,
     signal: context.signal,

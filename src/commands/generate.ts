@@ -33,6 +33,10 @@ export const registerGenerate: RegisterCommand<ProgramContext> = (command, conte
     .option('--tests-only', 'leave out edits of files that are not tests')
     .addOption(modeOption())
     .option(
+      '--atif <dir>',
+      'also write each trajectory as ATIF, the format of Harbor, to this folder',
+    )
+    .option(
       '--evaluate <dir>',
       'also run and grade each prediction, as soon as it is written, with results in this folder',
     )

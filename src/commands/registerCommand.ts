@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { MutantRequest } from '../batch/batchRequest';
+import type { PredictionFolders } from '../dataset/predictions';
 import type { Prediction } from '../domain/instance';
 import type { Reporter } from '../domain/work';
 import type { CommandContext, TestingContext } from './context';
@@ -15,6 +16,8 @@ interface Satellites {
     context: ProgramContext,
     readInput: () => Promise<EvaluationInput>,
   ): Promise<number>;
+  /** `evaluate --predictions FOLDER`. */
+  readonly predictionFolders: PredictionFolders;
   /** Predictions with what looks like cheating in the trajectories beside them. */
   withTrajectoryFindings(
     predictions: readonly Prediction[],

@@ -5,6 +5,7 @@ import { HumanError, messageOf, throwIfAborted } from '../domain/work';
 import type { Dataset } from './dataset';
 import { recordBatches } from './records';
 import { predictionRowOfOpenHands } from './rows/openHandsRow';
+import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 
 const predictionSchema = z.looseObject({
@@ -13,12 +14,14 @@ const predictionSchema = z.looseObject({
   model_patch: z.string().nullish(),
   /** The number of this candidate among several of one model, from 1 on. */
   sample: z.number().int().positive().nullish(),
+  /** Why making it failed. */
+  failure: z.string().nullish().catch(undefined),
 });
 
 /** Predictions, and the problems of rows that are left out. */
 export interface Predictions {
   readonly predictions: readonly Prediction[];
-  /** For each prediction its file; undefined where it is made up. */
+  /** For each prediction its file, or the folder of its trial; undefined where it is made up. */
   readonly origins: readonly (string | undefined)[];
   /** Rows by number, after the name of their file where there are several files. */
   readonly problems: readonly string[];
@@ -57,6 +60,7 @@ export async function loadPredictions(
   selected: readonly Instance[],
   dataset: Known,
   kind: PredictionKind = 'tests',
+  folders?: PredictionFolders,
 ): Promise<Predictions> {
   const places = typeof from === 'string' ? [from] : from;
   const known = new Set(dataset.entries.map((entry) => entry.id));
@@ -65,7 +69,7 @@ export async function loadPredictions(
   for (const [place, name] of places.entries()) {
     if (isMadeUp(name)) files.push(madeUpRows(name, selected, kind));
     else {
-      const { rows, broken } = await rowsOf(name, { dataset, known, signal: undefined });
+      const { rows, broken } = await rowsOf(name, { dataset, known, signal: undefined, folders });
       files.push(rows);
       problems.push(...broken.map((each) => ({ place, ...each })));
     }
@@ -101,7 +105,9 @@ export async function idsOfPredictions(
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
   const known = new Set(dataset.entries.map((entry) => entry.id));
-  const read = await Promise.all(files.map((name) => rowsOf(name, { dataset, known, signal })));
+  const read = await Promise.all(
+    files.map((name) => rowsOf(name, { dataset, known, signal, folders: undefined })),
+  );
   return read.flatMap(({ rows }) => rows.map(({ prediction }) => prediction.instanceId));
 }
 
@@ -127,7 +133,7 @@ function collect(
   for (const [place, rows] of files.entries()) {
     const name = places[place] ?? '';
     const here = new Set<string>();
-    for (const { number, prediction } of rows) {
+    for (const { number, prediction, origin = name } of rows) {
       const { instanceId, model, sample: said } = prediction;
       if (!wanted.has(instanceId)) continue;
       if (said === undefined) here.add(model);
@@ -141,7 +147,7 @@ function collect(
       }
       const { sample: _said, ...unnumbered } = prediction;
       const numbered = { ...unnumbered, ...(sample > 1 && { sample }) };
-      collected.set(key, { prediction: numbered, origin: isMadeUp(name) ? undefined : name });
+      collected.set(key, { prediction: numbered, origin: isMadeUp(name) ? undefined : origin });
     }
     for (const model of here) seen.set(model, (seen.get(model) ?? 0) + 1);
   }
@@ -161,6 +167,8 @@ interface ReadRow {
   /** From 1. */
   readonly number: number;
   readonly prediction: Prediction;
+  /** Where it is from, if not from the place that was named. */
+  readonly origin?: string;
 }
 
 function madeUpRows(
@@ -180,13 +188,71 @@ interface Reading {
   /** Ids of the dataset. */
   readonly known: ReadonlySet<string>;
   readonly signal: AbortSignal | undefined;
+  /** Where absent, only files are read. */
+  readonly folders: PredictionFolders | undefined;
 }
 
+/** A row of a folder; a text says why it is none. */
+export interface FolderRow {
+  readonly value: Readonly<Record<string, unknown>> | string;
+  /** Where it is from. */
+  readonly origin: string;
+}
+
+/** What reads folders of predictions. It is handed in, since grading only has to know files. */
+export interface PredictionFolders {
+  /**
+   * @param idOf the id of an instance for the name of a task
+   * @returns the rows of a folder, or the file in it that has them
+   * @throws HumanError for a folder without predictions, Cancelled
+   */
+  read(
+    folder: string,
+    idOf: (task: string) => string,
+    signal?: AbortSignal,
+  ): Promise<readonly FolderRow[] | { readonly file: string }>;
+  /** The digest of what it reads. @throws HumanError for a folder without predictions */
+  digest(folder: string): Promise<string>;
+}
+
+interface ReadRows {
+  readonly rows: readonly ReadRow[];
+  readonly broken: readonly Omit<Problem, 'place'>[];
+}
+
+/** The usable rows of a file or folder, and the problems of the others. */
+async function rowsOf(path: string, reading: Reading): Promise<ReadRows> {
+  const { dataset, known, signal, folders } = reading;
+  if (folders === undefined || !(await isFolder(path))) return rowsOfFile(path, reading);
+  // Names of tasks may be in lower case.
+  const byName = new Map([...known].map((id) => [id.toLowerCase(), id]));
+  const idOf = (task: string): string =>
+    known.has(task) ? task : (byName.get(task.toLowerCase()) ?? task);
+  const found = await folders.read(path, idOf, signal);
+  if ('file' in found) {
+    const { rows, broken } = await rowsOfFile(found.file, reading);
+    return { rows: rows.map((row) => ({ ...row, origin: found.file })), broken };
+  }
+  const rows: ReadRow[] = [];
+  const broken: Omit<Problem, 'place'>[] = [];
+  for (const [index, { value, origin }] of found.entries()) {
+    const number = index + 1;
+    const read = typeof value === 'string' ? value : readRow(value, dataset, known);
+    if (typeof read === 'string') broken.push({ number, text: read });
+    else rows.push({ number, prediction: read, origin });
+  }
+  return { rows, broken };
+}
+
+/** Whether predictions are those of a folder. */
+export const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (about) => about.isDirectory(),
+    () => false,
+  );
+
 /** The usable rows of a file, and the problems of the others. */
-async function rowsOf(
-  path: string,
-  { dataset, known, signal }: Reading,
-): Promise<{ rows: readonly ReadRow[]; broken: readonly Omit<Problem, 'place'>[] }> {
+async function rowsOfFile(path: string, { dataset, known, signal }: Reading): Promise<ReadRows> {
   const rows: ReadRow[] = [];
   const broken: Omit<Problem, 'place'>[] = [];
   // Rows of OpenHands have whole histories, so the file is never in memory as a whole.
@@ -231,13 +297,14 @@ function readRow(value: unknown, dataset: Known, known: ReadonlySet<string>): Pr
     );
   }
   const cost = makingCostOf(parsed.data);
-  const { sample } = parsed.data;
+  const { sample, failure } = parsed.data;
   return {
     instanceId,
     model: model ?? 'unnamed',
     patch: patch ?? '',
     ...(typeof sample === 'number' && { sample }),
     ...(cost === undefined ? {} : { cost }),
+    ...(typeof failure === 'string' && { failure }),
     ...madeByOf(parsed.data),
     ...((parsed.data['oracle'] === true || whyAnswerSeen(model ?? '') !== undefined) && {
       oracle: true as const,

@@ -128,6 +128,8 @@ export interface Prediction {
   readonly sample?: number;
   /** What making it cost, if the row says so. */
   readonly cost?: MakingCost;
+  /** Why making it failed, in the words of the program that made it. Untrusted. */
+  readonly failure?: string;
   /** The method and the language model, if the row names both. */
   readonly madeBy?: { readonly method: string; readonly model: string };
   /** Set where making it used the answer (`domain/answerSeen.ts`). */

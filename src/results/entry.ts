@@ -2,6 +2,7 @@ import type { ChangeCoverage } from '../domain/changeCoverage';
 import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
 import type { Prediction } from '../domain/instance';
+import { asLabel } from '../domain/text';
 import { killedOf, survivorsOf } from '../mutation/mutant';
 import type { MutantResults } from '../mutation/mutantSchema';
 import type { EntryReason, NotEvaluatedReason } from '../domain/verdict';
@@ -74,13 +75,17 @@ export function entryOf(entry: BatchEntry): RunEntry {
     spoiledBy === undefined
       ? strict.explanation
       : `${strict.reason} (${strict.explanation}), and a success without its edits of ${spoiledBy.join(', ')}`;
+  // What made it may have ended too soon.
+  const ending = reason !== 'success' && prediction.failure !== undefined ? prediction.failure : '';
   const delta = fractionOf(result.changeCoverage);
   const goldenDelta = fractionOf(result.goldenCoverage);
   const harness = harnessOf(result.harness);
   return {
     ...common,
     reason,
-    explanation: shortened(explanation),
+    explanation: shortened(
+      ending === '' ? explanation : `${explanation}; its agent failed: ${asLabel(ending)}`,
+    ),
     evaluated: true,
     wellFormed: strict.wellFormed,
     success: strict.success,

@@ -2,6 +2,7 @@ import { access, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { parseForeignJson } from '../files/json';
+import { taskOfTrial } from '../dataset/predictionFolders';
 import { Cancelled, HumanError, messageOf, systemCode, throwIfAborted } from '../domain/work';
 import {
   plainLines,
@@ -21,6 +22,9 @@ import {
   readOpenHandsEvents,
   readOpenHandsRow,
 } from './formats/openHands';
+import { withAtifFiles } from './formats/atifFiles';
+import { atifSchema, isAtif } from './formats/atifShape';
+import { readAtif } from './formats/readAtif';
 import { OwnTrace } from './formats/ownTrace';
 import { readSweAgent, sweAgentSchema } from './formats/sweAgent';
 import type { Trajectory } from './trajectory';
@@ -41,9 +45,9 @@ interface ReadOptions extends PlainFileOptions {
 /**
  * Reads trajectories from a file, or from all files below a folder that have the name of one: the
  * traces of `generate`, `.traj` of SWE-agent, `.traj.json` of mini-SWE-agent, `output.jsonl`, saved
- * events or the folder of a conversation of OpenHands, the chat history of aider, and logs of
- * inspect_ai (`.eval`). A file of
- * predictions stands for the trace beside it.
+ * events or the folder of a conversation of OpenHands, the chat history of aider, logs of inspect_ai
+ * (`.eval`), and ATIF of any program, with the files that it refers to. A file of predictions stands
+ * for the trace beside it.
  *
  * @throws HumanError where there is none, or the file cannot be read; Cancelled
  */
@@ -72,7 +76,7 @@ export async function* readTrajectories(
 
 /** Names of files with trajectories. */
 const fileName =
-  /(?:\.traj|\.traj\.json|\.eval|\.trace\.jsonl|^trajectory\.json|^output[^/]*\.jsonl|\.aider\.chat\.history\.md)$/;
+  /(?:\.traj|\.traj\.json|\.atif\.json|\.eval|\.trace\.jsonl|^trajectory\.json|^output[^/]*\.jsonl|\.aider\.chat\.history\.md)$/;
 /** An event of OpenHands, with its number. */
 const eventName = /^event-(\d{1,12})-.*\.json$/;
 /** Folders deeper than this are not looked into. */
@@ -86,7 +90,7 @@ async function* readFolder(
   if (files.length === 0) {
     throw new HumanError(
       `No file below ${path} has the name of a trajectory`,
-      'They end in .traj, .traj.json, .trace.jsonl, .eval or .aider.chat.history.md, are called output.jsonl or trajectory.json, or are the folder of a conversation of OpenHands. Name another file itself',
+      'They end in .traj, .traj.json, .atif.json, .trace.jsonl, .eval or .aider.chat.history.md, are called output.jsonl or trajectory.json, or are the folder of a conversation of OpenHands. Name another file itself',
     );
   }
   for (const file of files) {
@@ -202,7 +206,7 @@ async function* readTrajectoryFile(
     yield* readSamples(path, options);
     return;
   }
-  const trajectory = wholeFile(path, await readPlainText(path, options));
+  const trajectory = await wholeFile(path, await readPlainText(path, options), options);
   if (isAsked(options, trajectory.instance)) {
     yield { trajectory, source: path };
   }
@@ -278,7 +282,7 @@ const isThere = (path: string): Promise<boolean> =>
   );
 
 const unknownFormat =
-  'Readable are traces of `swt-bench generate`, files of SWE-agent and mini-SWE-agent, files and conversations of OpenHands, the chat history of aider, and logs of inspect_ai';
+  'Readable are traces of `swt-bench generate`, files of ATIF, of SWE-agent and of mini-SWE-agent, files and conversations of OpenHands, the chat history of aider, and logs of inspect_ai';
 
 type ReadLine =
   | { readonly step: z.infer<typeof stepSchema> }
@@ -310,7 +314,7 @@ function readLine(line: string): ReadLine {
 }
 
 /** @throws HumanError naming what the file lacks */
-function wholeFile(path: string, text: string): Trajectory {
+async function wholeFile(path: string, text: string, options: ReadOptions): Promise<Trajectory> {
   if (isAiderChat(text)) return readAiderChat(text, nameOfChat(path));
   if (/\.(?:history|log|md|txt)$/.test(path)) throw notReadable(path);
   let value: unknown;
@@ -322,10 +326,30 @@ function wholeFile(path: string, text: string): Trajectory {
       'Copy it again; files of JSON lines end in .jsonl',
     );
   }
+  if (isObject(value) && isAtif(value)) return atifFile(path, value, options);
   const name = basename(path).replace(/(?:\.traj)?\.json$|\.traj$/, '');
   const { success, data, error } = read(value, name);
   if (success) return data;
   throw new HumanError(`${path} is not a trajectory (${error})`, unknownFormat);
+}
+
+async function atifFile(path: string, value: unknown, options: ReadOptions): Promise<Trajectory> {
+  const { data, error } = atifSchema.safeParse(value);
+  if (data === undefined) {
+    throw new HumanError(
+      `${path} is not a trajectory (${firstIssue(error)})`,
+      'Of ATIF all versions 1.x are readable',
+    );
+  }
+  return readAtif(await withAtifFiles(data, path, options), await nameOfAtif(path));
+}
+
+/** The task of a trial of Harbor, or else the name of the file, or of its folder where that says more. */
+async function nameOfAtif(path: string): Promise<string> {
+  const folder = dirname(resolve(path));
+  const trial = basename(folder) === 'agent' ? await taskOfTrial(dirname(folder)) : undefined;
+  const name = basename(path).replace(/(?:\.atif)?\.json$/, '');
+  return trial ?? (name === 'trajectory' ? basename(folder) : name);
 }
 
 /** aider gives its history the same name everywhere: the folder tells them apart. */

@@ -27,14 +27,17 @@ export const kindSentences: Readonly<Record<StepKind, string>> = {
   choice: 'The choice of the method.',
 };
 
-/** The programs whose trajectories are read. */
-type TrajectoryFormat =
-  | 'swt-bench'
-  | 'swe-agent'
-  | 'mini-swe-agent'
-  | 'openhands'
-  | 'aider'
-  | 'inspect';
+/** The programs whose trajectories are read; `atif` is any other that writes that format. */
+export const trajectoryFormats = [
+  'swt-bench',
+  'swe-agent',
+  'mini-swe-agent',
+  'openhands',
+  'aider',
+  'inspect',
+  'atif',
+] as const;
+type TrajectoryFormat = (typeof trajectoryFormats)[number];
 
 /** What requests cost, where it is known. Tokens as the provider counted them. */
 export interface Spending {
@@ -64,6 +67,14 @@ export interface TrajectoryStep extends Spending {
   readonly isRestarted?: boolean;
   /** Who did it, in a trace, which may have steps of several methods and models. */
   readonly by?: StepMaker;
+  /** The call of a tool that an action is, where its program says so; `text` shows it. */
+  readonly call?: ToolCall;
+}
+
+/** A call of a tool. The arguments are untrusted. */
+interface ToolCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
 }
 
 /** The model of a step, and the agent if it is one's: methods without an agent share their answers. */

@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { access, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HumanError, type Reporter } from '../domain/work';
 import type { Prediction } from '../domain/instance';
@@ -18,8 +18,8 @@ interface FindingOptions {
 
 /**
  * Predictions with the findings of their trajectories, where a trajectory lies beside their file:
- * the trace of `generate`, the files of SWE-agent and mini-SWE-agent, which have the name of the
- * instance, or the rows of OpenHands, which have both. A prediction that says nothing of its cost
+ * the trace of `generate`, the files of SWE-agent and mini-SWE-agent and ATIF, which have the name of the
+ * instance, the rows of OpenHands, which have both, or ATIF in the trial of Harbor that the prediction is from. A prediction that says nothing of its cost
  * gets that of its trajectory. What cannot be read is logged, and the prediction stays as it is.
  *
  * @param origins for each prediction its file; undefined where it has none
@@ -50,11 +50,13 @@ export async function withTrajectoryFindings(
           redact: options.redact,
         });
         if (findings !== undefined) {
-          const cost = prediction.cost ?? costOfTrajectory(trajectory);
+          const cost = isPriced(prediction)
+            ? prediction.cost
+            : { ...costOfTrajectory(trajectory), ...prediction.cost };
           found[index] = {
             ...prediction,
             trajectoryFindings: findings,
-            ...(cost !== undefined && { cost }),
+            ...(cost !== undefined && Object.keys(cost).length > 0 && { cost }),
           };
         }
       }
@@ -62,6 +64,12 @@ export async function withTrajectoryFindings(
   }
   return found;
 }
+
+/** Whether a prediction says what was paid; seconds alone do not. */
+const isPriced = ({ cost }: Prediction): boolean =>
+  cost?.dollars !== undefined ||
+  cost?.inputTokens !== undefined ||
+  cost?.outputTokens !== undefined;
 
 /** Lines of one file that are named in the log; a damaged file may have many. */
 const mostNamed = 5;
@@ -71,15 +79,8 @@ async function* trajectoriesBeside(
   instances: ReadonlySet<string>,
   { signal, reporter }: FindingOptions,
 ): AsyncGenerator<Trajectory, void> {
-  const trace = `${file}.trace.jsonl`;
-  // A log of inspect_ai has both.
-  const rows = file.endsWith('.eval') ? file : await openHandsRows(file);
-  const paths = (await isThere(trace))
-    ? [trace]
-    : rows === undefined
-      ? await agentFilesBeside(dirname(file), [...instances])
-      : [rows];
-  for (const path of paths) {
+  const isTrial = (await stat(file).catch(() => undefined))?.isDirectory() === true;
+  for (const path of isTrial ? await ofTrial(file) : await filesBeside(file, [...instances])) {
     reporter.progress(`searching ${path} for signs of cheating`);
     let problems = 0;
     const told = (problem: string): void => {
@@ -88,9 +89,11 @@ async function* trajectoriesBeside(
     };
     try {
       for await (const { trajectory } of readTrajectories(path, {
-        ...{ instance: instances, signal, told },
+        ...{ ...(isTrial ? {} : { instance: instances }), signal, told },
       })) {
-        yield trajectory;
+        // A trial has one task, whose name may have other letters than the instance.
+        const [instance = trajectory.instance] = isTrial ? instances : [];
+        yield { ...trajectory, instance };
       }
     } catch (error) {
       if (!(error instanceof HumanError)) throw error;
@@ -102,12 +105,33 @@ async function* trajectoriesBeside(
   }
 }
 
+/** The trajectory of a trial of Harbor; of a task of several steps, one of each. */
+async function ofTrial(folder: string): Promise<string[]> {
+  const steps = await readdir(join(folder, 'steps')).catch((): string[] => []);
+  const places = ['agent', ...steps.sort().map((step) => join('steps', step, 'agent'))];
+  const found: string[] = [];
+  for (const place of places) {
+    const path = join(folder, place, 'trajectory.json');
+    if (await isThere(path)) found.push(path);
+  }
+  return found;
+}
+
+async function filesBeside(file: string, instances: readonly string[]): Promise<string[]> {
+  const trace = `${file}.trace.jsonl`;
+  if (await isThere(trace)) return [trace];
+  // A log of inspect_ai has both.
+  const rows = file.endsWith('.eval') ? file : await openHandsRows(file);
+  return rows === undefined ? agentFilesBeside(dirname(file), instances) : [rows];
+}
+
 /** Where SWE-agent and mini-SWE-agent put the trajectory of an instance, beside their predictions. */
 const namesOf = (instance: string): readonly string[] => [
   join(instance, `${instance}.traj`),
   join(instance, `${instance}.traj.json`),
   `${instance}.traj`,
   `${instance}.traj.json`,
+  `${instance}.atif.json`,
 ];
 
 /** Folders of trajectories beside predictions, as submissions to leaderboards have them. */

@@ -82,6 +82,10 @@ describe('an engine that is added by its descriptor alone', () => {
       satellites: {
         testOnMutants: () => Promise.reject(new Error('nothing here asks for mutants')),
         evaluateRepairs: () => Promise.reject(new Error('nothing here is a code patch')),
+        predictionFolders: {
+          read: () => Promise.reject(new Error('nothing here is a folder')),
+          digest: () => Promise.reject(new Error('nothing here is a folder')),
+        },
         withTrajectoryFindings: (predictions) => Promise.resolve([...predictions]),
       },
     };

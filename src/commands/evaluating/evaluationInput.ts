@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import { sha256OfFile } from '../../files/digest';
-import { isMadeUp, loadPredictions, type PredictionKind } from '../../dataset/predictions';
+import {
+  isFolder,
+  isMadeUp,
+  loadPredictions,
+  type PredictionFolders,
+  type PredictionKind,
+} from '../../dataset/predictions';
 import { HumanError, type Shard } from '../../domain/work';
 import type { Instance, Prediction } from '../../domain/instance';
 import type { ResultsPlace } from '../../batch/batchRequest';
@@ -16,7 +22,7 @@ import { selectedInstances, type SelectingOptions } from '../options/selectingOp
 export interface EvaluateOptions extends SelectingOptions, EngineOptions {
   dataset: string;
   kind: PredictionKind;
-  /** Files, `gold`, `none` or `bundled`. */
+  /** Files, folders, `gold`, `none` or `bundled`. */
   predictions: string[];
   source: string[];
   /** By default derived from memory and cores. */
@@ -52,6 +58,7 @@ export interface EvaluationInput {
 export async function readEvaluationInput(
   options: EvaluateOptions,
   context: CommandContext,
+  folders: PredictionFolders,
 ): Promise<EvaluationInput> {
   const dataset = await openDatasetOption(options, context);
   const selected = await selectedInstances(dataset, options, context);
@@ -70,6 +77,7 @@ export async function readEvaluationInput(
     instances,
     dataset,
     options.kind,
+    folders,
   );
   for (const problem of problems) {
     const file = from.length > 1 ? '' : `${options.predictions.join(' ')}: `;
@@ -78,13 +86,18 @@ export async function readEvaluationInput(
   const sources = parseSources(sourcesFor(options, context));
   const python = await createPythonParser((file) => join(context.assets, file));
   const predictionFiles = await Promise.all(
-    options.predictions.map((name, index) => digested(name, from[index] ?? name)),
+    options.predictions.map((name, index) => digested(name, from[index] ?? name, folders)),
   );
   return { instances, predictions, origins, problems, predictionFiles, sources, python };
 }
 
-/** A predictions file with its digest, for the record of the run. */
-async function digested(name: string, path: string): Promise<{ from: string; sha256?: string }> {
+/** A file or folder of predictions with its digest, for the record of the run. */
+async function digested(
+  name: string,
+  path: string,
+  folders: PredictionFolders,
+): Promise<{ from: string; sha256?: string }> {
   if (isMadeUp(path)) return { from: name };
-  return { from: name, sha256: await sha256OfFile(path) };
+  const digest = (await isFolder(path)) ? folders.digest : sha256OfFile;
+  return { from: name, sha256: await digest(path) };
 }

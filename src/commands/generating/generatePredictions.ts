@@ -30,6 +30,7 @@ import { acpMethodWith } from '../options/acpOptions';
 import { methodWithGiven } from '../options/givenOptions';
 import { methodWithFixes } from '../options/surrogateOptions';
 import { selectedInstances } from '../options/selectingOptions';
+import { exportTrace } from '../trajectory/atifFolder';
 import { sha256, sha256OfJson } from '../../files/digest';
 import { removeAbandonedBeside, withLock } from '../../repository/lock';
 import { keepingNodeSeconds, nodesOfPredictions } from '../../results/nodeSeconds';
@@ -109,6 +110,10 @@ export async function generatePredictions(
       await engine.dispose();
     }
   });
+  if (options.atif !== undefined) {
+    const ids = new Set(instances.map(({ id }) => id));
+    await exportTrace(`${out}.trace.jsonl`, ids, options.atif, context);
+  }
   if (options.evaluate === undefined) return status;
   return Math.max(status, await evaluateCommand(evaluationOf(options, instances, out), context));
 }

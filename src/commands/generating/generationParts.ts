@@ -83,6 +83,8 @@ export interface GenerateOptions
   dryRun?: boolean;
   /** Folder for the results of an evaluation. */
   evaluate?: string;
+  /** Folder for trajectories as ATIF. */
+  atif?: string;
   storage: string;
   json?: boolean;
 }

@@ -4,6 +4,7 @@ import { jsonText } from '../../domain/text';
 import { HumanError } from '../../domain/work';
 import type { RunData } from '../../study/entry';
 import { readRuns } from '../../results/readRuns';
+import { writeAtif } from '../../trajectory/atifDocument';
 import { finalVerdict } from '../../trajectory/finalVerdict';
 import { readTrajectories, type FoundTrajectory } from '../../trajectory/readTrajectories';
 import { scanTrajectory } from '../../trajectory/scanTrajectory';
@@ -17,11 +18,12 @@ import {
 import { trajectoryRow, type ShownTrajectory } from '../../trajectory/trajectoryPages';
 import { EXIT, type CommandContext } from '../context';
 import { writeOut } from '../options/sharedOptions';
+import { writeAtifFolder } from './atifFolder';
 
 export interface TrajectoryOptions {
   instance?: string;
   step?: number;
-  format: 'text' | 'html' | 'json';
+  format: 'text' | 'html' | 'json' | 'atif';
   report: string[];
   out?: string;
   json?: boolean;
@@ -56,6 +58,11 @@ export async function printTrajectories(
   }
   if (shown.length === 0) throw nothingFound(path, options, problems);
   warn(problems, context);
+  const isAtif = options.json !== true && options.format === 'atif';
+  if (isAtif && options.step === undefined && isFolderAsked(shown, options)) {
+    await writeAtifFolder(shown, options.out ?? '', context);
+    return problems.length > 0 ? EXIT.negative : EXIT.done;
+  }
   const text = await rendered(shown, options, context.assets);
   const isData = options.json === true || options.format !== 'text';
   if (options.out === undefined) (isData ? context.data : context.stdout)(text);
@@ -64,6 +71,16 @@ export async function printTrajectories(
     context.stderr(`written: ${options.out}\n`);
   }
   return problems.length > 0 ? EXIT.negative : EXIT.done;
+}
+
+/** @throws HumanError when several documents have no folder */
+function isFolderAsked(shown: readonly unknown[], { out }: TrajectoryOptions): boolean {
+  if (shown.length === 1) return false;
+  if (out !== undefined) return true;
+  throw new HumanError(
+    `A document of ATIF has one trajectory, and there are ${shown.length}`,
+    'Name one with --instance, or a folder with --out',
+  );
 }
 
 function nothingFound(
@@ -127,6 +144,8 @@ async function rendered(
       const trajectories = shown.map((each) => ({ ...each, totals: totalsOf(each.trajectory) }));
       return jsonText({ version: trajectoryVersion, trajectories });
     }
+    case 'atif':
+      return shown.map(({ trajectory }) => jsonText(writeAtif(trajectory))).join('');
     case 'html':
       // Readers of the file must not see paths of the machine that made it.
       return trajectoryHtml(

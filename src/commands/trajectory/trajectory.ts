@@ -8,13 +8,16 @@ export const registerTrajectory: RegisterCommand = (command, context, finish) =>
   command
     .argument(
       '<file|dir>',
-      'a trace or predictions of `generate`, a .traj of SWE-agent, a .traj.json of mini-SWE-agent, output.jsonl, events or a conversation of OpenHands, a chat history of aider, or a folder of such files',
+      'a trace or predictions of `generate`, ATIF of any program or a job of Harbor, a .traj of SWE-agent, a .traj.json of mini-SWE-agent, output.jsonl, events or a conversation of OpenHands, a chat history of aider, or a folder of such files',
     )
     .option('--instance <id>', 'only this instance')
     .addOption(new Option('--step <n>', 'the whole text of this step').argParser(whole))
     .addOption(
-      new Option('--format <format>', 'html is one self-contained page')
-        .choices(['text', 'html', 'json'] satisfies TrajectoryOptions['format'][])
+      new Option(
+        '--format <format>',
+        'html is one self-contained page; atif is the format of Harbor, one document each',
+      )
+        .choices(['text', 'html', 'json', 'atif'] satisfies TrajectoryOptions['format'][])
         .default('text'),
     )
     .option(
@@ -23,7 +26,10 @@ export const registerTrajectory: RegisterCommand = (command, context, finish) =>
       (value: string, all: string[]) => [...all, value],
       [],
     )
-    .option('--out <file>', 'write to this file instead of to stdout')
+    .option(
+      '--out <file>',
+      'write to this file instead of to stdout; several documents of ATIF to this folder',
+    )
     .addOption(new Option('--json', 'the same as --format json'))
     .addHelpText(
       'after',

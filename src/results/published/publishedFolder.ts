@@ -1,5 +1,6 @@
 import { openPlain } from '../../files/plainFile';
 import { join } from 'node:path';
+import { predictionNames } from '../../dataset/predictionFolders';
 import { isThere, listedFolder, type ListedFolder } from './listedFolder';
 
 /** What a folder has of a run that somebody published. Paths are absolute. */
@@ -17,12 +18,6 @@ export interface PublishedFolder {
   readonly trajectories: readonly string[];
 }
 
-/** Names of predictions, the more telling ones first. */
-const predictionNames = [
-  ...['all_preds.jsonl', 'preds.jsonl', 'predictions.jsonl'],
-  ...['all_preds.json', 'preds.json', 'predictions.json'],
-  ...['output.swtbench.jsonl', 'output.jsonl'],
-];
 const trajectoryNames = ['trajs', 'trajectories', 'traces', 'agent_traces', 'output.jsonl'];
 /** Folders that are looked into for a first report. */
 const mostTried = 50;

@@ -219,7 +219,8 @@ class OwnTrajectory {
     this.agent = step.agent;
     this.model = step.model;
     const again = isRestarted === true && { isRestarted };
-    this.push(step, { kind: 'action', text: action, by, ...again });
+    const call = callIn(step);
+    this.push(step, { kind: 'action', text: action, by, ...again, ...(call && { call }) });
     this.push(step, {
       kind: 'observation',
       ...(step.call?.isError === true && { label: 'failed' }),
@@ -235,6 +236,15 @@ class OwnTrajectory {
       this.ending = 'submitted';
     }
   }
+}
+
+/** The call of a tool that an act is; what is no object is its only argument. */
+function callIn({ call }: StepOf<'act'>): TrajectoryStep['call'] {
+  if (call === undefined) return undefined;
+  const { name, input } = call;
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
+  if (isObject) return { name, arguments: { ...input } };
+  return { name, arguments: input === undefined ? {} : { input } };
 }
 
 /** Characters of an answer that is no part of an agent's work: a title, or yes or no. */

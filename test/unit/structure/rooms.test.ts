@@ -34,6 +34,7 @@ const beyondTheCore = [
   ...['engine/engines.ts', 'engine/kubernetes/'],
   ...['environments/environment', 'environments/image', 'environments/packages/'],
   ...['environments/plan/', 'environments/virtual/'],
+  ...['dataset/predictionFolders', 'dataset/folders/'],
   ...['mutation/mutants', 'mutation/operators', 'mutation/testMutants'],
   ...['patch/custom', 'patch/fuzzy/', 'patch/patchFormats', 'patch/searchReplace/'],
   ...['study/document', 'study/measures', 'study/resolution', 'study/studyReport', 'study/tables'],

@@ -447,3 +447,129 @@ export const oracleTrace: readonly Step[] = [
 /** Lines of JSON. */
 export const asLines = (values: readonly unknown[]): string =>
   values.map((value) => `${JSON.stringify(value)}\n`).join('');
+
+/** An agent that calls tools: one for a shell, one with other arguments, and one that fails. */
+export const toolTrace: readonly Step[] = [
+  prompt('tp1', [issue]),
+  answer('t1', '', 'act'),
+  act('tx1', 't1', {
+    ...{ thought: '', action: 'ls -la', observation: 'cat.py' },
+    call: { name: 'bash', input: { command: 'ls -la' }, isError: false },
+  }),
+  act('tx2', 't1', {
+    ...{ thought: '', action: 'edit\npath: cat.py', observation: 'no such text', patch: testDiff },
+    call: { name: 'edit', input: { path: 'cat.py', old: 'a', new: 'b' }, isError: true },
+  }),
+  answer('t2', '', 'act'),
+  act('tx3', 't2', {
+    ...{ thought: '', action: 'submit', observation: '', isSubmission: true, patch: testDiff },
+    call: { name: 'submit', input: 'now', isError: false },
+  }),
+];
+
+const atifAgent = { name: 'octo', version: '1', model_name: 'm' };
+const call = (tool_call_id: string, function_name: string, given: object) => ({
+  ...{ tool_call_id, function_name, arguments: given },
+});
+
+/** ATIF 1.7 of another agent, with files that continue it and that its subagents wrote. */
+export const atifFiles: Readonly<Record<string, unknown>> = {
+  'trajectory.json': {
+    schema_version: 'ATIF-v1.7',
+    session_id: 's',
+    agent: atifAgent,
+    notes: 'made up',
+    steps: [
+      { step_id: 1, source: 'system', message: 'You write tests.' },
+      { step_id: 2, source: 'user', message: [{ type: 'text', text: 'The issue' }] },
+      {
+        step_id: 3,
+        timestamp: '2026-01-01T00:00:00Z',
+        source: 'agent',
+        message: '',
+        reasoning_content: 'Hm.',
+        tool_calls: [
+          call('c1', 'bash', { command: 'ls', timeout: 3 }),
+          call('c2', 'view_image', { path: 'cat.png' }),
+        ],
+        observation: {
+          results: [
+            {
+              source_call_id: 'c2',
+              content: [
+                { type: 'image', source: { media_type: 'image/png', path: 'images/cat.png' } },
+              ],
+            },
+            { source_call_id: 'c1', content: 'cat.py' },
+            { content: 'a warning' },
+          ],
+        },
+        metrics: { prompt_tokens: 100, completion_tokens: 10, cost_usd: 0.25 },
+      },
+      {
+        step_id: 4,
+        source: 'agent',
+        model_name: 'other-model',
+        message: 'I ask.',
+        tool_calls: [call('c3', 'delegate', { task: 'look', depth: 1 })],
+        observation: {
+          results: [{ source_call_id: 'c3', subagent_trajectory_ref: [{ trajectory_id: 'e' }] }],
+        },
+      },
+      {
+        step_id: 5,
+        source: 'agent',
+        llm_call_count: 0,
+        message: '',
+        tool_calls: [call('c4', 'summarize', {})],
+        observation: {
+          results: [
+            {
+              source_call_id: 'c4',
+              subagent_trajectory_ref: [
+                { session_id: 's', trajectory_path: '/logs/agent/trajectory.summary.json' },
+                { session_id: 's', trajectory_path: 'https://example.com/t.json' },
+              ],
+            },
+          ],
+        },
+      },
+      { step_id: 6, source: 'agent', llm_call_count: 0, message: 'compacted' },
+    ],
+    final_metrics: { total_prompt_tokens: 500, total_cost_usd: 0.5 },
+    continued_trajectory_ref: 'trajectory.cont-1.json',
+    subagent_trajectories: [
+      {
+        schema_version: 'ATIF-v1.7',
+        trajectory_id: 'e',
+        agent: { name: 'explorer', version: '1' },
+        steps: [
+          { step_id: 1, source: 'user', message: 'Look around' },
+          { step_id: 2, source: 'agent', message: 'Nothing.' },
+        ],
+      },
+    ],
+  },
+  'trajectory.summary.json': {
+    schema_version: 'ATIF-v1.5',
+    session_id: 's',
+    agent: { name: 'summarizer', version: '1' },
+    steps: [{ step_id: 1, source: 'agent', message: 'A summary.' }],
+  },
+  'trajectory.cont-1.json': {
+    schema_version: 'ATIF-v1.7',
+    session_id: 's',
+    agent: atifAgent,
+    steps: [
+      { step_id: 1, source: 'user', message: 'The issue', is_copied_context: true },
+      {
+        step_id: 2,
+        source: 'agent',
+        message: 'pytest -q',
+        observation: { results: [{ content: '1 failed' }] },
+      },
+      { step_id: 3, source: 'agent', message: 'Done.' },
+    ],
+    final_metrics: { total_prompt_tokens: 900, total_completion_tokens: 90, total_cost_usd: 0.5 },
+  },
+};

@@ -14,6 +14,7 @@ import {
   agentTrace,
   aiderChat,
   asLines,
+  atifFiles,
   conversation,
   miniFile,
   miniFormatErrors,
@@ -35,6 +36,7 @@ const files: readonly Readonly<Record<string, unknown>>[] = [
   { 'a.trace.jsonl': [...agentTrace, ...oracleTrace] },
   { 'a.aider.chat.history.md': aiderChat },
   conversation,
+  Object.fromEntries(Object.entries(atifFiles).map(([name, value]) => [`agent/${name}`, value])),
 ];
 
 const strange = fc.oneof(

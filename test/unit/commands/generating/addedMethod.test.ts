@@ -79,7 +79,12 @@ describe('a method and an agent that are added by their descriptors', () => {
       signal: new AbortController().signal,
       bundled: { dataset: '', predictions: '', source: '' },
       ...beyondCore,
-      satellites: { testOnMutants: never, evaluateRepairs: never, withTrajectoryFindings: never },
+      satellites: {
+        testOnMutants: never,
+        evaluateRepairs: never,
+        predictionFolders: { read: never, digest: never },
+        withTrajectoryFindings: never,
+      },
     };
     const program = new Command('swt-bench').exitOverride();
     program.configureOutput({ writeOut: print, writeErr: print });

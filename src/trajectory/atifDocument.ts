@@ -1,0 +1,1 @@
+export { writeAtif } from './formats/writeAtif';
