@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Trajectory } from '../../src/trajectory/trajectory';
+import { environment } from '../environments';
+import { agentTrace, asLines, oracleTrace, instance } from '../unit/trajectory/madeUpTrajectories';
+import { cli, sample, scratch } from './cli';
+import { recordMethod, recordScript, recordTools, scriptsOfFilesAgents } from './recordedSession';
+
+const id = 'tallybook__tallybook-217';
+
+/** The trajectories of a file or folder. */
+async function read(path: string): Promise<Trajectory[]> {
+  const { stdout, stderr } = await cli(['trajectory', path, '--json']);
+  const { trajectories } = JSON.parse(stdout) as {
+    readonly trajectories: readonly { readonly trajectory: Trajectory }[];
+  };
+  assert.equal(stderr, '');
+  return trajectories.map(({ trajectory }) => trajectory);
+}
+
+const someTest = ['self.assertEqual(1, 2)'];
+
+describe('ATIF on the command line', () => {
+  const folder = scratch();
+
+  const args = (): string[] => [
+    ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
+    ...['--storage', join(folder.path, 'storage'), '--run-tests-locally'],
+  ];
+
+  it('is written to stdout, a file, or a folder of documents, and read back', async () => {
+    const path = await folder.file(
+      'out.jsonl.trace.jsonl',
+      asLines([...agentTrace, ...oracleTrace]),
+    );
+    const one = await cli(['trajectory', path, '--format', 'atif', '--instance', instance]);
+    assert.equal(one.status, 0, one.stderr);
+    const document = JSON.parse(one.stdout) as { schema_version: string; steps: unknown[] };
+    assert.equal(document.schema_version, 'ATIF-v1.7');
+    assert.equal(document.steps.length, 8);
+    const several = await cli(['trajectory', path, '--format', 'atif']);
+    assert.equal(several.status, 2);
+    assert.match(
+      several.stderr,
+      /^swt-bench: A document of ATIF has one trajectory, and there are 2/,
+    );
+    const out = join(folder.path, 'documents');
+    const all = await cli(['trajectory', path, '--format', 'atif', '--out', out]);
+    assert.equal(all.status, 0, all.stderr);
+    assert.deepEqual((await readdir(out)).sort(), [
+      'octo__cat-7.atif.json',
+      'octo__dog-8.atif.json',
+    ]);
+    assert.deepEqual(await read(out), await read(path));
+  });
+
+  it('is written by generate --atif', async () => {
+    const out = join(folder.path, 'preds.jsonl');
+    const documents = join(folder.path, 'of generate');
+    await recordMethod('zero-shot', [...args(), '--atif', documents], [someTest], out);
+    assert.deepEqual(await read(documents), await read(out));
+  });
+
+  it('evaluates a job of Harbor with its costs and reasons', async () => {
+    const trial = (name: string, file: string, content: unknown): Promise<string> =>
+      folder.file(
+        join('job', name, file),
+        typeof content === 'string' ? content : JSON.stringify(content),
+      );
+    const result = (exception_info: object | null): object => ({
+      ...{ task_name: `swtbench/${id}`, trial_name: 'a', exception_info },
+      agent_info: { name: 'octo', version: '1', model_info: { name: 'm', provider: 'p' } },
+      agent_result: { n_input_tokens: 7, n_output_tokens: 3, cost_usd: 0.5 },
+    });
+    for (const name of ['a/verifier', 'b']) {
+      await mkdir(join(folder.path, 'job', name), { recursive: true });
+    }
+    const row = JSON.parse(await readFile(join(sample, 'instance.jsonl'), 'utf8')) as {
+      readonly test_patch: string;
+    };
+    await trial('a', 'result.json', result(null));
+    await trial('a', 'verifier/model.patch', row.test_patch);
+    const failure = { exception_type: 'AgentTimeoutError', exception_message: 'after 300 s' };
+    await trial('b', 'result.json', result(failure));
+    const results = join(folder.path, 'results');
+    const answer = await cli([
+      ...['evaluate', ...args().slice(0, -1), '--predictions', join(folder.path, 'job')],
+      ...['--out', results, '--json'],
+    ]);
+    assert.equal(answer.status, 0, answer.stderr);
+    const lines = (await readFile(join(results, 'runs', 'run', 'entries.jsonl'), 'utf8')).trim();
+    const entries = lines.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+    assert.deepEqual(
+      entries
+        .map(({ model, sample: of, reason, cost, explanation }) => [
+          ...[model, of, reason, cost],
+          String(explanation).replace(/^.*; /, ''),
+        ])
+        .sort((one, other) => Number(one[1]) - Number(other[1])),
+      [
+        [
+          ...['octo/p/m', 1, 'success', { dollars: 0.5, inputTokens: 7, outputTokens: 3 }],
+          entries.find(({ sample: of }) => of === 1)?.['explanation'],
+        ],
+        [
+          ...['octo/p/m', 2, 'no candidate', { dollars: 0.5, inputTokens: 7, outputTokens: 3 }],
+          'its agent failed: AgentTimeoutError: after 300 s',
+        ],
+      ],
+    );
+  });
+
+  it("of each method is accepted by Harbor's validator, and read back equal @full", async function () {
+    const python = await environment(this, newPython(), ['harbor==0.25.0']);
+    const documents = join(folder.path, 'of methods');
+    const more = (method: string): string[] => [...args(), '--atif', join(documents, method)];
+    const out = (method: string): string => join(folder.path, `${method}.jsonl`);
+    const prompted = ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro', 'agentless-tests'];
+    for (const method of prompted) {
+      await recordMethod(method, more(method), [someTest], out(method));
+    }
+    await recordTools(more('tools'), [someTest], out('tools'));
+    for (const [method, script] of Object.entries(scriptsOfFilesAgents)) {
+      await recordScript(method, more(method), script, out(method));
+    }
+    // Agents with a shell need containers; their traces have the same steps.
+    await folder.file('mini.jsonl.trace.jsonl', asLines([...agentTrace, ...oracleTrace]));
+    const trace = join(folder.path, 'mini.jsonl.trace.jsonl');
+    const mini = join(documents, 'mini');
+    await cli(['trajectory', trace, '--format', 'atif', '--out', mini]);
+    const written = readdirSync(documents, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => join(documents, name));
+    assert.equal(written.length, prompted.length + 1 + 2 + 2);
+    for (const path of written) {
+      const check = ['-m', 'harbor.utils.trajectory_validator', path];
+      const said = execFileSync(join(python, 'bin', 'python'), check, { encoding: 'utf8' });
+      assert.match(said, /Trajectory is valid/);
+    }
+    for (const method of readdirSync(documents)) {
+      const from = method === 'mini' ? trace : out(method);
+      assert.deepEqual(await read(join(documents, method)), await read(from), method);
+    }
+  });
+});
+
+/** Harbor needs Python 3.12; `python3` may be older than one of pyenv. */
+function newPython(): string {
+  const versions = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
+  const [found] = existsSync(versions)
+    ? readdirSync(versions).filter((name) => /^3\.(?:1[2-9]|[2-9]\d)\./.test(name))
+    : [];
+  return found === undefined ? 'python3' : join(versions, found, 'bin', 'python');
+}
