@@ -28,7 +28,7 @@ import { storageOption, writeOut } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 import { Option } from 'commander';
 
-const reportFormats = ['table', 'json', 'markdown', 'csv', 'html'] as const;
+const reportFormats = ['table', 'json', 'markdown', 'csv', 'html', 'submission'] as const;
 type ReportFormat = (typeof reportFormats)[number];
 
 export interface ReportOptions extends SelectingOptions {
@@ -39,6 +39,7 @@ export interface ReportOptions extends SelectingOptions {
   compare?: string[];
   splitDate?: string;
   repairs: string[];
+  trajectories?: string[];
   out?: string;
   storage: string;
   json?: boolean;
@@ -58,7 +59,10 @@ export const registerReport: RegisterCommand = (command, context, finish) => {
       ),
     )
     .addOption(
-      new Option('--format <format>', 'html is one self-contained page')
+      new Option(
+        '--format <format>',
+        'html is one self-contained page; submission is a folder for leaderboards, with one method of one run',
+      )
         .choices(reportFormats)
         .default('table'),
     )
@@ -76,12 +80,21 @@ export const registerReport: RegisterCommand = (command, context, finish) => {
       (value: string, all: string[]) => [...all, value],
       [],
     )
-    .option('--out <file>', 'write to this file instead of to stdout')
+    .option(
+      '--trajectories <path...>',
+      'trajectories for --format submission (default: beside the predictions of the run)',
+      (value: string, all: string[]) => [...all, value],
+      [],
+    )
+    .option(
+      '--out <file>',
+      'write to this file instead of to stdout; a submission to this new folder',
+    )
     .addOption(storageOption())
     .addOption(new Option('--json', 'the same as --format json'))
     .addHelpText(
       'after',
-      '\nExit status: 0 everything was read, 1 some files could not be (they are named), 2 wrong usage or no run.',
+      '\nExit status: 0 everything was read, 1 some files could not be (they are named) or a submission lacks something, 2 wrong usage or no run.',
     )
     .action(async (dirs: string[], options: ReportOptions) =>
       finish(await reportCommand(dirs, options, context)),
@@ -110,6 +123,22 @@ export async function reportCommand(
     );
   }
   for (const problem of problems) context.stderr(`swt-bench: ${problem}\n`);
+  if (format === 'submission') {
+    const kept = keptInstances(options, facts, runs);
+    const [tests] = selectedParts([runs, []], kept);
+    const [method, ...others] = options.compare ?? [];
+    if (others.length > 0) {
+      throw new HumanError('A submission is of one method', 'Name only one with --compare');
+    }
+    const { trajectories = [], out, storage } = options;
+    // Imported here, since no other format needs trajectories as ATIF.
+    const { writeSubmission } = await import('./submission/writeSubmission');
+    const lacks = await writeSubmission(tests, { method, trajectories, out, storage }, context);
+    for (const each of lacks)
+      context.stderr(`swt-bench: The submission lacks something: ${each}\n`);
+    context.stderr(`written: ${out ?? ''}\nFill in metadata.yaml before you submit.\n`);
+    return problems.length + lacks.length > 0 ? EXIT.negative : EXIT.done;
+  }
   const asked = studyRequest(runs, options.compare, options.splitDate);
   const kept = keptInstances(options, facts, [...runs, ...judged.runs]);
   const [tests, repairRuns] = selectedParts([runs, judged.runs], kept);
@@ -162,7 +191,10 @@ function selectedParts(
 }
 
 /** The text of a report, in pieces. */
-function rendered(report: StudyReport, format: Exclude<ReportFormat, 'html'>): Iterable<string> {
+function rendered(
+  report: StudyReport,
+  format: Exclude<ReportFormat, 'html' | 'submission'>,
+): Iterable<string> {
   switch (format) {
     case 'json':
       return reportJson(report);

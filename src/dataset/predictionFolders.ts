@@ -5,7 +5,7 @@ import { sha256OfFile, sha256OfJson } from '../files/digest';
 import { harborRows, isHarborFolder } from './folders/harborTrial';
 import type { PredictionFolders } from './predictions';
 
-export { taskOfTrial } from './folders/harborTrial';
+export { trialIn } from './folders/harborTrial';
 
 /** Names of files with predictions in a folder that somebody published, the more telling ones first. */
 export const predictionNames: readonly string[] = [

@@ -2,7 +2,7 @@ import { access, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { parseForeignJson } from '../files/json';
-import { taskOfTrial } from '../dataset/predictionFolders';
+import { trialIn } from '../dataset/predictionFolders';
 import { Cancelled, HumanError, messageOf, systemCode, throwIfAborted } from '../domain/work';
 import {
   plainLines,
@@ -24,7 +24,7 @@ import {
 } from './formats/openHands';
 import { withAtifFiles } from './formats/atifFiles';
 import { atifSchema, isAtif } from './formats/atifShape';
-import { readAtif } from './formats/readAtif';
+import { readAtif, type AtifPlace } from './formats/readAtif';
 import { OwnTrace } from './formats/ownTrace';
 import { readSweAgent, sweAgentSchema } from './formats/sweAgent';
 import type { Trajectory } from './trajectory';
@@ -341,15 +341,22 @@ async function atifFile(path: string, value: unknown, options: ReadOptions): Pro
       'Of ATIF all versions 1.x are readable',
     );
   }
-  return readAtif(await withAtifFiles(data, path, options), await nameOfAtif(path));
+  return readAtif(await withAtifFiles(data, path, options), await placeOfAtif(path, options));
 }
 
-/** The task of a trial of Harbor, or else the name of the file, or of its folder where that says more. */
-async function nameOfAtif(path: string): Promise<string> {
+/** The trial of Harbor that it lies in, or else the name of the file, or of its folder where that says more. */
+async function placeOfAtif(path: string, { signal }: ReadOptions): Promise<AtifPlace> {
   const folder = dirname(resolve(path));
-  const trial = basename(folder) === 'agent' ? await taskOfTrial(dirname(folder)) : undefined;
+  const above = dirname(folder);
+  // The trial of a task of several steps has a folder for each.
+  const at = basename(dirname(above)) === 'steps' ? dirname(dirname(above)) : above;
+  const trial = basename(folder) === 'agent' ? await trialIn(at, signal) : undefined;
+  if (trial !== undefined) {
+    const { task: instance, patch: submission } = trial;
+    return { instance, ...(submission !== undefined && submission !== '' && { submission }) };
+  }
   const name = basename(path).replace(/(?:\.atif)?\.json$/, '');
-  return trial ?? (name === 'trajectory' ? basename(folder) : name);
+  return { instance: name === 'trajectory' ? basename(folder) : name };
 }
 
 /** aider gives its history the same name everywhere: the folder tells them apart. */

@@ -6,7 +6,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Trajectory } from '../../src/trajectory/trajectory';
 import { environment } from '../environments';
-import { agentTrace, asLines, oracleTrace, instance } from '../unit/trajectory/madeUpTrajectories';
+import {
+  agentTrace,
+  asLines,
+  instance,
+  miniFile,
+  oracleTrace,
+} from '../unit/trajectory/madeUpTrajectories';
 import { cli, sample, scratch } from './cli';
 import { recordMethod, recordScript, recordTools, scriptsOfFilesAgents } from './recordedSession';
 
@@ -141,6 +147,20 @@ describe('ATIF on the command line', () => {
       const said = execFileSync(join(python, 'bin', 'python'), check, { encoding: 'utf8' });
       assert.match(said, /Trajectory is valid/);
     }
+    // The other way: what Harbor makes of a file of mini-SWE-agent.
+    const ofMini = await folder.file('mini.traj.json', JSON.stringify(miniFile));
+    const ofHarbor = join(folder.path, 'of harbor', 'trajectory.json');
+    await mkdir(join(folder.path, 'of harbor'));
+    const convert =
+      'import sys; from pathlib import Path; from harbor.agents.installed import mini_swe_agent as m; m.convert_and_save_trajectory(*map(Path, sys.argv[1:]), session_id="s")';
+    execFileSync(join(python, 'bin', 'python'), ['-c', convert, ofMini, ofHarbor]);
+    const [converted] = await read(ofHarbor);
+    const [plain] = await read(ofMini);
+    const texts = (trajectory: Trajectory | undefined, kind: string): string[] | undefined =>
+      trajectory?.steps.filter((step) => step.kind === kind).map(({ text }) => text.trim());
+    assert.equal(converted?.format, 'atif');
+    assert.deepEqual(texts(converted, 'action'), texts(plain, 'action'));
+    assert.deepEqual(texts(converted, 'observation'), texts(plain, 'observation'));
     for (const method of readdirSync(documents)) {
       const from = method === 'mini' ? trace : out(method);
       assert.deepEqual(await read(join(documents, method)), await read(from), method);

@@ -17,6 +17,7 @@ const pages = [
     'research.md',
     'evaluate.md',
     'export.md',
+    'formats.md',
     'scale.md',
     'judge-repairs.md',
     'mutants.md',

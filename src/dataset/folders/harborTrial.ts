@@ -60,14 +60,21 @@ export async function isHarborFolder(folder: string): Promise<boolean> {
 const isTrial = async (folder: string): Promise<boolean> =>
   (await resultIn(folder)) !== undefined || (await configIn(folder)) !== undefined;
 
-/**
- * The name of the task of a trial without its organization, which is the id of the instance on the
- * SWT-bench adapter of Harbor; undefined for any other folder.
- */
-export async function taskOfTrial(folder: string): Promise<string | undefined> {
+/** A trial: the name of its task, and the patch that its agent left, where it left one. */
+interface HarborTrial {
+  /** Without its organization; the id of the instance on the SWT-bench adapter of Harbor. */
+  readonly task: string;
+  readonly patch: string | undefined;
+}
+
+/** The trial in a folder; undefined for any other folder. @throws Cancelled */
+export async function trialIn(
+  folder: string,
+  signal?: AbortSignal,
+): Promise<HarborTrial | undefined> {
   const name = (await resultIn(folder))?.task_name ?? taskIn(await configIn(folder));
-  const [last] = name?.split('/').slice(-1) ?? [];
-  return last === '' ? undefined : last;
+  const [task = ''] = name?.split('/').slice(-1) ?? [];
+  return task === '' ? undefined : { task, patch: await patchOf(folder, signal) };
 }
 
 const taskIn = (config: z.infer<typeof configSchema> | undefined): string | undefined =>

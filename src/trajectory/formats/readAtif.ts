@@ -24,10 +24,17 @@ export interface AtifTree {
  * A document of ATIF. What this program wrote is read back equal; of other programs, a turn is a step
  * of the agent, and each call of a tool stands before what it returned.
  *
- * @param name the id that the file's place says
+ * @param place the id and the candidate that the file's place says
  */
-export const readAtif = (tree: AtifTree, name: string): Trajectory =>
-  readOwn(tree.document) ?? readForeign(tree, name);
+export const readAtif = (tree: AtifTree, place: AtifPlace): Trajectory =>
+  readOwn(tree.document) ?? readForeign(tree, place);
+
+/** What is known of a document by where it lies. */
+export interface AtifPlace {
+  readonly instance: string;
+  /** The patch that the agent left. */
+  readonly submission?: string;
+}
 
 /** The text of a content. Pictures and sounds are named, and not shown. */
 function contentText(content: AtifContent | null | undefined): string {
@@ -129,7 +136,7 @@ const partIn = (extra: Readonly<Record<string, unknown>> | null | undefined): Ow
 
 const withoutText = ({ text: _, isText: _isText, ...rest }: OwnPart) => rest;
 
-function readForeign(tree: AtifTree, name: string): Trajectory {
+function readForeign(tree: AtifTree, place: AtifPlace): Trajectory {
   const { document } = tree;
   const reader = new ForeignReader();
   reader.add(tree);
@@ -138,7 +145,7 @@ function readForeign(tree: AtifTree, name: string): Trajectory {
     agent.model_name ?? document.steps.map((step) => step.model_name ?? '').find(Boolean);
   const stated = statedBy(tree);
   return {
-    instance: name,
+    ...place,
     format: 'atif',
     ...(agent.name !== '' && { agent: agent.name }),
     ...(typeof model === 'string' && { model }),
@@ -163,6 +170,10 @@ function statedBy(tree: AtifTree): Spending {
   }
   return most;
 }
+
+/** Whether a step's model is that of the agent, which may say the provider before it. */
+const isSameModel = (model: string, ofAgent: string): boolean =>
+  model === ofAgent || ofAgent.endsWith(`/${model}`);
 
 /** Whose steps are read: of the agent itself, or of a subagent. */
 interface Place {
@@ -230,13 +241,16 @@ class ForeignReader {
     if (!isCopied && !isDispatch) this.turn += 1;
     const model = step.model_name ?? undefined;
     const common = {
-      ...(model !== undefined && model !== document.agent.model_name && { label: model }),
+      ...(model !== undefined &&
+        !isSameModel(model, document.agent.model_name ?? '') && { label: model }),
       // Copied steps were paid for where they were made.
       ...(isCopied ? { label: 'copied' } : spendingOfStep(step)),
     };
     const calls = step.tool_calls ?? [];
     const thought = step.reasoning_content ?? '';
-    const both = [thought, message].filter((each) => each.trim() !== '').join('\n\n');
+    // Some programs say the same in both.
+    const said = thought.trim() === message.trim() ? [message] : [thought, message];
+    const both = said.filter((each) => each.trim() !== '').join('\n\n');
     if (calls.length > 0) {
       if (both !== '' || Object.keys(common).length > 0) {
         this.push(place, { kind: 'thought', text: both, ...common }, timestamp);

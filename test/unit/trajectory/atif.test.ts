@@ -26,6 +26,7 @@ import {
   oldOpenHandsRow,
   oracleTrace,
   sweAgentFile,
+  testDiff,
   toolTrace,
 } from './madeUpTrajectories';
 
@@ -207,7 +208,9 @@ describe('ATIF', () => {
     await put('job/octo__cat-7__abc/result.json', {
       ...{ task_name: 'swtbench/octo__cat-8', trial_name: 't', agent_info: { name: 'a' } },
     });
-    assert.equal((await readOne(join(folder, 'job'))).instance, 'octo__cat-8');
+    await put('job/octo__cat-7__abc/verifier/model.patch', testDiff);
+    const { instance, submission } = await readOne(join(folder, 'job'));
+    assert.deepEqual({ instance, submission }, { instance: 'octo__cat-8', submission: testDiff });
   });
 
   it('reads nothing outside of its folder, nor the same file without end', async () => {
