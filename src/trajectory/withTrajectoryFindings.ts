@@ -1,4 +1,4 @@
-import { access, readdir, stat } from 'node:fs/promises';
+import { access, lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HumanError, type Reporter } from '../domain/work';
 import type { Prediction } from '../domain/instance';
@@ -112,7 +112,8 @@ async function ofTrial(folder: string): Promise<string[]> {
   const found: string[] = [];
   for (const place of places) {
     const path = join(folder, place, 'trajectory.json');
-    if (await isThere(path)) found.push(path);
+    // An agent may have left a link there, to a file of this machine.
+    if ((await lstat(path).catch(() => undefined))?.isFile() === true) found.push(path);
   }
   return found;
 }

@@ -438,7 +438,10 @@ describe('the bundled instance in VS Code', () => {
   it('writes a dev container that is no part of the candidate', async () => {
     void vscode.commands.executeCommand('swt-bench.environment');
     await inQuickInput.choose('Add Dev Container to Workspace', 'Environment of');
-    const uri = await waitFor('the file', () => vscode.window.activeTextEditor?.document.uri);
+    const uri = await waitFor('the file', () => {
+      const shown = vscode.window.activeTextEditor?.document.uri;
+      return shown?.path.includes('devcontainer') === true ? shown : undefined;
+    });
     assert.match(uri.path, /\.devcontainer\/devcontainer\.json$/);
     const text = vscode.window.activeTextEditor?.document.getText() ?? '';
     assert.match(text, /"name": "tallybook__tallybook-217"/);

@@ -101,7 +101,8 @@ export class TrajectoryViewer {
       ...spendingFacts(totals),
       ...(totals.seconds > 0 ? [seconds(totals.seconds)] : []),
     ];
-    const about = [agent, model, `file of ${format}`].filter((each) => each !== undefined);
+    const file = format === 'atif' ? 'ATIF file' : `file of ${format}`;
+    const about = [agent, model, file].filter((each) => each !== undefined);
     return element(
       'header',
       {},

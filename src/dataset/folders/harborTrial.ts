@@ -183,10 +183,13 @@ const givenPatch = /gold|oracle|solution|fix|base/i;
  * @returns undefined where there is none; empty where the agent changed nothing
  */
 async function patchOf(trial: string, signal?: AbortSignal): Promise<string | undefined> {
-  const steps = (await namesIn(join(trial, 'steps'))).folders.toReversed();
-  const roots = [trial, ...steps.map((name) => join(trial, 'steps', name))];
+  const hasSteps = (await namesIn(trial)).folders.includes('steps');
+  const steps = hasSteps ? (await namesIn(join(trial, 'steps'))).folders : [];
+  const roots = [trial, ...steps.toReversed().map((name) => join(trial, 'steps', name))];
   for (const part of ['artifacts', 'verifier', 'agent']) {
     for (const root of roots) {
+      // An agent may have left a link in place of a folder.
+      if (!(await namesIn(root)).folders.includes(part)) continue;
       const folder = join(root, part);
       const [best] = (await patchesBelow(folder, deepest)).sort(
         (one, other) => rank(one) - rank(other) || (one < other ? -1 : 1),

@@ -73,7 +73,7 @@ async function summariesIn(folder: string, { files, folders }: ListedFolder): Pr
 
 /** Whether SWE-agent or mini-SWE-agent put trajectories here, in folders of the instances or not. */
 async function hasTrajectories(folder: string, { files, folders }: ListedFolder): Promise<boolean> {
-  if (files.some((name) => /\.traj(?:\.json)?$/.test(name))) return true;
+  if (files.some((name) => /\.(?:traj|traj\.json|atif\.json)$/.test(name))) return true;
   for (const name of folders.slice(0, mostTried)) {
     for (const ending of ['.traj', '.traj.json']) {
       if (await isThere(join(folder, name, `${name}${ending}`))) return true;

@@ -129,7 +129,10 @@ describe('jobs of Harbor as predictions', () => {
     await put('job/a__1/result.json', result('octo__cat-7', { exception_info: timeout }));
     await mkdir(join(folder, 'job/a__1/artifacts'));
     await symlink(join(folder, 'secret.patch'), join(folder, 'job/a__1/artifacts/model.patch'));
+    await put('elsewhere/model.patch', 'secret');
+    await symlink(join(folder, 'elsewhere'), join(folder, 'job/a__1/verifier'));
     assert.equal((await load()).predictions[0]?.patch, '');
+    await rm(join(folder, 'job/a__1/verifier'));
     const before = await predictionFolders.digest(join(folder, 'job'));
     await rename(join(folder, 'job'), join(folder, 'moved'));
     await put('moved/a__1/trial.log', 'more');
