@@ -125,8 +125,8 @@ describe('exported tasks, run by the programs that they are for @full', function
     const logs = join(folder, 'logs');
     const { stdout } = await run(
       join(environment, 'bin', 'python'),
-      [program, tasks, join(sample, 'instance.jsonl'), logs],
-      { env, maxBuffer: 1 << 26 },
+      [program, join(sample, 'instance.jsonl'), logs],
+      { env, cwd: tasks, maxBuffer: 1 << 26 },
     );
     const answers = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as {
       readonly score: number;
@@ -169,7 +169,7 @@ async def unchecked(*_):
     pass
 
 prereqs.validate_docker_engine = unchecked
-tasks, rows, logs = sys.argv[1:]
+rows, logs = sys.argv[1:]
 with open(rows) as file:
     patch = json.loads(file.readline())["test_patch"]
 
@@ -186,7 +186,7 @@ for outputs in [
     [call("submit", answer="nothing")],
 ]:
     model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
-    [log] = eval(tasks + "/swt_bench.py", model=model, log_dir=logs, display="none")
+    [log] = eval("swt_bench.py", model=model, log_dir=logs, display="none")
     assert log.status == "success", log.error
     [sample] = log.samples
     said = [message.text for message in sample.messages if message.role == "tool"]

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { wordForShell } from '../../engine/programs';
 import {
   folderOfR,
   instructionOf,
@@ -25,7 +26,7 @@ const patchPath = '/logs/artifacts/model.patch';
 export const harbor: ExportFormat = {
   name: 'harbor',
   description: 'task folders of Harbor',
-  next: (out) => `harbor run -p ${out} -a NAME`,
+  next: (out) => `harbor run -p ${wordForShell(out)} -a NAME`,
   async write(folder, tasks, work) {
     for (const task of tasks) await writeTask(join(folder, task.instance.id), task, work);
   },

@@ -1,6 +1,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jsonText } from '../../domain/text';
+import { wordForShell } from '../../engine/programs';
 import {
   instructionOf,
   writeEnvironment,
@@ -22,7 +23,8 @@ const taskFile = 'swt_bench.py';
 export const inspect: ExportFormat = {
   name: 'inspect',
   description: 'a task file of inspect_ai',
-  next: (out) => `inspect eval ${join(out, taskFile)} --model PROVIDER/NAME`,
+  // It takes no absolute path.
+  next: (out) => `cd ${wordForShell(out)} && inspect eval ${taskFile} --model PROVIDER/NAME`,
   async write(folder, tasks, work) {
     for (const task of tasks) await writeSample(join(folder, task.instance.id), task, work);
     await copyFile(join(work.assets, 'exported', taskFile), join(folder, taskFile));
