@@ -98,6 +98,6 @@ async function digested(
   folders: PredictionFolders,
 ): Promise<{ from: string; sha256?: string }> {
   if (isMadeUp(path)) return { from: name };
-  const digest = (await isFolder(path)) ? folders.digest : sha256OfFile;
-  return { from: name, sha256: await digest(path) };
+  const isFile = !(await isFolder(path));
+  return { from: name, sha256: await (isFile ? sha256OfFile(path) : folders.digest(path)) };
 }
