@@ -32,10 +32,11 @@ const layers = {
     ...['evaluation', 'study', 'results', 'batch'],
   ],
   trajectory: ['domain', 'files', 'dataset', 'engine', 'study', 'results', 'method'],
+  configuration: ['domain', 'engine', 'method'],
   commands: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
     ...['environments', 'validation', 'mutation', 'study', 'results', 'batch', 'method'],
-    ...['repair', 'trajectory'],
+    ...['repair', 'trajectory', 'configuration'],
   ],
   // Of the other rooms only what runs in a page: the language of filters, tables, and what the
   // viewer computes.

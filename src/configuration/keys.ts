@@ -1,0 +1,159 @@
+/**
+ * How a key's value is written: in the file, and as the argument of its option. A `path` is relative
+ * to the folder of the file that names it.
+ */
+export type KeyKind =
+  | 'address'
+  | 'fields'
+  | 'natural'
+  | 'path'
+  | 'positive'
+  | 'share'
+  | 'switch'
+  | 'text'
+  | 'whole';
+
+/**
+ * A key of the configuration file. The option of the command line, its help, the schema of the file
+ * and the documentation follow from it.
+ */
+export interface ConfigurationKey {
+  /** The option with its argument: `--retries <n>`. */
+  readonly option: string;
+  readonly kind: KeyKind;
+  readonly default?: number | boolean;
+  /** Help of the option, and description in the schema of the file. */
+  readonly meaning: string;
+  /** The environment variable that has the same meaning. */
+  readonly variable?: string;
+}
+
+/** How a `*` in a path gets its name. */
+export type NameOf = 'model' | 'embeddingModel' | 'agent';
+
+/**
+ * The keys that no engine and no method declares, by their paths. A part in braces stands for the
+ * name of a model or of an agent.
+ */
+export const configurationKeys = {
+  engine: { option: '--engine <name>', kind: 'text', meaning: 'where tests run' },
+  storage: {
+    ...{ option: '--storage <dir>', kind: 'path', variable: 'SWT_BENCH_STORAGE' },
+    meaning: 'where trees and finished runs are kept',
+  },
+  timeout: {
+    ...{ option: '--timeout <seconds>', kind: 'positive' },
+    meaning: 'seconds after which a run of tests on one side is stopped',
+  },
+  workers: {
+    ...{ option: '--workers <n>', kind: 'whole' },
+    meaning: 'instances or candidates that run tests at once',
+  },
+  'models.{model}.baseUrl': {
+    ...{ option: '--base-url <address>', kind: 'address' },
+    meaning: 'address of the provider, such as http://localhost:11434/v1',
+  },
+  'models.{model}.window': {
+    ...{ option: '--model-window <n>', kind: 'whole' },
+    meaning:
+      'tokens of prompt and answer together that the model takes (default: as the server says when it refuses a prompt)',
+  },
+  'models.{model}.contextTokens': {
+    ...{ option: '--context-tokens <n>', kind: 'whole', default: 27_000 },
+    meaning: 'tokens of a prompt, including the files in it',
+  },
+  'models.{model}.maxOutputTokens': {
+    ...{ option: '--max-output-tokens <n>', kind: 'whole', default: 16_384 },
+    meaning: 'tokens of an answer, reasoning included',
+  },
+  'models.{model}.topP': {
+    ...{ option: '--top-p <p>', kind: 'share' },
+    meaning: 'nucleus sampling, from 0 to 1 (default: that of the method)',
+  },
+  'models.{model}.reasoningEffort': {
+    ...{ option: '--reasoning-effort <word>', kind: 'text' },
+    meaning: 'how much the model reasons, such as low, medium or high',
+  },
+  'models.{model}.body': {
+    ...{ option: '--body <key=json>', kind: 'fields' },
+    meaning: 'further field of each request, such as seed=7; repeatable',
+  },
+  'models.{model}.stream': {
+    ...{ option: '--no-stream', kind: 'switch', default: true },
+    meaning: 'request whole answers, for servers that cannot stream',
+  },
+  'models.{model}.concurrency': {
+    ...{ option: '--concurrency <n>', kind: 'whole' },
+    meaning: 'requests at once, of all instances',
+  },
+  'models.{model}.requestsPerMinute': {
+    ...{ option: '--requests-per-minute <n>', kind: 'positive' },
+    meaning: 'limit of the whole run',
+  },
+  'models.{model}.tokensPerMinute': {
+    ...{ option: '--tokens-per-minute <n>', kind: 'positive' },
+    meaning: 'limit of the whole run, input and output; a server’s own limits are learned',
+  },
+  'models.{embeddingModel}.baseUrl': {
+    ...{ option: '--embedding-base-url <address>', kind: 'address' },
+    meaning: 'address of its provider (default: --base-url, where the provider is that of --model)',
+  },
+  'prices.{embeddingModel}.input': {
+    ...{ option: '--embedding-price <d>', kind: 'positive' },
+    meaning: 'dollars for a million tokens that it turns into vectors',
+  },
+  'agents.{agent}.program': {
+    ...{ option: '--agent-program <dir>', kind: 'path' },
+    meaning: 'acp: folder with the agent and its runtime, which its container reads at /agent',
+  },
+  'agents.{agent}.timeout': {
+    ...{ option: '--agent-timeout <seconds>', kind: 'positive' },
+    meaning: 'acp: limit for the session of an agent',
+  },
+  'agents.{agent}.title': {
+    ...{ option: '--agent-title <name>', kind: 'text' },
+    meaning: 'acp: name of the agent for people',
+  },
+  'agents.{agent}.authMethod': {
+    ...{ option: '--agent-auth <id>', kind: 'text' },
+    meaning: 'acp: way of authentication that the agent has to be told',
+  },
+  'generate.refine': {
+    ...{ option: '--refine <n>', kind: 'natural', default: 0 },
+    meaning: 'times that a sample is sent back with an error of its own, such as a failed import',
+  },
+  'generate.limits': {
+    ...{ option: '--limits <profile>', kind: 'text' },
+    meaning: 'calls, dollars and seconds of an agent',
+  },
+  'repair.embeddingModel': {
+    ...{ option: '--embedding-model <provider/name>', kind: 'text' },
+    meaning:
+      'agentless, retrieval: the model of the vectors, of openai, openai-compatible or google (default: no retrieval)',
+  },
+  'budgets.dollars': {
+    ...{ option: '--budget <d>', kind: 'positive' },
+    meaning: 'dollar limit of the whole run; needs --price',
+  },
+  'budgets.instanceDollars': {
+    ...{ option: '--instance-budget <d>', kind: 'positive' },
+    meaning: 'dollar limit of each instance; needs --price',
+  },
+  'budgets.tokens': {
+    ...{ option: '--budget-tokens <n>', kind: 'whole' },
+    meaning: 'token limit of the whole run, input and output',
+  },
+  'retries.count': {
+    ...{ option: '--retries <n>', kind: 'natural', default: 6 },
+    meaning: 'retries after a temporary failure; a 429 is none',
+  },
+  'retries.requestTimeout': {
+    ...{ option: '--request-timeout <seconds>', kind: 'positive', default: 600 },
+    meaning: 'limit for one request',
+  },
+} as const satisfies Readonly<Record<string, ConfigurationKey>>;
+
+export type OwnPath = keyof typeof configurationKeys;
+
+/** The name of the entry that counts for every model that has no value of its own. */
+export const everyModel = '*';
