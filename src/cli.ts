@@ -5,6 +5,8 @@ import { description, version } from '../package.json';
 import { EXIT, type CommandContext } from './commands/context';
 import { standardInput, interruptSignal } from './commands/input';
 import { commands } from './commands/commands';
+import { applyConfiguration, withConfigurationOptions } from './commands/options/configuredOptions';
+import { withHelpAll } from './commands/options/helpAll';
 import { Cancelled, HumanError } from './domain/work';
 import { systemFault } from './files/systemFault';
 import { redactKeys, takeKeys } from './engine/keysInUse';
@@ -57,7 +59,8 @@ async function programFor(
     // `shards` passes the options of another command on.
     .enablePositionalOptions()
     .configureOutput({ writeOut: caller.stdout, writeErr: caller.stderr })
-    .exitOverride();
+    .exitOverride()
+    .hook('preAction', async (_, command) => void (await applyConfiguration(command)));
   const sample = join(__dirname, '..', 'media', 'sample');
   const context: CommandContext = {
     ...caller,
@@ -71,7 +74,10 @@ async function programFor(
   const [named] = args.filter((word) => word !== 'help' && !word.startsWith('-'));
   for (const each of commands) {
     const command = program.command(each.name).description(each.description);
-    if (each.name === named) (await each.load())(command, context, finish);
+    if (each.name !== named) continue;
+    (await each.load())(command, context, finish);
+    withConfigurationOptions(command);
+    withHelpAll(command);
   }
   return program;
 }

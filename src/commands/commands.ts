@@ -125,6 +125,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./instances/triage')).registerTriage,
   },
   {
+    name: 'config',
+    description: 'the configuration file swt.yaml: what counts, and its schema',
+    load: async () => withBeyondCore((await import('./configuration/config')).registerConfig),
+  },
+  {
+    name: 'completion',
+    description: 'print the script that completes commands and options in a shell',
+    load: async () => withBeyondCore((await import('./completion/completion')).registerCompletion),
+  },
+  {
     name: 'images',
     description: 'images that were built here',
     load: async () => (await import('./storage/pushImages')).registerImages,

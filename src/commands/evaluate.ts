@@ -29,6 +29,7 @@ import {
   type EvaluationInput,
 } from './evaluating/evaluationInput';
 import { partToEvaluate } from './evaluating/partToEvaluate';
+import { rare } from './options/configuredOptions';
 import { engineRequest, withEngineOptions } from './options/engineOptions';
 import {
   mutantsOption,
@@ -41,8 +42,9 @@ import {
   sourceOption,
   needsStorage,
   storageOption,
+  timeoutOption,
+  workersOption,
 } from './options/sharedOptions';
-import { positive } from './options/optionValues';
 import { withSelectingOptions } from './options/selectingOptions';
 import { shardOption } from './options/shardOption';
 import type { ProgramContext, RegisterCommand } from './registerCommand';
@@ -57,12 +59,12 @@ export const registerEvaluate: RegisterCommand<ProgramContext> = (command, conte
       'files of JSON or JSONL, also gzipped, folders of jobs of Harbor or of submissions, `gold`, `none` or `bundled`; a model in several files has several samples',
     )
     .addOption(sourceOption())
-    .option(
-      '--workers <n>',
-      'candidates at once, each on both sides in parallel (default: by memory and cores)',
-      positive,
+    .addOption(
+      workersOption(
+        'candidates at once, each on both sides in parallel (default: by memory and cores)',
+      ),
     )
-    .option('--timeout <seconds>', 'limit for one run on one side', positive, 1800)
+    .addOption(timeoutOption('limit for one run on one side'))
     .option(
       '--run-id <id>',
       'name of the run in reports (default: run, or run-2, … where --out has another of that name)',
@@ -72,7 +74,7 @@ export const registerEvaluate: RegisterCommand<ProgramContext> = (command, conte
     .option('--tests-only', 'leave out edits of files that are not tests, and name them')
     .addOption(modeOption())
     .addOption(mutantsOption())
-    .addOption(shardOption())
+    .addOption(rare(shardOption()))
     .option('--fresh', 'ignore kept runs, and start the run in --out anew')
     .addOption(storageOption())
     .hook('preAction', needsStorage)

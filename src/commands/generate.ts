@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import type { Method } from '../method/method';
 import { methods } from '../method/methods';
 import type { GenerateOptions } from './generating/generationParts';
+import { keyOption, rare } from './options/configuredOptions';
 import { acpNames, withAcpOptions } from './options/acpOptions';
 import { withGivenOptions } from './options/givenOptions';
 import { temperatureOption, withModelOptions, withRequestOptions } from './options/modelOptions';
@@ -10,7 +11,6 @@ import { modeOption } from './options/sharedOptions';
 import { withSurrogateOptions } from './options/surrogateOptions';
 import { writingCommand } from './options/writingCommand';
 import { limitProfiles } from '../method/agents';
-import { refiningOption } from '../method/generating';
 import type { ProgramContext, RegisterCommand } from './registerCommand';
 
 /** Registers the command `generate`. */
@@ -21,17 +21,21 @@ export const registerGenerate: RegisterCommand<ProgramContext> = (command, conte
     run: 'one run of tests on one side',
     dryRun: 'make the prompts, and say what the run would ask and cost; needs no key',
     written: 'a prediction',
-  }).option(
-    '--shuffle [seed]',
-    'select in an order that only the seed and the ids decide (default seed: 0)',
+  }).addOption(
+    rare(
+      new Option(
+        '--shuffle [seed]',
+        'select in an order that only the seed and the ids decide (default seed: 0)',
+      ),
+    ),
   );
   withRequestOptions(
     withModelOptions(
       withAcpOptions(withSurrogateOptions(withGivenOptions(withSamplingOptions(command)))),
     ),
   )
-    .option('--tests-only', 'leave out edits of files that are not tests')
-    .addOption(modeOption())
+    .addOption(rare(new Option('--tests-only', 'leave out edits of files that are not tests')))
+    .addOption(rare(modeOption()))
     .option(
       '--atif <dir>',
       'also write each trajectory as ATIF, the format of Harbor, to this folder',
@@ -77,20 +81,19 @@ const withSamplingOptions = (command: Command): Command =>
       `candidates of a method that asks for several, or attempts (default: ${ofEach(({ samples }) => samples)})`,
       whole,
     )
-    .option(
-      '--tries <n>',
-      `times that an attempt is sent back (default: ${defaultTries()})`,
-      natural,
-    )
-    .option(
-      `${refiningOption.option} <n>`,
-      'times that a sample is sent back with an error of its own, such as a failed import',
-      natural,
-      refiningOption.default,
-    )
-    .addOption(temperatureOption(ofEach((method) => method.temperature)))
     .addOption(
-      new Option('--limits <profile>', 'calls, dollars and seconds of an agent')
-        .choices(limitProfiles)
-        .default('paper'),
-    );
+      rare(
+        new Option(
+          '--tries <n>',
+          `times that an attempt is sent back (default: ${defaultTries()})`,
+        ).argParser(natural),
+      ),
+    )
+    .addOption(
+      keyOption('generate.refine', {
+        applies: ({ method: name }) =>
+          methods.find((method) => method.name === name)?.canRefine === true,
+      }),
+    )
+    .addOption(rare(temperatureOption(ofEach((method) => method.temperature))))
+    .addOption(keyOption('generate.limits').choices(limitProfiles));

@@ -7,6 +7,7 @@ import {
   withAgentlessOptions,
   type AgentlessOptions,
 } from './options/agentlessOptions';
+import { rare } from './options/configuredOptions';
 import { temperatureOption, withModelOptions, withRequestOptions } from './options/modelOptions';
 import { writingCommand } from './options/writingCommand';
 import type { ProgramContext, RegisterCommand } from './registerCommand';
@@ -20,7 +21,7 @@ export const registerRepair: RegisterCommand<ProgramContext> = (command, context
     dryRun: 'say what the run would ask and cost, at most; needs no key',
     written: 'a code patch (or came to the stage of --until)',
   });
-  command.addOption(temperatureOption('0'));
+  command.addOption(rare(temperatureOption('0')));
   withRequestOptions(withModelOptions(withAgentlessOptions(command))).action(
     async (options: GenerateOptions & AgentlessOptions) => {
       // Imported here, since no other command needs models, tokenizers and indexes.

@@ -14,7 +14,7 @@ import { validateBatch, type ValidationEntry } from '../validation/validate';
 import { EXIT, terminalReporter, type CommandContext } from './context';
 import { openDatasetOption, sourcesFor } from './options/openDatasetOption';
 import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
-import { positive, whole } from './options/optionValues';
+import { whole } from './options/optionValues';
 import {
   selectedInstances,
   withSelectingOptions,
@@ -26,6 +26,8 @@ import {
   sourceOption,
   needsStorage,
   storageOption,
+  timeoutOption,
+  workersOption,
 } from './options/sharedOptions';
 import type { ProgramContext, RegisterCommand } from './registerCommand';
 import { plural, jsonText, withoutControl } from '../domain/text';
@@ -50,13 +52,12 @@ export const registerValidate: RegisterCommand<ProgramContext> = (command, conte
     .option('--all', 'every instance of the dataset, if no other option selects any')
     .option('--repeat <n>', 'repetitions of every run', whole, 5)
     .addOption(sourceOption())
-    .option(
-      '--workers <n>',
-      'instances at once, each on both sides in parallel',
-      positive,
-      Math.max(1, Math.floor(cpus().length / 2)),
+    .addOption(
+      workersOption('instances at once, each on both sides in parallel').default(
+        Math.max(1, Math.floor(cpus().length / 2)),
+      ),
     )
-    .option('--timeout <seconds>', 'limit for one run on one side', positive, 1800)
+    .addOption(timeoutOption('limit for one run on one side'))
     .addOption(storageOption())
     .hook('preAction', needsStorage)
     .addOption(jsonOption())

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { HumanError } from '../domain/work';
-import { settingGroups } from '../engine/engines';
+import { engineNames, settingGroups } from '../engine/engines';
 import type { EngineValues } from '../engine/settings';
 import { agentlessSettings, type AgentlessSettings } from '../method/agentless';
 import {
@@ -13,7 +13,7 @@ import {
 import { findConfigurationFile } from './configurationFile';
 import { configurationKeys, everyModel, type OwnPath } from './keys';
 import { readConfigurationFile } from './reading/readFile';
-import { keyOfSetting, type ConfigurationValues } from './schema';
+import { keyOfSetting, keysOf, type ConfigurationValues } from './schema';
 
 /** Where a value comes from, the strongest first. */
 export const valueSources = ['option', 'variable', 'file', 'default'] as const;
@@ -112,6 +112,31 @@ export class Configuration {
     return valueIn(this.values, [group, everyModel, ...rest]);
   }
 
+  /**
+   * Every key, in the order of the schema. Of models, prices and agents those that have a value.
+   *
+   * @param model whose keys stand among them, though the file does not name it
+   */
+  entries(
+    model?: string,
+  ): readonly (Partial<ConfiguredValue> & { readonly path: readonly string[] })[] {
+    const of = (...path: readonly string[]) => ({ path, ...this.at(...path) });
+    return keysOf([]).flatMap((group) => {
+      const keys = keysOf([group]);
+      if (keys.length > 0) return keys.map((key) => of(group, key));
+      if (!isNamed(group)) return [of(group)];
+      const inFile = Object.keys(this.values[group] ?? {});
+      const names = group === 'agents' || model === undefined ? inFile : [...inFile, model];
+      return [...new Set(names)].flatMap((name) =>
+        keysOf([group, name])
+          .map((key) => of(group, name, key))
+          .filter(
+            ({ value, source }) => value !== undefined && (name === model || source !== 'default'),
+          ),
+      );
+    });
+  }
+
   /** The settings of every engine. An address that a variable has is left to the engine. */
   get engines(): EngineValues {
     return Object.fromEntries(
@@ -192,6 +217,9 @@ export class Configuration {
   }
 }
 
+const isNamed = (group: string): group is 'models' | 'prices' | 'agents' =>
+  ['models', 'prices', 'agents'].includes(group);
+
 /**
  * A price as requests are paid.
  *
@@ -225,6 +253,7 @@ export function variableOf(path: readonly string[]): string | undefined {
 }
 
 function defaultOf([group = '', name = '', ...rest]: readonly string[]): unknown {
+  if (group === 'engine') return engineNames()[0];
   const engine = settingGroups().find((each) => each.engine === group);
   if (engine !== undefined) return engine.all.find((each) => keyOfSetting(each) === name)?.default;
   if (group === 'agentless') {

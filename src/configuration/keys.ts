@@ -21,15 +21,12 @@ export interface ConfigurationKey {
   /** The option with its argument: `--retries <n>`. */
   readonly option: string;
   readonly kind: KeyKind;
-  readonly default?: number | boolean;
+  readonly default?: number | boolean | string;
   /** Help of the option, and description in the schema of the file. */
   readonly meaning: string;
   /** The environment variable that has the same meaning. */
   readonly variable?: string;
 }
-
-/** How a `*` in a path gets its name. */
-export type NameOf = 'model' | 'embeddingModel' | 'agent';
 
 /**
  * The keys that no engine and no method declares, by their paths. A part in braces stands for the
@@ -42,7 +39,7 @@ export const configurationKeys = {
     meaning: 'where trees and finished runs are kept',
   },
   timeout: {
-    ...{ option: '--timeout <seconds>', kind: 'positive' },
+    ...{ option: '--timeout <seconds>', kind: 'positive', default: 1800 },
     meaning: 'seconds after which a run of tests on one side is stopped',
   },
   workers: {
@@ -123,7 +120,7 @@ export const configurationKeys = {
     meaning: 'times that a sample is sent back with an error of its own, such as a failed import',
   },
   'generate.limits': {
-    ...{ option: '--limits <profile>', kind: 'text' },
+    ...{ option: '--limits <profile>', kind: 'text', default: 'paper' },
     meaning: 'calls, dollars and seconds of an agent',
   },
   'repair.embeddingModel': {

@@ -89,6 +89,9 @@ export const agentEntry = z.strictObject({
     .optional(),
 });
 
+/** What a person says of an agent. */
+export type AgentEntry = z.output<typeof agentEntry>;
+
 const dollars = z.number().min(0).max(1e6);
 
 const price = z.strictObject({
@@ -185,7 +188,10 @@ export const configurationSchema = z.strictObject({
       refine: own('generate.refine'),
       limits: z
         .enum(limitProfiles)
-        .meta({ description: configurationKeys['generate.limits'].meaning, default: 'paper' })
+        .meta({
+          description: configurationKeys['generate.limits'].meaning,
+          default: configurationKeys['generate.limits'].default,
+        })
         .optional(),
     })
     .optional(),
@@ -220,3 +226,24 @@ export const configurationJsonSchema = (): Readonly<Record<string, unknown>> => 
   ...{ title: 'Configuration of SWT-Bench', description: 'What swt.yaml may have.' },
   ...z.toJSONSchema(configurationSchema, { io: 'input' }),
 });
+
+/** The keys that the file may have below a path; none below a value. */
+export function keysOf(path: readonly PropertyKey[]): string[] {
+  let at: unknown = configurationSchema;
+  for (const part of path) {
+    const { shape, valueType } = at === undefined ? {} : definitionOf(at);
+    at = shape === undefined ? valueType : shape[String(part)];
+  }
+  return at === undefined ? [] : Object.keys(definitionOf(at).shape ?? {});
+}
+
+/** What a schema is made of, without what says that it may be absent. */
+function definitionOf(schema: unknown): {
+  readonly shape?: Readonly<Record<string, unknown>>;
+  readonly valueType?: unknown;
+} {
+  const { def } = schema as {
+    readonly def: ReturnType<typeof definitionOf> & { readonly innerType?: unknown };
+  };
+  return def.innerType === undefined ? def : definitionOf(def.innerType);
+}

@@ -5,7 +5,6 @@ import { EXIT, terminalReporter } from '../context';
 import { readInput } from '../input';
 import type { InstanceOnROptions } from '../mcp/instanceOnR';
 import { withEngineOptions } from '../options/engineOptions';
-import { positive } from '../options/optionValues';
 import {
   datasetOption,
   formatOption,
@@ -13,6 +12,7 @@ import {
   sourceOption,
   needsStorage,
   storageOption,
+  timeoutOption,
 } from '../options/sharedOptions';
 
 interface CheckOptions extends InstanceOnROptions {
@@ -29,7 +29,7 @@ export const registerCheck: RegisterCommand<ProgramContext> = (command, context,
     .requiredOption('--id <id>', 'the instance')
     .addOption(formatOption(context))
     .addOption(sourceOption())
-    .option('--timeout <seconds>', 'limit for one run of tests', positive, 1800)
+    .addOption(timeoutOption('limit for one run of tests'))
     .addOption(storageOption())
     .hook('preAction', needsStorage)
     .addOption(jsonOption())

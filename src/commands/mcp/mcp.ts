@@ -1,8 +1,13 @@
 import { version as productVersion } from '../../../package.json';
 import type { McpOptions } from './serveInstance';
 import { withEngineOptions } from '../options/engineOptions';
-import { positive } from '../options/optionValues';
-import { datasetOption, sourceOption, needsStorage, storageOption } from '../options/sharedOptions';
+import {
+  datasetOption,
+  sourceOption,
+  needsStorage,
+  storageOption,
+  timeoutOption,
+} from '../options/sharedOptions';
 import { runTestsLocallyOption } from '../options/modelOptions';
 import type { ProgramContext, RegisterCommand } from '../registerCommand';
 
@@ -12,7 +17,7 @@ export const registerMcp: RegisterCommand<ProgramContext> = (command, context, f
     .addOption(datasetOption())
     .requiredOption('--id <id>', 'the instance')
     .addOption(sourceOption())
-    .option('--timeout <seconds>', 'limit for one run of tests', positive, 600)
+    .addOption(timeoutOption('limit for one run of tests', 600))
     .option(
       '--out <file>',
       'keep the candidate as a prediction in this file, with each apply_candidate; other rows stay',

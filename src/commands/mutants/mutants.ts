@@ -26,8 +26,9 @@ import {
   sourceOption,
   needsStorage,
   storageOption,
+  timeoutOption,
+  workersOption,
 } from '../options/sharedOptions';
-import { positive } from '../options/optionValues';
 import type { ProgramContext, RegisterCommand } from '../registerCommand';
 import { testOnMutants } from '../../mutation/testMutants';
 import { mutantsText } from './mutantsText';
@@ -64,8 +65,8 @@ export const registerMutants: RegisterCommand<ProgramContext> = (command, contex
     )
     .addOption(mutantLimitOption())
     .addOption(sourceOption())
-    .option('--workers <n>', 'mutants at once (default: by memory and cores)', positive)
-    .option('--timeout <seconds>', 'limit for one run; a run on a mutant gets less', positive, 1800)
+    .addOption(workersOption('mutants at once (default: by memory and cores)'))
+    .addOption(timeoutOption('limit for one run; a run on a mutant gets less'))
     .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
     .option('--out <dir>', 'write reports as `evaluate --mutants` does to this folder')
     .addOption(formatOption(context))

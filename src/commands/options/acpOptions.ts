@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { AgentEntry } from '../../configuration/schema';
 import { HumanError } from '../../domain/work';
 import {
   acpAgent,
@@ -12,10 +13,11 @@ import {
   type AcpDefinition,
   placeholders,
   variableName,
+  wordsOfCommand,
 } from '../../method/agents';
 import type { Method } from '../../method/method';
-import { parseModelName } from '../../method/models';
-import { positive } from './optionValues';
+import { parseModelName, providers as allProviders } from '../../method/models';
+import { atKey, bindValue, keyOption } from './configuredOptions';
 
 /** The options of `generate` for agents of the Agent Client Protocol. */
 export interface AcpOptions {
@@ -24,12 +26,14 @@ export interface AcpOptions {
   agentTimeout?: number;
   agentTitle?: string;
   /** Variables by name. */
-  agentEnv?: Readonly<Record<string, string>>;
+  agentEnv?: AcpDefinition['env'];
   agentAuth?: string;
+  /** What the configuration file says of the agent. */
+  agentEntry?: AgentEntry;
 }
 
 /** These options by the names that they have for commander. */
-const acpOptions: Readonly<Record<keyof AcpOptions, string>> = {
+const acpOptions: Readonly<Record<Exclude<keyof AcpOptions, 'agentEntry'>, string>> = {
   agentProgram: '--agent-program',
   agentTimeout: '--agent-timeout',
   agentTitle: '--agent-title',
@@ -44,23 +48,24 @@ export const acpNames: readonly string[] = [
 ];
 
 export const withAcpOptions = (command: Command): Command =>
-  command
-    .option(
-      '--agent-program <dir>',
-      'acp: folder with the agent and its runtime, which its container reads at /agent',
+  bindValue(command, 'agentEntry', 'agents.{agent}')
+    .addOption(keyOption('agents.{agent}.program', { shown: true }))
+    .addOption(
+      keyOption('agents.{agent}.timeout', {
+        description: `acp: limit for the session of an agent (default: ${defaultAcpSeconds})`,
+      }),
     )
-    .option(
-      '--agent-timeout <seconds>',
-      `acp: limit for the session of an agent (default: ${defaultAcpSeconds})`,
-      positive,
+    .addOption(keyOption('agents.{agent}.title'))
+    .addOption(
+      atKey(
+        new Option(
+          '--agent-env <name=value>',
+          `acp: a variable for the agent, may be repeated; the value may have ${placeholderNames}`,
+        ).argParser(variable),
+        'agents.{agent}.env',
+      ),
     )
-    .option('--agent-title <name>', 'acp: name of the agent for people')
-    .option(
-      '--agent-env <name=value>',
-      `acp: a variable for the agent, may be repeated; the value may have ${placeholderNames}`,
-      variable,
-    )
-    .option('--agent-auth <id>', 'acp: way of authentication that the agent has to be told');
+    .addOption(keyOption('agents.{agent}.authMethod'));
 
 const placeholderNames = Object.keys(placeholders)
   .map((name) => `{${name}}`)
@@ -134,11 +139,19 @@ export function acpMethodWith(
 /** The agent of a name, changed as the options say. */
 function definitionOf(
   name: string,
-  { agentTitle, agentEnv, agentAuth }: AcpOptions,
+  { agentTitle, agentEnv, agentAuth, agentEntry = {} }: AcpOptions,
 ): AcpDefinition {
-  const definition = acpNamed(name);
+  const { command, providers, files } = agentEntry;
+  const named = acpNamed(name);
+  // A command of the file replaces a known agent whole.
+  const definition =
+    command === undefined
+      ? named
+      : { title: named.title, argv: wordsOfCommand(command), providers: allProviders, env: {} };
   return {
     ...definition,
+    ...(providers !== undefined && { providers }),
+    ...(files !== undefined && { files: { ...definition.files, ...files } }),
     title: agentTitle ?? definition.title,
     env: { ...definition.env, ...agentEnv },
     authMethod: agentAuth ?? definition.authMethod,

@@ -10,7 +10,8 @@ import {
   type AgentlessSettings,
   type AgentlessStage,
 } from '../../method/agentless';
-import { list, natural, positive, temperature, whole } from './optionValues';
+import { atKey, keyOption, rare } from './configuredOptions';
+import { list, natural, temperature, whole } from './optionValues';
 
 /** The options of `repair` for the stages of Agentless, and for embeddings. */
 export interface AgentlessOptions extends Partial<Record<AgentlessNumber, number>> {
@@ -28,52 +29,69 @@ const numbers = Object.entries(agentlessNumbers);
 
 const parsers = { whole, natural, temperature: numberOfTemperature };
 
+const isAgentless = ({ method }: { readonly method?: unknown }): boolean =>
+  typeof method === 'string' && /^agent-?less$/i.test(method);
+
 /** Adds the options, with what the table of settings says. */
 export function withAgentlessOptions(command: Command): Command {
-  for (const [, { option, stage, default: value, kind, meaning }] of numbers) {
+  for (const [name, { option, stage, default: value, kind, meaning }] of numbers) {
     const written = kind === 'temperature' ? '<t>' : '<n>';
     const said = `agentless, ${stage}: ${meaning} (default: ${value})`;
-    command.addOption(new Option(`${option} ${written}`, said).argParser(parsers[kind]));
+    command.addOption(
+      atKey(
+        new Option(`${option} ${written}`, said).argParser(parsers[kind]),
+        `agentless.${name}`,
+        isAgentless,
+      ),
+    );
   }
   return command
-    .option(
-      '--embedding-model <provider/name>',
-      'agentless, retrieval: the model of the vectors, of openai, openai-compatible or google (default: no retrieval)',
-    )
-    .option(
-      '--embedding-base-url <address>',
-      'address of its provider (default: --base-url, where the provider is that of --model)',
-    )
-    .option(
-      '--embedding-price <d>',
-      'dollars for a million tokens that it turns into vectors',
-      positive,
+    .addOption(keyOption('repair.embeddingModel', { applies: isAgentless, shown: true }))
+    .addOption(keyOption('models.{embeddingModel}.baseUrl', { applies: isAgentless }))
+    .addOption(keyOption('prices.{embeddingModel}.input', { applies: isAgentless }))
+    .addOption(
+      atKey(
+        new Option(
+          '--regression <which>',
+          'agentless, regression: tests that reach the suspicious files, or all of R (default: reaching)',
+        ).choices(regressionChoices),
+        'agentless.regression',
+        isAgentless,
+      ),
     )
     .addOption(
-      new Option(
-        '--regression <which>',
-        'agentless, regression: tests that reach the suspicious files, or all of R (default: reaching)',
-      ).choices(regressionChoices),
-    )
-    .option(
-      '--skip <stages>',
-      `agentless: leave these stages out; some of ${skippableStages.join(',')}`,
-      stagesIn(skippableStages),
+      atKey(
+        new Option(
+          '--skip <stages>',
+          `agentless: leave these stages out; some of ${skippableStages.join(',')}`,
+        ).argParser(stagesIn(skippableStages)),
+        'agentless.skip',
+        isAgentless,
+      ),
     )
     .addOption(
-      new Option(
-        '--until <stage>',
-        'agentless: end after this stage; its output is in the trace, and no prediction is written',
-      ).choices(agentlessStages),
+      rare(
+        new Option(
+          '--until <stage>',
+          'agentless: end after this stage; its output is in the trace, and no prediction is written',
+        ).choices(agentlessStages),
+      ),
     )
-    .option(
-      '--stages-from <file>',
-      'agentless: outputs of stages to use instead of computing them (JSON lines with instance, stage and output, such as a trace; or predictions with patches)',
+    .addOption(
+      rare(
+        new Option(
+          '--stages-from <file>',
+          'agentless: outputs of stages to use instead of computing them (JSON lines with instance, stage and output, such as a trace; or predictions with patches)',
+        ),
+      ),
     )
-    .option(
-      '--take <stages>',
-      'agentless: take only the outputs of these stages from that file (default: all that it has)',
-      stagesIn(agentlessStages),
+    .addOption(
+      rare(
+        new Option(
+          '--take <stages>',
+          'agentless: take only the outputs of these stages from that file (default: all that it has)',
+        ).argParser(stagesIn(agentlessStages)),
+      ),
     );
 }
 
@@ -98,7 +116,7 @@ export function settingsOf(
   ];
   const given = names.filter(([name]) => options[name as keyof AgentlessOptions] !== undefined);
   const [[, option] = [undefined, undefined]] = given;
-  if (option !== undefined && !/^agent-?less$/i.test(options.method)) {
+  if (option !== undefined && !isAgentless(options)) {
     throw new HumanError(
       `${option} is for agentless, and not for ${options.method}`,
       `Write --method agentless, or leave ${option} out`,

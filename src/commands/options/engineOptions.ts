@@ -11,6 +11,7 @@ import {
   type Writing,
 } from '../../engine/settings';
 import type { TestingContext } from '../context';
+import { atKey, keyOption } from './configuredOptions';
 
 /** `--engine`; the options of the engines stand beside it, by their names. */
 export interface EngineOptions {
@@ -23,12 +24,14 @@ export function withEngineOptions(
   { engines }: Pick<TestingContext, 'engines'>,
 ): Command {
   const names = engines.map(({ name }) => name);
-  command.addOption(
-    new Option('--engine <name>', 'where tests run').choices(names).default(names[0]),
-  );
+  command.addOption(keyOption('engine', { shown: true }).choices(names).default(names[0]));
   for (const group of settingGroupsOf(engines)) {
+    // The file has those of every engine.
+    const isTaken = ({ engine }: Readonly<Record<string, unknown>>): boolean =>
+      engines.find(({ name }) => name === engine)?.settings.includes(group) === true;
     for (const setting of group.all) {
-      if (setting.option !== undefined) command.addOption(optionOf(group, setting));
+      if (setting.option === undefined) continue;
+      command.addOption(optionOf(group, setting, isTaken).hideHelp(setting.flag !== '--python'));
     }
   }
   return command;
@@ -38,7 +41,11 @@ export function withEngineOptions(
  * The option of a setting. Its default stands only in the help text, so that an option that was not
  * given stays recognisable.
  */
-export function optionOf({ engine }: SettingGroup, setting: NamedSetting): Option {
+export function optionOf(
+  { engine }: SettingGroup,
+  setting: NamedSetting,
+  applies?: (options: Readonly<Record<string, unknown>>) => boolean,
+): Option {
   const { flag, option, default: value } = setting;
   if (flag === undefined || option === undefined) throw new Error(`${setting.id} has no option`);
   const { argument, description, writing } = option;
@@ -48,7 +55,8 @@ export function optionOf({ engine }: SettingGroup, setting: NamedSetting): Optio
   const help = `${engine}: ${description}${byDefault === '' ? '' : ` (default: ${byDefault})`}`;
   const made = new Option(argument === '' ? flag : `${flag} ${argument}`, help);
   const read = readers[writing];
-  return read === undefined ? made : made.argParser(read);
+  if (read !== undefined) made.argParser(read);
+  return atKey(made, `${engine}.${setting.setting ?? setting.key}`, applies);
 }
 
 /**

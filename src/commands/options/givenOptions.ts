@@ -9,6 +9,7 @@ import {
   zeroShotPlus,
 } from '../../method/generating';
 import type { Method } from '../../method/method';
+import { rare } from './configuredOptions';
 import { list } from './optionValues';
 
 /** The options of `generate` for the settings of Table 5 of the paper. */
@@ -20,18 +21,27 @@ export interface GivenOptions {
 
 export const withGivenOptions = (command: Command): Command =>
   command
-    .option(
-      '--given <parts>',
-      `what ZeroShotPlus is given beyond the issue (Table 5 of the paper): some of ${givenParts.join(',')}`,
-      list,
+    .addOption(
+      rare(
+        new Option(
+          '--given <parts>',
+          `what ZeroShotPlus is given beyond the issue (Table 5 of the paper): some of ${givenParts.join(',')}`,
+        ).argParser(list),
+      ),
     )
     .addOption(
-      new Option(
-        '--from <origin>',
-        'where that comes from; golden and wrong need --oracle',
-      ).choices(givenSources),
+      rare(
+        new Option(
+          '--from <origin>',
+          'where that comes from; golden and wrong need --oracle',
+        ).choices(givenSources),
+      ),
     )
-    .option('--oracle', 'allow prompts with the answer; their results are marked as oracle');
+    .addOption(
+      rare(
+        new Option('--oracle', 'allow prompts with the answer; their results are marked as oracle'),
+      ),
+    );
 
 /**
  * The method with what the options give it.

@@ -1,9 +1,10 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Dataset } from '../../dataset/dataset';
 import { loadFilter, type FilterList } from '../../dataset/filterLists';
 import { HumanError } from '../../domain/work';
 import { select, type Selected } from '../evaluating/selection';
 import { terminalReporter, type CommandContext } from '../context';
+import { rare } from './configuredOptions';
 import { list } from './optionValues';
 
 /** The options that select instances, for every command with a dataset. */
@@ -25,9 +26,11 @@ export const withSelectingOptions = (command: Command): Command =>
       '--filter <list>',
       'only instances of this list: file, address, Lite, Verified, Full, triage file',
     )
-    .option('--exclude <list>', 'not the instances of this list')
+    .addOption(rare(new Option('--exclude <list>', 'not the instances of this list')))
     .option('--query <filter>', 'only what this filter keeps, such as "status:valid changed:<20"')
-    .option('--triage <file>', 'file with tags and classifications that --query reads');
+    .addOption(
+      rare(new Option('--triage <file>', 'file with tags and classifications that --query reads')),
+    );
 
 /**
  * The instances of a dataset that the options select.

@@ -4,7 +4,10 @@ import { checkStorage } from '../../files/checkStorage';
 import { writeWholeFile, type FileContent } from '../../files/wholeFile';
 import { askedFormats } from '../../patch/toUnified';
 import { defaultStorage } from '../../repository/storage';
+import { configurationKeys } from '../../configuration/keys';
 import type { TestingContext } from '../context';
+import { keyOption } from './configuredOptions';
+import { offer } from './offered';
 import { whole } from './optionValues';
 import { Option, type Command } from 'commander';
 import { readdir } from 'node:fs/promises';
@@ -14,10 +17,13 @@ import { resolve } from 'node:path';
 
 /** The required option `--dataset`. */
 export const datasetOption = (): Option =>
-  new Option(
-    '--dataset <file>',
-    'file or folder of JSON, JSONL or Parquet, https address, Hugging Face name, or `bundled`',
-  ).makeOptionMandatory();
+  offer(
+    new Option(
+      '--dataset <file>',
+      'file or folder of JSON, JSONL or Parquet, https address, Hugging Face name, or `bundled`',
+    ).makeOptionMandatory(),
+    ['bundled'],
+  );
 
 /** `--source`, repeatable. */
 export const sourceOption = (): Option =>
@@ -30,10 +36,19 @@ export const sourceOption = (): Option =>
 
 /** `--storage`, as an absolute path, since git and other programs do not run in this folder. */
 export const storageOption = (): Option =>
-  new Option('--storage <dir>', 'where trees and finished runs are kept')
-    .argParser((value: string) => (value === '' ? defaultStorage() : resolve(value)))
-    .env('SWT_BENCH_STORAGE')
+  keyOption('storage', {
+    parse: (value) => (value === '' ? defaultStorage() : resolve(value)),
+  })
+    .env(configurationKeys.storage.variable)
     .default(defaultStorage());
+
+/** `--timeout`, in seconds. */
+export const timeoutOption = (description: string, seconds?: number): Option =>
+  keyOption('timeout', { description, ...(seconds !== undefined && { default: seconds }) });
+
+/** `--workers`. */
+export const workersOption = (description: string): Option =>
+  keyOption('workers', { description, shown: true });
 
 /**
  * A hook before the action of a command that keeps trees and runs: it ends where `--storage` cannot

@@ -1,7 +1,8 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { HumanError } from '../../domain/work';
 import type { Method } from '../../method/method';
 import { surrogate, defaultSurrogate } from '../../method/generating';
+import { rare } from './configuredOptions';
 import { list, natural } from './optionValues';
 
 /** The options of `generate` for the method `surrogate`. */
@@ -14,20 +15,29 @@ export interface SurrogateOptions {
 
 export const withSurrogateOptions = (command: Command): Command =>
   command
-    .option(
-      '--fixes <n>',
-      `surrogate: fixes that the model is asked for (default: ${defaultSurrogate.fixes})`,
-      natural,
+    .addOption(
+      rare(
+        new Option(
+          '--fixes <n>',
+          `surrogate: fixes that the model is asked for (default: ${defaultSurrogate.fixes})`,
+        ).argParser(natural),
+      ),
     )
-    .option(
-      '--fixes-from <files>',
-      'surrogate: take the fixes from these predictions of code patches instead, such as OUT.ranked.jsonl of repair',
-      list,
+    .addOption(
+      rare(
+        new Option(
+          '--fixes-from <files>',
+          'surrogate: take the fixes from these predictions of code patches instead, such as OUT.ranked.jsonl of repair',
+        ).argParser(list),
+      ),
     )
-    .option(
-      '--rounds <n>',
-      `surrogate: rounds in which the model sees where its tests disagree (default: ${defaultSurrogate.rounds})`,
-      natural,
+    .addOption(
+      rare(
+        new Option(
+          '--rounds <n>',
+          `surrogate: rounds in which the model sees where its tests disagree (default: ${defaultSurrogate.rounds})`,
+        ).argParser(natural),
+      ),
     );
 
 /**

@@ -1,8 +1,10 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { TestingContext } from '../context';
+import { rare } from './configuredOptions';
 import { withEngineOptions } from './engineOptions';
+import { offer } from './offered';
 import { modelOption, runTestsLocallyOption } from './modelOptions';
-import { positive, whole } from './optionValues';
+import { whole } from './optionValues';
 import { withSelectingOptions } from './selectingOptions';
 import {
   datasetOption,
@@ -10,6 +12,8 @@ import {
   sourceOption,
   needsStorage,
   storageOption,
+  timeoutOption,
+  workersOption,
 } from './sharedOptions';
 import { shardOption } from './shardOption';
 
@@ -36,22 +40,29 @@ export function writingCommand(
   texts: WritingTexts,
 ): Command {
   return withEngineOptions(withSelectingOptions(command), context)
-    .requiredOption('--method <name>', texts.methods.join(', '))
+    .addOption(
+      offer(
+        new Option('--method <name>', texts.methods.join(', ')).makeOptionMandatory(),
+        texts.methods.filter((name) => !/[A-Z]/.test(name)),
+      ),
+    )
     .addOption(modelOption())
     .addOption(datasetOption())
     .option('--limit <n>', 'only the first n of the selected instances', whole)
-    .addOption(shardOption())
+    .addOption(rare(shardOption()))
     .requiredOption('--out <file>', texts.out)
     .addOption(sourceOption())
-    .option(
-      '--workers <n>',
-      'instances that run tests or commands at once (default: by memory and cores); of other methods, instances at once (default: --concurrency)',
-      whole,
+    .addOption(
+      workersOption(
+        'instances that run tests or commands at once (default: by memory and cores); of other methods, instances at once (default: --concurrency)',
+      ),
     )
-    .option('--timeout <seconds>', `limit for ${texts.run}`, positive, 1800)
+    .addOption(timeoutOption(`limit for ${texts.run}`))
     .addOption(runTestsLocallyOption())
     .option('--dry-run', texts.dryRun)
-    .option('--replay', 'only read the trace: no model, no tests, no repository')
+    .addOption(
+      rare(new Option('--replay', 'only read the trace: no model, no tests, no repository')),
+    )
     .addOption(storageOption())
     .hook('preAction', needsStorage)
     .addOption(jsonOption())

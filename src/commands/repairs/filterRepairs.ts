@@ -17,7 +17,6 @@ import { EXIT, terminalReporter, type CommandContext } from '../context';
 import { openDatasetOption, sourcesFor } from '../options/openDatasetOption';
 import { keepingNodeSeconds } from '../../results/nodeSeconds';
 import { engineRequest, withEngineOptions, type EngineOptions } from '../options/engineOptions';
-import { positive } from '../options/optionValues';
 import {
   selectedInstances,
   withSelectingOptions,
@@ -30,6 +29,8 @@ import {
   sourceOption,
   needsStorage,
   storageOption,
+  timeoutOption,
+  workersOption,
 } from '../options/sharedOptions';
 import type { ProgramContext, RegisterCommand } from '../registerCommand';
 
@@ -66,8 +67,8 @@ export const registerFilterRepairs: RegisterCommand<ProgramContext> = (
       'which instances the patches resolve; by default the golden tests run on each patch',
     )
     .addOption(sourceOption())
-    .option('--workers <n>', 'code patches tested at once (default: by memory and cores)', positive)
-    .option('--timeout <seconds>', 'limit for one run', positive, 1800)
+    .addOption(workersOption('code patches tested at once (default: by memory and cores)'))
+    .addOption(timeoutOption('limit for one run'))
     .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
     .option('--out <dir>', 'save finished patches and the result to this folder')
     .addOption(formatOption(context))

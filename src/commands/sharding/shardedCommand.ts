@@ -5,6 +5,7 @@ import { dockerSettings } from '../../engine/docker';
 import { wordForShell } from '../../engine/programs';
 import { registerEvaluate } from '../evaluate';
 import { registerGenerate } from '../generate';
+import { applyConfiguration, withConfigurationOptions } from '../options/configuredOptions';
 import { engineRequest, type EngineOptions } from '../options/engineOptions';
 import type { ProgramContext, RegisterCommand } from '../registerCommand';
 import { registerRepair } from '../repair';
@@ -91,7 +92,7 @@ export async function readShardedCommand(
     writesFile: name !== 'evaluate',
     engine,
     namesEngineAddress: dockerSettings.in(values).host !== undefined,
-    namesStorage: command.getOptionValueSource('storage') === 'cli',
+    namesStorage: ['cli', 'config'].includes(command.getOptionValueSource('storage') ?? ''),
     ...(options.budget !== undefined && { budget: options.budget }),
   };
 }
@@ -105,9 +106,11 @@ async function parsed(
   const program = new Command('swt-bench')
     .showHelpAfterError('(see --help)')
     .configureOutput({ writeOut: stdout, writeErr: stderr })
-    .exitOverride();
+    .exitOverride()
+    .hook('preAction', async (_, command) => void (await applyConfiguration(command)));
   const command = program.command(words[0] ?? '');
   register(command, { ...context, stdout, stderr }, () => undefined);
+  withConfigurationOptions(command);
   command.action(() => undefined);
   await program.parseAsync(words, { from: 'user' });
   return command;

@@ -5,7 +5,7 @@ import { isMap, isPair, isScalar, LineCounter, parseDocument, visit, type Docume
 import type { z } from 'zod';
 import { HumanError, systemCode } from '../../domain/work';
 import { keyVariables } from '../../engine/keysInUse';
-import { configurationSchema, type ConfigurationValues } from '../schema';
+import { configurationSchema, keysOf, type ConfigurationValues } from '../schema';
 
 /** Bytes of a configuration file: no file that a person writes is longer. */
 const mostBytes = 1 << 20;
@@ -101,36 +101,15 @@ function faultOf(issue: Issue, placeOf: (keys: readonly PropertyKey[]) => string
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys;
-    const near = nearest(key, keysAt(path));
+    const near = nearest(key, keysOf(path));
     return new HumanError(
       `${placeOf([...path, key])}: ${[...path, key].join('.')} is not a key`,
       near === undefined
-        ? `Write one of ${keysAt(path).join(', ')}`
+        ? `Write one of ${keysOf(path).join(', ')}`
         : `Did you mean ${[...path, near].join('.')}?`,
     );
   }
   return new HumanError(`${placeOf(path)}: ${path.join('.') || 'the file'}: ${issue.message}`);
-}
-
-/** The keys that the schema has at a path. */
-function keysAt(path: readonly PropertyKey[]): string[] {
-  let at: unknown = configurationSchema;
-  for (const part of path) {
-    const { shape, valueType } = definitionOf(at);
-    at = shape === undefined ? valueType : shape[String(part)];
-  }
-  return Object.keys(definitionOf(at).shape ?? {});
-}
-
-/** What a schema is made of, without what says that it may be absent. */
-function definitionOf(schema: unknown): {
-  readonly shape?: Readonly<Record<string, unknown>>;
-  readonly valueType?: unknown;
-} {
-  const { def } = schema as {
-    readonly def: ReturnType<typeof definitionOf> & { readonly innerType?: unknown };
-  };
-  return def.innerType === undefined ? def : definitionOf(def.innerType);
 }
 
 /** The word that differs in the fewest letters, if that is less than half of it. */
