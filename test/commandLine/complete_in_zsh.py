@@ -18,9 +18,11 @@ def read_until(end: bytes) -> bytes:
     return text
 
 
-# Quotes keep what the terminal repeats apart from what is waited for.
-start = f"autoload -Uz compinit; compinit -D -u; LISTMAX=1000; source '{script}'; echo rea''dy\n"
+# Completion happens also while further keys wait. Quotes keep what the terminal repeats apart from
+# what is waited for: the prompt, from which on zsh reads each key itself.
+options = "zstyle ':completion:*' insert-tab false; LISTMAX=1000"
+start = f"autoload -Uz compinit; compinit -D -u; {options}; source '{script}'; PS1='<pro''mpt>'\n"
 os.write(terminal, start.encode())
-read_until(b"\nready")
+read_until(b"<prompt>")
 os.write(terminal, f"swt-bench {' '.join(words)}\t\t\x15echo do''ne\n".encode())
 sys.stdout.buffer.write(read_until(b"\ndone"))
