@@ -77,8 +77,8 @@ async function programFor(
     if (each.name !== named) continue;
     (await each.load())(command, context, finish);
     withConfigurationOptions(command);
-    withHelpAll(command);
   }
+  withHelpAll(program);
   return program;
 }
 

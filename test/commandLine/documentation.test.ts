@@ -14,6 +14,7 @@ const pages = [
   'README.md',
   ...[
     'command-line.md',
+    'configuration.md',
     'research.md',
     'evaluate.md',
     'export.md',
@@ -50,7 +51,7 @@ const helps = new Map<string, Promise<Answer>>();
 
 async function knowsItsOptions(command: string): Promise<void> {
   const [, name = ''] =
-    /(?:cli\.js|swt-bench) (images push|agents [a-z]+|[a-z-]+)/.exec(command) ?? [];
+    /(?:cli\.js|swt-bench) (images push|agents [a-z]+|config [a-z]+|[a-z-]+)/.exec(command) ?? [];
   // The jobs of `shards` are made from another command, with options of its own.
   const [, inner] = name === 'shards' ? (/ (evaluate|generate|repair) /.exec(command) ?? []) : [];
   const known = [await helpOf(name), inner === undefined ? '' : await helpOf(inner)].join('\n');
@@ -60,7 +61,7 @@ async function knowsItsOptions(command: string): Promise<void> {
 }
 
 async function helpOf(name: string): Promise<string> {
-  const help = helps.get(name) ?? cli([...name.split(' '), '--help']);
+  const help = helps.get(name) ?? cli([...name.split(' '), '--help-all']);
   helps.set(name, help);
   const { stdout, status } = await help;
   assert.equal(status, 0, name);

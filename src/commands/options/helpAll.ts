@@ -7,13 +7,13 @@ import { Option, type Command } from 'commander';
 export function withHelpAll(command: Command): void {
   for (const each of command.commands) withHelpAll(each);
   const { options } = command;
-  if (!options.some(({ hidden }) => hidden)) return;
   const count = options.filter(({ hidden }) => hidden).length;
+  const option = new Option('--help-all', `also list ${count} options that few need`);
   command
-    .addOption(new Option('--help-all', `also list ${count} options that few need`))
+    .addOption(option.hideHelp(count === 0))
     // It comes before the check for options that are missing.
     .on('option:help-all', () => {
-      for (const option of options) option.hidden = false;
+      for (const each of options) if (each !== option) each.hidden = false;
       command.help();
     });
 }
