@@ -23,17 +23,17 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'show',
-    description: 'print the issue of an instance',
+    description: "print an instance's issue",
     load: async () => (await import('./instances/show')).registerShow,
   },
   {
     name: 'open',
-    description: 'make the tree of R in a new folder',
+    description: 'check out R in a new folder',
     load: async () => withBeyondCore((await import('./instances/open')).registerOpen),
   },
   {
     name: 'check',
-    description: 'check on R alone whether a candidate is ready to be submitted',
+    description: 'check on R alone whether a candidate is ready to submit',
     load: async () => withBeyondCore((await import('./instances/check')).registerCheck),
   },
   {
@@ -43,54 +43,54 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'report',
-    description: 'rates of saved runs, side by side, without running anything',
+    description: 'compare the rates of saved runs without running anything',
     load: async () => (await import('./report')).registerReport,
   },
   {
     name: 'shards',
-    description: 'print the jobs that run a command in shards, for Slurm or Kubernetes',
+    description: 'print Slurm or Kubernetes jobs that run a command in shards',
     load: async () => withBeyondCore((await import('./sharding/shards')).registerShards),
   },
   {
     name: 'merge',
-    description: 'put the shards of a run together, as one machine would have written it',
+    description: 'merge the shards of a run into one',
     load: async () => (await import('./merging/merge')).registerMerge,
   },
   {
     name: 'mutants',
-    description: 'which small faults in the lines that X* adds the tests of candidates notice',
+    description: 'test which seeded bugs in the fix candidates catch',
     load: async () => withBeyondCore((await import('./mutants/mutants')).registerMutants),
   },
   {
     name: 'filter-repairs',
-    description: 'keep the code patches on which generated tests that fail on R pass',
+    description:
+      'filter code patches with generated tests: keep those on which tests that fail on R pass',
     load: async () =>
       withBeyondCore((await import('./repairs/filterRepairs')).registerFilterRepairs),
   },
   {
     name: 'generate',
-    description: 'let a method or an agent write predictions with a language model',
+    description: 'generate predictions with a language model or an agent',
     load: async () => withBeyondCore((await import('./generate')).registerGenerate),
   },
   {
     name: 'agents',
-    description: 'programs of agents of the Agent Client Protocol',
+    description: 'list and install agents for the Agent Client Protocol',
     load: async () => (await import('./agents/agents')).registerAgents,
   },
   {
     name: 'repair',
-    description: 'let a method write code patches with a language model, ranked',
+    description: 'generate and rank code patches with a language model',
     load: async () => withBeyondCore((await import('./repair')).registerRepair),
   },
   {
     name: 'trajectory',
-    description: 'a trajectory to read, with its verdict and what looks like cheating',
+    description: 'show a trajectory with its verdict and signs of cheating',
     load: async () => (await import('./trajectory/trajectory')).registerTrajectory,
   },
   {
     name: 'mcp',
-    description:
-      'serve the tools of one instance on stdin and stdout to an agent (Model Context Protocol)',
+    description: 'start a Model Context Protocol server for one instance on stdin and stdout',
     load: async () => withBeyondCore((await import('./mcp/mcp')).registerMcp),
   },
   {
@@ -100,28 +100,28 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'validate',
-    description: 'check whether instances are sound, with repeated golden and base tests',
+    description: 'check whether instances are sound by repeating their golden and base tests',
     load: async () => withBeyondCore((await import('./validate')).registerValidate),
   },
   {
     name: 'patch',
-    description: 'convert a patch in any format to a unified diff on a tree',
+    description: 'convert a patch in any format to a unified diff',
     load: async () => withBeyondCore((await import('./patches/patch')).registerPatch),
   },
   {
     name: 'parse-log',
-    description: 'print the outcomes in a saved test log',
+    description: 'print the test outcomes in a saved log',
     load: async () => (await import('./patches/parseLog')).registerParseLog,
   },
   {
     name: 'statistics',
     description:
-      'figures of a selection, as Table 1 of the SWT-Bench paper has them; with --triage also how many have each tag',
+      'print statistics of instances, like Table 1 of the SWT-Bench paper; with --triage, also count tags',
     load: async () => (await import('./instances/statistics')).registerStatistics,
   },
   {
     name: 'triage',
-    description: "a person's own verdict on instances: tags, a note, the Agentless classification",
+    description: 'edit your notes on instances: tags, a note, the Agentless classification',
     load: async () => (await import('./instances/triage')).registerTriage,
   },
   {
@@ -136,12 +136,12 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'images',
-    description: 'images that were built here',
+    description: 'manage images built on this machine',
     load: async () => (await import('./storage/pushImages')).registerImages,
   },
   {
     name: 'storage',
-    description: 'show and free the disk space of the storage folder and of images, by instance',
+    description: 'show or free disk space used by instances and images',
     load: async () => (await import('./storage/storage')).registerStorage,
   },
 ];

@@ -67,11 +67,11 @@ export const registerEvaluate: RegisterCommand<ProgramContext> = (command, conte
     .addOption(timeoutOption('limit for one run on one side'))
     .option(
       '--run-id <id>',
-      'name of the run in reports (default: run, or run-2, … where --out has another of that name)',
+      'name of the run in reports (default: run, or run-2, … if --out already has that name)',
     )
-    .option('--out <dir>', 'write reports in the layout of the reference harness to this folder')
+    .option('--out <dir>', "folder for reports, in the reference harness's layout")
     .addOption(formatOption(context))
-    .option('--tests-only', 'leave out edits of files that are not tests, and name them')
+    .option('--tests-only', 'ignore and list changes to files that are not tests')
     .addOption(modeOption())
     .addOption(mutantsOption())
     .addOption(rare(shardOption()))
@@ -81,7 +81,7 @@ export const registerEvaluate: RegisterCommand<ProgramContext> = (command, conte
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExit status: 0 every candidate was graded, 1 some could not be, 2 wrong usage or input, or results that cannot be written, 130 interrupted. With --out, the same command resumes an interrupted run.',
+      '\nExit status: 0 all candidates were graded, 1 some could not be graded, 2 invalid usage or input, or results could not be written, 130 interrupted. With --out, repeat the command to resume an interrupted run.',
     )
     .action(async (options: EvaluateOptions) => finish(await evaluateCommand(options, context)));
 };
@@ -157,14 +157,14 @@ function refuseContradictions({ kind, mutants, testsOnly, mode }: EvaluateOption
   if (kind === 'repair') {
     if (mutants === undefined) return;
     throw new HumanError(
-      '--mutants tries tests on faults of X*, and --kind repair judges code patches',
-      'Leave one of them out',
+      '--mutants applies to tests, but --kind repair judges code patches',
+      'Use only one of them',
     );
   }
   if (testsOnly !== true || mode !== 'reproduction-script') return;
   throw new HumanError(
-    '--tests-only would leave out the script of --mode reproduction-script',
-    'Leave one of them out',
+    '--tests-only would ignore the script of --mode reproduction-script',
+    'Use only one of them',
   );
 }
 
@@ -285,7 +285,7 @@ function trajectoryLines(findings: readonly TrajectoryFinding[]): string[] {
   const shown = warnings.slice(0, mostWarnings).map(({ kind, step, text, why }) => {
     const place = step === 0 ? 'submission' : `step ${step}`;
     const reason = why === undefined ? '' : ` (${why})`;
-    return `⚠ In its trajectory, ${place}: ${trajectoryFindingSentences[kind]}\n    ${markdownLine(text)}${reason}`;
+    return `⚠ Trajectory, ${place}: ${trajectoryFindingSentences[kind]}\n    ${markdownLine(text)}${reason}`;
   });
   const more = warnings.length - shown.length;
   const notes = findings.length - warnings.length;
@@ -295,7 +295,10 @@ function trajectoryLines(findings: readonly TrajectoryFinding[]): string[] {
   ];
   return others.length === 0
     ? shown
-    : [...shown, `${others.join(' and ')} in its trajectory (\`swt-bench trajectory\` shows them)`];
+    : [
+        ...shown,
+        `${others.join(' and ')} in the trajectory (run \`swt-bench trajectory\` to see them)`,
+      ];
 }
 
 const reasonsText = (reasons: Readonly<Record<string, number>>): string =>

@@ -93,10 +93,7 @@ function checkOptions({ mode, testsOnly, predictions }: EvaluateOptions): void {
           ? '--predictions bundled'
           : undefined;
   if (wrong !== undefined) {
-    throw new HumanError(
-      `${wrong} is about tests, not about code patches`,
-      'Leave out one of them',
-    );
+    throw new HumanError(`${wrong} applies to tests, not to code patches`, 'Use only one of them');
   }
 }
 
@@ -120,7 +117,7 @@ function textOf({ results, rates }: JudgedDocument, written: readonly string[]):
     ...results.flatMap((each) =>
       [
         each.failure,
-        each.appliedWith === undefined ? undefined : `it applies with \`${each.appliedWith}\``,
+        each.appliedWith === undefined ? undefined : `applied with \`${each.appliedWith}\``,
         each.difference,
       ].flatMap((remark) =>
         remark === undefined ? [] : [`${each.instance}, ${repairName(each)}: ${remark}`],
@@ -151,7 +148,7 @@ const remarksOnInstance = ({
 }: JudgedDocument['results'][number]): string[] =>
   [
     ...(lists === 'golden runs'
-      ? ['the row lists no tests: FAIL_TO_PASS and PASS_TO_PASS are those of the golden runs']
+      ? ['the row lists no tests; FAIL_TO_PASS and PASS_TO_PASS come from the golden runs']
       : []),
     ...notes,
   ].map((remark) => `${instance}: ${remark}`);

@@ -17,9 +17,9 @@ import type { ProgramContext, RegisterCommand } from './registerCommand';
 export const registerGenerate: RegisterCommand<ProgramContext> = (command, context, finish) => {
   writingCommand(command, context, {
     methods: [...methods.map(({ name }) => name), ...acpNames],
-    out: 'predictions (JSONL); the trace lies beside it',
-    run: 'one run of tests on one side',
-    dryRun: 'make the prompts, and say what the run would ask and cost; needs no key',
+    out: 'file for predictions (JSONL); the trace is written next to it',
+    run: 'test timeout per side',
+    dryRun: 'create the prompts and estimate requests and cost; needs no API key',
     written: 'a prediction',
   }).addOption(
     rare(
@@ -42,7 +42,7 @@ export const registerGenerate: RegisterCommand<ProgramContext> = (command, conte
     )
     .option(
       '--evaluate <dir>',
-      'also run and grade each prediction, as soon as it is written, with results in this folder',
+      'also grade each prediction as soon as it is written; folder for the results',
     )
     .action(async (options: GenerateOptions) => {
       // Imported here, since no other command needs models, tokenizers and indexes.
@@ -78,7 +78,7 @@ const withSamplingOptions = (command: Command): Command =>
   command
     .option(
       '--samples <n>',
-      `candidates of a method that asks for several, or attempts (default: ${ofEach(({ samples }) => samples)})`,
+      `number of candidates, or of attempts (default: ${ofEach(({ samples }) => samples)})`,
       whole,
     )
     .addOption(

@@ -53,7 +53,7 @@ export function interruptSignal(): AbortSignal {
     process.on(name, () => {
       if (abort.signal.aborted) endAtOnce();
       // oxlint-disable-next-line no-restricted-properties -- no text of a stranger
-      process.stderr.write('\nstopping (interrupt again to stop at once)\n');
+      process.stderr.write('\nstopping… (interrupt again to stop immediately)\n');
       setTimeout(endAtOnce, patience).unref();
       abort.abort();
     });

@@ -16,10 +16,10 @@ import type { ProgramContext, RegisterCommand } from './registerCommand';
 export const registerRepair: RegisterCommand<ProgramContext> = (command, context, finish) => {
   writingCommand(command, context, {
     methods: repairMethods().map(({ name }) => name),
-    out: 'the chosen code patches as predictions of SWE-bench (JSONL); all of them, ranked, and the trace lie beside it',
-    run: 'one run of tests',
-    dryRun: 'say what the run would ask and cost, at most; needs no key',
-    written: 'a code patch (or came to the stage of --until)',
+    out: 'file for the selected code patches as SWE-bench predictions (JSONL); all ranked patches and the trace are written next to it',
+    run: 'test timeout',
+    dryRun: 'estimate the maximum requests and cost; needs no API key',
+    written: 'a code patch (or reached the stage of --until)',
   });
   command.addOption(rare(temperatureOption('0')));
   withRequestOptions(withModelOptions(withAgentlessOptions(command))).action(
@@ -45,6 +45,6 @@ async function givenStagesOf(
 ): Promise<{ givenStages?: GivenStages }> {
   if (path === undefined) return {};
   const taken = take.filter((stage) => !skip.includes(stage));
-  const bytes = await readInput(path, 'Name another file with --stages-from', context);
+  const bytes = await readInput(path, 'Specify another file with --stages-from', context);
   return { givenStages: readGivenStages(bytes.toString('utf8'), path, taken) };
 }

@@ -50,12 +50,12 @@ export const registerReport: RegisterCommand = (command, context, finish) => {
   withSelectingOptions(command)
     .argument(
       '<dir...>',
-      'folders that `evaluate --out` or the SWT-Bench harness wrote, single runs in them, or runs that others publish; runs over code patches too',
+      'folders written by `evaluate --out` or the SWT-Bench harness, single runs in them, or published runs; also runs on code patches',
     )
     .addOption(
       new Option(
         '--dataset <file>',
-        'only instances of this dataset, which are also the denominator of runs of the SWT-Bench harness',
+        'only instances of this dataset; also the denominator for runs of the SWT-Bench harness',
       ),
     )
     .addOption(
@@ -67,16 +67,16 @@ export const registerReport: RegisterCommand = (command, context, finish) => {
         .default('table'),
     )
     .addOption(
-      new Option('--grading <grading>', 'the paper’s definitions, or those of the harness')
+      new Option('--grading <grading>', 'definitions of the paper, or of the harness')
         .choices(['strict', 'harness'])
         .default('strict'),
     )
-    .option('--published', 'also published rows, marked as published')
-    .option('--compare <a,b>', 'only these methods, each against the first', list)
-    .option('--split-date <day>', 'also rates before this day and from it on, as YYYY-MM-DD')
+    .option('--published', 'also include published results, marked as such')
+    .option('--compare <a,b>', 'only these methods, each compared with the first', list)
+    .option('--split-date <day>', 'also rates before and from this date, as YYYY-MM-DD')
     .option(
       '--repairs <file...>',
-      'summaries of the SWE-bench harness, or lists of resolved instances, to compare with',
+      'SWE-bench harness summaries, or lists of resolved instances, to compare with',
       (value: string, all: string[]) => [...all, value],
       [],
     )
@@ -118,8 +118,8 @@ export async function reportCommand(
   });
   if (runs.length === 0 && judged.runs.length === 0) {
     throw new HumanError(
-      problems[0] ?? 'There is no run to report',
-      'Name the folder that `swt-bench evaluate --out` wrote, that of the SWT-Bench harness, or a published run',
+      problems[0] ?? 'No runs to report',
+      'Specify a folder written by `swt-bench evaluate --out` or the SWT-Bench harness, or a published run',
     );
   }
   for (const problem of problems) context.stderr(`swt-bench: ${problem}\n`);
@@ -180,8 +180,8 @@ function selectedParts(
   const isKept = ({ id }: InstanceFacts): boolean => kept.has(id);
   if (![...tests, ...repairs].some((run) => run.instances.some(isKept))) {
     throw new HumanError(
-      'No instance of these runs is selected',
-      'Name the dataset that the runs are of, or loosen --ids, --repo, --filter or --query',
+      'The selection has no instances of these runs',
+      'Specify the dataset of the runs, or widen --ids, --repo, --filter or --query',
     );
   }
   return [
@@ -218,7 +218,7 @@ async function factsOfDataset(
       (key) => options[key] !== undefined,
     );
     if (needy !== undefined) {
-      throw new HumanError(`--${needy} needs the dataset`, 'Name it with --dataset');
+      throw new HumanError(`--${needy} needs the dataset`, 'Specify it with --dataset');
     }
     return undefined;
   }
@@ -244,7 +244,7 @@ function keptInstances(
   const all = runs.flatMap(({ instances }) => instances);
   const unknown = ids?.find((id) => !all.some((instance) => instance.id === id));
   if (unknown !== undefined) {
-    throw new HumanError(`No run selected ${unknown}`, 'Leave it out of --ids');
+    throw new HumanError(`No run contains ${unknown}`, 'Remove it from --ids');
   }
   return new Set(
     all

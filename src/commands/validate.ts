@@ -49,8 +49,8 @@ export const registerValidate: RegisterCommand<ProgramContext> = (command, conte
   withEngineOptions(withSelectingOptions(command), context)
     .argument('[ids...]')
     .addOption(datasetOption())
-    .option('--all', 'every instance of the dataset, if no other option selects any')
-    .option('--repeat <n>', 'repetitions of every run', whole, 5)
+    .option('--all', 'validate the whole dataset if no other option selects instances')
+    .option('--repeat <n>', 'number of times to repeat each run', whole, 5)
     .addOption(sourceOption())
     .addOption(
       workersOption('instances at once, each on both sides in parallel').default(
@@ -63,7 +63,7 @@ export const registerValidate: RegisterCommand<ProgramContext> = (command, conte
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExit status: 0 all are sound, 1 some are not or could not be judged, 2 wrong usage or input, 130 interrupted (what is finished is kept).',
+      '\nExit status: 0 all instances are sound, 1 some are not or could not be validated, 2 invalid usage or input, 130 interrupted (finished results are saved).',
     )
     .action(async (ids: string[], options: ValidateCommandOptions) =>
       finish(await validateCommand(ids, options, context)),
@@ -133,8 +133,8 @@ async function readInstances(
   const narrowed = [repo, filter, exclude, query].some((each) => each !== undefined);
   if (ids.length === 0 && !narrowed && options.all !== true) {
     throw new HumanError(
-      'No instance is selected, and a whole dataset takes hours',
-      'Name ids, select with --ids, --repo, --filter, --exclude or --query, or say --all',
+      'No instances are selected, and validating a whole dataset takes hours',
+      'Specify IDs, select with --ids, --repo, --filter, --exclude or --query, or use --all',
     );
   }
   const dataset = await openDatasetOption(options, context);
@@ -145,8 +145,8 @@ async function readInstances(
   );
   if (selected.length === 0) {
     throw new HumanError(
-      `No instance of ${options.dataset} is selected`,
-      'Run `swt-bench instances` to list the instances',
+      `The selection has no instances of ${options.dataset}`,
+      'Run `swt-bench instances` to list all instances',
     );
   }
   const instances = await dataset.read(selected.map(({ entry }) => entry.id));
@@ -180,7 +180,9 @@ function describeEntry(entry: ValidationEntry): string[] {
         : [`${reason.kind}: ${reason.explanation}`],
     ),
     ...(disagreement === undefined ? [] : describeDisagreement(disagreement)),
-    ...(source === undefined ? [] : [`note: R was made from the ${source}, not the base commit`]),
+    ...(source === undefined
+      ? []
+      : [`note: R was created from the ${source}, not the base commit`]),
     ...(remarks ?? []).map((remark) => `note: ${remark}`),
   ];
   return [`${id}  ${parts.join('  ·  ')}`, ...notes.map((note) => `    ${withoutControl(note)}`)];
@@ -199,8 +201,8 @@ function describeDisagreement({
   const line = (what: string, tests: readonly string[]): string[] =>
     tests.length === 0 ? [] : [`note: ${tests.length} ${what}: ${few(tests)}`];
   return [
-    ...line('in FAIL_TO_PASS of the row, but not seen to go F→P', listedOnly),
-    ...line('seen to go F→P, but not in FAIL_TO_PASS of the row', seenOnly),
+    ...line("listed in the row's FAIL_TO_PASS but did not go F→P", listedOnly),
+    ...line("went F→P but not listed in the row's FAIL_TO_PASS", seenOnly),
   ];
 }
 

@@ -35,21 +35,25 @@ interface InstallOptions {
 export const registerAgents: RegisterCommand = (command, context, finish) => {
   command
     .command('list')
-    .description('the agents that are known by name, with the version that is installed')
+    .description('list built-in agents and the versions to install')
     .addOption(jsonOption())
     .action((options: { json?: boolean }) => finish(listAgents(options, context)));
   command
     .command('install')
     .argument('<name>', `one of ${acpPresets.map(({ name }) => name).join(', ')}`)
     .description(
-      'make the folder with an agent and its runtime for --agent-program, and check it in an image',
+      'create the folder with an agent and its runtime for --agent-program, and test it in an image',
     )
     .option('--out <dir>', 'new folder (default: agent-NAME)')
-    .option('--image <name>', 'image in which the agent is started once', 'python:3.11-bookworm')
-    .option('--no-check', 'start no container; the processor of this machine is assumed')
+    .option(
+      '--image <name>',
+      'image in which to start the agent once as a test',
+      'python:3.11-bookworm',
+    )
+    .option('--no-check', "do not start a container; assume this machine's processor")
     .option(
       '--python <program>',
-      'interpreter that an agent of PyPI gets a copy of (default: of uv, or on the path)',
+      "interpreter to copy for an agent from PyPI (default: uv's, or python3 on PATH)",
     )
     .addOption(dockerHostOption())
     .action(async (name: string, options: InstallOptions) =>
@@ -95,7 +99,7 @@ async function installCommand(
   const preset = acpPresets.find((each) => each.name === name);
   if (preset === undefined) {
     const known = acpPresets.map((each) => each.name).join(', ');
-    throw new HumanError(`No agent is called ${name}`, `Name one of ${known}`);
+    throw new HumanError(`There is no agent named ${name}`, `Use one of ${known}`);
   }
   const { assets, signal } = context;
   const reporter = terminalReporter(context);
@@ -118,7 +122,7 @@ async function installCommand(
 
 function programOf(name: string) {
   const program = agentPrograms[name];
-  if (program === undefined) throw new Error(`${name} has no program`);
+  if (program === undefined) throw new Error(`${name} has no program to install`);
   return program;
 }
 
@@ -179,7 +183,7 @@ async function check(
   if (agent !== undefined) return withoutControl(agent);
   const said = complaint.split('\n').map(withoutControl).join('\n');
   throw new HumanError(
-    `${preset.title} is in ${folder}, but does not start in ${image}`,
+    `${preset.title} was installed to ${folder} but does not start in ${image}`,
     `Use an image that has what it names${said === '' ? '' : `:\n${said}`}`,
   );
 }
@@ -189,7 +193,7 @@ function answerIn(line: string): string | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
     const { agentInfo } = initialized.parse(JSON.parse(line)).result;
-    return agentInfo ? `${agentInfo.name} ${agentInfo.version}` : 'it answers';
+    return agentInfo ? `${agentInfo.name} ${agentInfo.version}` : 'it responds';
   } catch {
     return undefined;
   }

@@ -64,8 +64,8 @@ export async function readEvaluationInput(
   const selected = await selectedInstances(dataset, options, context);
   if (selected.length === 0) {
     throw new HumanError(
-      `No instance of ${options.dataset} is selected`,
-      'Run `swt-bench instances` to list the instances, and loosen --repo, --filter or --query',
+      `The selection has no instances of ${options.dataset}`,
+      'Run `swt-bench instances` to list all instances, or widen --repo, --filter or --query',
     );
   }
   const instances = await dataset.read(selected.map(({ entry }) => entry.id));

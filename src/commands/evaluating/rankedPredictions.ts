@@ -51,7 +51,7 @@ async function withBase(
 ): Promise<readonly Prediction[]> {
   const known = { entries: instances, problems: [] };
   const chosen = await loadPredictions(base, instances, known, 'repair').catch((error: unknown) => {
-    reporter.log(`costs are not known, since ${base} cannot be read (${messageOf(error)})`);
+    reporter.log(`costs are unknown because ${base} cannot be read (${messageOf(error)})`);
     return { predictions: [] };
   });
   const keyOf = ({ instanceId, model }: Prediction): string => JSON.stringify([instanceId, model]);
@@ -79,7 +79,7 @@ async function withStages(
   const found = await readStages(trace, signal).catch((error: unknown) => {
     throwIfAborted(signal);
     if (systemCode(error) !== 'ENOENT') {
-      reporter.log(`stages are not known, since ${trace} cannot be read (${messageOf(error)})`);
+      reporter.log(`stages are unknown because ${trace} cannot be read (${messageOf(error)})`);
     }
     return new Map<string, InstanceInTrace>();
   });
@@ -89,7 +89,7 @@ async function withStages(
     const { ranked, patch, madeBy } = repair;
     if (ranked !== undefined && !hasDrawn(own.outputs, { sample: ranked.sample, patch })) {
       reporter.log(
-        `${repair.instanceId}: ${trace} ends with another run, so its stages are left out`,
+        `${repair.instanceId}: ${trace} ends with a different run, so its stages are ignored`,
       );
       return repair;
     }

@@ -72,7 +72,7 @@ async function triageOf(selection: Selection, query: Query): Promise<TriageFile 
   if (selection.triage !== undefined) return readTriage(selection.triage);
   if (!query.needsTriage) return undefined;
   throw new HumanError(
-    `The filter ${selection.query ?? ''} looks at tags, notes or the classification`,
-    'Name the triage file with --triage',
+    `The filter ${selection.query ?? ''} uses tags, notes or the classification`,
+    'Specify the triage file with --triage',
   );
 }

@@ -61,10 +61,10 @@ async function estimated(parts: DryRunParts): Promise<DryRun> {
   const trace = await openTrace(`${out}.trace.jsonl`, { readOnly: true, mayBeMissing: true, told });
   const model: ChatModel = {
     name: options.model,
-    complete: () => Promise.reject(new Error('a dry run asks for nothing')),
+    complete: () => Promise.reject(new Error('a dry run sends no requests')),
   };
   const width = generationWidth(options, { runs: 'nothing' }, {});
-  const engine = () => Promise.reject(new Error('a dry run runs nothing'));
+  const engine = () => Promise.reject(new Error('a dry run executes nothing'));
   const live = await liveParts({ ...parts, width }, { model }, engine);
   const request = { ...requestOf({ ...parts, width }), live, trace, reporter };
   const all = await estimateRun({ ...request, budget: budgetOf({}) });

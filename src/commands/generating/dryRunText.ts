@@ -121,7 +121,7 @@ export function dryRunText(run: DryRun): string {
   const { requests, answered, isAtMost, inputTokens, mostOutputTokens, dollars } = run;
   const most = isAtMost ? 'at most ' : '';
   const asked = inputTokens - run.embeddedTokens;
-  const each = requests === 0 ? '' : ` (${Math.round(asked / requests)} a request)`;
+  const each = requests === 0 ? '' : ` (${Math.round(asked / requests)} per request)`;
   const lines = [
     `${plural(run.instances, 'instance')}, ${most}${plural(requests, 'request')}` +
       (answered > 0 ? `; the trace has ${plural(answered, 'further answer')}` : ''),
@@ -132,11 +132,11 @@ export function dryRunText(run: DryRun): string {
     const { input, mostOutput } = dollars;
     const all = input + mostOutput;
     lines.push(
-      `cost: ${most}$${input.toFixed(2)} for the input, at most $${all.toFixed(2)} with the output` +
+      `cost: ${most}$${input.toFixed(2)} for input, at most $${all.toFixed(2)} with output` +
         (all > run.budget ? `; the budget ends the run at $${run.budget.toFixed(2)}` : ''),
     );
   } else if (run.stages.some((stage) => stage.dollars !== undefined)) {
-    lines.push('cost: not known without --embedding-price');
+    lines.push('cost: unknown without --embedding-price');
   }
   if (run.stages.length > 1) lines.push('', stageTable(run));
   return `${lines.join('\n')}\n`;
@@ -165,6 +165,6 @@ export function agentBoundText(
 ): string {
   const calls = `at most ${limits.calls} requests for each of ${plural(instances, 'instance')}`;
   return isPriced
-    ? `${calls}\ncost: at most about $${limits.dollars.toFixed(2)} for each, $${Math.min(limits.dollars * instances, budget).toFixed(2)} for all\n`
-    : `${calls}\ncost: not known without --price\n`;
+    ? `${calls}\ncost: at most about $${limits.dollars.toFixed(2)} each, $${Math.min(limits.dollars * instances, budget).toFixed(2)} for all\n`
+    : `${calls}\ncost: unknown without --price\n`;
 }

@@ -122,20 +122,20 @@ export async function generatePredictions(
 function checkRuns(method: Method, options: GenerateOptions, among: readonly Method[]): void {
   if (method.runs === 'workspace' && !runsInContainers(options.engine)) {
     throw new HumanError(
-      `${method.title} works with commands in a shell, which the ${options.engine} engine would run on this machine with nothing between them and your files`,
+      `${method.title} runs shell commands, which the ${options.engine} engine cannot isolate: they would run on this machine with access to your files`,
       `Add --engine ${containerEngine}`,
     );
   }
   if (options.evaluate !== undefined && options.json === true) {
     throw new HumanError(
-      '--json prints one document, and --evaluate would add another',
-      'Leave --json out, and read the results with `swt-bench report DIR --format json`',
+      '--json prints one document, but --evaluate would add another',
+      'Omit --json and read the results with `swt-bench report DIR --format json`',
     );
   }
   if (options.evaluate !== undefined && options.shard !== undefined) {
     throw new HumanError(
       '--evaluate would grade one shard as if it were a whole run',
-      'Leave --evaluate out, and run `swt-bench evaluate --shard` on the predictions of all shards, merged',
+      'Omit --evaluate, merge the shards, and run `swt-bench evaluate --shard` on the merged predictions',
     );
   }
   const asksModel = options.replay !== true && options.dryRun !== true;
@@ -144,8 +144,8 @@ function checkRuns(method: Method, options: GenerateOptions, among: readonly Met
     throw refusedLocally(
       method.title,
       method.refined?.of.runs === 'nothing'
-        ? 'leave --refine out'
-        : `choose ${others}, which run nothing`,
+        ? 'omit --refine'
+        : `choose ${others}, which run no tests`,
       method.given === undefined ? 'tests' : 'code',
     );
   }
@@ -216,8 +216,8 @@ function checkedMethod(options: GenerateOptions, among: readonly Method[]): Meth
   const method = external ?? methodOf(name, among);
   if (method === undefined) {
     throw new HumanError(
-      `${JSON.stringify(name)} is not a method`,
-      `Name one of ${among.map((each) => each.name).join(', ')}`,
+      `There is no method named ${JSON.stringify(name)}`,
+      `Use one of ${among.map((each) => each.name).join(', ')}`,
     );
   }
   const { provider } = parseModelName(model);
@@ -225,32 +225,32 @@ function checkedMethod(options: GenerateOptions, among: readonly Method[]): Meth
   if (mode === 'reproduction-script' && method.writesScripts !== true) {
     throw new HumanError(
       `${method.title} writes tests, not a reproduction script`,
-      `Leave --mode out, or choose ${oneOf(among, (each) => each.writesScripts === true)}`,
+      `Omit --mode, or choose ${oneOf(among, (each) => each.writesScripts === true)}`,
     );
   }
   if (samples !== undefined && method.samples === 1 && samples > 1) {
     throw new HumanError(
-      `${method.title} asks for one answer, not for ${samples}`,
-      `Leave --samples out, or choose ${oneOf(among, (each) => each.samples > 1)}`,
+      `${method.title} generates one answer, not ${samples}`,
+      `Omit --samples, or choose ${oneOf(among, (each) => each.samples > 1)}`,
     );
   }
   if (options.tries !== undefined && method.tries === undefined) {
     throw new HumanError(
-      `${method.title} makes no attempts that are sent back`,
-      `Leave --tries out, or choose ${oneOf(among, (each) => each.tries !== undefined)}`,
+      `${method.title} does not revise its attempts`,
+      `Omit --tries, or choose ${oneOf(among, (each) => each.tries !== undefined)}`,
     );
   }
   const hasBudget = (options.budget ?? options.instanceBudget) !== undefined;
   if (hasBudget && options.embeddingModel !== undefined && options.embeddingPrice === undefined) {
     throw new HumanError(
-      '--budget and --instance-budget need to know what embeddings cost',
-      'Add --embedding-price in dollars for a million tokens, such as --embedding-price 0.02',
+      '--budget and --instance-budget need a price for embeddings',
+      'Add --embedding-price in dollars per million tokens, such as --embedding-price 0.02',
     );
   }
   if (price === undefined && hasBudget) {
     throw new HumanError(
-      '--budget and --instance-budget need to know what tokens cost',
-      'Add --price INPUT,OUTPUT in dollars for a million tokens, such as --price 2.5,10',
+      '--budget and --instance-budget need a price for tokens',
+      'Add --price INPUT,OUTPUT in dollars per million tokens, such as --price 2.5,10',
     );
   }
   return method;
@@ -268,8 +268,8 @@ function withAddress(options: GenerateOptions): GenerateOptions {
   if (baseUrl === '') return options;
   if (!/^https?:\/\/[^\s/]/.test(baseUrl)) {
     throw new HumanError(
-      `The environment variable ${variable} is not an address`,
-      'Write it as https://host/v1, or unset it',
+      `The environment variable ${variable} is not a valid URL`,
+      'Set it to a URL such as https://host/v1, or unset it',
     );
   }
   return { ...options, baseUrl };
@@ -280,8 +280,8 @@ function checkEffort(provider: Provider, effort: string | undefined): void {
   const words = reasoningEfforts[provider];
   if (effort === undefined || words === undefined || words.includes(effort)) return;
   throw new HumanError(
-    `--reasoning-effort ${JSON.stringify(effort)} is no effort of ${provider}`,
-    `Write one of ${words.join(', ')}`,
+    `${provider} does not support --reasoning-effort ${JSON.stringify(effort)}`,
+    `Use one of ${words.join(', ')}`,
   );
 }
 
@@ -293,8 +293,8 @@ async function selected(
   const found = await selectedInstances(dataset, options, context);
   if (found.length === 0) {
     throw new HumanError(
-      `No instance of ${options.dataset} is selected`,
-      'Run `swt-bench instances` to list the instances, and loosen --repo, --filter or --query',
+      `The selection has no instances of ${options.dataset}`,
+      'Run `swt-bench instances` to list all instances, or widen --repo, --filter or --query',
     );
   }
   const ids = found.map(({ entry }) => entry.id);
@@ -366,7 +366,7 @@ async function writePredictions(
     }
     const { until } = entry.choice;
     if (until !== undefined) {
-      reporter.log(`${entry.instance}: ended after the stage ${until}`);
+      reporter.log(`${entry.instance}: stopped after stage ${until}`);
       return;
     }
     const { sample } = entry.choice.chosen ?? {};
@@ -491,18 +491,18 @@ function report(
   const applying = done.filter(({ choice }) => choice.chosen?.patch.applies === true).length;
   const what =
     until === undefined
-      ? `${done.length} of ${entries.length} instances have a prediction, ${applying} of them apply`
-      : `${ended.length} of ${entries.length} instances ended after the stage ${until}`;
+      ? `${done.length} of ${entries.length} instances have a prediction; ${applying} of these apply to R`
+      : `${ended.length} of ${entries.length} instances stopped after stage ${until}`;
   const written = until === undefined ? out : `${out}.trace.jsonl`;
   context.stdout(
     `${shownTitle(method)}, ${options.model}: ${what}\n` +
-      (empty > 0 ? `asked again: ${plural(empty, 'answer')} without a text\n` : '') +
+      (empty > 0 ? `retried: ${plural(empty, 'empty answer')}\n` : '') +
       `spent: ${told(budget.spent)}\nwritten: ${written}\n`,
   );
   if (failed.length > 0) {
     context.stderr(
       `swt-bench: ${failed.length} of ${entries.length} instances have no prediction. ` +
-        'The same command goes on where this one ended\n',
+        'Repeat the command to continue\n',
     );
   }
 }

@@ -36,10 +36,10 @@ export function generationLine(state: GenerationState): string {
   const { failed, perMinute, tokens, dollars, dollarsLeft } = state;
   const parts = [progressText({ ...state, paused: false } as Parameters<typeof progressText>[0])];
   if (failed > 0) parts.push(`${failed} failed`);
-  parts.push(`${state.running.length} running`, `${perMinute} answers a minute`);
+  parts.push(`${state.running.length} running`, `${perMinute} answers per minute`);
   parts.push(dollars === undefined ? `${tokens} tokens so far` : `$${dollars.toFixed(2)} so far`);
   if (dollarsLeft !== undefined && state.done < state.total) {
-    parts.push(`about $${dollarsLeft.toFixed(2)} more`);
+    parts.push(`about $${dollarsLeft.toFixed(2)} to go`);
   }
   return parts.join(', ');
 }

@@ -20,8 +20,8 @@ export async function givenFixes(
   const madeUp = from.find(isMadeUp);
   if (madeUp !== undefined) {
     throw new HumanError(
-      `--fixes-from ${madeUp} would take the golden patch, which no method may use`,
-      'Name files of predictions, such as those of `swt-bench repair`',
+      `--fixes-from ${madeUp} would use the golden patch, which no method may see`,
+      'Specify prediction files, such as those written by `swt-bench repair`',
     );
   }
   const { predictions, problems } = await loadPredictions(from, instances, dataset, 'repair');

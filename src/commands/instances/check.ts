@@ -24,7 +24,7 @@ interface CheckOptions extends InstanceOnROptions {
 /** Registers the command `check`. */
 export const registerCheck: RegisterCommand<ProgramContext> = (command, context, finish) => {
   withEngineOptions(command, context)
-    .argument('<file>', 'patch, or whole answer of a model, or - for stdin')
+    .argument('<file>', "file with a patch or a model's whole answer, or - for stdin")
     .addOption(datasetOption())
     .requiredOption('--id <id>', 'the instance')
     .addOption(formatOption(context))
@@ -35,9 +35,9 @@ export const registerCheck: RegisterCommand<ProgramContext> = (command, context,
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nIt runs the test files of the candidate on R, with and without the candidate. R∘X* is not used:' +
-        '\nonly `evaluate` tells whether the tests pass there.' +
-        '\nExit status: 0 ready, perhaps with doubts, 1 not ready or not known, 2 wrong usage or input, 130 interrupted.',
+      "\nRuns the candidate's test files on R, with and without the candidate. Does not use the fix:" +
+        '\nonly `evaluate` shows whether the tests pass with it.' +
+        '\nExit status: 0 ready, possibly with warnings, 1 not ready or unknown, 2 invalid usage or input, 130 interrupted.',
     )
     .action(async (file: string, options: CheckOptions) =>
       finish(await checkCommand(file, options, context)),
@@ -57,7 +57,7 @@ async function checkCommand(
   context: ProgramContext,
 ): Promise<number> {
   const { signal } = context;
-  const next = 'Name a text file with the candidate, or - for standard input';
+  const next = 'Specify a text file with the candidate, or - for standard input';
   const candidate = textOf(await readInput(path, next, context));
   // Imported here, since few commands need what models may know.
   const { instanceOnR } = await import('../mcp/instanceOnR');

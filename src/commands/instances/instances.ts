@@ -23,7 +23,7 @@ export const registerInstances: RegisterCommand = (command, context, finish) => 
   withSelectingOptions(command)
     .addOption(datasetOption())
     .option('--sort <order>', 'id, size, issue or date; a leading - reverses the order')
-    .option('--refresh', 'ask the server whether a downloaded dataset has changed')
+    .option('--refresh', 'check for updates of a downloaded dataset')
     .addOption(storageOption())
     .addOption(jsonOption())
     .action(async (options: InstancesOptions) => finish(await instancesCommand(options, context)));

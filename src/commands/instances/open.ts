@@ -39,11 +39,11 @@ export const registerOpen: RegisterCommand<ProgramContext> = (command, context, 
   withEngineOptions(command, context)
     .argument('<id>')
     .addOption(datasetOption())
-    .requiredOption('--out <dir>', 'folder to make')
-    .option('--with-fixed', 'also make R∘X* in <dir>-fixed')
+    .requiredOption('--out <dir>', 'new folder')
+    .option('--with-fixed', 'also check out R∘X* in <dir>-fixed')
     .option(
       '--devcontainer',
-      'also write .devcontainer/devcontainer.json, which git does not track; with --engine docker it uses the engine’s image',
+      "also write .devcontainer/devcontainer.json (not tracked by git); with --engine docker it uses the engine's image",
     )
     .addOption(sourceOption())
     .addOption(storageOption())
@@ -95,7 +95,7 @@ async function openCommand(
   if (fixed !== undefined) context.stdout(`R∘X*: ${fixed}\n`);
   if (trees.source.kind === 'snapshot') {
     const { from } = trees.source;
-    context.stderr(`made from the snapshot ${from}, not from ${instance.baseCommit}\n`);
+    context.stderr(`created from the snapshot ${from}, not from ${instance.baseCommit}\n`);
   }
   const remark = remarkOn(trees);
   if (remark !== undefined) context.stderr(`${remark}\n`);

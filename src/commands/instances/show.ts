@@ -17,7 +17,7 @@ export const registerShow: RegisterCommand = (command, context, finish) => {
   command
     .argument('<id>')
     .addOption(datasetOption())
-    .option('--reveal', 'also print the golden patch, the golden tests and later hints')
+    .option('--reveal', 'also print the golden patch, golden tests and hints')
     .addOption(storageOption())
     .addOption(jsonOption())
     .action(async (id: string, options: ShowOptions) =>

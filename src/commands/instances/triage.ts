@@ -25,7 +25,7 @@ import type { RegisterCommand } from '../registerCommand';
 import { changeOf, type TriageChanges } from './triageChanges';
 
 export interface TriageOptions extends TriageChanges {
-  /** The triage file; the first change creates it. */
+  /** The triage file, created with the first change. */
   triage: string;
   dataset?: string;
   query?: string;
@@ -41,22 +41,22 @@ export interface TriageOptions extends TriageChanges {
 export const registerTriage: RegisterCommand = (command, context, finish) => {
   command
     .argument('[ids...]')
-    .requiredOption('--triage <file>', 'triage file; the first change creates it')
-    .addOption(new Option('--dataset <file>', 'dataset, for its columns and for --query'))
+    .requiredOption('--triage <file>', 'triage file, created with the first change')
+    .addOption(new Option('--dataset <file>', 'dataset with the columns to show and for --query'))
     .option('--tag <a,b>', 'tags to add', list)
     .option('--untag <a,b>', 'tags to remove', list)
     .option('--note <text>', 'note; empty to remove it')
-    .option('--description <category>', 'quality of the description')
-    .option('--solution <category>', 'solution in the description')
+    .option('--description <category>', 'how much information the description has')
+    .option('--solution <category>', 'whether the description has a solution')
     .option(
       '--location <category>',
-      'location information, as CATEGORY or line=, function=, file=',
+      'whether the description names the location, as CATEGORY or line=, function=, file=',
       list,
     )
-    .option('--query <filter>', 'only what this filter keeps')
+    .option('--query <filter>', 'only instances that match this filter')
     .option('--merge <file>', 'merge the entries of another triage file into this one')
     .option('--csv', 'print CSV')
-    .option('--list', 'print ids, one a line: a list for --filter')
+    .option('--list', 'print one ID per line, as a list for --filter')
     .addOption(storageOption())
     .addOption(jsonOption())
     .action(async (ids: string[], options: TriageOptions) =>
@@ -76,16 +76,16 @@ export async function triageCommand(
   const change = changeOf(options);
   ids.forEach(checkedId);
   if (change !== undefined && ids.length === 0) {
-    throw new HumanError('No instance is named for the change', 'Write ids before the options');
+    throw new HumanError('The change names no instance', 'Write instance IDs before the options');
   }
   if ([options.csv, options.list, options.json].filter((each) => each === true).length > 1) {
-    throw new HumanError('--csv, --list and --json exclude each other', 'Leave all but one out');
+    throw new HumanError('--csv, --list and --json cannot be combined', 'Use only one of them');
   }
   const query = parseQuery(options.query ?? '');
   if (query.needsEntry && options.dataset === undefined) {
     throw new HumanError(
-      `The filter ${options.query ?? ''} needs data of the instances, and the triage file has only ids`,
-      'Name the dataset with --dataset',
+      `The filter ${options.query ?? ''} needs instance data, but the triage file has only IDs`,
+      'Specify the dataset with --dataset',
     );
   }
   const dataset =
@@ -99,7 +99,7 @@ export async function triageCommand(
   for (const { id, field, ours, theirs } of conflicts) {
     const where = id === '' ? 'the file' : id;
     context.stderr(
-      `swt-bench: ${where}: ${field} is ${ours} here and ${theirs} there; ours is kept\n`,
+      `swt-bench: ${where}: ${field} is ${ours} here and ${theirs} there; kept ${ours}\n`,
     );
   }
   const states =
@@ -117,7 +117,7 @@ export async function triageCommand(
 
   const missing = change === undefined ? ids.filter((id) => !file.instances.has(id)) : [];
   if (missing.length > 0 && options.csv !== true) {
-    context.stderr(`swt-bench: ${options.triage} says nothing about ${missing.join(', ')}\n`);
+    context.stderr(`swt-bench: ${options.triage} has no entry for ${missing.join(', ')}\n`);
   }
   const partly =
     conflicts.length > 0 ||
@@ -154,7 +154,7 @@ async function readOther(path: string): Promise<TriageFile> {
   const text = await readPlainText(path, { named: true }).catch((error: unknown) => {
     throw new HumanError(
       `The triage file ${path} cannot be read (${messageOf(error)})`,
-      'Name a triage file with --merge',
+      'Specify a triage file with --merge',
     );
   });
   return parseTriage(text, path);
@@ -223,7 +223,7 @@ function print(
     }));
     context.data(jsonText(rows));
   } else if (items.length === 0) {
-    context.stderr('swt-bench: no entry\n');
+    context.stderr('swt-bench: no entries\n');
   } else {
     context.stdout(
       `${layOut([

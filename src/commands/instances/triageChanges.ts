@@ -66,11 +66,9 @@ function judgement<Dimension extends keyof typeof dimensions>(
   const category = keys.find((key) => key === word);
   if (category !== undefined) return { category };
   throw new HumanError(
-    `"${word}" is no category of --${dimension}`,
-    `Allowed are ${keys.join(', ')}, and unjudged to remove the category` +
-      (dimension === 'location'
-        ? ', with line=, function= or file= before it for one of them'
-        : ''),
+    `"${word}" is not a category of --${dimension}`,
+    `Use ${keys.join(', ')}, or unjudged to remove the category` +
+      (dimension === 'location' ? '; prefix line=, function= or file= to set one of them' : ''),
   );
 }
 

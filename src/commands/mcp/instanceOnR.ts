@@ -45,7 +45,7 @@ export async function instanceOnR(
   if (instance === undefined) {
     throw new HumanError(
       `${options.id} is not in the dataset ${dataset.path}`,
-      'Run `swt-bench instances` to list the instances',
+      'Run `swt-bench instances` to list all instances',
     );
   }
   const { storage } = options;

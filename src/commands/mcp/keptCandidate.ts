@@ -54,8 +54,8 @@ export async function keptCandidate(parts: KeptCandidateParts): Promise<KeptCand
       );
       isWritten = true;
     } catch (error) {
-      const why = signal.aborted ? 'another command uses it' : messageOf(error);
-      reporter.log(`swt-bench mcp: the candidate is not in ${out}: ${why}`);
+      const why = signal.aborted ? 'another command is using it' : messageOf(error);
+      reporter.log(`swt-bench mcp: could not save the candidate to ${out}: ${why}`);
     }
   };
   return {

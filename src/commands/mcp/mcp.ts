@@ -20,16 +20,16 @@ export const registerMcp: RegisterCommand<ProgramContext> = (command, context, f
     .addOption(timeoutOption('limit for one run of tests', 600))
     .option(
       '--out <file>',
-      'keep the candidate as a prediction in this file, with each apply_candidate; other rows stay',
+      'save the candidate as a prediction in this file after each apply_candidate; keeps other rows',
     )
-    .option('--name <name>', 'name of the model in that prediction', 'mcp')
+    .option('--name <name>', 'model name in that prediction', 'mcp')
     .addOption(runTestsLocallyOption())
     .addOption(storageOption())
     .hook('preAction', needsStorage)
     .addHelpText(
       'after',
-      '\nIt never gives away the golden patch, the golden tests or what comes after R.' +
-        '\nExit status: 0 the client closed the connection, 1 it did and --out could not be written, 2 wrong usage or input, 130 interrupted.',
+      '\nNever reveals the golden patch, the golden tests or anything later than R.' +
+        '\nExit status: 0 the client closed the connection, 1 --out could not be written, 2 invalid usage or input, 130 interrupted.',
     )
     .action(async (options: McpOptions) => {
       // Imported here, since no other command needs the protocol.

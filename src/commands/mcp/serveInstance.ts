@@ -47,10 +47,10 @@ export async function serveInstance(
       : await keptCandidate({ instance, out, model, storage, reporter });
   const { transport, release } = stdioTransport(context, closed);
   try {
-    reporter.log(`${instance.id}: serving its tools on stdin and stdout`);
+    reporter.log(`${instance.id}: serving tools on stdin and stdout`);
     if (!mayRunTestsOfModels(options)) {
       reporter.log(
-        `swt-bench mcp: ${refusedLocally('run_tests').message}. It answers that it cannot run`,
+        `swt-bench mcp: ${refusedLocally('run_tests').message}. The tool reports this to the agent`,
       );
     }
     await serveMcp(transport, {

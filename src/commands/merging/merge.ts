@@ -15,16 +15,13 @@ interface MergeOptions {
 /** Registers the command `merge`. */
 export const registerMerge: RegisterCommand = (command, context, finish) => {
   command
-    .argument(
-      '<dir...>',
-      'folders that commands with --shard wrote their results or predictions to',
-    )
-    .requiredOption('--out <dir>', 'folder for the whole run; further shards can be added later')
+    .argument('<dir...>', 'folders of results or predictions written with --shard')
+    .requiredOption('--out <dir>', 'folder for the merged run; you can add more shards later')
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nThe command without --shard and with the same --out runs what is missing.' +
-        '\nExit status: 0 the run is whole, 1 shards or results are missing, 2 wrong usage or input, 130 interrupted.',
+      '\nTo run what is missing, repeat the original command with the same --out and without --shard.' +
+        '\nExit status: 0 the run is complete, 1 shards or results are missing, 2 invalid usage or input, 130 interrupted.',
     )
     .action(async (dirs: string[], options: MergeOptions) =>
       finish(await mergeCommand(dirs, options, context)),
@@ -51,8 +48,8 @@ async function mergeCommand(
   const predictions = await mergePredictions(dirs, out, signal);
   if (runs.length + predictions.length === 0) {
     throw new HumanError(
-      `No shard is in ${dirs.join(', ')}`,
-      'Name the folders that `evaluate`, `generate` or `repair` wrote with --shard',
+      `No shards found in ${dirs.join(', ')}`,
+      'Specify folders that `evaluate`, `generate` or `repair` wrote with --shard',
     );
   }
   for (const { problems } of [...runs, ...predictions]) {
@@ -69,13 +66,13 @@ async function mergeCommand(
 const textOfRun = (merged: MergedRun): string =>
   textOf(merged, {
     head: `${merged.run}: ${merged.finished} of ${plural(merged.candidates, 'candidate')}`,
-    repeated: `${plural(merged.repeated, 'result')} given more than once`,
+    repeated: `${plural(merged.repeated, 'duplicate result')}`,
   });
 
 const textOfPredictions = (merged: MergedPredictions): string =>
   textOf(merged, {
     head: `${merged.path}: ${merged.predicted} of ${plural(merged.instances, 'instance')} have a prediction`,
-    repeated: `${plural(merged.repeated, 'prediction')} given more than once`,
+    repeated: `${plural(merged.repeated, 'duplicate prediction')}`,
   });
 
 function textOf(

@@ -60,7 +60,7 @@ export const registerMutants: RegisterCommand<ProgramContext> = (command, contex
     .requiredOption('--id <id>', 'the instance')
     .option(
       '--predictions <file...>',
-      'candidates as for `evaluate`; `gold` tries T*, `none` only lists the mutants',
+      'candidates, as for `evaluate`; `gold` tests T*, `none` only lists the mutants',
       ['gold'],
     )
     .addOption(mutantLimitOption())
@@ -68,17 +68,17 @@ export const registerMutants: RegisterCommand<ProgramContext> = (command, contex
     .addOption(workersOption('mutants at once (default: by memory and cores)'))
     .addOption(timeoutOption('limit for one run; a run on a mutant gets less'))
     .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
-    .option('--out <dir>', 'write reports as `evaluate --mutants` does to this folder')
+    .option('--out <dir>', 'folder for reports, like `evaluate --mutants`')
     .addOption(formatOption(context))
     .addOption(modeOption())
-    .option('--fresh', 'ignore kept runs, and start the run in --out anew')
+    .option('--fresh', 'ignore cached runs and restart the run in --out')
     .addOption(storageOption())
     .hook('preAction', needsStorage)
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nThe output shows code of X*. Only own tests that pass on R∘X* run, and only on mutants that they reach.' +
-        '\nExit status: 0 every candidate was tried, 1 some could not be, 2 wrong usage or input, 130 interrupted.',
+      '\nThe output reveals code of the fix. Runs only new or changed tests that pass on R∘X*, and only on mutants they reach.' +
+        '\nExit status: 0 all candidates were tested, 1 some could not be tested, 2 invalid usage or input, 130 interrupted.',
     )
     .action(async (options: MutantsCommandOptions) =>
       finish(await mutantsCommand(options, context)),

@@ -12,7 +12,7 @@ const longestCode = 40;
 export function mutantsText(instance: string, reports: readonly Report[]): string {
   const [first] = reports.flatMap(({ mutants }) => mutants ?? []);
   const parts = [
-    first === undefined ? `${instance}: its mutants are not known` : headOf(instance, first),
+    first === undefined ? `${instance}: mutants unknown` : headOf(instance, first),
     layOut([
       ['Candidate', 'Verdict', 'Mutants killed', 'by F→P tests', 'ΔC'],
       ...reports.map(scoreRow),
@@ -26,7 +26,7 @@ export function mutantsText(instance: string, reports: readonly Report[]): strin
 type MutantsBlock = NonNullable<Report['mutants']>;
 
 const headOf = (instance: string, { made, all }: MutantsBlock): string =>
-  `${instance}: ${plural(made, 'mutant')} in lines that X* adds${all < made ? `, of which a sample of ${all} is tried` : ''}`;
+  `${instance}: ${plural(made, 'mutant')} in lines that X* adds${all < made ? `; testing a sample of ${all}` : ''}`;
 
 function scoreRow(report: Report): string[] {
   const { mutants, strict } = report;
@@ -37,7 +37,7 @@ function scoreRow(report: Report): string[] {
       : strict.success
         ? '✓ reproduces the issue (F→P)'
         : `✗ ${report.reason}`,
-    mutants === undefined ? 'not known' : killedInWords(mutants),
+    mutants === undefined ? 'unknown' : killedInWords(mutants),
     mutants === undefined ? '' : `${mutants.killed_by_FAIL_TO_PASS}`,
     coverageCell(strict?.change_coverage ?? undefined),
   ];
@@ -53,7 +53,7 @@ const statusMarks: Readonly<Record<TestedMutant['status'], string>> = {
 function mutantTable(mutants: MutantsBlock['list'], reports: readonly Report[]): string {
   const tried = reports.filter((report) => report.mutants !== undefined);
   return layOut([
-    ['Line of R∘X*', 'Operator', 'Fault', ...tried.map(nameOf)],
+    ['Line in R∘X*', 'Operator', 'Fault', ...tried.map(nameOf)],
     ...mutants.map(({ path, line, operator, before, after }, index) => [
       `${withoutControl(path)}:${line}`,
       operator,

@@ -108,12 +108,12 @@ export function acpMethodWith(
       [];
     if (given === undefined) return undefined;
     throw new HumanError(
-      `${given} is for agents of the Agent Client Protocol, not for ${name}`,
-      `Write --method ${acpNames.join(', ')}, or leave ${given} out`,
+      `${given} applies to Agent Client Protocol agents, not to ${name}`,
+      `Use --method ${acpNames.join(', ')}, or omit ${given}`,
     );
   }
   const program = agentProgram === undefined ? undefined : resolve(agentProgram);
-  const advice = 'Name a folder that has the agent and its runtime with --agent-program';
+  const advice = 'Specify a folder with the agent and its runtime with --agent-program';
   const method = acpMethod(
     acpAgent(name, definitionOf(name, options), { program, seconds, advice }),
   );
@@ -121,16 +121,16 @@ export function acpMethodWith(
   if (own !== undefined) {
     const option = `--${own.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     throw new HumanError(
-      `${method.title} makes its own requests, so ${option} does not reach them`,
-      `Leave ${option} out`,
+      `${method.title} sends its own requests, so ${option} has no effect`,
+      `Omit ${option}`,
     );
   }
   const { provider } = parseModelName(options.model);
   const { providers = [] } = method.asksItself ?? {};
   if (!providers.includes(provider)) {
     throw new HumanError(
-      `${method.title} cannot ask a model of ${provider}`,
-      `Name a model of ${providers.join(' or ')} with --model`,
+      `${method.title} does not support models from ${provider}`,
+      `Specify a model from ${providers.join(' or ')} with --model`,
     );
   }
   return method;

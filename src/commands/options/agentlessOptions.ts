@@ -59,6 +59,7 @@ export function withAgentlessOptions(command: Command): Command {
         isAgentless,
       ),
     )
+    .option('--embedding-price <d>', 'dollars per million embedded tokens', positive)
     .addOption(
       atKey(
         new Option(
@@ -118,8 +119,8 @@ export function settingsOf(
   const [[, option] = [undefined, undefined]] = given;
   if (option !== undefined && !isAgentless(options)) {
     throw new HumanError(
-      `${option} is for agentless, and not for ${options.method}`,
-      `Write --method agentless, or leave ${option} out`,
+      `${option} applies to agentless, not to ${options.method}`,
+      `Use --method agentless, or omit ${option}`,
     );
   }
   const needless = (['embeddingBaseUrl', 'embeddingPrice'] as const).some(
@@ -133,15 +134,15 @@ export function settingsOf(
   }
   if (options.take !== undefined && options.stagesFrom === undefined) {
     throw new HumanError(
-      '--take needs a file with outputs of stages',
+      '--take needs a file with stage outputs',
       'Add --stages-from FILE, such as the trace of another run',
     );
   }
   const { skip, until } = options;
   if (until !== undefined && skip?.includes(until) === true) {
     throw new HumanError(
-      `--until ${until} ends after a stage that --skip leaves out`,
-      `Leave ${until} out of --skip, or name another stage with --until`,
+      `--until ${until} names a stage that --skip skips`,
+      `Remove ${until} from --skip, or use another stage with --until`,
     );
   }
   const values = given.filter(
@@ -158,7 +159,8 @@ const stagesIn =
   (value: string): AgentlessStage[] =>
     list(value).map((name) => {
       const stage = stages.find((each) => each === name);
-      if (stage === undefined) throw new InvalidArgumentError(`Write some of ${stages.join(',')}.`);
+      if (stage === undefined)
+        throw new InvalidArgumentError(`Use a comma-separated list of ${stages.join(', ')}.`);
       return stage;
     });
 
@@ -167,6 +169,6 @@ function numberOfTemperature(value: string): number {
   const number = temperature(value);
   if (number !== null) return number;
   throw new InvalidArgumentError(
-    'Write a number from 0 to 2. With --temperature none no request has a temperature.',
+    'Write a number from 0 to 2. With --temperature none, requests have no temperature.',
   );
 }

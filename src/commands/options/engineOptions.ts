@@ -86,8 +86,8 @@ function refuseForeignOptions(options: EngineOptions, engines: TestingContext['e
     const given = group.all.find(({ option }) => givenTo(options, option?.name) !== undefined);
     if (given === undefined) continue;
     throw new HumanError(
-      `${given.flag} is for the ${group.engine} engine, but the engine is ${options.engine}`,
-      `Add --engine ${group.engine}, or leave it out`,
+      `${given.flag} applies to the ${group.engine} engine, but the engine is ${options.engine}`,
+      `Add --engine ${group.engine}, or omit the option`,
     );
   }
 }

@@ -53,8 +53,8 @@ export function methodWithGiven(method: Method, options: GivenOptions): Method {
   if (setting === undefined) return method;
   if (method !== zeroShotPlus) {
     throw new HumanError(
-      `--given is for ${zeroShotPlus.title}, as in Table 5 of the paper, and not for ${method.title}`,
-      `Write --method ${zeroShotPlus.name}, or leave --given and --from out`,
+      `--given applies to ${zeroShotPlus.title}, as in Table 5 of the paper, not to ${method.title}`,
+      `Use --method ${zeroShotPlus.name}, or omit --given and --from`,
     );
   }
   return givenMethod(setting, { oracle: options.oracle === true });

@@ -9,22 +9,22 @@ import { header, price, temperature } from './optionValues';
 export const runTestsLocallyOption = (): Option =>
   new Option(
     '--run-tests-locally',
-    `let tests of the model run with the local engine: ${meaningOfLocal}`,
+    `run model-written tests with the local engine: ${meaningOfLocal}`,
   );
 
 /** The option that names the model. */
 export const modelOption = (): Option =>
   new Option(
     '--model <provider/name>',
-    'openai, openai-compatible, anthropic or google, and the provider’s name of the model; ' +
-      'the key comes from the environment',
+    "openai, openai-compatible, anthropic or google, then the provider's name of the model; " +
+      'reads the API key from the environment',
   ).makeOptionMandatory();
 
 /** @param usual the temperature of the methods, for the help */
 export const temperatureOption = (byDefault: string): Option =>
   new Option(
     '--temperature <t>',
-    `temperature of the candidates, or \`none\` for the server’s (default: ${byDefault})`,
+    `sampling temperature, or \`none\` for the server's default (default: ${byDefault})`,
   ).argParser(temperature);
 
 /** Whether requests are this program's own, and no agent's. */

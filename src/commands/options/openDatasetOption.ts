@@ -42,6 +42,6 @@ function warnOfRows(dataset: Dataset, context: CommandContext): void {
     context.stderr(`swt-bench: ${dataset.path}: ${describeProblem(problem)}\n`);
   }
   if (problems.length > 5) {
-    context.stderr(`swt-bench: ${dataset.path}: ${problems.length - 5} more rows cannot be used\n`);
+    context.stderr(`swt-bench: ${dataset.path}: ${problems.length - 5} more invalid rows\n`);
   }
 }

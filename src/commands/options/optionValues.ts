@@ -7,7 +7,7 @@ import { InvalidArgumentError } from 'commander';
  */
 export function list(value: string): string[] {
   const ids = value.split(',').map((id) => id.trim());
-  if (ids.some((id) => id === '')) throw new InvalidArgumentError('Write ids separated by commas.');
+  if (ids.some((id) => id === '')) throw new InvalidArgumentError('Write IDs separated by commas.');
   return ids;
 }
 
@@ -129,7 +129,7 @@ export function bodyField(
   const name = value.slice(0, Math.max(0, equals));
   if (ownFields.test(name)) {
     throw new InvalidArgumentError(
-      `${JSON.stringify(name)} comes from the method or from another option.`,
+      `${JSON.stringify(name)} is set by the method or another option.`,
     );
   }
   try {

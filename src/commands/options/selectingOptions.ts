@@ -21,10 +21,10 @@ export interface SelectingOptions {
 export const withSelectingOptions = (command: Command): Command =>
   command
     .option('--ids <a,b>', 'only these instances', list)
-    .option('--repo <owner/name>', 'only instances of this repository')
+    .option('--repo <owner/name>', 'only instances from this repository')
     .option(
       '--filter <list>',
-      'only instances of this list: file, address, Lite, Verified, Full, triage file',
+      'only instances in this list: a file, URL, Lite, Verified, Full, or triage file',
     )
     .addOption(rare(new Option('--exclude <list>', 'not the instances of this list')))
     .option('--query <filter>', 'only what this filter keeps, such as "status:valid changed:<20"')
@@ -76,8 +76,8 @@ async function chosenIds(
   if (ids.length === 0) {
     const lists = [filter, exclude].filter((name) => name !== undefined).join(' and ');
     throw new HumanError(
-      `The filter ${lists} leaves no instance of ${dataset.path}`,
-      'Name a text file with one instance id a line',
+      `No instance of ${dataset.path} is in ${lists}`,
+      'Specify a text file with one instance ID per line',
     );
   }
   return ids;

@@ -5,7 +5,7 @@ import { shardText, type Shard } from '../../domain/work';
 export const shardOption = (): Option =>
   new Option(
     '--shard <i/n>',
-    'only the i-th of n parts, cut by instance; `auto` takes both numbers from a Slurm array, `auto/n` takes i from an indexed Job of Kubernetes too',
+    'run only part i of n, split by instance; `auto` reads both numbers from a Slurm array, `auto/n` reads i from a Slurm array or an indexed Kubernetes Job',
   ).argParser((value) => parseShard(value, process.env));
 
 /** What tells a process its place in an array of jobs. */
@@ -23,17 +23,17 @@ type ArrayVariables = Readonly<Record<string, string | undefined>>;
 export function parseShard(value: string, variables: ArrayVariables): Shard {
   const parts = /^(?:auto|(\d{1,6}))(?:\/(\d{1,6}))?$/.exec(value);
   if (parts === null) {
-    throw new InvalidArgumentError('Write the number of the part and of all parts, such as 2/4.');
+    throw new InvalidArgumentError('Write the part and the number of parts, such as 2/4.');
   }
   const [, asked, all] = parts;
   if (asked !== undefined && all === undefined) {
-    throw new InvalidArgumentError(`Write of how many parts it is one, such as ${asked}/4.`);
+    throw new InvalidArgumentError(`Write the number of parts too, such as ${asked}/4.`);
   }
   const count = all === undefined ? slurmCount(variables) : Number(all);
   const number = asked === undefined ? indexIn(variables) + 1 : Number(asked);
   if (count < 1 || number < 1 || number > count) {
     throw new InvalidArgumentError(
-      `${shardText({ number, count })} is no part: they are numbered from 1 to the number of all parts.`,
+      `${shardText({ number, count })} is not a part. Parts are numbered from 1 to the number of parts.`,
     );
   }
   return { number, count };
@@ -57,7 +57,7 @@ function slurmCount(variables: ArrayVariables): number {
   const count = numberIn(variables, 'SLURM_ARRAY_TASK_COUNT');
   if (count !== undefined) return count;
   throw new InvalidArgumentError(
-    'SLURM_ARRAY_TASK_COUNT is not set here. Write the number of all parts, such as auto/4.',
+    'SLURM_ARRAY_TASK_COUNT is not set here. Write the number of parts, such as auto/4.',
   );
 }
 
@@ -66,5 +66,5 @@ function numberIn(variables: ArrayVariables, name: string): number | undefined {
   const value = variables[name];
   if (value === undefined || value === '') return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value);
-  throw new InvalidArgumentError(`${name} is ${JSON.stringify(value)}, which is no number.`);
+  throw new InvalidArgumentError(`${name} is ${JSON.stringify(value)}, which is not a number.`);
 }

@@ -29,7 +29,7 @@ export const datasetOption = (): Option =>
 export const sourceOption = (): Option =>
   new Option(
     '--source <repo=where>',
-    'source of R: repository, folder, archive or address; repeatable; without `repo=` for every repository',
+    'source of R: repository, folder, archive or URL; repeatable; applies to all repositories without `repo=`',
   )
     .argParser((value: string, all: string[] | undefined) => [...(all ?? []), value])
     .default([], 'GitHub');
@@ -62,25 +62,19 @@ export const jsonOption = (): Option => new Option('--json', 'print one JSON doc
 
 /** `--kind`. */
 export const kindOption = (): Option =>
-  new Option(
-    '--kind <kind>',
-    'what the predictions are: tests, or code patches, which are judged as SWE-bench does',
-  )
+  new Option('--kind <kind>', 'kind of predictions: tests, or code patches to judge like SWE-bench')
     .choices(predictionKinds)
     .default('tests');
 
 /** `--mode`. */
 export const modeOption = (): Option =>
-  new Option(
-    '--mode <mode>',
-    'tests that a runner finds, or one script that exits with 0 for a pass',
-  )
+  new Option('--mode <mode>', 'tests for a test runner, or one script that exits with 0 to pass')
     .choices(['unit-test', 'reproduction-script'])
     .default('unit-test');
 
 /** `--format`. */
 export const formatOption = ({ formats }: Pick<TestingContext, 'formats'>): Option =>
-  new Option('--format <format>', 'format of patches; auto detects it, but never as fuzzy')
+  new Option('--format <format>', 'patch format; auto detects all formats except fuzzy')
     .choices(askedFormats(formats))
     .default('auto');
 
@@ -96,7 +90,7 @@ export async function writeOut(what: string, path: string, text: FileContent): P
   } catch (error) {
     throw new HumanError(
       `${what} cannot be written to ${path} (${systemCode(error)})`,
-      'Name a file that can be written with --out',
+      'Specify a writable file with --out',
     );
   }
 }
@@ -128,7 +122,7 @@ export const usualMutantLimit = 100;
 export const mutantLimitOption = (): Option =>
   new Option(
     '--limit <n>',
-    'most mutants; of more, a sample that is the same for every candidate and in every run',
+    'maximum number of mutants; if there are more, every candidate and run gets the same sample',
   )
     .argParser(whole)
     .default(usualMutantLimit);
@@ -137,5 +131,5 @@ export const mutantLimitOption = (): Option =>
 export const mutantsOption = (): Option =>
   new Option(
     '--mutants [limit]',
-    `also run the candidates on mutants of X*, at most this many of an instance (default: ${usualMutantLimit})`,
+    `also run the candidates on mutants of X*, at most this many per instance (default: ${usualMutantLimit})`,
   ).argParser(whole);

@@ -53,15 +53,15 @@ export function methodWithFixes(method: Method, options: SurrogateOptions): Meth
   const option = given === 'fixesFrom' ? '--fixes-from' : `--${given}`;
   if (method.name !== surrogate().name) {
     throw new HumanError(
-      `${option} is for the method surrogate, not for ${method.title}`,
-      `Write --method surrogate, or leave ${option} out`,
+      `${option} applies to the method surrogate, not to ${method.title}`,
+      `Use --method surrogate, or omit ${option}`,
     );
   }
   const { fixes, fixesFrom, rounds } = options;
   if (fixes !== undefined && fixesFrom !== undefined) {
     throw new HumanError(
-      '--fixes asks the model for fixes, and --fixes-from takes those of files',
-      'Leave one of them out',
+      '--fixes requests fixes from the model, but --fixes-from reads them from files',
+      'Use only one of them',
     );
   }
   return surrogate({

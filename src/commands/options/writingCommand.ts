@@ -68,7 +68,7 @@ export function writingCommand(
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nThe same command resumes an interrupted run and repeats no answered request.' +
-        `\nExit status: 0 every instance has ${texts.written}, 1 some have none, 2 wrong usage or input, 130 interrupted.`,
+      '\nRepeat the command to resume an interrupted run. It does not resend answered requests.' +
+        `\nExit status: 0 every instance has ${texts.written}, 1 some have none, 2 invalid usage or input, 130 interrupted.`,
     );
 }

@@ -16,8 +16,8 @@ export interface ParseLogOptions {
 /** Registers the command `parse-log`. */
 export const registerParseLog: RegisterCommand = (command, context, finish) => {
   command
-    .argument('<file>', 'log, or - for stdin')
-    .requiredOption('--repo <owner/name>', 'repository whose tests wrote it')
+    .argument('<file>', 'log file, or - for stdin')
+    .requiredOption('--repo <owner/name>', 'repository whose tests wrote the log')
     .addOption(modeOption())
     .addOption(jsonOption())
     .action(async (file: string, options: ParseLogOptions) =>
@@ -39,12 +39,12 @@ export async function parseLogCommand(
 ): Promise<number> {
   const log = await readInput(
     path,
-    'Name a text file with the output of the tests, or - for standard input',
+    'Specify a text file with test output, or - for standard input',
     context,
   );
   if (mode === 'unit-test' && !isKnownRepository(repo)) {
     context.stderr(
-      `swt-bench: the reference harness has no log parser for ${repo}; read as a log of pytest or unittest\n`,
+      `swt-bench: the reference harness has no log parser for ${repo}; parsing it as a pytest or unittest log\n`,
     );
   }
   const statuses = parseLog(testOutput(log.toString('utf8')), repo, { mode });
@@ -56,6 +56,6 @@ export async function parseLogCommand(
     );
   }
   if (statuses.size > 0) return EXIT.done;
-  context.stderr(`swt-bench: ${inputName(path)} holds no outcome of a test\n`);
+  context.stderr(`swt-bench: found no test outcomes in ${inputName(path)}\n`);
   return EXIT.negative;
 }

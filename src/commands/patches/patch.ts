@@ -25,15 +25,15 @@ interface PatchOptions {
 /** Registers the command `patch`. */
 export const registerPatch: RegisterCommand<ProgramContext> = (command, context, finish) => {
   command
-    .argument('<file>', 'patch, or whole answer of a model, or - for stdin')
-    .requiredOption('--tree <dir>', 'folder with R, such as `open` makes; only read')
+    .argument('<file>', "file with a patch or a model's whole answer, or - for stdin")
+    .requiredOption('--tree <dir>', 'folder with R, such as one that `open` creates; not modified')
     .addOption(formatOption(context))
-    .option('--tests-only', 'leave out edits of files that are not tests, and name them')
-    .option('--check', 'print only diagnostics, as FILE:LINE: severity: message')
+    .option('--tests-only', 'ignore and list changes to files that are not tests')
+    .option('--check', 'print only diagnostics, in the form FILE:LINE: severity: message')
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExit status: 0 it converts, 1 it does not, 2 wrong usage or unreadable input, 130 interrupted.',
+      '\nExit status: 0 the patch was converted, 1 it could not be converted, 2 invalid usage or unreadable input, 130 interrupted.',
     )
     .action(async (file: string, options: PatchOptions) =>
       finish(await patchCommand(file, options, context)),
@@ -56,12 +56,12 @@ async function patchCommand(
 ): Promise<number> {
   const tree = await folderTree(folder);
   const text = textOf(
-    await readInput(path, 'Name a text file with the patch, or - for standard input', context),
+    await readInput(path, 'Specify a text file with the patch, or - for standard input', context),
   );
   if (holdsPredictions(text)) {
     throw new HumanError(
-      `${inputName(path)} holds predictions, not a patch`,
-      'Give the whole file to `swt-bench evaluate --predictions FILE`, or the text of one model_patch to this command',
+      `${inputName(path)} contains predictions, not a patch`,
+      'Run `swt-bench evaluate --predictions FILE` for the whole file, or pass the text of one model_patch to this command',
     );
   }
   const python = await createPythonParser((file) => join(context.assets, file));

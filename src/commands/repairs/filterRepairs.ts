@@ -60,25 +60,25 @@ export const registerFilterRepairs: RegisterCommand<ProgramContext> = (
 ) => {
   withEngineOptions(withSelectingOptions(command), context)
     .addOption(datasetOption())
-    .requiredOption('--predictions <file>', 'generated tests of one method, as for `evaluate`')
-    .requiredOption('--repairs <file...>', 'code patches as predictions of SWE-bench, or `gold`')
+    .requiredOption('--predictions <file>', "one method's generated tests, as for `evaluate`")
+    .requiredOption('--repairs <file...>', 'code patches as SWE-bench predictions, or `gold`')
     .option(
       '--resolved <file>',
-      'which instances the patches resolve; by default the golden tests run on each patch',
+      'instances that the patches resolve (default: run the golden tests on each patch)',
     )
     .addOption(sourceOption())
     .addOption(workersOption('code patches tested at once (default: by memory and cores)'))
     .addOption(timeoutOption('limit for one run'))
     .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
-    .option('--out <dir>', 'save finished patches and the result to this folder')
+    .option('--out <dir>', 'folder for finished patches and the result')
     .addOption(formatOption(context))
-    .option('--fresh', 'ignore kept runs, and start the run in --out anew')
+    .option('--fresh', 'ignore cached runs and restart the run in --out')
     .addOption(storageOption())
     .hook('preAction', needsStorage)
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExit status: 0 every patch was filtered, 1 tests could not run on some, 2 wrong usage or input, 130 interrupted. With --out, the same command resumes an interrupted run.',
+      '\nExit status: 0 every patch was filtered, 1 tests could not run on some, 2 invalid usage or input, 130 interrupted. With --out, repeat the command to resume an interrupted run.',
     )
     .action(async (options: FilterRepairsOptions) =>
       finish(await filterRepairsCommand(options, context)),
@@ -163,8 +163,8 @@ async function readFilterInput(
   const models = [...new Set(tests.predictions.map(({ model }) => model))];
   if (models.length > 1) {
     throw new HumanError(
-      `${options.predictions} holds tests of several methods (${models.join(', ')})`,
-      'Name a file with the tests of one',
+      `${options.predictions} contains tests of several methods (${models.join(', ')})`,
+      'Specify a file with the tests of one method',
     );
   }
   const repairs = await loadPredictions(options.repairs, instances, dataset, 'repair');

@@ -38,8 +38,8 @@ export function kubernetesJob(command: ShardedCommand, request: JobRequest): str
   const place = posix.resolve(mount, shardsFolder(command));
   if (!place.startsWith(`${posix.resolve(mount)}/`)) {
     throw new HumanError(
-      `${command.out} is not on the volume, which the pods have at ${mount}`,
-      `Name a place below ${mount} with --out, or another --mount`,
+      `${command.out} is not on the volume that pods mount at ${mount}`,
+      `Specify a folder below ${mount} with --out, or another --mount`,
     );
   }
   const job = {
@@ -63,7 +63,7 @@ export function kubernetesJob(command: ShardedCommand, request: JobRequest): str
     },
   };
   return [
-    '# When all pods have ended, this puts the shards together and names those that are missing:',
+    '# When all pods have finished, this merges the shards and lists missing ones:',
     `#   ${mergeText(command, program)}`,
     stringify(job, { lineWidth: 0 }),
   ].join('\n');

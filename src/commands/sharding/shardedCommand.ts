@@ -43,14 +43,14 @@ const shardable: ReadonlyMap<string, RegisterCommand<ProgramContext>> = new Map(
 
 /** Options that contradict shards, with the reason and what to do. */
 const refused: ReadonlyMap<string, readonly [string, string]> = new Map([
-  ['--shard', ['each job gets its own', 'Leave it out']],
-  ['--dry-run', ['it runs nothing that jobs could share', 'Run it without `shards`']],
-  ['--fresh', ['a job that is started again would lose what it has', 'Name a new --out']],
+  ['--shard', ['each job gets its own value', 'Omit it']],
+  ['--dry-run', ['it runs nothing that jobs could split', 'Run it without `shards`']],
+  ['--fresh', ['a restarted job would lose its results', 'Use a new --out']],
   [
     '--evaluate',
     [
       'it would grade one shard as if it were a whole run',
-      'Leave it out, and run `swt-bench shards … evaluate` on the merged predictions',
+      'Omit it, and run `swt-bench shards … evaluate` on the merged predictions',
     ],
   ],
 ]);
@@ -71,19 +71,19 @@ export async function readShardedCommand(
   const register = shardable.get(name);
   if (register === undefined) {
     throw new HumanError(
-      `${name} cannot be cut into shards`,
-      `Name one of ${[...shardable.keys()].join(', ')}, after the options of \`shards\``,
+      `${name} cannot be split into shards`,
+      `Use one of ${[...shardable.keys()].join(', ')}, after the options of \`shards\``,
     );
   }
   for (const [flag, [why, next]] of refused) {
     if (words.some((word) => word === flag || word.startsWith(`${flag}=`))) {
-      throw new HumanError(`${flag} and shards contradict each other: ${why}`, next);
+      throw new HumanError(`${flag} cannot be used with shards: ${why}`, next);
     }
   }
   const command = await parsed(register, words, context);
   const options = command.opts<ParsedOptions>();
   if (options.out === undefined) {
-    throw new HumanError('The shards need a place for the whole run', 'Name it with --out');
+    throw new HumanError('The shards need a folder for the whole run', 'Specify it with --out');
   }
   const { name: engine, values } = engineRequest(options, context);
   return {
@@ -162,12 +162,12 @@ export function shardLines(
     'command=$!',
     `trap 'kill -TERM "$command"' TERM INT`,
     'wait "$command" || status=$?',
-    '# A signal ends that wait. The command stops its tests then, and keeps what is done.',
+    '# A signal ends the wait. The command then stops its tests and saves finished results.',
     'while kill -0 "$command" 2> /dev/null; do',
     '  status=0',
     '  wait "$command" || status=$?',
     'done',
-    '# Status 1: the work is done, and the answer is negative or partly failed.',
+    '# Status 1: the command finished, but some results are negative or failed.',
     'if [ "$status" -eq 1 ]; then status=0; fi',
   ];
 }

@@ -25,26 +25,26 @@ export const registerShards: RegisterCommand<ProgramContext> = (command, context
   command
     .argument('<command...>', '`evaluate`, `generate` or `repair`, with its own options')
     .passThroughOptions()
-    .option('--slurm <n>', 'an array of n jobs, for sbatch', whole)
-    .option('--kubernetes <n>', 'an indexed Job of n pods, for kubectl create', whole)
-    .option('--at-once <n>', 'jobs at the same time (default: all)', whole)
-    .option('--name <name>', 'name of the jobs (default: from --out of the command)')
+    .option('--slurm <n>', 'print an array of n jobs for sbatch', whole)
+    .option('--kubernetes <n>', 'print an indexed Job of n pods for kubectl create', whole)
+    .option('--at-once <n>', 'maximum number of jobs at the same time (default: all)', whole)
+    .option('--name <name>', "job name (default: from the command's --out)")
     .option(
       '--program <text>',
-      'how a node calls this program, as text for a shell (default: slurm: this one; kubernetes: swt-bench)',
+      'shell text that starts this program on a node (default: slurm: this one; kubernetes: swt-bench)',
     )
     .option('--image <image>', 'kubernetes: image with this program')
-    .option('--claim <name>', 'kubernetes: claim of a volume for datasets and results')
-    .option('--mount <path>', 'kubernetes: where the pods have that volume', '/work')
-    .option('--secret <name>', 'kubernetes: secret with the keys of models, as variables')
+    .option('--claim <name>', 'kubernetes: volume claim for datasets and results')
+    .option('--mount <path>', 'kubernetes: mount path of that volume', '/work')
+    .option('--secret <name>', 'kubernetes: secret with API keys as variables')
     .option(
       '--service-account <name>',
-      'kubernetes: account that may make pods, for --engine kubernetes',
+      'kubernetes: service account that may create pods, for --engine kubernetes',
     )
     .addHelpText(
       'after',
-      '\nEach shard writes into a folder of its own beside --out of the command.' +
-        '\nExit status: 0 the jobs are printed, 2 wrong usage.',
+      "\nEach shard writes to its own folder next to the command's --out." +
+        '\nExit status: 0 the jobs were printed, 2 invalid usage.',
     )
     .action(async (words: string[], options: ShardsOptions) =>
       finish(await shardsCommand(words, options, context)),
@@ -67,8 +67,8 @@ async function shardsCommand(
   const count = slurm ?? kubernetes;
   if (count === undefined || (slurm !== undefined && kubernetes !== undefined)) {
     throw new HumanError(
-      'shards prints the jobs of one system',
-      'Write --slurm N or --kubernetes N, with the number of shards',
+      'shards prints jobs for one system',
+      'Use either --slurm N or --kubernetes N, where N is the number of shards',
     );
   }
   const command = await readShardedCommand(words, context);
@@ -89,10 +89,10 @@ async function shardsCommand(
   const { budget } = command;
   if (budget !== undefined) {
     context.stderr(
-      `swt-bench: --budget holds for each shard: all ${count} may spend up to $${(budget * count).toFixed(2)}\n`,
+      `swt-bench: --budget applies to each shard: all ${count} together may spend up to $${(budget * count).toFixed(2)}\n`,
     );
   }
-  context.stderr(`swt-bench: afterwards: ${mergeText(command, program)}\n`);
+  context.stderr(`swt-bench: when all jobs have finished, run: ${mergeText(command, program)}\n`);
   return EXIT.done;
 }
 
@@ -104,12 +104,15 @@ const thisProgram = (): string =>
 function podOptions({ image, claim, mount, secret, serviceAccount }: ShardsOptions) {
   if (image === undefined || claim === undefined) {
     throw new HumanError(
-      'Pods need an image with this program, and a volume for datasets and results',
-      'Name them with --image and --claim',
+      'Pods need an image with this program and a volume for datasets and results',
+      'Specify them with --image and --claim',
     );
   }
   if (!mount.startsWith('/') || mount === '/') {
-    throw new HumanError(`--mount ${mount} is no folder for a volume`, 'Name it as /work is named');
+    throw new HumanError(
+      `--mount ${mount} is not a valid mount path`,
+      'Use an absolute path, such as /data',
+    );
   }
   return { image, claim, mount, secret, serviceAccount };
 }
@@ -130,7 +133,7 @@ function usualName({ out }: ShardedCommand): string {
 function checkName(name: string): void {
   if (/^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$/.test(name)) return;
   throw new HumanError(
-    `${name} cannot be a name of jobs`,
-    'Write at most 52 small letters, digits and hyphens with --name',
+    `${name} is not a valid job name`,
+    'Use at most 52 lowercase letters, digits and hyphens with --name',
   );
 }

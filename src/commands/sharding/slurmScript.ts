@@ -32,20 +32,20 @@ export function slurmScript(command: ShardedCommand, request: SlurmRequest): str
     '#SBATCH --ntasks=1',
     `#SBATCH --chdir=${wordForShell(folder)}`,
     `#SBATCH --output=${jobName}-%A_%a.log`,
-    '# A job that lost its node goes on where it stopped.',
+    '# A job that lost its node resumes where it stopped.',
     '#SBATCH --requeue',
     '#SBATCH --open-mode=append',
-    '# Before the limit of time, the command stops its tests and keeps what is done.',
+    '# Before the time limit, the command stops its tests and saves finished results.',
     '#SBATCH --signal=B:TERM@120',
     '#',
-    '# When all jobs have ended, this puts the shards together and names those that are missing:',
+    '# When all jobs have finished, this merges the shards and lists missing ones:',
     `#   ${mergeText(command, program)}`,
     'set -eu',
     ...(ownPodman ? podmanLines : []),
     'shard=$SLURM_ARRAY_TASK_ID',
     ...(command.namesStorage
       ? []
-      : ['# A disk of the node, since locks on a shared file system may not hold.']),
+      : ["# Uses the node's own disk, because locks on a shared file system may not work."]),
     ...shardLines(command, count, program, command.namesStorage ? [] : ['--storage', storage]),
     'exit "$status"',
     '',
@@ -54,7 +54,7 @@ export function slurmScript(command: ShardedCommand, request: SlurmRequest): str
 
 /** Podman without privileges, which speaks the protocol of Docker on a socket of this job. */
 const podmanLines: readonly string[] = [
-  '# Podman of the node runs the containers.',
+  "# The node's Podman runs the containers.",
   'engine=$(mktemp -d)',
   'podman system service --time 0 "unix://$engine/podman.sock" > "$engine/podman.log" 2>&1 &',
   'podman=$!',

@@ -21,14 +21,14 @@ interface PushOptions {
 export const registerImages: RegisterCommand = (command, context, finish) => {
   command
     .command('push')
-    .description('push images of instances that were built here, so that pods can pull them')
+    .description('push instance images built on this machine so that pods can pull them')
     .addOption(
       new Option(
         '--registry <place>',
-        'registry with its namespace, such as registry.example.org/tests',
+        'registry and namespace, such as registry.example.org/tests',
       ).makeOptionMandatory(),
     )
-    .option('--ids <a,b>', 'only the images of these instances', list)
+    .option('--ids <a,b>', 'only images of these instances', list)
     .addOption(dockerHostOption())
     .addOption(storageOption())
     .action(async (options: PushOptions) => finish(await pushImagesCommand(options, context)));
@@ -57,7 +57,7 @@ async function pushImagesCommand(options: PushOptions, context: CommandContext):
     }
     reporter.clear();
     context.stdout(
-      `${plural(images.length, 'image')} pushed. Pods take them with: --engine kubernetes --prebuilt ${place}\n`,
+      `${plural(images.length, 'image')} pushed. Use them in pods with: --engine kubernetes --prebuilt ${place}\n`,
     );
     return EXIT.done;
   } finally {
@@ -70,8 +70,8 @@ function checkedPlace(written: string): string {
   const place = written.replace(/\/+$/, '');
   if (/^([a-z0-9.-]+(:\d+)?)(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/.test(place)) return place;
   throw new HumanError(
-    `--registry cannot be ${JSON.stringify(written)}`,
-    'Write a registry with its namespace, such as registry.example.org/tests or docker.io/name',
+    `${JSON.stringify(written)} is not a valid --registry`,
+    'Write a registry and namespace, such as registry.example.org/tests or docker.io/name',
   );
 }
 
@@ -91,8 +91,8 @@ function latestOf(images: readonly ImageUse[], ids: readonly string[] | undefine
   if (missing.length === 0 && latest.size > 0) return [...latest.values()];
   throw new HumanError(
     missing.length === 0
-      ? 'No image of an instance was built here'
-      : `No image was built here for ${missing.join(', ')}`,
-    'Evaluate them once with --engine docker, or validate them, which builds the images',
+      ? 'No instance images were built on this machine'
+      : `No images were built on this machine for ${missing.join(', ')}`,
+    'Evaluate or validate the instances with --engine docker to build their images',
   );
 }

@@ -39,18 +39,18 @@ interface StorageOptions {
 /** Registers the command `storage`. */
 export const registerStorage: RegisterCommand = (command, context, finish) => {
   command
-    .option('--free <a,b>', 'remove trees, runs and validations of these instances', list)
-    .option('--free-mirror <a,b>', 'remove the mirrors of these repositories', list)
+    .option('--free <a,b>', "remove these instances' working trees, runs and validations", list)
+    .option('--free-mirror <a,b>', "remove these repositories' mirrors", list)
     .option(
       '--free-images <a,b>',
-      'remove images that were made or pulled here: those of these instances or repositories (owner/name, or owner/name@version), or `all` with the fetched packages',
+      'remove images built or pulled for these instances or repositories (owner/name, or owner/name@version), or `all`, which includes downloaded packages',
       list,
     )
-    .option('--free-vectors', 'remove the vectors of texts, which an embedding model was paid for')
-    .option('--free-environments', 'remove the virtual environments that were made for instances')
+    .option('--free-vectors', 'remove stored embeddings, which cost money to recreate')
+    .option('--free-environments', 'remove virtual environments created for instances')
     .option(
       '--free-all',
-      'remove all instances, mirrors, vectors and virtual environments of the storage folder; datasets and images stay',
+      'remove all instances, mirrors, embeddings and virtual environments from the storage folder; keeps datasets and images',
     )
     .addOption(dockerHostOption())
     .addOption(imageBudgetOption())
@@ -88,8 +88,8 @@ export async function storageCommand(
   if (missing.length > 0) {
     reporter.clear();
     throw new HumanError(
-      `${storage} holds nothing of ${missing.join(', ')}`,
-      'Run `swt-bench storage` to see what it holds',
+      `${storage} has nothing stored for ${missing.join(', ')}`,
+      'Run `swt-bench storage` to see what is stored',
     );
   }
   const going = options.freeAll === true ? known : wanted;
@@ -116,7 +116,7 @@ export async function storageCommand(
     context.stdout(imagesText(images, settings));
   }
   if ('unknown' in images) {
-    context.stderr(`swt-bench: images are not listed: ${images.unknown}\n`);
+    context.stderr(`swt-bench: could not list images: ${images.unknown}\n`);
   }
   for (const why of kept) context.stderr(`swt-bench: ${why}\n`);
   return kept.length > 0 ? EXIT.negative : EXIT.done;

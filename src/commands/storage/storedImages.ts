@@ -43,12 +43,12 @@ export async function storedImages(
     const { ids, missing } = chosen(images, free);
     if (missing.length > 0) {
       throw new HumanError(
-        `No image was made here for ${missing.join(', ')}`,
+        `No images were built on this machine for ${missing.join(', ')}`,
         'Run `swt-bench storage` to list the images',
       );
     }
     const removed = await removeImages(connection, storage, ids, work);
-    for (const { image, why } of removed.kept) kept(`${image.name} stays: ${why}`);
+    for (const { image, why } of removed.kept) kept(`${image.name} was not removed: ${why}`);
     return { engine, images: await imageUse(connection, storage), freed: removed.bytes };
   } finally {
     await connection.close();
@@ -92,9 +92,9 @@ export function imageTable(images: readonly ImageUse[], budgetGb: number): strin
   const total = totalBytes(images);
   const budget = budgetGb * 2 ** 30;
   return layOut([
-    ['Repository', 'Version', 'Image of', 'Disk', 'Last used (UTC)'],
+    ['Repository', 'Version', 'Image for', 'Disk', 'Last used (UTC)'],
     ...rows,
-    ['all', '', '', inGigabytes(total), `of ${inGigabytes(budget)} allowed`],
+    ['all', '', '', inGigabytes(total), `limit: ${inGigabytes(budget)}`],
   ]);
 }
 

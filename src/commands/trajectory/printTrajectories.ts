@@ -89,10 +89,13 @@ function nothingFound(
   [problem]: readonly string[],
 ): HumanError {
   return instance === undefined
-    ? new HumanError(problem ?? `${path} has no trajectory`, 'Name a file that an agent wrote')
+    ? new HumanError(
+        problem ?? `No trajectory found in ${path}`,
+        'Specify a file written by an agent',
+      )
     : new HumanError(
-        `${path} has no trajectory of ${JSON.stringify(instance.slice(0, 80))}`,
-        'Without --instance all are listed',
+        `No trajectory of ${JSON.stringify(instance.slice(0, 80))} found in ${path}`,
+        'Omit --instance to list all trajectories',
       );
 }
 
@@ -134,9 +137,9 @@ async function rendered(
     if (shown.length === 1 && found !== undefined) return wholeStepText(found, step);
     throw new HumanError(
       shown.length > 1
-        ? `--step needs one trajectory, and there are ${shown.length}`
-        : `There is no step ${step}: the trajectory has ${only.trajectory.steps.length}`,
-      shown.length > 1 ? 'Name one with --instance' : 'Name another one',
+        ? `--step needs a single trajectory, but there are ${shown.length}`
+        : `There is no step ${step}: the trajectory has ${only.trajectory.steps.length} steps`,
+      shown.length > 1 ? 'Select one with --instance' : 'Use another step number',
     );
   }
   switch (json === true ? 'json' : format) {

@@ -11,7 +11,7 @@ export const registerTrajectory: RegisterCommand = (command, context, finish) =>
       'a trace or predictions of `generate`, ATIF of any program or a job of Harbor, a .traj of SWE-agent, a .traj.json of mini-SWE-agent, output.jsonl, events or a conversation of OpenHands, a chat history of aider, or a folder of such files',
     )
     .option('--instance <id>', 'only this instance')
-    .addOption(new Option('--step <n>', 'the whole text of this step').argParser(whole))
+    .addOption(new Option('--step <n>', 'print the full text of this step').argParser(whole))
     .addOption(
       new Option(
         '--format <format>',
@@ -22,7 +22,7 @@ export const registerTrajectory: RegisterCommand = (command, context, finish) =>
     )
     .option(
       '--report <dir...>',
-      'folders of `evaluate --out` or of the SWT-Bench harness with the verdicts (default: beside the file)',
+      'folders with the verdicts, written by `evaluate --out` or the SWT-Bench harness (default: next to the file)',
       (value: string, all: string[]) => [...all, value],
       [],
     )
@@ -33,7 +33,7 @@ export const registerTrajectory: RegisterCommand = (command, context, finish) =>
     .addOption(new Option('--json', 'the same as --format json'))
     .addHelpText(
       'after',
-      '\nExit status: 0 everything was read, whatever the scan found; 1 some lines or files could not be read (they are named); 2 wrong usage or no trajectory.',
+      '\nExit status: 0 all files were read, whatever the scan found; 1 some lines or files could not be read (they are listed); 2 invalid usage or no trajectory.',
     )
     .action(async (path: string, options: TrajectoryOptions) => {
       // Imported here, since no other command needs the formats.

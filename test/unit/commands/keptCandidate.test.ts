@@ -40,7 +40,7 @@ describe('a candidate that is kept as a prediction', () => {
     await mkdir(join(folder, 'out.jsonl'));
     await one.slot.apply('patch');
     assert.equal(await one.slot.read(), 'patch');
-    assert.match(logged.join('\n'), /the candidate is not in .*out\.jsonl: /);
+    assert.match(logged.join('\n'), /could not save the candidate to .*out\.jsonl: /);
     assert.equal(await one.finish(), false);
     await rmdir(join(folder, 'out.jsonl'));
     assert.equal(await one.finish(), true);

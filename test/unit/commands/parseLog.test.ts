@@ -73,7 +73,7 @@ describe('swt-bench parse-log', () => {
     assert.match(other.stderr, /no log parser for octo\/cat/);
     const none = await run('nothing\n', { repo: 'pallets/flask', json: true });
     assert.deepEqual([none.status, none.stdout], [1, '{}\n']);
-    assert.match(none.stderr, /holds no outcome/);
+    assert.match(none.stderr, /found no test outcomes/);
   });
 
   it('names a log that cannot be read', async () => {

@@ -29,7 +29,7 @@ describe('the option --shard', () => {
   }
 
   it('refuses a place that is no number, and one outside of its array', () => {
-    assert.throws(() => parseShard('auto/4', { JOB_COMPLETION_INDEX: 'x' }), /is no number/);
-    assert.throws(() => parseShard('auto/4', { JOB_COMPLETION_INDEX: '4' }), /5\/4 is no part/);
+    assert.throws(() => parseShard('auto/4', { JOB_COMPLETION_INDEX: 'x' }), /is not a number/);
+    assert.throws(() => parseShard('auto/4', { JOB_COMPLETION_INDEX: '4' }), /5\/4 is not a part/);
   });
 });

@@ -121,21 +121,21 @@ describe('commands on what a person and the machine found out', () => {
   });
 
   it('says what is wrong with its arguments, and then changes nothing', async () => {
-    await refused([], { tag: ['x'] }, /No instance/);
+    await refused([], { tag: ['x'] }, /The change names no instance/);
     await refused(['octo__cat-1'], { tag: ['x\u0007'] }, /control character/);
     await refused(['octo__cat-1'], { solution: 'good' }, /"good".*exact-patch/);
     await refused(['octo__cat-1'], { location: ['line=good'] }, /"good".*stack-trace/);
-    await refused(['../x'], { tag: ['x'] }, /not an instance id/);
+    await refused(['../x'], { tag: ['x'] }, /not a valid instance ID/);
     await refused(['octo__dog-1'], { tag: ['x'], dataset }, /octo__dog-1/);
     await refused([], { query: 'purr' }, /--dataset/);
-    await refused([], { csv: true, list: true }, /exclude/);
+    await refused([], { csv: true, list: true }, /cannot be combined/);
     await assert.rejects(readFile(triage));
   });
 
   it('exits with 1 when the file says nothing about a named instance', async () => {
     const { status, err } = await run(['octo__cat-1'], {});
     assert.equal(status, 1);
-    assert.match(err, /says nothing about octo__cat-1/);
+    assert.match(err, /has no entry for octo__cat-1/);
   });
 
   it('prints statistics with the denominator of every figure', async () => {

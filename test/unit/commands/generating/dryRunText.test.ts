@@ -56,7 +56,7 @@ describe('a dry run', () => {
     const { embeddingPrice: _, ...unpriced } = pricing;
     const partly = dryRunOf(estimates, unpriced);
     assert.equal(partly.dollars, undefined);
-    assert.match(dryRunText(partly), /^cost: not known without --embedding-price$/m);
+    assert.match(dryRunText(partly), /^cost: unknown without --embedding-price$/m);
   });
 
   it('is a table for people where there are several stages, and a document', () => {
@@ -64,7 +64,7 @@ describe('a dry run', () => {
     const text = dryRunText(run);
     assert.match(
       text,
-      /^3 instances, at most 3 requests; the trace has 1 further answer\ninput: at most 511000 tokens \(3667 a request\)\noutput: at most 300 tokens\ncost: at most \$0\.21 for the input, at most \$0\.51 with the output\n\nstage /,
+      /^3 instances, at most 3 requests; the trace has 1 further answer\ninput: at most 511000 tokens \(3667 per request\)\noutput: at most 300 tokens\ncost: at most \$0\.21 for input, at most \$0\.51 with output\n\nstage /,
     );
     assert.match(text, /^retrieval +vectors +500000 +≤ 0 +≤ \$0\.10$/m);
     assert.match(text, /^repair +≤ 2 +≤ 8000 +≤ 200 +≤ \$0\.28$/m);

@@ -26,12 +26,12 @@ describe('the live table of generate', () => {
   it('says how far the run is, how fast, what it costs and what the rest will', () => {
     assert.equal(
       generationLine(state),
-      '12 of 400 done, 85 an hour, 4 h 27 min left, 2 failed, 2 running, 61 answers a minute, $1.23 so far, about $40.00 more',
+      '12 of 400 done, 85 per hour, 4 h 27 min left, 2 failed, 2 running, 61 answers per minute, $1.23 so far, about $40.00 to go',
     );
     const { perHour, secondsLeft, dollarsLeft, ...begun } = state;
     assert.equal(
       generationLine({ ...begun, done: 0, failed: 0, dollars: undefined }),
-      '0 of 400 done, 2 running, 61 answers a minute, 90000 tokens so far',
+      '0 of 400 done, 2 running, 61 answers per minute, 90000 tokens so far',
     );
     assert.ok([perHour, secondsLeft, dollarsLeft].every((each) => each !== undefined));
   });
@@ -39,7 +39,7 @@ describe('the live table of generate', () => {
   it('says in a log what the longest instance under way is doing', () => {
     assert.equal(
       generationLogLine({ ...state, secondsLeft: undefined }),
-      '12 of 400 done, 85 an hour, 2 failed, 2 running, 61 answers a minute, $1.23 so far, about $40.00 more; octo__cat-1, 2 min: asking openai/m (libro, sample 3)',
+      '12 of 400 done, 85 per hour, 2 failed, 2 running, 61 answers per minute, $1.23 so far, about $40.00 to go; octo__cat-1, 2 min: asking openai/m (libro, sample 3)',
     );
     assert.equal(
       generationLogLine({ ...state, running: [] }),
