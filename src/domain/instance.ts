@@ -158,8 +158,8 @@ export const isInstanceId = (text: string): boolean =>
 export function checkedId(id: string): string {
   if (isInstanceId(id)) return id;
   throw new HumanError(
-    `${JSON.stringify(id.slice(0, 80))} is not an instance id`,
-    'Write it as in sympy__sympy-23117: letters, digits and _ . + -',
+    `${JSON.stringify(id.slice(0, 80))} is not a valid instance ID`,
+    'Use letters, digits and _ . + - only, as in sympy__sympy-23117',
   );
 }
 

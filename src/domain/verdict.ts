@@ -114,13 +114,13 @@ function reasonOf(
   if (stopped !== undefined) return stopped;
   const [contradiction] = contradictions;
   if (contradiction !== undefined) {
-    const explanation = `the records of the run contradict each other: ${contradiction}`;
+    const explanation = `the run's records contradict each other: ${contradiction}`;
     return { reason: 'unsound', explanation };
   }
   const unparsed = whatIsNotPython(anyToFailing);
   if (unparsed !== undefined) return { reason: 'syntax error', explanation: unparsed };
   if (failToPassing.length > 0 && broken === undefined) {
-    const explanation = `${plural(failToPassing.length, 'test')} F→P and none fails after the fix`;
+    const explanation = `${reproducing(failToPassing.length)}; none fail with the fix`;
     return { reason: 'success', explanation };
   }
   if (failToPassing.length > 0 && ownFailing.length === anyToFailing.length) {
@@ -134,24 +134,24 @@ function reasonOf(
     const unrelated = unrelatedReason(broken.base);
     const isNamed = issue !== undefined && isNamedByIssue(issue, broken.base);
     if (unrelated !== undefined && !isNamed) {
-      const explanation = `${broken.test} fails on both sides, and the cause (${unrelated}) looks unrelated to the issue`;
+      const explanation = `${broken.test} fails on both sides, probably not because of this issue (${unrelated})`;
       return { reason: 'unrelated failure', explanation };
     }
     const explanation =
       brokenOff === undefined
-        ? `${broken.test} fails on R∘X* too: it asks for something the fix does not do`
-        : `on R∘X* too ${brokenOff}`;
+        ? `${broken.test} still fails with the fix: it expects something the fix does not do`
+        : `with the fix too, ${brokenOff}`;
     return { reason: 'fails on both sides', explanation };
   }
   if (passToPass.length > 0) {
     const rest =
       failToAny.length === 0
-        ? ': no test of the candidate fails on R'
-        : ', and what fails on R does not run on R∘X*';
-    const explanation = `${plural(passToPass.length, 'test')} P→P${rest}`;
+        ? '; none fail on R'
+        : '; those that fail on R do not run with the fix';
+    const explanation = `${plural(passToPass.length, 'test')} ${passToPass.length === 1 ? 'passes' : 'pass'} on both sides${rest}`;
     return { reason: 'passes on R', explanation };
   }
-  const explanation = 'no test of the candidate passed or failed on both sides';
+  const explanation = 'no test has a pass or fail result on both sides';
   return { reason: 'no test ran', explanation };
 }
 
@@ -162,34 +162,38 @@ function whatIsNotPython(broken: readonly TestTransition[]): string | undefined 
   );
   if (fault === undefined) return undefined;
   const problem = fault.problem === '' ? '' : ` (${fault.problem})`;
-  return `${fault.path}:${fault.line} is not valid Python${problem}, so none of its tests ran`;
+  return `${fault.path}:${fault.line} is not valid Python${problem}, so none of the file's tests ran`;
 }
 
-/** Where outcomes may be missing because the names of cases change, says so. */
+/** `2 tests reproduce the issue`. */
+const reproducing = (count: number): string =>
+  `${plural(count, 'test')} ${count === 1 ? 'reproduces' : 'reproduce'} the issue`;
+
+/** Explains outcomes that may be missing because the names of cases change. */
 function aboutNames(reason: VerdictReason, tests: readonly TestTransition[]): string {
   if (reason === 'success' || reason === 'unsound' || isLimit(reason)) return '';
   const [first, ...more] = functionsWithUnmatchedCases(tests);
   if (first === undefined) return '';
-  const further = more.length === 0 ? '' : ` and of ${more.length} more`;
-  return `; the names of the cases of ${first}${further} change between runs, so that the sides cannot be compared`;
+  const further = more.length === 0 ? '' : ` and ${more.length} more`;
+  return `; the parameters in the test IDs of ${first}${further} change between runs, so the sides cannot be compared`;
 }
 
-/** Most tests that an explanation names. */
+/** Maximum number of tests that an explanation names. */
 const mostNamed = 3;
 
-/** The candidate's own tests that fail on both sides break nothing, and are no F→P either. */
+/** The candidate's own tests that fail on both sides: they neither break nor reproduce anything. */
 function whatFails(own: readonly TestTransition[], failToPass: number): string {
   const fail = own.length === 1 ? 'fails' : 'fail';
   const names = listed(
     own.map(({ test }) => test),
     mostNamed,
   );
-  return `${own.length} of its own tests ${fail} on both sides: ${names}, beside ${plural(failToPass, 'test')} F→P`;
+  return `${plural(own.length, 'new or changed test')} still ${fail} with the fix: ${names}; ${reproducing(failToPass)}`;
 }
 
 /**
- * Counts and names the tests that fail on R∘X*, and does not hide those that go F→P: `2 tests fail on
- * R∘X*: a (P→F), b (F→F), beside 1 test F→P`.
+ * Counts and names the tests that fail with the fix, and those that go F→P: `2 tests fail with
+ * the fix: a (P→F), b (F→F); 1 test reproduces the issue`.
  */
 function whatBreaks(broken: readonly TestTransition[], failToPass: number): string {
   const names = listed(
@@ -198,8 +202,8 @@ function whatBreaks(broken: readonly TestTransition[], failToPass: number): stri
   );
   const fail = broken.length === 1 ? 'fails' : 'fail';
   return [
-    `${plural(broken.length, 'test')} ${fail} on R∘X*: ${names}`,
-    ...(failToPass > 0 ? [`, beside ${plural(failToPass, 'test')} F→P`] : []),
+    `${plural(broken.length, 'test')} ${fail} with the fix: ${names}`,
+    ...(failToPass > 0 ? [`; ${reproducing(failToPass)}`] : []),
   ].join('');
 }
 

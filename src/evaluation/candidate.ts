@@ -109,7 +109,7 @@ async function evaluated(
 ): Promise<Evaluation> {
   const { reporter, onFirst, since } = options;
   const script = request.mode === 'reproduction-script';
-  reporter.progress(`${request.model}: reading the patch`);
+  reporter.progress(`${request.model}: reading patch`);
   const read = await prepareCandidate(session, request, options.signal);
   if ('verdict' in read) {
     const golden = await goldenEvidence(session, options);
@@ -126,9 +126,9 @@ async function evaluated(
       ? undefined
       : await runFirst(session, request, read, { ...options, onFirst });
   const golden = await goldenEvidence(session, options);
-  reporter.progress(`${request.model}: base tests`);
+  reporter.progress(`${request.model}: running base tests`);
   const base = await runBase(session, read.own, options);
-  reporter.progress(`${request.model}: candidate tests`);
+  reporter.progress(`${request.model}: running candidate tests`);
   const { patch, files } = read;
   const candidate = few?.run ?? first ?? (await runSet(session, { patch, files, script }, options));
 
@@ -319,13 +319,13 @@ function notesOnGrade(
 ): string[] {
   const notes: string[] = [];
   if (contradictions.length > 0) {
-    notes.push('ΔC is not known: the records of the run do not fit together');
+    notes.push("ΔC is unknown: the run's records contradict each other");
   }
-  if (hindered !== undefined) notes.push(`harness grading is not available: ${hindered}`);
+  if (hindered !== undefined) notes.push(`no harness grade: ${hindered}`);
   if (affected !== undefined) {
     notes.push(
-      `${affected.ran} of ${affected.ran + affected.kept} tests ran, the rest as before; ` +
-        'harness grading needs a run of all tests',
+      `${affected.ran} of ${affected.ran + affected.kept} tests ran; the other results are from the last run; ` +
+        'harness grading needs all tests to run',
     );
   }
   return notes;
@@ -382,7 +382,7 @@ function whyNoHarnessGrade(
   contradictions: readonly string[],
 ): string | undefined {
   // If the records contradict each other, the log of the run cannot be trusted either.
-  if (contradictions.length > 0) return 'the records of the run do not fit together';
+  if (contradictions.length > 0) return "the run's records contradict each other";
   // The harness might be able to run tests of T^R that this machine cannot run.
   const couldRun =
     base.notes.length > 0 ||
@@ -394,7 +394,7 @@ function whyNoHarnessGrade(
   // In the harness, a run that exceeds its time leaves no log, whatever it printed until then. One
   // that reaches another limit first goes on there until its time is up.
   const late = sides.find((side) => tookAllItsTime(candidate[side]));
-  return late && `on ${sideName[late]} the candidate was ${endingOf(candidate[late])}`;
+  return late && `on ${sideName[late]}, the candidate's run was ${endingOf(candidate[late])}`;
 }
 
 const isLate = ({ base, fixed }: BothSides): boolean =>
@@ -406,9 +406,7 @@ const cannotRun = ({ base, fixed }: BothSides): boolean =>
 function noteOn(hindrances: readonly Hindrance[], told = ''): string[] {
   return hindrances.length === 0
     ? []
-    : [
-        `ΔC, and the coverage of harness grading, are not known: ${hindrancesInWords(hindrances, told)}`,
-      ];
+    : [`ΔC and harness coverage are unknown: ${hindrancesInWords(hindrances, told)}`];
 }
 
 /**
@@ -420,9 +418,7 @@ function noteOnFaults({ faults }: SetRun): string[] {
     const fault = faults[side];
     return fault === undefined
       ? []
-      : [
-          `on ${sideName[side]} no test could be run with what is installed (${fault.says.slice(0, 300)})`,
-        ];
+      : [`on ${sideName[side]}, no test can run in this environment (${fault.says.slice(0, 300)})`];
   });
 }
 

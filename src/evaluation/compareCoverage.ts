@@ -67,12 +67,12 @@ export function comparisonText(input: {
       [
         ['ΔC', coverageInWords(candidate), coverageInWords(golden)],
         [
-          'Changed lines covered by it alone',
+          'Changed lines covered only by these tests',
           `${count('candidate only')}`,
           `${count('golden tests only')}`,
         ],
-        ['by both', `${count('both')}`, `${count('both')}`],
-        ['by neither', `${count('neither')}`, `${count('neither')}`],
+        ['Covered by both', `${count('both')}`, `${count('both')}`],
+        ['Covered by neither', `${count('neither')}`, `${count('neither')}`],
       ],
       '',
     ),
@@ -80,7 +80,7 @@ export function comparisonText(input: {
     ...testTables(candidate, 'Candidate'),
     ...testTables(golden, 'Golden tests'),
     '## Changed lines',
-    '✓ covers it, ✗ does not; = the base tests run it already; · not executable.',
+    '✓ covered, ✗ missed, = already executed by existing tests, · not executable.',
     ...byFile(lines).map(([path, ofFile]) => `### ${markdownCode(path)}\n\n${lineTable(ofFile)}`),
     '',
   ].join('\n\n');
@@ -158,7 +158,7 @@ export function byFile<T extends { readonly line: CoveredLine }>(
 
 /** `71 % (12/17)`, or words where that number does not exist. */
 export function coverageInWords(coverage: ChangeCoverage | undefined): string {
-  if (coverage === undefined) return 'not known';
+  if (coverage === undefined) return 'unknown';
   if (coverage.delta === undefined) return 'undefined (no changed line is executable)';
   return `${Math.round(coverage.delta * 100)} % (${coverage.covered}/${coverage.executable})`;
 }

@@ -68,7 +68,7 @@ export async function runFirst(
 ): Promise<SetRun | undefined> {
   const { own, patch } = read;
   if (request.mode === 'reproduction-script' || own.functions.length === 0) return undefined;
-  options.reporter.progress(`${request.model}: its own tests`);
+  options.reporter.progress(`${request.model}: running new and changed tests`);
   const functions = new Set(own.functions);
   const whole = own.all.every((test) => functions.has(test));
   const header = {
@@ -84,7 +84,7 @@ export async function runFirst(
       options.onFirst({ ...header, ...found });
     } catch (error) {
       // A listener that throws does not change the grade.
-      options.reporter.log(`the first verdict could not be shown: ${messageOf(error)}`);
+      options.reporter.log(`the preliminary verdict could not be shown: ${messageOf(error)}`);
     }
   };
 
@@ -152,7 +152,7 @@ function judge(
   const { records } = run;
   const unrunnable =
     records === undefined
-      ? run.notes.join('; ') || 'nothing here can run its tests'
+      ? run.notes.join('; ') || 'no test runner is available for its tests'
       : whyNeitherRuns(records.base, records.fixed);
   if (records === undefined || unrunnable !== undefined) {
     return { ...nothingSeen(own), problem: unrunnable };
@@ -160,7 +160,7 @@ function judge(
   // The grade tells whether the environment or the candidate is at fault.
   const fault = sides.flatMap((side) => run.faults[side] ?? [])[0];
   if (fault !== undefined) {
-    const problem = `no test could be run with what is installed (${fault.says.slice(0, 300)})`;
+    const problem = `no test can run in this environment (${fault.says.slice(0, 300)})`;
     return { ...nothingSeen(own), problem };
   }
   // A test that pytest does not find has not failed to be collected, although nothing ran.
@@ -206,7 +206,7 @@ function problemOf(
   notSeen: readonly string[],
 ): string | undefined {
   if (notSeen.length === 0) return undefined;
-  if (tests.length > 0) return `not found when run by themselves: ${notSeen.join(', ')}`;
+  if (tests.length > 0) return `not found when run on their own: ${notSeen.join(', ')}`;
   const ended = sides.flatMap((side) => {
     const record = records?.[side];
     return record === undefined || (record.ending === 'exited' && record.exitCode === 0)
@@ -214,8 +214,8 @@ function problemOf(
       : [endingOf(record)];
   });
   return ended[0] === undefined
-    ? 'the runner found none of these tests by their names'
-    : `none of the tests left an outcome when run by themselves (${ended[0]})`;
+    ? 'the runner found no tests with these names'
+    : `none of the tests produced an outcome when run on their own (${ended[0]})`;
 }
 
 /** ΔC of the candidate's own tests, from golden and base runs that are already known. */

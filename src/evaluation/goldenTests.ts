@@ -58,7 +58,7 @@ export async function goldenSetOf(
   if (!('problem' in tests)) return { patch: tests.patch, files: tests.files };
   throw new GoldenPatchUnfit(
     `The golden tests of ${instance.id} do not apply ${tests.problem}`,
-    'Check that base_commit and test_patch of the row belong together',
+    "Check that the row's test_patch belongs to its base_commit",
   );
 }
 

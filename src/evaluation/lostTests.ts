@@ -103,7 +103,7 @@ export const lostInWords = ({ removed, emptied, disabled }: LostTests): string[]
   [
     ['removed from', removed] as const,
     ['skipped or expected to fail in', disabled] as const,
-    ['left without code in', emptied] as const,
+    ['emptied in', emptied] as const,
   ].flatMap(([how, tests]) =>
     [...new Set(tests.map(fileOf))].map((path) => {
       const names = tests.filter((test) => fileOf(test) === path);

@@ -90,17 +90,18 @@ export async function prepareCandidate(
 
   const unfitAfter = await whyNotApply(session.trees.fixed, patch, signal);
   if (unfitAfter !== undefined) {
-    const why = `it applies to R but not to R∘X* (${unfitAfter})`;
+    const why = `the patch applies to R but not to R∘X* (${unfitAfter})`;
     return { diagnostics, patch, verdict: ungraded('does not apply', why, true) };
   }
   if (request.mode === 'reproduction-script') return readScript(parsed, diagnostics, patch);
   const files = testFilesOf(parsed);
   if (files.length === 0) {
     // Never pass an empty list of files: a runner without arguments runs the whole suite.
-    const why = 'the patch touches no Python test file, so there is nothing to run';
+    const why = 'the patch changes no Python test file, so there is nothing to run';
     return { diagnostics, patch, verdict: ungraded('no test found', why, true) };
   }
-  const notes = left.length > 0 ? [`edits outside tests, left out: ${left.join(', ')}`] : [];
+  const notes =
+    left.length > 0 ? [`ignored changes to files that are not tests: ${left.join(', ')}`] : [];
   // The harness hands the text over in a here document, which ends it with a newline.
   const text = request.text.endsWith('\n') ? request.text : `${request.text}\n`;
   const refusedAsWritten =
@@ -133,8 +134,8 @@ function readScript(
   if (script === undefined || scripts.length > 1) {
     const why =
       script === undefined
-        ? 'the patch holds no Python script to run'
-        : `the patch holds ${scripts.length} Python files, and a reproduction script is one`;
+        ? 'the patch adds no Python script to run'
+        : `the patch adds ${scripts.length} Python files, but a reproduction script must be a single file`;
     return { diagnostics, patch, verdict: ungraded('no test found', why, true) };
   }
   return {
@@ -303,7 +304,7 @@ export async function readCodePatch(
   const parsed = await parseCodePatch(session, text, options);
   if ('failure' in parsed) return parsed;
   const { others } = splitTestEdits(parsed);
-  if (others.length === 0) return { failure: 'the patch edits nothing but tests' };
+  if (others.length === 0) return { failure: 'the patch changes nothing but tests' };
   return others.map(formatFilePatch).join('');
 }
 
@@ -363,7 +364,7 @@ export async function stackPatches(
     contents.has(path) ? contents.get(path) : session.readFileOfR(path);
   for (const patch of [first, second]) {
     const applied = await applyPatch(parseUnified(patch), read, turns);
-    if (!applied.ok) return { failure: applied.problems[0]?.message ?? 'it does not apply' };
+    if (!applied.ok) return { failure: applied.problems[0]?.message ?? 'the patch does not apply' };
     for (const [path, content] of applied.files) contents.set(path, content);
   }
   const edits = [...contents].map(async ([path, after]) => ({

@@ -220,7 +220,7 @@ function complaintOf(lines: readonly string[]): string | undefined {
   ];
   for (const complaint of complaints) {
     const found = lines.map((line) => complaint.exec(line)?.[1]).find(Boolean);
-    if (found !== undefined) return `the test runner cannot start: ${found}`;
+    if (found !== undefined) return `the test runner failed to start: ${found}`;
   }
   return undefined;
 }
@@ -266,15 +266,15 @@ export const tookAllItsTime = ({ ending, killedBy }: RunRecord): boolean =>
 export function endingOf(record: RunRecord): string {
   switch (record.ending) {
     case 'timed out':
-      return `stopped by the time limit after ${record.seconds.toFixed(0)} s`;
+      return `stopped at the time limit after ${record.seconds.toFixed(0)} s`;
     case 'too many processes':
-      return `stopped after ${record.seconds.toFixed(0)} s because it reached the limit of processes`;
+      return `stopped after ${record.seconds.toFixed(0)} s because it reached the process limit`;
     case 'too much output':
       return `stopped because its output exceeded ${outputLimit / 2 ** 20} MB`;
     case 'out of memory':
-      return 'stopped because it used up its memory';
+      return 'stopped because it ran out of memory';
     case 'disk full':
-      return 'stopped because it used up its disk space';
+      return 'stopped because it ran out of disk space';
     case 'cancelled':
       return 'cancelled';
     case 'not started':
@@ -415,7 +415,7 @@ export interface Hindrance {
   /** Such as `cannot be run`. */
   readonly what: string;
   readonly side?: Side;
-  /** Follows the side, such as `with what is installed`. */
+  /** Follows the side, such as `in this environment`. */
   readonly how?: string;
   /** What the run said; absent where it stays hidden, or is not known. */
   readonly cause?: string;

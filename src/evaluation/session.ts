@@ -265,7 +265,7 @@ class SessionWork {
     const plan = await this.planOf(set, environment);
     const wanted = options.sides ?? this.sides;
     const closed = wanted.find((side) => !this.sides.includes(side));
-    if (closed !== undefined) throw new Error(`this session has no sandbox of ${closed}`);
+    if (closed !== undefined) throw new Error(`this session has no sandbox for ${closed}`);
     const { trees } = this.parts;
     const lines = {
       base: await candidateLines(set.patch, readerOf(trees.base)),
@@ -277,7 +277,7 @@ class SessionWork {
     const isNew = wanted.every((side) => run.ran.has(side));
     const now = isNew || isPresent ? environment : await this.environment(options);
     if (now.digest !== environment.digest) {
-      throw new EnvironmentChanged('The environment was changed meanwhile', 'Run the tests again');
+      throw new EnvironmentChanged('The environment changed during the run', 'Run the tests again');
     }
     return { plan, lines, environment: environment.digest, ...done, ...namedAsOnR(done.records) };
   }
@@ -294,7 +294,7 @@ class SessionWork {
       const sandbox = (await this.debugging.open(options))[side];
       if (sandbox.debug === undefined) {
         throw new HumanError(
-          `A debugger does not reach into the sandboxes of the ${this.parts.engine.name} engine`,
+          `The ${this.parts.engine.name} engine does not support debugging`,
           'Use the local engine',
         );
       }
@@ -318,7 +318,7 @@ class SessionWork {
     const place = await this.prepared.get(work);
     if (place.openWorkspace === undefined) {
       throw new HumanError(
-        `The ${this.parts.engine.name} engine has no workspace: commands would run on this machine, with nothing between them and your files`,
+        `The ${this.parts.engine.name} engine cannot isolate commands: they would run on this machine with access to your files`,
         'Use the docker engine',
       );
     }

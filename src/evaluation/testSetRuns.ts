@@ -61,7 +61,7 @@ export async function runSet(
 
 /** How to do golden and base runs, which are kept. */
 export interface EvidenceOptions extends RunOptions {
-  /** Run also those again that broke off twice in this session. */
+  /** Reruns tests even if their run was cut short twice in this session. */
   readonly fresh?: boolean | undefined;
 }
 
@@ -71,7 +71,7 @@ interface Memory {
   /** The last base runs, by the joined paths of their files. */
   readonly bases: Map<string, SetRun>;
   /**
-   * Runs that the store does not keep, since they broke off: the last one, and how many there were.
+   * Runs that the store does not keep, since they did not finish: the last one, and how many there were.
    */
   readonly brokenOff: Map<string, { readonly times: number; readonly run: SetRun }>;
 }
@@ -86,7 +86,7 @@ function memoryOf(session: InstanceSession): Memory {
 
 /**
  * A run of T* or T^R, done once and kept, since no candidate changes it. A run is not kept if it
- * broke off, fails because of what is installed, or has records that contradict each other. The
+ * did not finish, fails because of the environment, or has records that contradict each other. The
  * session tries such a run once more; further candidates in the same environment then reuse its
  * result instead of waiting again.
  */
@@ -171,10 +171,10 @@ export function knownEvidence(
  */
 export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base'): Hindrance[] {
   const subject =
-    of === 'golden base' ? 'the base tests beside the golden tests' : `the ${of} tests`;
+    of === 'golden base' ? 'the base tests of the golden test files' : `the ${of} tests`;
   const notes = of === 'base' ? run.notes : run.plan.notRun.map(({ reason }) => reason);
   const found: Hindrance[] = [...new Set(notes)].map((cause) => ({
-    ...{ subject, what: 'cannot all be run here', cause },
+    ...{ subject, what: 'cannot all run here', cause },
   }));
   for (const side of run.records === undefined ? [] : sides) {
     const record = run.records?.[side];
@@ -187,10 +187,10 @@ export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base')
     } else if (fault !== undefined) {
       // What T* imports stays hidden; for R's own tests the same reason may be shown.
       const cause = of === 'golden' ? {} : { cause: fault.says.slice(0, 300) };
-      found.push({ subject, what: 'cannot be run', side, how: 'with what is installed', ...cause });
+      found.push({ subject, what: 'cannot be run', side, how: 'in this environment', ...cause });
     } else if (broken !== undefined) {
       const cause = of === 'base' ? broken : endingOf(record);
-      found.push({ subject, what: 'broke off', side, cause });
+      found.push({ subject, what: 'did not finish', side, cause });
     }
     const [contradiction] = contradictionsOf(record, run.plan.runner);
     if (contradiction !== undefined) {
@@ -304,13 +304,13 @@ export function stoppedBy(records: BothSides | undefined): Pick<StrictEvidence, 
   for (const side of sides) {
     const record = records[side];
     if (!isLimit(record.ending)) continue;
-    const explanation = `on ${sideName[side]} ${brokenOffIn(record)}`;
+    const explanation = `on ${sideName[side]}, ${brokenOffIn(record)}`;
     return { stopped: { reason: record.ending, explanation } };
   }
   return {};
 }
 
-/** How a run broke off, with the number of tests that it did not come to. */
+/** How a run was cut short, with the number of tests that it did not come to. */
 function brokenOffIn(record: RunRecord): string | undefined {
   const why = whyBrokenOff(record);
   const left = withoutOutcome(record).length;
@@ -323,13 +323,15 @@ export function remarksOf(run: SetRun): string[] {
   for (const record of run.records === undefined ? [] : [run.records.base, run.records.fixed]) {
     for (const { path, loaded } of record.trace.elsewhere) {
       found.add(
-        `${path} was imported from ${loaded}, not from the tree: its lines are not counted`,
+        `${path} was imported from ${loaded} instead of the working tree, so its lines are not counted`,
       );
     }
     for (const { path, how, why } of record.trace.files) {
       const because = why === undefined ? '' : ` (${why})`;
-      if (how === 'not instrumented') found.add(`${path} could not be counted${because}`);
-      if (how === 'settrace') found.add(`${path} was counted with sys.settrace${because}`);
+      if (how === 'not instrumented')
+        found.add(`the lines of ${path} could not be counted${because}`);
+      if (how === 'settrace')
+        found.add(`the lines of ${path} were counted with sys.settrace${because}`);
     }
     for (const problem of record.trace.problems) found.add(problem);
   }
@@ -371,7 +373,7 @@ export async function goldenEvidence(
   // Which files of T* do not fit stays hidden.
   if ('problem' in tests) return withoutGolden('T* does not apply to R and R∘X*');
   const { patch, files } = tests;
-  if (files.length === 0) return withoutGolden('T* touches no Python test file');
+  if (files.length === 0) return withoutGolden('T* changes no Python test file');
   options.reporter.progress('golden tests');
   const golden = await runKept(session, { patch, files }, options);
   const own = await ownTestsOf(session, patch, files);
@@ -390,8 +392,8 @@ export async function goldenEvidence(
     notes: [
       ...(tests.appliedWith === undefined
         ? []
-        : [`T* does not apply with \`git apply\`; it was applied with \`${tests.appliedWith}\``]),
-      // Where runs broke off, the hindrances say more.
+        : [`\`git apply\` rejects T*; it was applied with \`${tests.appliedWith}\``]),
+      // Where runs did not finish, the hindrances say more.
       ...(hindrances.length > 0
         ? []
         : [await noteOnGolden(session, strictEvidence(golden, goldenBase, own), options)]),
@@ -513,7 +515,7 @@ export function withNewPaths(run: SetRun, renamed: ReadonlyMap<string, string>):
 export const howToMend = ({ image }: Environment): string =>
   image !== undefined
     ? 'choose an image that has it'
-    : 'install what R requires there, or make an environment for this instance, with auto as the Python';
+    : "install R's requirements there, or create an environment for this instance by setting Python to auto";
 
 /**
  * Why a candidate's tests cannot run because of the environment, for a person: which module, in
@@ -550,8 +552,8 @@ export async function describeFault(
   const what =
     module === undefined
       ? `the environment cannot run the tests (${says.slice(0, 300)})`
-      : `the environment lacks ${module.slice(0, 100)}, or has a version that does not fit (${says.slice(0, 300)})`;
-  const who = byR ? `, which ${importedBy} of R needs` : '';
+      : `the environment lacks ${module.slice(0, 100)} or has an incompatible version (${says.slice(0, 300)})`;
+  const who = byR ? `, which R's ${importedBy} needs` : '';
   return `${what}${who}; ${await ranWith(session, work)}`;
 }
 

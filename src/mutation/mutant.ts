@@ -49,7 +49,7 @@ export const killedByReproducing = (
 /** `80 % (12/15)`, or words where that number does not exist. */
 export function killedInWords({ killed, all }: MutantFraction): string {
   return all === 0
-    ? 'undefined (no mutant can be made)'
+    ? 'undefined (no mutants)'
     : `${Math.round((100 * killed) / all)} % (${killed}/${all})`;
 }
 

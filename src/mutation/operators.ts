@@ -42,7 +42,7 @@ export const mutationOperators: readonly MutationOperator[] = [
   },
   {
     name: 'condition negated',
-    does: 'negates a condition that is no single comparison',
+    does: 'negates a condition that is not a single comparison',
     example: ['if ready:', 'if not (ready):'],
     types: [
       'if_statement',
@@ -95,7 +95,7 @@ export const mutationOperators: readonly MutationOperator[] = [
   },
   {
     name: 'string',
-    does: 'empties a string; writes `mutant` into an empty one. Docstrings stay',
+    does: 'empties a string, or writes `mutant` into an empty one; skips docstrings',
     example: ['name = "x"', 'name = ""'],
     types: ['string', 'concatenated_string'],
     replacements: changeString,
@@ -129,8 +129,8 @@ export const mutationOperators: readonly MutationOperator[] = [
     replacements: removeStatement,
   },
   {
-    name: 'loop without turns',
-    does: 'lets a `for` loop run over nothing',
+    name: 'loop skipped',
+    does: 'makes a `for` loop iterate over nothing',
     example: ['for item in items:', 'for item in ():'],
     types: ['for_statement', 'for_in_clause'],
     replacements: (node) =>
@@ -145,7 +145,7 @@ export const mutationOperators: readonly MutationOperator[] = [
   },
   {
     name: 'exception not caught',
-    does: 'lets an `except` clause catch nothing',
+    does: 'makes an `except` clause catch nothing',
     example: ['except ValueError:', 'except ():'],
     types: ['except_clause'],
     replacements: catchNothing,

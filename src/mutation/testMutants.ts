@@ -166,7 +166,7 @@ async function testMutant(
   });
   if (found === undefined || found.ending === 'not started') {
     throw new HumanError(
-      `Tests on a mutant cannot be run (${found === undefined ? 'nothing here runs them' : endingOf(found)})`,
+      `Tests cannot run on a mutant (${found === undefined ? 'no test runner is available' : endingOf(found)})`,
       'Try again',
     );
   }

@@ -45,14 +45,14 @@ export function judgeSoundness(repetitions: readonly StrictEvidence[]): Judgemen
     const first = golden[0]?.filter((each) => failing.includes(nameOf(each.test))) ?? [];
     reasons.push({
       kind: 'golden fails after the fix',
-      explanation: `${plural(failing.length, 'test')} of T* ${failing.length === 1 ? 'fails' : 'fail'} on R∘X*: ${few(first.map(failure))}`,
+      explanation: `${plural(failing.length, 'golden test')} ${failing.length === 1 ? 'fails' : 'fail'} with the fix: ${few(first.map(failure))}`,
       tests: failing,
     });
   }
   if (verdicts.every((each) => each.failToPass.length === 0)) {
     reasons.push({
       kind: 'no F→P',
-      explanation: `no test of T* goes from failing to passing (${whatInstead(repetitions[0])})`,
+      explanation: `no golden test goes from failing to passing (${whatInstead(repetitions[0])})`,
       tests: [],
     });
   }
@@ -60,7 +60,7 @@ export function judgeSoundness(repetitions: readonly StrictEvidence[]): Judgemen
     const tests = [...new Set(flaky.map((each) => each.test))];
     reasons.push({
       kind: 'flaky',
-      explanation: `${plural(tests.length, 'test')} ${tests.length === 1 ? 'does' : 'do'} not end the same way in ${repetitions.length} repetitions: ${few(flaky.map(describeFlaky))}`,
+      explanation: `${plural(tests.length, 'test')} ${tests.length === 1 ? 'has' : 'have'} different outcomes in ${repetitions.length} repetitions: ${few(flaky.map(describeFlaky))}`,
       tests,
     });
   }
@@ -70,7 +70,7 @@ export function judgeSoundness(repetitions: readonly StrictEvidence[]): Judgemen
     // twice.
     reasons.push({
       kind: 'flaky',
-      explanation: `T* is no success in repetition ${unlike + 1}: ${oneLine(verdicts[unlike]?.explanation ?? '')}`,
+      explanation: `the golden tests do not succeed in repetition ${unlike + 1}: ${oneLine(verdicts[unlike]?.explanation ?? '')}`,
       tests: [...(verdicts[unlike]?.anyToFail ?? [])],
     });
   }
@@ -206,7 +206,7 @@ function whatInstead(first: StrictEvidence | undefined): string {
   const own = (first?.candidate ?? []).filter((each) =>
     first?.ownFunctions.has(functionOf(each.test)),
   );
-  if (own.length === 0) return 'it adds or changes no test that a runner finds';
+  if (own.length === 0) return 'they add or change no test that the runner finds';
   return Object.entries(countTransitions(own))
     .map(([transition, count]) => `${count} ${transition}`)
     .join(', ');

@@ -77,7 +77,7 @@ const notesOf = ({ rows, selected }: StatisticsTable): string[] => [
   ...statisticsNotes,
   ...(rows.some((row) => row.n < selected)
     ? [
-        'Figures of the code base are known once an instance is opened or validated, those of tests once it is validated.',
+        'Codebase figures become available when an instance is opened or validated, test figures when it is validated.',
       ]
     : []),
 ];

@@ -338,7 +338,7 @@ function whyGoldenTestsUnfit(tests: GoldenTests): UnsoundReason | undefined {
     ? undefined
     : {
         kind: 'no F→P',
-        explanation: 'T* touches no Python test file, so there is nothing to run',
+        explanation: 'the golden tests change no Python test file, so there is nothing to run',
         tests: [],
       };
 }
@@ -361,7 +361,7 @@ async function whyNothingRuns(
   const why = oneLine(unrunnable ?? notes.join('; '));
   const environment = await session.environment(options);
   const next = environment.packages['pytest'] === undefined ? `: ${howToMend(environment)}` : '';
-  return environmentFailed(`the golden tests cannot all be run here: ${why}${next}`);
+  return environmentFailed(`the golden tests cannot all run here: ${why}${next}`);
 }
 
 async function whyNoTestRan(
@@ -372,7 +372,7 @@ async function whyNoTestRan(
   const line = records && (tellingLine(records.fixed.log) ?? tellingLine(records.base.log));
   const why = line ?? (records === undefined ? 'nothing ran' : endingOf(records.fixed));
   const where = await ranWith(session, options);
-  return environmentFailed(`no test of T* can be run on either side (${why}); ${where}`);
+  return environmentFailed(`no golden test can run on either side (${why}); ${where}`);
 }
 
 const environmentFailed = (explanation: string): UnsoundReason => ({
@@ -396,7 +396,7 @@ function stopOf(
   const how = stopped.map((side) => {
     const why =
       records[side].ending === 'timed out'
-        ? `by the limit of ${timeoutSeconds} s`
+        ? `at the time limit of ${timeoutSeconds} s`
         : endingOf(records[side]).replace(/^stopped /, '');
     const [during] = tried(side);
     return `on ${sideName[side]} ${why}${during === undefined ? '' : ` in ${oneLine(during)}`}`;

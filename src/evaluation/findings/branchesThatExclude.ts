@@ -43,7 +43,7 @@ export async function branchesThatExclude(
         const ran = branches.filter((line) => times > 0 && count(line) >= times);
         if (ran.length < 2) continue;
         found.push(
-          `on ${sideName[side]}: ${test} ran lines ${ran.join(' and ')} of ${path}, which exclude each other, as often as their condition on line ${condition}`,
+          `on ${sideName[side]}: ${test} is recorded as running lines ${ran.join(' and ')} of ${path} each time it ran the condition on line ${condition}, although these branches exclude each other`,
         );
         if (found.length >= most) return found;
       }

@@ -73,7 +73,7 @@ const verbs: Readonly<Record<FilePatch['kind'], string>> = {
   modified: 'changed',
   renamed: 'renamed',
   copied: 'copied',
-  mode: 'given another mode',
+  mode: 'changed in its file mode',
 };
 
 /** Fixtures and hooks of a conftest.py that the candidate adds or changes, by name. */

@@ -48,12 +48,12 @@ export function noChangedLineRan(
   const more = failToPass.length > 5 ? `, and ${failToPass.length - 5} more` : '';
   return finding('no changed line ran', [
     failToPass.length === 1
-      ? `The one F→P test ran none of the ${byTests} changed lines that tests can run: ${named}`
-      : `None of the ${failToPass.length} F→P tests ran any of the ${byTests} changed lines that tests can run: ${named}${more}`,
+      ? `The only F→P test executed none of the ${byTests} executable changed lines: ${named}`
+      : `None of the ${failToPass.length} F→P tests executed any of the ${byTests} executable changed lines: ${named}${more}`,
     ...(byImport === 0
       ? []
       : [
-          `Changed lines that only import and collection run, so that they belong to no test: ${byImport}`,
+          `Changed lines that run only during import or collection, so no test accounts for them: ${byImport}`,
         ]),
   ]);
 }

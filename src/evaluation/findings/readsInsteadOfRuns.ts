@@ -17,12 +17,9 @@ export interface Ran {
 const signs: readonly (readonly [sign: RegExp, what: string])[] = [
   [
     /\bSWT_[A-Z]|\bswt_(tracer|outcomes|audit|counts|seal|runner|lines|bytecode|rewrite)/,
-    'looks for what records the run',
+    'looks for the recorder of the run',
   ],
-  [
-    /\bsys\.monitoring\b|\b(sys|threading)\.get(trace|profile)\b/,
-    'looks for what counts executed lines',
-  ],
+  [/\bsys\.monitoring\b|\b(sys|threading)\.get(trace|profile)\b/, 'looks for the line counter'],
   [/\.f_back\b/, 'walks the frames of its callers'],
 ];
 
@@ -51,7 +48,7 @@ export async function readsInsteadOfRuns(
       }
     }
   }
-  return finding('reads instead of runs', [...found.values()]);
+  return finding('inspects source', [...found.values()]);
 }
 
 /** The acts of a candidate's code, a sentence for each of its places, by the place. */
@@ -69,7 +66,7 @@ async function inRuns(
     // Where no line of the tree did it, a thread or a program of the test did.
     const isOwn = act.at.length === 0 && act.test !== null && own.has(functionOf(act.test));
     if ((at === undefined && !isOwn) || !(await isOfRepository(act, paths))) continue;
-    const test = act.test ?? 'while it is imported';
+    const test = act.test ?? 'during import';
     if (at === undefined) {
       found.set(`${test} ${act.what}`, `${test}, in a thread or process, ${does(act)}`);
       continue;
@@ -101,15 +98,15 @@ function does({ what, path, by }: Act): string {
     case 'list':
       return `lists ${files}`;
     case 'look':
-      return `looks for ${files}, its size or times`;
+      return `looks up ${files}, its size or its timestamps`;
     case 'link':
       return `moves or links ${files}`;
     case 'compile':
-      return `compiles code in the name of ${files}`;
+      return `compiles code under the name of ${files}`;
     case 'code':
       return `inspects the compiled code of ${files}`;
     case 'change':
-      return `changes compiled code into that of ${files}`;
+      return `replaces compiled code with that of ${files}`;
     case 'run':
       return path === undefined ? `runs ${by ?? 'many programs'}` : `runs ${by ?? ''} on ${path}`;
     case 'git':
@@ -117,16 +114,16 @@ function does({ what, path, by }: Act): string {
     case 'proc':
       return 'looks into /proc';
     case 'recorder':
-      return 'looks for what records the run';
+      return 'looks for the recorder of the run';
     case 'trace':
-      return 'looks for what counts executed lines';
+      return 'looks for the line counter';
     case 'frames':
       return 'walks the frames of its callers';
     case 'objects':
       return 'searches the objects of the process';
     case 'memory':
-      return 'reaches into the memory of the process';
+      return 'reads or changes the memory of the process';
     case 'hook':
-      return 'listens to what the interpreter does';
+      return 'hooks into interpreter events';
   }
 }

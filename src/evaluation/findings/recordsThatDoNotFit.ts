@@ -27,7 +27,7 @@ function againstLog({ log, trace }: Ended): string[] {
   const passed = [...parseLog(log, '')].find(([, status]) => status === 'PASSED');
   return passed === undefined
     ? []
-    : [`the log says that ${passed[0]} passed, but no test runner left a record`];
+    : [`the log reports ${passed[0]} as passed, but no test runner recorded it`];
 }
 
 /**
@@ -45,7 +45,7 @@ function againstExit({ exitCode, trace }: Ended, runner: TestPlan['runner']): st
   );
   return failed === undefined
     ? []
-    : [`${failed.test} has the outcome ${failed.outcome}, and the run ended with exit status 0`];
+    : [`${failed.test} is recorded as ${failed.outcome}, but the run ended with exit status 0`];
 }
 
 /** The contradictions of both sides, each prefixed with the name of its side. */
@@ -63,5 +63,5 @@ export function contradictionsOfBoth(
 export function recordsThatDoNotFit(contradictions: readonly string[]): Finding[] {
   return contradictions.length === 0
     ? []
-    : [{ kind: 'records do not fit', evidence: contradictions }];
+    : [{ kind: 'inconsistent records', evidence: contradictions }];
 }

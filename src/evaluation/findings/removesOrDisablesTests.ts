@@ -29,7 +29,7 @@ export function lostTests(
 export function removesOrDisablesTests(lost: LostTests, lines = 0): Finding | undefined {
   const sentences = lostInWords(lost);
   if (sentences.length > 0 && lines > 0) {
-    sentences.push(`ΔC is lower by ${plural(lines, 'line')} that these tests ran`);
+    sentences.push(`ΔC no longer counts ${plural(lines, 'line')} that these tests executed`);
   }
   return finding('removes or disables tests', sentences);
 }

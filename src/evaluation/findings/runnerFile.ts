@@ -5,38 +5,38 @@
  */
 export function runnerFile(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  if (name === 'conftest.py') return 'fixtures and hooks of pytest';
+  if (name === 'conftest.py') return 'pytest fixtures and hooks';
   if (/^(site|user)customize\.py$/.test(name) || name.endsWith('.pth')) {
-    return 'code that Python runs when it starts';
+    return 'code that Python runs at startup';
   }
   if (/^\.?(pytest\.(ini|toml)|tox\.(ini|toml)|coveragerc|nose2?\.cfg|unittest\.cfg)$/.test(name)) {
-    return 'configuration of a runner';
+    return 'test runner configuration';
   }
   // Python looks here for installed packages, and so does pytest for plug-ins.
   if (/^((src|lib|python)\/)?[^/]+\.(dist|egg)-info\//.test(path)) {
-    return 'of an installed package, which may bring plug-ins';
+    return 'metadata of an installed package, which can register plug-ins';
   }
   if (
     /^(setup\.cfg|pyproject\.toml|setup\.py|noxfile\.py|tasks\.py|Makefile|MANIFEST\.in)$/.test(
       path,
     )
   ) {
-    return 'configuration of the project';
+    return 'project configuration';
   }
   if (/^(tests\/runtests\.py|runtests\.py|bin\/test|bin\/doctest|manage\.py)$/.test(path)) {
-    return 'the script that runs tests';
+    return 'the test script';
   }
   if (/(^|\/)(testing|utilities)\/(runtests|pytest|_runtests\w*)\.py$/.test(path)) {
-    return 'code of the runner';
+    return 'test runner code';
   }
   if (/(^|\/)django\/test\//.test(path) || /(^|\/)src\/_pytest\//.test(path))
-    return 'code of the runner';
+    return 'test runner code';
   const top = /^(?:tests?\/)?([^/]+?)(?:\.py|\/.*)$/.exec(path)?.[1] ?? '';
   const shadow =
     /^(_?pytest|unittest|pluggy|doctest|nose|tox|py|iniconfig|swt_\w+|traceback|inspect|site|warnings)$/;
-  if (shadow.test(top)) return `a module in place of ${top}`;
+  if (shadow.test(top)) return `a module that shadows ${top}`;
   const first = /^([^/]+?)(?:\.py|\/__init__\.py)$/.exec(path)?.[1] ?? '';
-  return ofRunners.test(first) ? `a module in place of ${first}` : undefined;
+  return ofRunners.test(first) ? `a module that shadows ${first}` : undefined;
 }
 
 /**
@@ -56,5 +56,5 @@ export function configurationOfTests(path: string, others: readonly string[]): s
   const folder = /^(.+\/)(?:setup\.cfg|pyproject\.toml)$/.exec(path)?.[1];
   if (folder === undefined) return undefined;
   const isAbove = others.some((other) => other.startsWith(folder) && other.endsWith('.py'));
-  return isAbove ? 'configuration of a runner' : undefined;
+  return isAbove ? 'test runner configuration' : undefined;
 }

@@ -36,20 +36,20 @@ export function testsThatDidNotRun(candidate: Ran, base: Ran): Finding | undefin
       const why = whyBrokenOff(record);
       const because = why === undefined ? '' : ` (${why})`;
       evidence.push(
-        `on ${sideName[side]}, collected and without an outcome${because}: ${listed(lost, mostNamed)}`,
+        `on ${sideName[side]}, collected but without an outcome${because}: ${listed(lost, mostNamed)}`,
       );
     }
     const absent = absentOn(side, candidate, base).filter((test) => !lost.includes(test));
     if (absent.length > 0) {
       evidence.push(
-        `on ${sideName[side]}, absent though the other side has them: ${listed(absent, mostNamed)}`,
+        `on ${sideName[side]}, missing although the other side has them: ${listed(absent, mostNamed)}`,
       );
     }
   }
   const skipped = skippedAfter(candidate.tests, base.tests);
   if (skipped.length > 0) {
     evidence.push(
-      `on R∘X*, skipped or expected to fail though they fail on R: ${listed(skipped, mostNamed)}`,
+      `on R∘X*, skipped or expected to fail although they fail on R: ${listed(skipped, mostNamed)}`,
     );
   }
   return evidence.length === 0 ? undefined : { kind: 'tests did not run', evidence };

@@ -24,7 +24,7 @@ export function explainDifference(
   const found = rules.filter(([concerned]) => concerned.length > 0);
   const words =
     found.length === 0
-      ? 'it reads statuses from the log only, where they differ from the recorded outcomes'
+      ? 'it reads test results from the log, which differ from the recorded outcomes'
       : found
           .map(([concerned, rule]) => `${rule} (${listed([...new Set(concerned)], most)})`)
           .join('; ');
@@ -54,24 +54,24 @@ function rulesOfSuccess(strict: Verdict, tests: readonly TestTransition[]): Harn
       ? ([
           [
             became('skipped', 'passed'),
-            'skipped on R and passed on R∘X* counts as a reproduction there',
+            'it counts a test skipped on R and passed on R∘X* as a reproduction',
           ],
           [
             became('missing', 'passed'),
-            'missing on R and passed on R∘X* counts as a reproduction there',
+            'it counts a test missing on R and passed on R∘X* as a reproduction',
           ],
           [
             became('xfailed', 'passed'),
-            'failed as expected on R (xfail) and passed on R∘X* counts as a reproduction there',
+            'it counts an expected failure on R (xfail) that passes on R∘X* as a reproduction',
           ],
           [
             became('xpassed', 'passed'),
-            'passed against its expectation on R (XPASS), which is no status PASSED, and passed on R∘X* counts as a reproduction there',
+            'it does not count an unexpected pass on R (XPASS) as passed, so passing on R∘X* is a reproduction',
           ],
         ] as const)
       : []),
-    [erred, 'an error on R∘X* does not count as a failure there'],
-    [named, 'it reads only the log, where this failure does not show under its own name'],
+    [erred, 'it does not count an error on R∘X* as a failure'],
+    [named, "it reads only the log, which does not show this failure under the test's own name"],
   ];
 }
 
@@ -97,25 +97,25 @@ function rulesOfFailure(
   const brokenAlone = rest(broken).filter((name) => one(name)?.transition === 'P→F');
   return [
     ...(added.length > 0 ? [] : rulesOfNone(strict, harness, tests)),
-    [renamed, 'a test whose name changes between runs is one test on R and another on R∘X* there'],
+    [renamed, 'it treats a test whose name changes between runs as two different tests'],
     [
       unknown,
-      'it reads a line of the log as a test that did not run, such as the output of a run within a test',
+      'it mistakes a line of the log for a test result, such as output of a nested test run',
     ],
     [
       merged,
-      'the log has one name for several cases, cut off at a blank, and the last of them counts',
+      'it cuts test names at the first space, so several cases share a name and the last one counts',
     ],
     [
       rest(failing),
-      'it counts a test that fails on both sides against the candidate, also one that failed before it',
+      'it counts every test that fails on both sides against the candidate, even one that already failed without it',
     ],
-    [brokenAlone, 'it has no base run that shows that a test breaks without the candidate too'],
+    [brokenAlone, 'it does not check whether a test also breaks without the candidate'],
     [
       rest(broken).filter((name) => !brokenAlone.includes(name)),
-      'it counts a test that is skipped, missing, expected to fail or an error on R∘X* as broken',
+      'it counts a test as broken if it is skipped, missing, expected to fail or an error on R∘X*',
     ],
-    [lost, 'it asks that every F→P of the base tests stays one'],
+    [lost, 'it requires every base test that goes F→P to still do so'],
   ];
 }
 
@@ -133,12 +133,12 @@ function rulesOfNone(
   const xpassed = others.filter((test) => outcomeOf.get(test) === 'xpassed');
   const both = others.filter((test) => inList(pred?.PASS_TO_PASS, test));
   return [
-    [alone, 'a test that is F→P without the candidate does not count there'],
-    [xpassed, 'passed against its expectation (XPASS) is no status PASSED there'],
-    [both, 'the log has it as PASSED on R too, though it failed there'],
+    [alone, 'it does not count a test that goes F→P without the candidate'],
+    [xpassed, 'it does not count an unexpected pass (XPASS) as passed'],
+    [both, 'the log shows the test as PASSED on R although it failed'],
     [
       others.filter((test) => !xpassed.includes(test) && !both.includes(test)),
-      'the log does not show this F→P under its own name',
+      'the log does not show this F→P test under its own name',
     ],
   ];
 }

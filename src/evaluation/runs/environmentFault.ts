@@ -144,7 +144,7 @@ function brokenPlugin(log: string): EnvironmentFault | undefined {
     .at(-1)
     ?.path.split(/[\\/](?:site|dist)-packages[\\/]/)
     .at(-1);
-  return { says: `${path}, which the test runner loads, fails with ${error.name}: ${error.text}` };
+  return { says: `the test runner loads ${path}, which fails with ${error.name}: ${error.text}` };
 }
 
 /**
@@ -165,5 +165,5 @@ function framesIn(details: string): { readonly path: string; readonly name: stri
 /** The last line of an internal error; pytest marks errors in itself and in its plug-ins so. */
 function internalError(log: string): EnvironmentFault | undefined {
   const lines = [...log.matchAll(/^INTERNALERROR> (.*)$/gm)].map((match) => match[1] ?? '');
-  return lines.length === 0 ? undefined : { says: `pytest broke off: ${lines.at(-1)}` };
+  return lines.length === 0 ? undefined : { says: `pytest aborted: ${lines.at(-1)}` };
 }

@@ -10,28 +10,28 @@ import { recipeOf } from '../../environments/recipes';
  */
 const environmentCauses = {
   network: {
-    says: 'they need a network, which sandboxes do not have',
-    todo: 'allow it for this repository, with the setting of networks',
+    says: 'they need network access, which sandboxes do not have',
+    todo: 'allow network access for this repository in the settings',
   },
   program: {
     says: 'they start a program that is not installed',
     todo: 'install it, or choose an image that has it',
   },
   locale: {
-    says: 'they need a locale or an encoding that is not set up',
-    todo: 'install that locale, or choose an image that has it',
+    says: 'they need a locale or encoding that is not installed',
+    todo: 'install the locale, or choose an image that has it',
   },
   'warning as error': {
-    says: 'a warning of a newer Python or package counts as an error there',
-    todo: 'take the Python and the packages of the day of the instance',
+    says: 'a newer Python or package issues warnings that these tests treat as errors',
+    todo: 'use Python and packages from the date of the instance',
   },
   SQLite: {
-    says: 'they fail in SQLite, whose version comes with the interpreter',
-    todo: 'choose an interpreter of the time of the instance',
+    says: 'they fail in SQLite, whose version depends on the interpreter',
+    todo: 'choose an interpreter from the time of the instance',
   },
   'changed interface': {
-    says: 'they use a name or parameter that an installed package or the standard library lacks',
-    todo: 'take the Python and the packages of the day of the instance',
+    says: 'they use a name or parameter that the installed packages or the standard library do not have',
+    todo: 'use Python and packages from the date of the instance',
   },
 } as const satisfies Record<string, { readonly says: string; readonly todo: string }>;
 type EnvironmentCause = keyof typeof environmentCauses;
@@ -116,10 +116,10 @@ export function goldenFailuresNote(
     ...(newer === undefined ? [] : [newer.todo]),
   ];
   const fail = failing.length === 1 ? 'fails' : 'fail';
-  const what = `${failing.length} of ${plural(all, 'golden test')} ${fail} on R∘X* here, so no candidate can be compared with ${failing.length === 1 ? 'it' : 'them'}`;
+  const what = `${failing.length} of ${plural(all, 'golden test')} ${fail} with the fix in this environment, so no candidate can be compared with ${failing.length === 1 ? 'it' : 'them'}`;
   return likely.length === 0
-    ? `${what}; nothing known of the environment explains it, and validate shows the failures`
-    : `${what}. Likely: ${likely.join('; ')}. To do: ${[...new Set(todo)].join('; ')}`;
+    ? `${what}; no known environment problem explains it. Validate the instance to see the failures`
+    : `${what}. Likely cause: ${likely.join('; ')}. Try this: ${[...new Set(todo)].join('; ')}`;
 }
 
 /** The Python of the tests, where it was released after the day of the instance. */
@@ -134,10 +134,10 @@ function newerPython({
     return undefined;
   }
   const { python } = recipeOf(instance.repo, instance.version);
-  const says = `CPython ${minor} is of ${released}, later than the instance (${day})`;
+  const says = `CPython ${minor} was released on ${released}, after the instance was created (${day})`;
   return python === minor
-    ? { says, todo: 'choose an earlier Python' }
-    : { says, todo: `choose CPython ${python}, as the recipe of this version does` };
+    ? { says, todo: 'choose an older Python' }
+    : { says, todo: `choose CPython ${python}, which this version's recipe uses` };
 }
 
 const minorOf = (version: string): string => version.split('.').slice(0, 2).join('.');

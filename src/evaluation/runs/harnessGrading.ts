@@ -82,7 +82,7 @@ export async function gradeAsHarness(
   const needsAll = await needsAllFiles(session, graded, options);
   const isScript = ran?.isScript === true;
   if (needsAll && !isScript && split !== undefined) {
-    const apart = `it passes ${split} to the runner too, which then runs no test`;
+    const apart = `it also passes ${split} to the runner, which then runs no tests`;
     return { report: report(nothingRan, nothingRan), apart };
   }
   const isSame = named.length === 0 || others.length + notNamed.length === 0;
@@ -101,10 +101,10 @@ export async function gradeAsHarness(
   const isEmpty = sides.every((side) => run.records?.[side].trace.outcomes.length === 0);
   const apart =
     others.length === 0
-      ? `it does not run ${few(notNamed)}, whose name git writes between quotation marks`
+      ? `it does not run ${few(notNamed)}, because git quotes the file name`
       : isEmpty
-        ? `it passes ${few(others)} to the runner too, which then runs no test`
-        : `it runs ${few(others)} as tests too`;
+        ? `it also passes ${few(others)} to the runner, which then runs no tests`
+        : `it also runs ${few(others)} as tests`;
   return { report: report(candidate, base), apart };
 }
 
@@ -153,7 +153,7 @@ function whyUnknown(run: SetRun): string | undefined {
   if (records === undefined) return run.notes.join('; ');
   const late = sides.find((side) => tookAllItsTime(records[side]));
   if (late !== undefined) {
-    return `on ${sideName[late]} the files that it runs were ${endingOf(records[late])}`;
+    return `on ${sideName[late]}, the run of its test files was ${endingOf(records[late])}`;
   }
   return Object.keys(run.faults).length > 0
     ? hindrancesInWords(hindrancesOf(run, 'base'))

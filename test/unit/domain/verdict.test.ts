@@ -81,7 +81,10 @@ describe('strict grading: success is at least one F→P and no ×→F', () => {
     };
     const verdict = grade(cases);
     assert.equal(verdict.reason, 'no test ran');
-    assert.match(verdict.explanation, /names of the cases of t\.py::test_own change between runs/);
+    assert.match(
+      verdict.explanation,
+      /parameters in the test IDs of t\.py::test_own change between runs/,
+    );
     const broken = grade({ ...cases, [`${own}[3]`]: ['missing', 'failed'] });
     assert.match(broken.explanation, /change between runs/);
     assert.doesNotMatch(grade({ [own]: ['failed', 'missing'] }).explanation, /change between runs/);
@@ -110,7 +113,7 @@ describe('strict grading: success is at least one F→P and no ×→F', () => {
     assert.equal(verdict.reason, 'fails on both sides');
     assert.equal(
       verdict.explanation,
-      '1 of its own tests fails on both sides: t.py::test_two, beside 1 test F→P',
+      '1 new or changed test still fails with the fix: t.py::test_two; 1 test reproduces the issue',
     );
     assert.deepEqual(verdict.failToFail, ['t.py::test_two']);
     assert.deepEqual(verdict.failToAny, [own, 't.py::test_two']);
@@ -187,7 +190,7 @@ describe('strict grading: the reason is the first that holds', () => {
       candidate: paired({ [own]: fp }),
       base: [],
       ownFunctions: new Set([own]),
-      stopped: { reason: 'timed out', explanation: 'stopped by the time limit' },
+      stopped: { reason: 'timed out', explanation: 'stopped at the time limit' },
     });
     assert.equal(verdict.success, false);
     assert.equal(verdict.reason, 'timed out');
@@ -198,7 +201,10 @@ describe('strict grading: the reason is the first that holds', () => {
     const spoiled = grade({ [own]: fp, [other]: ff }, { [other]: pp });
     assert.equal(spoiled.reason, 'breaks a test');
     assert.equal(grade({ [own]: pf }).reason, 'breaks a test');
-    assert.equal(grade({ [own]: pf }).explanation, '1 test fails on R∘X*: t.py::test_own (P→F)');
+    assert.equal(
+      grade({ [own]: pf }).explanation,
+      '1 test fails with the fix: t.py::test_own (P→F)',
+    );
     assert.equal(grade({ [own]: ['skipped', 'failed'] }).reason, 'breaks a test');
   });
 
@@ -207,11 +213,11 @@ describe('strict grading: the reason is the first that holds', () => {
       Object.fromEntries(fates.map((fate, index) => [`${own}[${index}]`, fate]));
     assert.equal(
       grade(cases(fp, pf, ff, fp)).explanation,
-      '2 tests fail on R∘X*: t.py::test_own[1] (P→F), t.py::test_own[2] (F→F), beside 2 tests F→P',
+      '2 tests fail with the fix: t.py::test_own[1] (P→F), t.py::test_own[2] (F→F); 2 tests reproduce the issue',
     );
     assert.equal(
       grade(cases(pf, pf, pf, pf, pf)).explanation,
-      '5 tests fail on R∘X*: t.py::test_own[0] (P→F), t.py::test_own[1] (P→F), t.py::test_own[2] (P→F) and 2 more',
+      '5 tests fail with the fix: t.py::test_own[0] (P→F), t.py::test_own[1] (P→F), t.py::test_own[2] (P→F) and 2 more',
     );
   });
 
@@ -358,7 +364,7 @@ describe('strict grading of anything', () => {
     assert.equal(verdict.reason, 'syntax error');
     assert.equal(
       verdict.explanation,
-      "t.py:7 is not valid Python ('(' was never closed), so none of its tests ran",
+      "t.py:7 is not valid Python ('(' was never closed), so none of the file's tests ran",
     );
   });
 });

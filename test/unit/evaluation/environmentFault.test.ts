@@ -109,7 +109,7 @@ describe('a run that fails for what is installed', () => {
     const plugin = '/v/lib/python3.9/site-packages/pytest_header/display.py';
     assert.equal(
       of([], { log: frames(plugin) })?.says,
-      "pytest_header/display.py, which the test runner loads, fails with ModuleNotFoundError: No module named 'flask.tests.plugins'",
+      "the test runner loads pytest_header/display.py, which fails with ModuleNotFoundError: No module named 'flask.tests.plugins'",
     );
     const ofTree = of([], { log: frames('/testbed/conftest.py') });
     assert.equal(ofTree, undefined, 'the tree itself asks for it');

@@ -65,11 +65,11 @@ describe('golden tests that fail on R∘X*', () => {
     );
     assert.equal(
       said,
-      '2 of 3 golden tests fail on R∘X* here, so no candidate can be compared with them. ' +
-        'Likely: they fail in SQLite, whose version comes with the interpreter (1); ' +
-        'CPython 3.11 is of 2022-10-24, later than the instance (2020-01-12). ' +
-        'To do: choose an interpreter of the time of the instance; ' +
-        'choose CPython 3.6, as the recipe of this version does',
+      '2 of 3 golden tests fail with the fix in this environment, so no candidate can be compared with them. ' +
+        'Likely cause: they fail in SQLite, whose version depends on the interpreter (1); ' +
+        'CPython 3.11 was released on 2022-10-24, after the instance was created (2020-01-12). ' +
+        'Try this: choose an interpreter from the time of the instance; ' +
+        "choose CPython 3.6, which this version's recipe uses",
     );
     assert.doesNotMatch(said, /secret|hidden|malformed/);
   });
@@ -77,8 +77,8 @@ describe('golden tests that fail on R∘X*', () => {
   it('are said without a cause where nothing points to one', () => {
     assert.equal(
       note([failed('AssertionError', 'assert 1 == 2')], '3.8.20'),
-      '1 of 3 golden tests fails on R∘X* here, so no candidate can be compared with it; ' +
-        'nothing known of the environment explains it, and validate shows the failures',
+      '1 of 3 golden tests fails with the fix in this environment, so no candidate can be compared with it; ' +
+        'no known environment problem explains it. Validate the instance to see the failures',
     );
     assert.equal(note([], '3.8.20'), undefined);
   });

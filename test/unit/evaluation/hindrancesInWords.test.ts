@@ -5,27 +5,27 @@ import { hindrancesInWords, type Hindrance } from '../../../src/evaluation/resul
 
 describe('hindrances of several runs in words', () => {
   const cause = "ModuleNotFoundError: No module named 'cat' (of zoo)";
-  const lacking = { what: 'cannot be run', how: 'with what is installed' };
+  const lacking = { what: 'cannot be run', how: 'in this environment' };
   const all = [
     'the golden tests',
-    'the base tests beside the golden tests',
+    'the base tests of the golden test files',
     'the base tests',
   ].flatMap((subject) => sides.map((side): Hindrance => ({ ...lacking, subject, side, cause })));
 
   it('share a sentence where tests and sides have the same one, with the cause once', () => {
     assert.equal(
       hindrancesInWords(all),
-      'the golden tests, the base tests beside the golden tests and the base tests cannot be run ' +
-        `on R and R∘X* with what is installed (${cause})`,
+      'the golden tests, the base tests of the golden test files and the base tests cannot be run ' +
+        `on R and R∘X* in this environment (${cause})`,
     );
   });
 
   it('do not give a hidden cause away, nor repeat one that stands beside', () => {
     const hidden: Hindrance = { ...lacking, subject: 'the golden tests', side: 'base' };
-    const text = 'cannot be run on R with what is installed';
+    const text = 'cannot be run on R in this environment';
     assert.equal(
       hindrancesInWords([hidden, ...all.slice(4)]),
-      `the golden tests ${text}; the base tests cannot be run on R and R∘X* with what is installed (${cause})`,
+      `the golden tests ${text}; the base tests cannot be run on R and R∘X* in this environment (${cause})`,
     );
     assert.equal(
       hindrancesInWords(all.slice(4, 5), `the environment lacks cat (${cause})`),
@@ -37,16 +37,16 @@ describe('hindrances of several runs in words', () => {
     const subject = 'the base tests';
     assert.equal(hindrancesInWords([]), '');
     assert.equal(
-      hindrancesInWords([{ what: 'T* touches no Python test file' }]),
-      'T* touches no Python test file',
+      hindrancesInWords([{ what: 'T* changes no Python test file' }]),
+      'T* changes no Python test file',
     );
     assert.equal(
       hindrancesInWords([
-        { subject, what: 'broke off', side: 'base', cause: 'stopped by the time limit' },
-        { subject, what: 'cannot all be run here', cause: 'no pytest' },
+        { subject, what: 'did not finish', side: 'base', cause: 'stopped at the time limit' },
+        { subject, what: 'cannot all run here', cause: 'no pytest' },
       ]),
-      'the base tests broke off on R (stopped by the time limit); ' +
-        'the base tests cannot all be run here (no pytest)',
+      'the base tests did not finish on R (stopped at the time limit); ' +
+        'the base tests cannot all run here (no pytest)',
     );
   });
 

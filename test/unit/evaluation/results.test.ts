@@ -376,7 +376,7 @@ describe('other readings of a run', () => {
     ]);
     for (const exitCode of [0, undefined]) {
       assert.deepEqual(said({ ending: 'timed out', exitCode, seconds: 9 }), [
-        ...['error', 'stopped by the time limit after 9 s'],
+        ...['error', 'stopped at the time limit after 9 s'],
       ]);
     }
   });

@@ -80,9 +80,9 @@ describe('the evidence of a candidate', () => {
     const stopped = { ending: 'timed out', seconds: 9 } as const;
     const of = (base: Record, fixed: Record) =>
       stoppedBy(setRun(base, fixed).records).stopped?.explanation;
-    const why = 'stopped by the time limit after 9 s';
-    assert.equal(of(ran({}), stopped), `on R∘X* ${why}`);
-    assert.equal(of(stopped, stopped), `on R ${why}`);
+    const why = 'stopped at the time limit after 9 s';
+    assert.equal(of(ran({}), stopped), `on R∘X*, ${why}`);
+    assert.equal(of(stopped, stopped), `on R, ${why}`);
     assert.equal(of(ran({}), ran({})), undefined);
     const verdict = gradeStrict(
       strictEvidence(

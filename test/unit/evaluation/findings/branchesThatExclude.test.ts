@@ -30,7 +30,7 @@ describe('branches that exclude each other', () => {
 
   it('are named where both ran as often as their condition', async () => {
     assert.deepEqual(await found({ 2: 3, 3: 3, 5: 3, 6: 3 }), [
-      'on R: t.py::test_a ran lines 3 and 5 of m.py, which exclude each other, as often as their condition on line 2',
+      'on R: t.py::test_a is recorded as running lines 3 and 5 of m.py each time it ran the condition on line 2, although these branches exclude each other',
     ]);
   });
 

@@ -50,7 +50,7 @@ describe('candidates that edit what runs tests', () => {
   it('are found by configuration above the tests that they touch', async () => {
     for (const path of ['tests/setup.cfg', 'tests/pyproject.toml']) {
       assert.deepEqual(await evidenceOf({ [path]: 'x = 1\n', 'tests/a/test_new.py': 'x = 1\n' }), [
-        `${path} is added, configuration of a runner`,
+        `${path} is added, test runner configuration`,
       ]);
     }
     const data = { 'tests/data/pyproject.toml': 'x = 1\n', 'tests/data/x.dist-info/RECORD': 'x\n' };
@@ -64,15 +64,15 @@ describe('candidates that edit what runs tests', () => {
         'tests/conftest.py': `${conftest.replace('return 2', 'return 3')}\n\ndef pytest_configure(config):\n    pass\n`,
       }),
       [
-        'tests/conftest.py is changed, fixtures and hooks of pytest: fixture dog, hook pytest_configure',
+        'tests/conftest.py is changed, pytest fixtures and hooks: fixture dog, hook pytest_configure',
         'tests/conftest.py:14 defines the hook pytest_configure: def pytest_configure(config):',
       ],
     );
     assert.deepEqual(await evidenceOf({ 'tests/conftest.py': undefined }), [
-      'tests/conftest.py is deleted, fixtures and hooks of pytest',
+      'tests/conftest.py is deleted, pytest fixtures and hooks',
     ]);
     assert.deepEqual(await evidenceOf({ 'setup.cfg': '[tool:pytest]\naddopts = -q\n' }), [
-      'setup.cfg is changed, configuration of the project',
+      'setup.cfg is changed, project configuration',
     ]);
   });
 

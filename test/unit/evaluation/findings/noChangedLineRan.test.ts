@@ -36,8 +36,8 @@ describe('no F→P test ran a changed line', () => {
 
   it('is found where other tests run them, and where tests of the candidate do that are not F→P', () => {
     const evidence = [
-      'The one F→P test ran none of the 1 changed lines that tests can run: t.py::C::test_a',
-      'Changed lines that only import and collection run, so that they belong to no test: 1',
+      'The only F→P test executed none of the 1 executable changed lines: t.py::C::test_a',
+      'Changed lines that run only during import or collection, so no test accounts for them: 1',
     ];
     assert.deepEqual(found([side([1, 2], { 2: [1] }, golden)]), evidence);
     assert.deepEqual(
@@ -47,7 +47,7 @@ describe('no F→P test ran a changed line', () => {
     assert.deepEqual(
       found([side([1], {}, { 1: [0, { 'g.py::test_g': 1 }] })], ['t.py::test_a', 't.py::test_b']),
       [
-        'None of the 2 F→P tests ran any of the 1 changed lines that tests can run: t.py::test_a, t.py::test_b',
+        'None of the 2 F→P tests executed any of the 1 executable changed lines: t.py::test_a, t.py::test_b',
       ],
     );
   });

@@ -22,10 +22,10 @@ const readFileOfR = async (path: string): Promise<string | undefined> => filesOf
 
 /** Lines that show by their text what no run shows. */
 const shown: readonly (readonly [what: string, line: string])[] = [
-  ['looks for what records the run', 'assert "SWT_TRACE_CONFIG" in os.environ'],
-  ['looks for what records the run', 'import swt_tracer'],
-  ['looks for what counts executed lines', 'assert sys.monitoring.get_tool(3) is None'],
-  ['looks for what counts executed lines', 'sys.settrace(sys.gettrace())'],
+  ['looks for the recorder of the run', 'assert "SWT_TRACE_CONFIG" in os.environ'],
+  ['looks for the recorder of the run', 'import swt_tracer'],
+  ['looks for the line counter', 'assert sys.monitoring.get_tool(3) is None'],
+  ['looks for the line counter', 'sys.settrace(sys.gettrace())'],
   ['walks the frames of its callers', 'inspect.currentframe().f_back.f_globals.clear()'],
 ];
 
@@ -38,19 +38,19 @@ const done: readonly (readonly [act: Partial<Act>, does: string])[] = [
   [{ what: 'list', path: '' }, 'lists the root of the repository'],
   [{ what: 'list', path: 'pkg' }, 'lists pkg'],
   [{ what: 'link', path: 'pkg/money.py' }, 'moves or links pkg/money.py'],
-  [{ what: 'compile', path: 'pkg/money.py' }, 'compiles code in the name of pkg/money.py'],
+  [{ what: 'compile', path: 'pkg/money.py' }, 'compiles code under the name of pkg/money.py'],
   [{ what: 'code', path: 'pkg/money.py' }, 'inspects the compiled code of pkg/money.py'],
-  [{ what: 'change', path: 'pkg/money.py' }, 'changes compiled code into that of pkg/money.py'],
+  [{ what: 'change', path: 'pkg/money.py' }, 'replaces compiled code with that of pkg/money.py'],
   [{ what: 'run', by: 'git' }, 'runs git'],
   [{ what: 'run', by: 'cat', path: 'pkg/money.py' }, 'runs cat on pkg/money.py'],
   [{ what: 'git' }, 'looks into .git'],
   [{ what: 'proc' }, 'looks into /proc'],
-  [{ what: 'recorder' }, 'looks for what records the run'],
-  [{ what: 'trace', by: 'sys.settrace' }, 'looks for what counts executed lines'],
+  [{ what: 'recorder' }, 'looks for the recorder of the run'],
+  [{ what: 'trace', by: 'sys.settrace' }, 'looks for the line counter'],
   [{ what: 'frames' }, 'walks the frames of its callers'],
   [{ what: 'objects' }, 'searches the objects of the process'],
-  [{ what: 'memory' }, 'reaches into the memory of the process'],
-  [{ what: 'hook' }, 'listens to what the interpreter does'],
+  [{ what: 'memory' }, 'reads or changes the memory of the process'],
+  [{ what: 'hook' }, 'hooks into interpreter events'],
 ];
 
 describe('code of candidates that reads instead of running', () => {
@@ -71,7 +71,7 @@ describe('code of candidates that reads instead of running', () => {
       ownTests: ['tests/test_new.py::test_a'],
       paths: async () => new Set([...Object.keys(filesOfR), 'pkg/added.py']),
     });
-    return findings.find(({ kind }) => kind === 'reads instead of runs')?.evidence ?? [];
+    return findings.find(({ kind }) => kind === 'inspects source')?.evidence ?? [];
   };
 
   for (const [what, line] of shown) {
@@ -109,7 +109,7 @@ describe('code of candidates that reads instead of running', () => {
       ]),
       [
         'tests/test_new.py:2 opens pkg/money.py (tests/test_new.py::test_a): assert do()',
-        'tests/test_new.py:1 opens pkg/money.py (while it is imported): def test_a():',
+        'tests/test_new.py:1 opens pkg/money.py (during import): def test_a():',
         'tests/test_new.py::test_a, in a thread or process, opens pkg/money.py',
       ],
     );
@@ -157,7 +157,7 @@ describe('code of candidates that reads instead of running', () => {
     assert.equal((await editedFiles(text, readFileOfR)).length, 1);
     const findings = await findingsInCode({ python, readFileOfR }, text);
     const [evidence = ''] = findings[0]?.evidence ?? [];
-    assert.match(evidence, /^tests\/test_new\.py:2 looks for what counts executed lines: /);
+    assert.match(evidence, /^tests\/test_new\.py:2 looks for the line counter: /);
     assert.ok(evidence.length < 270, String(evidence.length));
     assert.ok(!evidence.includes('\u001b'));
   });

@@ -14,7 +14,7 @@ const run = (more: Parameters<typeof runRecord>[0], ...outcomes: TestResult[]) =
 describe('records that contradict each other', () => {
   it('are a failure and exit status 0, unless the test ended the process itself', () => {
     assert.deepEqual(contradictionsOf(run({ exitCode: 0 }, failing), 'pytest'), [
-      `${test} has the outcome failed, and the run ended with exit status 0`,
+      `${test} is recorded as failed, but the run ended with exit status 0`,
     ]);
     assert.deepEqual(contradictionsOf(run({ exitCode: 1 }, failing), 'pytest'), []);
     const left = (lastTest: string | null) => ({ unfinished: [{ pid: 1, argv: [], lastTest }] });
@@ -33,7 +33,7 @@ describe('records that contradict each other', () => {
   it('are a passed test in a log without a session', () => {
     const log = `PASSED ${test}\n`;
     assert.deepEqual(contradictionsOf(run({ log, trace: { sessions: [] } }), 'pytest'), [
-      `the log says that ${test} passed, but no test runner left a record`,
+      `the log reports ${test} as passed, but no test runner recorded it`,
     ]);
     assert.deepEqual(contradictionsOf(run({ log }), 'pytest'), []);
   });

@@ -29,13 +29,16 @@ describe('tests that did not run', () => {
   it('are those that were collected and never began, with their side', () => {
     const run = ran({ [a]: 'failed', [b]: 'failed' }, { [a]: 'passed' });
     assert.deepEqual(testsThatDidNotRun(run, nothing)?.evidence, [
-      'on R∘X*, collected and without an outcome: t.py::b',
+      'on R∘X*, collected but without an outcome: t.py::b',
     ]);
   });
 
   it('are those that only one side has, or that R∘X* skips', () => {
     const absent = ran({ [a]: 'failed', [b]: 'failed' }, { [a]: 'passed' }, [a]);
-    assert.match(testsThatDidNotRun(absent, nothing)?.evidence[0] ?? '', /absent.*t\.py::b/);
+    assert.match(
+      testsThatDidNotRun(absent, nothing)?.evidence[0] ?? '',
+      /missing although.*t\.py::b/,
+    );
     for (const outcome of ['skipped', 'xfailed'] as const) {
       const skipped = ran({ [a]: 'failed', [b]: 'failed' }, { [a]: 'passed', [b]: outcome });
       assert.match(testsThatDidNotRun(skipped, nothing)?.evidence[0] ?? '', /skipped.*t\.py::b/);
@@ -45,7 +48,7 @@ describe('tests that did not run', () => {
   it('are not cases whose names change between runs', () => {
     const run = ran({ 't.py::c[1]': 'failed', [b]: 'failed' }, { 't.py::c[2]': 'passed' }, []);
     assert.deepEqual(testsThatDidNotRun(run, nothing)?.evidence, [
-      'on R∘X*, absent though the other side has them: t.py::b',
+      'on R∘X*, missing although the other side has them: t.py::b',
     ]);
   });
 
