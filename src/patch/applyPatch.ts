@@ -88,7 +88,7 @@ class Application {
     const { part, text } = found;
     const result = await this.contentAfter(part, text);
     if ('why' in result) {
-      const hint = 'Make the patch with git diff --binary, or leave the file out';
+      const hint = 'Create the patch with git diff --binary, or remove the file';
       return fail('binary', `${path}: ${result.why}`, hint);
     }
     if ('misfit' in result) {
@@ -98,8 +98,8 @@ class Application {
     }
     if (part.kind === 'deleted' && this.written.has(path)) {
       // Git removes files before it writes, so the file would remain.
-      const message = `${path}: one part writes the file and another deletes it`;
-      return fail('overlap', message, 'Leave one of them out');
+      const message = `${path}: one part changes the file and another deletes it`;
+      return fail('overlap', message, 'Remove one of them');
     }
     if (part.kind === 'deleted' && result.text !== '') {
       const message = `${path}: the patch deletes the file but leaves lines`;
@@ -124,12 +124,12 @@ class Application {
   ): Promise<HunksApplied | { readonly why: string }> {
     if (oldPath !== null && this.seen.has(oldPath) && !this.again.take(10 * text.length)) {
       const line = hunks[0]?.line ?? 1;
-      const message = 'too many parts change one file';
+      const message = 'too many parts change the same file';
       return { misfit: { hunk: 1, line, message, hint: 'Join its parts' } };
     }
     if (oldPath !== null) this.seen.add(oldPath);
     if (!binary) return inTurns(hunkSteps(text, hunks), this.turns);
-    if (binaryPatch === undefined) return { why: 'the patch does not hold the binary content' };
+    if (binaryPatch === undefined) return { why: 'the patch does not contain the binary content' };
     const applied = applyBinary(binaryPatch, oldPath === null ? undefined : text);
     return 'why' in applied ? applied : { text: applied.text, placed: hunks };
   }
@@ -150,14 +150,18 @@ class Application {
     if (oldPath !== null && text === undefined) {
       const creates = !file.git && hunks.length === 1 && hunks.every((h) => h.oldLines === 0);
       if (!creates) {
-        return void fail('unknown-file', `${oldPath}: no such file in the tree`, 'Check the path');
+        return void fail(
+          'unknown-file',
+          `${oldPath}: file not found in the tree`,
+          'Check the path',
+        );
       }
       part = { ...file, oldPath: null, kind: 'added' };
     }
     const arrives = part.kind === 'added' || isMoved;
     if (arrives && newPath !== null && !this.leaving.has(newPath)) {
       if ((await this.now(newPath)) !== undefined) {
-        const message = `${newPath}: the file exists already`;
+        const message = `${newPath}: the file already exists`;
         return void fail('file-exists', message, 'Change the file instead of adding it');
       }
     }
@@ -266,8 +270,8 @@ function describeMisfit(image: Image, hunk: Hunk, number: number, sides: Sides):
   if (image.isSpent) {
     return {
       ...{ hunk: number, line: hunk.line },
-      message: 'its lines occur too often to try all places',
-      hint: 'Give the right line number, or lines that occur once',
+      message: 'its lines occur too often to check every position',
+      hint: 'Use the correct line number, or lines that occur once',
     };
   }
   const lines = image.lines();
@@ -287,15 +291,15 @@ function describeMisfit(image: Image, hunk: Hunk, number: number, sides: Sides):
     const taken = sides.old.some((_, i) => lines[best + i]?.origin === undefined);
     const anchored =
       sides.atBeginning && best !== 0
-        ? 'its line number says that it belongs at the beginning of the file'
-        : 'it has no context after its changes, which says that it belongs at the end of the file';
+        ? 'its line number places it at the start of the file'
+        : 'it has no context after its changes, which places it at the end of the file';
     return {
       hunk: number,
       line: hunk.line,
       message: taken
-        ? 'an earlier hunk has changed the lines it names'
+        ? 'an earlier hunk already changed its lines'
         : `it fits at line ${best + 1}, but ${anchored}`,
-      hint: taken ? 'Join the hunks' : 'Give three lines of context around the changes',
+      hint: taken ? 'Join the hunks' : 'Add three lines of context around the changes',
     };
   }
   const i = sides.old.findIndex((text, k) => textAt(best + k) !== text);
@@ -332,14 +336,14 @@ function patchLine(hunk: Hunk, index: number): number {
 }
 
 function hintFor(expected: string, found: string | undefined): string {
-  if (found === undefined) return 'Check the context lines and the path against the tree';
+  if (found === undefined) return 'Compare the context lines and the path with the tree';
   if (found.replace(/\r?\n?$/, '') === expected.replace(/\r?\n?$/, '')) {
     return found.includes('\r') || expected.includes('\r')
-      ? 'The line ends differ: one side has CRLF'
-      : 'One side lacks the newline at the end of the file';
+      ? 'The line endings differ: one side uses CRLF'
+      : 'One side has no newline at the end of the file';
   }
   if (found.replace(/\s/g, '') === expected.replace(/\s/g, '')) {
-    return 'Only white space differs: copy the line from the file as it is';
+    return 'Only whitespace differs: copy the line from the file without changes';
   }
-  return 'Copy the context and the removed lines from the file as they are';
+  return 'Copy the context and the removed lines from the file without changes';
 }

@@ -35,8 +35,8 @@ export function parseUnified(text: string, reading: Reading = 'git'): ParsedPatc
       problems.push({
         severity: 'error',
         line: i + 1,
-        message: 'This is the combined diff of a merge, which no tool can apply',
-        hint: 'Make the diff against one parent: git diff A B',
+        message: "This is a merge's combined diff, which cannot be applied",
+        hint: 'Create the diff against one parent: git diff A B',
         code: 'unknown-format',
         lost: true,
       });
@@ -47,8 +47,8 @@ export function parseUnified(text: string, reading: Reading = 'git'): ParsedPatc
         problems.push({
           severity: 'error',
           line: i + 1,
-          message: `The line belongs to no hunk: ${line.slice(0, 60)}`,
-          hint: 'Begin each context line with a space, blank ones too, and each hunk with "@@"',
+          message: `The line does not belong to a hunk: ${line.slice(0, 60)}`,
+          hint: 'Start each context line with a space, including blank ones, and each hunk with "@@"',
           code: 'incomplete',
           lost: true,
         });
@@ -63,8 +63,8 @@ export function parseUnified(text: string, reading: Reading = 'git'): ParsedPatc
     problems.push({
       severity: 'error',
       line: lines.length,
-      message: 'The last line of the patch does not end with a newline',
-      hint: 'End the patch with a newline; git takes it for cut off otherwise',
+      message: 'The patch does not end with a newline',
+      hint: 'End the patch with a newline; otherwise git treats it as truncated',
       code: 'incomplete',
     });
   }
@@ -138,12 +138,12 @@ function checkHunks(file: FilePatch, problems: PatchProblem[], reading: Reading)
     if (file.kind === 'added' && hunk.oldLines > 0) {
       tell(
         'error',
-        'the patch adds this file, yet the hunk has old lines',
-        'Mark every line with +',
+        'the patch adds this file, but the hunk has old lines',
+        'Start every line with +',
       );
     }
     if (file.kind === 'deleted' && hunk.newLines > 0) {
-      tell('error', 'the patch deletes this file, yet lines remain', 'Mark every line with -');
+      tell('error', 'the patch deletes this file, but lines remain', 'Start every line with -');
     }
     const oldFirst = hunk.oldLines === 0 ? hunk.oldStart + 1 : hunk.oldStart;
     const newFirst = hunk.newLines === 0 ? hunk.newStart + 1 : hunk.newStart;
@@ -183,7 +183,7 @@ function readStray(
   problems.push({
     severity: 'error',
     line: i + 1,
-    message: apart ? 'The hunk stands apart from its file' : 'The hunk has no file header',
+    message: apart ? 'The hunk is separated from its file header' : 'The hunk has no file header',
     hint: apart
       ? 'Remove the blank lines before it'
       : 'Write "--- a/PATH" and "+++ b/PATH" before it',

@@ -130,7 +130,7 @@ export function keepTests(
       code: 'outside-tests',
       line: part.line,
       endLine: part.endLine,
-      message: `${[...new Set(outside)].join(' and ')} is left out: not a test file`,
+      message: `${[...new Set(outside)].join(' and ')} is ignored: not a test file`,
     };
   });
   if (stray.length === parts.length) {
@@ -138,8 +138,8 @@ export function keepTests(
       severity: 'error',
       code: 'outside-tests',
       line: stray[0]?.line ?? 1,
-      message: 'The patch changes no test file, and edits of other files are left out',
-      hint: 'Put the tests into a file such as tests/test_NAME.py',
+      message: 'The patch changes no test file, and changes to other files are ignored',
+      hint: 'Put the tests in a file such as tests/test_NAME.py',
     });
   }
   return { text: without(text.split('\n'), stray), left: [...left], diagnostics };

@@ -69,7 +69,7 @@ export async function toUnified(text: string, asked: ConversionOptions): Promise
 
 function formatNamed(name: string, further: readonly FormatDescriptor[]): FormatDescriptor {
   const found = [unified, ...further].find((each) => each.name === name);
-  if (found === undefined) throw new Error(`no format of patches is called ${name}`);
+  if (found === undefined) throw new Error(`there is no patch format named ${name}`);
   return found;
 }
 
@@ -143,14 +143,14 @@ async function withoutFilesAsFolders(converted: Conversion, tree: PatchTree): Pr
 const foreign: readonly [RegExp, string][] = [
   [
     /^\*\*\* (?:Begin Patch|Update File: |Add File: )/m,
-    'the format of apply_patch ("*** Begin Patch")',
+    'the apply_patch format ("*** Begin Patch")',
   ],
   [/^\*{15}$/m, 'a context diff ("***************")'],
   [
     /^\s*<(?:str_replace|invoke|function_calls|edit_file)\b|"old_str(?:ing)?"\s*:/m,
-    'calls of an editing tool',
+    'editing tool calls',
   ],
-  [/^@@@ /m, 'the combined diff of a merge'],
+  [/^@@@ /m, "a merge's combined diff"],
 ];
 
 function noPatch(text: string, further: readonly FormatDescriptor[]): Diagnostic {
@@ -161,10 +161,16 @@ function noPatch(text: string, further: readonly FormatDescriptor[]): Diagnostic
     const at = pattern.exec(text)?.index;
     if (at === undefined) continue;
     const line = text.slice(0, at).split('\n').length;
-    const message = `The text holds ${name}, which is not supported`;
+    const message = `The text contains ${name}, which is not supported`;
     return { severity: 'error', code: 'unknown-format', line, message, hint };
   }
-  return { severity: 'error', code: 'no-patch', line: 1, message: 'The text holds no patch', hint };
+  return {
+    severity: 'error',
+    code: 'no-patch',
+    line: 1,
+    message: 'The text contains no patch',
+    hint,
+  };
 }
 
 /** Blanks other than the plain one, as web pages and chat windows insert them. */
@@ -199,7 +205,7 @@ function ungarbled(text: string): { text: string; diagnostics: readonly Diagnost
       severity: 'warning',
       code: 'white-space',
       line: odd + 1,
-      message: 'Lines begin with no-break spaces; they are read as blanks',
+      message: 'Lines start with no-break spaces, which are read as spaces',
       hint: 'Copy the text from its source, not from a web page',
     });
   }

@@ -26,22 +26,22 @@ export function unsafePath(
 ): string | undefined {
   const isWindows = system === 'win32';
   if (path === '') return 'the path is empty';
-  if (path.includes('\0')) return 'the path holds a NUL character';
+  if (path.includes('\0')) return 'the path contains a NUL character';
   // oxlint-disable-next-line no-control-regex -- the pattern finds control characters
-  if (/[\x01-\x1f\x7f]/.test(path)) return 'the path holds a control character';
+  if (/[\x01-\x1f\x7f]/.test(path)) return 'the path contains a control character';
   if (path.startsWith('/')) return 'the path is absolute';
   if (isWindows && /^[A-Za-z]:/.test(path)) return 'the path begins with a drive letter';
-  if (isWindows && path.includes('\\')) return 'the path holds a backslash';
+  if (isWindows && path.includes('\\')) return 'the path contains a backslash';
   if (path.length > 4096) return 'the path is longer than 4096 characters';
   for (const part of path.split('/')) {
-    if (part === '') return 'the path has an empty part';
+    if (part === '') return 'the path has an empty component';
     // Windows drops dots and blanks at the end of a name.
     const name = isWindows && /^\.[. ]*$/.test(part) ? part.slice(0, 2).trimEnd() : part;
-    if (name === '..') return 'the path has a part ".."';
-    if (name === '.') return 'the path has a part "."';
+    if (name === '..') return 'the path has a component ".."';
+    if (name === '.') return 'the path has a component "."';
     if (isGitFolder(part)) return 'the path reaches into .git';
-    if (isWindows && device.test(part)) return `"${part}" is a device on Windows`;
-    if (isWindows && part.includes(':')) return 'the path holds a colon';
+    if (isWindows && device.test(part)) return `"${part}" is a device name on Windows`;
+    if (isWindows && part.includes(':')) return 'the path contains a colon';
   }
   return undefined;
 }
@@ -68,12 +68,12 @@ export function checkPatchPaths(patch: ParsedPatch): Diagnostic[] {
       if (reason !== undefined) {
         tell(
           `${JSON.stringify(path)} cannot be patched: ${reason}`,
-          'Name files by their path in the repository',
+          'Use file paths relative to the repository',
         );
       }
       const link = [...links].find((made) => path.startsWith(`${made}/`));
       if (link !== undefined) {
-        tell(`${path} lies below ${link}, which the patch makes a link`, 'Leave the link out');
+        tell(`${path} lies below ${link}, which the patch turns into a link`, 'Remove the link');
       }
     }
     if (file.newMode === '120000' && file.newPath !== null) {
@@ -82,7 +82,7 @@ export function checkPatchPaths(patch: ParsedPatch): Diagnostic[] {
       if (target !== undefined && leavesTree(file.newPath, target)) {
         tell(
           `${file.newPath} would link to ${JSON.stringify(target)}, outside the tree`,
-          'Leave the link out, or link within the repository',
+          'Remove the link, or link inside the repository',
         );
       }
     }
@@ -114,12 +114,12 @@ export function linkInTheWay(
   const refused = { severity: 'error', code: 'unsafe-path' } as const;
   const link = beyondLinks?.get(path);
   if (link !== undefined) {
-    const message = `${path} lies beyond ${link}, which is a symbolic link in the tree`;
-    return { ...refused, message, hint: 'Name the file by the path that it really has' };
+    const message = `${path} is behind ${link}, which is a symbolic link in the tree`;
+    return { ...refused, message, hint: "Use the file's real path" };
   }
   if (links?.has(path) !== true) return undefined;
   const message = `${path} is a symbolic link in the tree`;
-  return { ...refused, message, hint: 'Name the file that it leads to' };
+  return { ...refused, message, hint: "Use the path of the link's target" };
 }
 
 /**

@@ -59,7 +59,7 @@ function tellHidden(
     severity: 'warning',
     code: 'name-exists',
     line,
-    message: `${file.path} imports ${own} from ${other.from === '' ? other.name : other.from} already; the new import hides that`,
+    message: `${file.path} imports ${own} from ${other.from === '' ? other.name : other.from} already; the new import would hide it`,
     hint: 'Import it under another name ("as …")',
   });
 }

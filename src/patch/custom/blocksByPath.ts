@@ -15,13 +15,13 @@ export function blocksByPath(
     const key = keyOf(block);
     const first = seen.get(key);
     if (first !== undefined) {
-      const title = 'Leave the block out';
+      const title = 'Remove the block';
       tell({
         severity: 'warning',
         code: 'duplicate',
         line,
         endLine,
-        message: `The block repeats that of line ${first.line}, and counts once`,
+        message: `The block repeats the one in line ${first.line} and is used once`,
         hint: title,
         fixes: [{ title, edits: [{ from: line, to: endLine + 1, lines: [] }] }],
       });
@@ -73,7 +73,7 @@ export function tellNewFile(path: string, blocks: readonly CustomBlock[]): Diagn
       code: 'unknown-file',
       line: wrong.pathLine,
       message: `There is no file ${path}`,
-      hint: 'Only functions and classes of files that exist can be rewritten; "insert" makes a new file',
+      hint: 'Only functions and classes in existing files can be rewritten; use "insert" to create a file',
     },
   ];
 }

@@ -54,8 +54,8 @@ export function tooMuch(block: CustomBlock): Diagnostic | undefined {
     severity: 'error',
     code: 'python-syntax',
     line: block.codeLine,
-    message: `The block has ${letters} letters of code; at most ${mostCode} are parsed`,
-    hint: 'Write a block for each function, or replace lines of the file by number, as in 3-5',
+    message: `The block has ${letters} characters of code; at most ${mostCode} are parsed`,
+    hint: 'Write one block per function, or replace lines by number, as in 3-5',
   };
 }
 
@@ -64,8 +64,8 @@ export const tooLong = (block: CustomBlock, at: number): Diagnostic => ({
   severity: 'error',
   code: 'python-syntax',
   line: block.codeLine + at,
-  message: `The line has ${block.code[at]?.length ?? 0} letters; code with more than ${mostLetters} in a line is not parsed`,
-  hint: 'Break the line, or replace lines of the file by number, as in 3-5, by this code as it is',
+  message: `The line has ${block.code[at]?.length ?? 0} characters; code with more than ${mostLetters} in a line is not parsed`,
+  hint: 'Break the line, or replace lines by number, as in 3-5',
 });
 
 /**

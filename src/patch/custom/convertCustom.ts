@@ -20,8 +20,8 @@ export async function convertCustom(
       severity: 'error',
       code: 'no-patch',
       line: 1,
-      message: 'The text holds no block of the custom format',
-      hint: 'Write "diff", path, "rewrite" or "insert", place, code and "end diff", each in its line',
+      message: 'The text contains no block of the custom format',
+      hint: 'Write "diff", path, "rewrite" or "insert", place, code and "end diff", each on its own line',
     });
   }
   const result = await customEdits(blocks, { tree, python, turns });

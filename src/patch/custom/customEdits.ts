@@ -106,7 +106,7 @@ export async function planCustom(
     if (outsideTests && !isTestPath(path)) {
       for (const { pathLine: line } of own) {
         const message = `${path} is outside the tests`;
-        const hint = 'A candidate holds tests only; other edits can break runs';
+        const hint = 'A candidate contains only tests; other changes can break runs';
         diagnostics.push({ severity: 'warning', code: 'outside-tests', line, message, hint });
       }
     }
@@ -138,7 +138,7 @@ async function readTarget(
   const unsafe = unsafePath(path);
   if (unsafe !== undefined) {
     const message = `${JSON.stringify(path)} cannot be patched: ${unsafe}`;
-    const hint = 'Name the file by its path in the repository';
+    const hint = "Use the file's path in the repository";
     const fixes = await pathFixes(tree, own);
     return {
       problem: { severity: 'error', code: 'unsafe-path', line, message, hint, ...fixes },
@@ -166,7 +166,7 @@ async function newFileDiagnostics(
   const { fixes } = await pathFixes(tree, own, 'same name');
   if (fixes === undefined) return [];
   const [line = 1] = own.map((block) => block.pathLine);
-  const message = `There is no file ${path}, so the block makes it`;
+  const message = `There is no file ${path}, so the block creates it`;
   return [{ severity: 'info', code: 'unknown-file', line, message, fixes }];
 }
 
@@ -365,7 +365,7 @@ function insertText(file: CustomFile, block: CustomBlock): void {
       code: 'not-python',
       line: block.pathLine,
       message: `${file.path} is not a Python file`,
-      hint: 'Only functions and classes of Python files can be rewritten; give the lines to replace, as in 3-5',
+      hint: 'Only functions and classes in Python files can be rewritten; use the lines to replace, as in 3-5',
     });
     return;
   }
@@ -387,7 +387,7 @@ function replaceLines(file: CustomFile, block: CustomBlock, span: ReplacedLines)
       code: 'outside-file',
       line: block.placeLine,
       message: `${file.path} has only ${count} lines`,
-      hint: `Lines are those of the file as it is; ${count + 1}-${count} adds code after its end`,
+      hint: `Line numbers refer to the current file; ${count + 1}-${count} adds code after its end`,
       fixes: [replaceLine(`Write ${fixed}`, block.placeLine, fixed)],
     });
     return;

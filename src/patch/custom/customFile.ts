@@ -101,7 +101,7 @@ export function joinEdits(file: CustomFile): string | undefined {
         code: 'overlap',
         line: edit.block.line,
         endLine: edit.block.endLine,
-        message: `${other} changes line ${edit.from + 1} of ${path} as well (from line ${last.block.line})`,
+        message: `${other} changes line ${edit.from + 1} of ${path} too (from line ${last.block.line})`,
         hint: 'Join the blocks into one',
       });
       return undefined;

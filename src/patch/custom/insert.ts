@@ -20,7 +20,7 @@ export function insert(file: CustomFile, block: CustomBlock, code: BlockCode): v
       severity: 'error',
       code: 'no-definition',
       line: block.codeLine,
-      message: `The block holds indented statements, but there is no class at ${placeText(block.place)}`,
+      message: `The block contains indented statements, but there is no class at ${placeText(block.place)}`,
       hint: 'Rewrite the whole function that they belong to',
     });
     return;
@@ -35,7 +35,7 @@ export function insert(file: CustomFile, block: CustomBlock, code: BlockCode): v
       severity: 'info',
       code: 'outside-file',
       line: block.placeLine,
-      message: `${file.path} has only ${plural(lines.length, 'line')}; the code goes to its end`,
+      message: `${file.path} has only ${plural(lines.length, 'line')}; the code is added at the end`,
       fixes: [replaceLine('Write EOF', block.placeLine, 'EOF')],
     });
   }
@@ -98,7 +98,7 @@ function tellHome(
     code: 'no-class-here',
     line,
     message: `${what}, but there is no class at ${placeText(block.place)}`,
-    hint: 'Give a line inside the class as the place',
+    hint: 'Use a line inside the class as the place',
     fixes: classes
       .slice(0, 3)
       .map((d) =>
@@ -132,14 +132,14 @@ function tellTwice(
     return;
   }
   const alone = first.block !== block && code.definitions.length === 1;
-  const title = `Leave out the block that adds ${definition.name} again`;
+  const title = `Remove the block that adds ${definition.name} again`;
   const edits = [{ from: block.line, to: block.endLine + 1, lines: [] }];
   file.tell({
     severity: 'warning',
     code: 'name-exists',
     line,
     message: `${definition.name} is added in line ${first.line} as well as in line ${line}; the later one hides the other`,
-    hint: 'Leave one of them out, or give it another name',
+    hint: 'Remove one of them, or rename it',
     ...(alone && { fixes: [{ title, edits }] }),
   });
 }
@@ -161,7 +161,7 @@ function tellTwins(
       code: 'name-exists',
       line: code.firstLine + defLine,
       message: `${file.path} has ${twin.qualifiedName} in line ${twin.defLine} already; the later one hides the other`,
-      hint: 'Use "rewrite" to replace it, or give the new one another name',
+      hint: 'Use "rewrite" to replace it, or rename the new one',
       fixes: [
         {
           title: `Rewrite ${twin.qualifiedName}`,

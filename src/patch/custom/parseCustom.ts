@@ -123,14 +123,19 @@ function tellMended(reading: BlockReading, tell: Tell): void {
   const { line, endLine, missing, code, lines } = reading;
   if (missing.includes('diff')) {
     const fix = insertLine('Write "diff" above the path', line, 'diff');
-    tell('warning', 'missing-header', line, 'The block lacks its first line, "diff"', fix.title, [
-      fix,
-    ]);
+    tell(
+      'warning',
+      'missing-header',
+      line,
+      'The first line of the block, "diff", is missing',
+      fix.title,
+      [fix],
+    );
   }
   for (const repeated of reading.repeated) {
     const edits = [{ from: repeated, to: repeated + 1, lines: [] }];
-    tell('warning', 'duplicate', repeated, 'The line repeats the one before', 'Leave it out', [
-      { title: 'Leave the line out', edits },
+    tell('warning', 'duplicate', repeated, 'The line repeats the previous one', 'Remove it', [
+      { title: 'Remove the line', edits },
     ]);
   }
   if (reading.numbered && lines.length > 0) {
@@ -139,7 +144,7 @@ function tellMended(reading: BlockReading, tell: Tell): void {
       'warning',
       'numbered-lines',
       code.from,
-      'The lines of code begin with line numbers, which are left out',
+      'The code lines start with line numbers, which are ignored',
       'Write the code without numbers',
       [{ title: 'Remove the line numbers', edits }],
       code.to - 1,
@@ -151,7 +156,7 @@ function tellMended(reading: BlockReading, tell: Tell): void {
       'warning',
       'missing-end',
       endLine,
-      'The block lacks its last line, "end diff"',
+      'The last line of the block, "end diff", is missing',
       fix.title,
       [fix],
     );
@@ -162,17 +167,17 @@ function tellMended(reading: BlockReading, tell: Tell): void {
 function tellStray({ line, end, path, stray }: BlockReading, tell: Tell): void {
   for (const [i, { from, to, code }] of stray.entries()) {
     const alone: Fix = {
-      title: 'Leave the line out',
+      title: 'Remove the line',
       edits: [{ from: to, to: to + 1, lines: [] }],
     };
     if (!code) {
-      const hint = from === to ? alone.title : 'The lines above it are left out; leave it out too';
-      tell('warning', 'malformed', to, 'This "end diff" ends no block', hint, [alone]);
+      const hint = from === to ? alone.title : 'The lines above it are ignored; remove it too';
+      tell('warning', 'malformed', to, 'This "end diff" does not end a block', hint, [alone]);
       continue;
     }
     const head = ['diff', path?.value ?? 'path/to/test_file.py', 'insert', 'EOF'];
     const begin: Fix = {
-      title: 'Begin a block with these lines',
+      title: 'Start a block with these lines',
       edits: [{ from, to: from, lines: head }],
     };
     // The lines after a block may be the rest of its code.
@@ -180,7 +185,7 @@ function tellStray({ line, end, path, stray }: BlockReading, tell: Tell): void {
       i === 0 && end !== undefined && line < from
         ? [
             {
-              title: 'Leave out the "end diff" before these lines',
+              title: 'Remove the "end diff" before these lines',
               edits: [{ from: end, to: end + 1, lines: [] }],
             },
           ]
@@ -203,9 +208,14 @@ function checkBlock(reading: BlockReading, tell: Tell): CustomBlock | undefined 
   const { path, keyword, place, line } = reading;
   if (path === undefined) {
     const below = keyword?.line ?? line + 1;
-    tell('error', 'missing-header', line, 'The block names no file', 'Write the path of the file', [
-      insertLine('Write a path', below, 'path/to/test_file.py'),
-    ]);
+    tell(
+      'error',
+      'missing-header',
+      line,
+      'The block has no file path',
+      'Write the path of the file',
+      [insertLine('Write a path', below, 'path/to/test_file.py')],
+    );
     return undefined;
   }
   const action = checkKeyword(reading, path.line, tell);
@@ -218,7 +228,7 @@ function checkBlock(reading: BlockReading, tell: Tell): CustomBlock | undefined 
       'error',
       'missing-code',
       line,
-      'The block holds no code',
+      'The block contains no code',
       'Write the whole function or class',
       [],
       reading.endLine,
@@ -255,7 +265,7 @@ function checkKeyword(
       isCut
         ? 'The block ends before its code'
         : 'The block does not say "rewrite" or "insert" below its path',
-      'Write path, keyword, place and code, each from a line of its own',
+      'Write path, keyword, place and code, each on its own line',
       ['insert', 'rewrite'].map((word) => insertLine(`Write "${word}"`, pathLine + 1, word)),
     );
     return undefined;
@@ -315,7 +325,7 @@ function checkPlace(
       'error',
       'unknown-place',
       place.line,
-      `Code is inserted at one line, not at the lines ${place.value}`,
+      `Code is inserted at a single line, not at lines ${place.value}`,
       'Write one line number, or "rewrite" to replace these lines by the code as it is',
       [at(String(found.from)), replaceLine('Write "rewrite"', keyword?.line ?? 1, 'rewrite')],
     );

@@ -40,7 +40,7 @@ export function readCode(
       code: 'python-syntax',
       line: block.codeLine + Math.max(errorLine, 1) - 1,
       message: `The code has a syntax error near ${JSON.stringify(inShort(text))}`,
-      hint: 'The block has to hold whole functions or classes; check that it ends with "end diff"',
+      hint: 'The block must contain whole functions or classes; check that it ends with "end diff"',
     });
   }
   return {

@@ -48,7 +48,7 @@ export function* rewrite(file: CustomFile, block: CustomBlock, code: BlockCode):
       severity: 'error',
       code: 'no-definition',
       line: block.codeLine,
-      message: 'The block to rewrite holds no function or class',
+      message: 'The block to rewrite contains no function or class',
       hint: 'Write the whole function or class, with its "def" or "class" line',
     });
     return;
@@ -205,7 +205,7 @@ function tellMore(
     severity: 'error',
     code: 'does-not-apply',
     line: defLineOf(code, own),
-    message: `${file.path} has other code in ${where} of ${target.qualifiedName}, which would be lost`,
+    message: `${file.path} has other code on ${where} of ${target.qualifiedName}, which would be lost`,
     hint: 'A carriage return alone ends no line here; replace these lines by number, as in 3-5, with all of their code',
     fixes: [
       replaceLine(`Write ${startLine}-${endLine}`, block.placeLine, `${startLine}-${endLine}`),
@@ -413,8 +413,8 @@ function tellLost(
       severity: 'error',
       code: 'incomplete',
       line: defLineOf(code, own),
-      message: `The text ends within the block, and class ${target.name} would lose ${names}`,
-      hint: 'Have the whole answer written; if the class is complete, write "end diff" after it',
+      message: `The text ends inside the block, and class ${target.name} would lose ${names}`,
+      hint: 'Provide the complete answer; if the class is complete, write "end diff" after it',
       fixes: [end, ...fixes],
     });
     return;

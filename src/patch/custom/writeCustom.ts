@@ -26,7 +26,7 @@ export function writeCustom(
     const why = reasonToLeave({ path, before, after });
     const text =
       why === undefined && after !== undefined ? writeFile(path, before, after, python) : undefined;
-    if (text === undefined) left.push({ path, why: why ?? 'the name cannot be written in a line' });
+    if (text === undefined) left.push({ path, why: why ?? 'the name contains line breaks' });
     else texts.push(text);
   }
   return { text: texts.join(''), left };
@@ -37,7 +37,7 @@ function reasonToLeave({ path, before, after }: FileEdit): string | undefined {
   if (before?.includes('\0') === true || after.includes('\0')) return 'the content is binary';
   const unsafe = unsafePath(path);
   if (unsafe !== undefined) return unsafe;
-  return /\s$|^\s/.test(path) ? 'the name begins or ends with a blank' : undefined;
+  return /\s$|^\s/.test(path) ? 'the name starts or ends with a space' : undefined;
 }
 
 /** The blocks of one file; undefined if no text reproduces the file. */

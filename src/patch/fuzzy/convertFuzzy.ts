@@ -115,9 +115,9 @@ async function placePart(
   const starts = places.map(({ start }) => start).sort((a, b) => a - b);
   if (String(git.starts) === String(starts)) return { ...file, hunks: git.hunks };
   return fail(
-    `git would put its hunks in at ${lineList(git.starts)}, where they fit as well as at ` +
+    `git would place its hunks at ${lineList(git.starts)}, where they fit as well as at ` +
       lineList(starts),
-    'Give more lines around the changes, or the right line numbers',
+    'Add more context lines around the changes, or use the correct line numbers',
     'ambiguous',
   );
 }
@@ -142,7 +142,7 @@ async function placeInNewFile(
     told.diagnostics.push({
       severity: 'warning',
       line: file.line,
-      message: `${newPath}: no such file in the tree; it is made, since the part only adds lines`,
+      message: `${newPath}: file not found in the tree; it will be created, because the part only adds lines`,
       code: 'unknown-file',
     });
   }
@@ -185,8 +185,8 @@ function namesNothing(hunk: Hunk): boolean {
 function addFile(file: FilePatch, isCrlf: boolean, fail: Fail): FilePatch | undefined {
   if (!file.hunks.every(namesNothing)) {
     return fail(
-      'the patch adds this file, yet a hunk has old lines',
-      'Mark every line with +',
+      'the patch adds this file, but a hunk has old lines',
+      'Start every line with +',
       'malformed',
     );
   }
@@ -240,7 +240,7 @@ function* placed(
       told.diagnostics.push({
         severity: 'warning',
         line: hunk.line,
-        message: `${path}: hunk ${number} repeats the one of line ${twin.line}, and is left out`,
+        message: `${path}: hunk ${number} repeats the one in line ${twin.line}, and is ignored`,
         code: 'duplicate',
       });
       continue;

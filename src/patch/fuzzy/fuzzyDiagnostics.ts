@@ -35,7 +35,7 @@ export function tellRefusal(
       const section = hunk.section === '' ? '' : ` ${hunk.section}`;
       const line = `@@ -${at},${hunk.oldLines} +${at},${hunk.newLines} @@${section}`;
       fixes.push({
-        title: `Put hunk ${number} in at line ${at}`,
+        title: `Place hunk ${number} at line ${at}`,
         edits: [{ from: hunk.line, to: hunk.line + 1, lines: [line] }],
       });
     }
@@ -44,7 +44,7 @@ export function tellRefusal(
     severity: 'error',
     line: hunk.line,
     endLine: hunk.line + hunk.lines.length,
-    message: `${path}: hunk ${number} has no sure place: ${refusal.message}`,
+    message: `${path}: hunk ${number} has no unambiguous position: ${refusal.message}`,
     hint: refusal.hint,
     code: refusal.code,
     ...(fixes.length > 0 && { fixes }),
@@ -92,7 +92,7 @@ export function tellDifferences(
     return there !== undefined && sameButSpace(old.text, there);
   });
   const what = space
-    ? 'where only white space differs'
+    ? 'where only whitespace differs'
     : `where ${Math.round(place.alignment.fit * 100)} % of its lines agree`;
   const example =
     pair < 0
@@ -120,7 +120,7 @@ export async function tellMissingFile(
   told.diagnostics.push({
     severity: 'error',
     line: told.file.line,
-    message: `${path}: no such file in the tree`,
+    message: `${path}: file not found in the tree`,
     hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'Check the path',
     code: 'unknown-file',
     ...(fixes.length > 0 && { fixes }),

@@ -84,7 +84,7 @@ function whyRemovalUnclear(
     return {
       code: 'ambiguous',
       message: `${lineList(doubt.names)} may be the line that it removes: ${quote(old[doubt.line]?.text)}`,
-      hint: 'Copy the removed lines from the file as they are, with three lines before and after them',
+      hint: 'Copy the removed lines from the file without changes, with three lines before and after them',
       candidates: [],
     };
   }
@@ -98,7 +98,7 @@ function whyRemovalUnclear(
   return {
     code: 'low-confidence',
     message: `${lineList([stands])} is between the lines that it removes, but is not one of them`,
-    hint: 'Name each line to remove; copy the lines from the file as they are',
+    hint: 'List each line to remove, copied from the file without changes',
     candidates: [start],
   };
 }
@@ -122,7 +122,7 @@ function insertionOf(
     return {
       code: 'ambiguous',
       message: `its added lines may go after ${lineList(near)}`,
-      hint: 'Give the lines directly before and after the added ones as they are in the file',
+      hint: 'Copy the lines directly before and after the added ones as they are in the file',
       candidates: [],
     };
   }
@@ -133,7 +133,7 @@ function insertionOf(
     message:
       `after its context, at ${lineList([line])}, the added lines would tear ` +
       `${lineList([torn])} from the code that it belongs to`,
-    hint: 'Give the lines after the added ones as they are in the file',
+    hint: 'Copy the lines after the added ones as they are in the file',
     candidates: [start],
   };
 }
@@ -154,8 +154,8 @@ export function placeWithoutContext(hunk: Hunk, tree: TreeLines): Placing {
     return {
       code: 'low-confidence',
       message:
-        'it has neither context nor removed lines, so that only its line number tells the place',
-      hint: 'Give three lines of context before and after the added ones',
+        'it has neither context nor removed lines, so only its line number gives its position',
+      hint: 'Add three lines of context before and after the added ones',
       candidates: stated === undefined ? [] : [Math.min(stated, tree.length)],
     };
   }

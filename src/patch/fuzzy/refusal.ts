@@ -16,7 +16,7 @@ export function ambiguous(candidates: readonly number[]): Refusal {
   return {
     code: 'ambiguous',
     message: `it fits equally well at ${lineList(candidates)}`,
-    hint: 'Give more lines around the change, or the right line number',
+    hint: 'Add more context lines around the change, or use the correct line number',
     candidates,
   };
 }
@@ -25,8 +25,8 @@ export function tooLittle(candidates: readonly Alignment[]): Refusal {
   const starts = candidates.map(({ start }) => start);
   return {
     code: 'low-confidence',
-    message: `it names nothing but blank lines or brackets, which are at ${lineList(starts)}`,
-    hint: 'Give three lines of context around the change',
+    message: `it contains only blank lines or brackets, which occur at ${lineList(starts)}`,
+    hint: 'Add three lines of context around the change',
     candidates: starts,
   };
 }
@@ -37,17 +37,17 @@ export function tooRepetitive(candidates: readonly Alignment[]): Refusal {
   return {
     code: 'low-confidence',
     message:
-      'the file and the patch repeat the same lines too often to compare all places' +
+      'the file and the patch repeat the same lines too often to compare every position' +
       (starts.length > 0 ? `; it fits at ${lineList(starts)}` : ''),
-    hint: 'Give the right line number, or patch the file in several steps',
+    hint: 'Use the correct line number, or patch the file in several steps',
     candidates: starts,
   };
 }
 
 export const nothingFits = {
   code: 'not-found' as const,
-  message: 'nothing in the file is like the lines that it names',
-  hint: 'Check the path, and copy context and removed lines from the file as they are',
+  message: 'no lines in the file are similar to its lines',
+  hint: 'Check the path, and copy context and removed lines from the file without changes',
 };
 
 /** Why no place is good enough: names the nearest one and what is missing there. */
@@ -64,7 +64,7 @@ export function refuse(
       message:
         `it removes ${quote(missing.text)}, and no line near its context is similar enough ` +
         `(at least ${removedSimilarity} of 1)`,
-      hint: 'Copy the removed lines from the file as they are',
+      hint: 'Copy the removed lines from the file without changes',
       candidates: [],
     };
   }
@@ -75,8 +75,9 @@ export function refuse(
   if (there) {
     return {
       ...nothingFits,
-      message: 'its lines are not in the file, but the ones it adds are: it may be applied already',
-      hint: 'Leave the hunk out if so',
+      message:
+        'its old lines are not in the file but its added lines are; it may already be applied',
+      hint: 'If so, remove the hunk',
       candidates: [],
     };
   }
@@ -86,7 +87,7 @@ export function refuse(
     message:
       `it fits best at ${lineList([best.start])}, but only ${Math.max(0, Math.round(best.fit * 100))} % ` +
       `agrees (at least ${leastFit * 100} % is needed)`,
-    hint: 'Copy context and removed lines from the file as they are',
+    hint: 'Copy context and removed lines from the file without changes',
     candidates: [best.start],
   };
 }

@@ -36,7 +36,7 @@ export function withoutEntities(
     severity: 'warning',
     code: 'malformed',
     line: first + 1,
-    message: 'The text is escaped for HTML; it is decoded as a web page would show it',
+    message: 'The text is HTML-escaped; it is decoded as a browser would display it',
     hint: 'Copy the text from its source, not from a web page',
   };
   return { text: lines.map(unescaped).join('\n'), diagnostic };
@@ -106,7 +106,7 @@ export async function judgeHtmlEntities(
     code: 'html-entities',
     line: first + 1,
     endLine: (named.at(-1) ?? first) + 1,
-    message: `${listed(named)} would be added with HTML entities; the text may have been escaped by accident`,
+    message: `${listed(named)} would be added with HTML entities; the text may have been escaped by mistake`,
     hint: `${title}, unless the entities are meant`,
     fixes: [
       {

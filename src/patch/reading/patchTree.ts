@@ -37,6 +37,6 @@ export const belowFile = (
 ): Pick<Diagnostic, 'severity' | 'code' | 'message' | 'hint'> => ({
   severity: 'error',
   code: 'file-exists',
-  message: `${path} cannot be made: ${above} is a file, not a folder`,
-  hint: 'Name a file in a folder',
+  message: `${path} cannot be created: ${above} is a file, not a folder`,
+  hint: 'Use a path inside a folder',
 });

@@ -150,7 +150,7 @@ function withoutReasoning(
     code: 'several-answers',
     line: first.line,
     endLine: first.endLine,
-    message: 'Patches in the reasoning are left out, since there are others outside it',
+    message: 'Patches in the reasoning are ignored because there are others outside it',
   });
   return outside;
 }
@@ -178,12 +178,12 @@ function formatOf(
       endLine: (lost ?? first).endLine,
       message:
         lost === undefined
-          ? `The text holds a patch in the format ${format} as well; the later one, ${last.format}, is taken`
-          : `The text holds a patch in the format ${format} here and one in the format ${last.format} in line ${last.line}, about other files`,
+          ? `The text contains a patch in the format ${format} too; the later one, ${last.format}, is used`
+          : `The text contains a patch in the format ${format} here and one in the format ${last.format} in line ${last.line}, about other files`,
       hint:
         lost === undefined
-          ? 'Remove the one that is not meant'
-          : 'Write all parts in one format, or say with --format which one is meant',
+          ? "Remove the one that you don't want"
+          : 'Write all parts in one format, or choose one with --format',
     });
   }
   return last.format;
@@ -221,9 +221,9 @@ function withoutRepeated(
         message:
           `${gone.paths.at(-1)}: the text makes the same change here and in line ${stays.line}; ` +
           (stays === later
-            ? 'the later one is taken'
-            : 'the other is taken, as this one is cut off'),
-        hint: 'Remove the one that is not meant',
+            ? 'the later one is used'
+            : 'the other one is used because this one is truncated'),
+        hint: "Remove the one that you don't want",
       });
     }
   }

@@ -52,7 +52,7 @@ export async function convertSearchReplace(
   const tell: Tell = (severity, code, line, message, more) =>
     void all.push({ severity, line, message, code, ...more });
   if (blocks.length === 0 && !hasErrors(all)) {
-    tell('error', 'no-patch', 1, 'The text holds no SEARCH/REPLACE block', {
+    tell('error', 'no-patch', 1, 'The text contains no SEARCH/REPLACE block', {
       hint: 'Write the path, "<<<<<<< SEARCH", the lines, "=======", the new lines and ">>>>>>> REPLACE", each in its line',
     });
   }
@@ -74,9 +74,15 @@ export async function convertSearchReplace(
     .map(([path, file]) => ({ path, file, before: file.before, after: textOf(file) }))
     .filter(({ before, after }) => before !== after);
   if (changed.length === 0) {
-    tell('error', 'no-change', 1, 'The blocks change nothing: the files hold their code already', {
-      hint: 'Write the changed lines into the REPLACE parts',
-    });
+    tell(
+      'error',
+      'no-change',
+      1,
+      'The blocks change nothing: the files already contain this code',
+      {
+        hint: 'Write the changed lines into the REPLACE parts',
+      },
+    );
     return failed('search-replace', all);
   }
   return {
@@ -109,7 +115,7 @@ async function pathFor(
   const hint =
     near.length > 0
       ? `Did you mean ${near.join(' or ')}?`
-      : 'Name the file by its path in the repository; an empty SEARCH part makes a new file';
+      : "Use the file's path in the repository; an empty SEARCH part makes a new file";
   const more = { hint, ...(fixes.length > 0 && { fixes }) };
   if (unsafe !== undefined) {
     const message = `${JSON.stringify(path)} cannot be patched: ${unsafe}`;
@@ -237,14 +243,14 @@ function applyBlock(file: OpenFile, path: string, block: SearchReplaceBlock, tel
       line,
       `${path}: several lines may divide SEARCH and REPLACE; this one is used`,
       {
-        hint: 'Write more marks in the lines of the block, or fewer, where its code holds lines like "======="',
+        hint: 'Write more marks in the lines of the block, or fewer, if its code contains lines like "======="',
       },
     );
   }
   if (place.how !== 'exact') tellHow(place, path, block, sides, file, tell);
   if (place.deleted.size === 0 && place.inserted.size === 0) {
     tell('warning', 'no-change', block.line, `${path}: SEARCH and REPLACE are the same`, {
-      hint: 'Leave the block out',
+      hint: 'Remove the block',
     });
     return;
   }
@@ -311,11 +317,11 @@ function tellHow(
   const fix = takeLines(block, sides, file, place);
   const how =
     place.how === 'white-space'
-      ? `The SEARCH part differs from ${lines} of ${path} in white space; theirs is kept`
+      ? `The SEARCH part differs from ${lines} of ${path} in whitespace; theirs is kept`
       : `The SEARCH part is like ${lines} of ${path}, not the same (${Math.round(place.fit * 100)} % agrees); lines that stay are kept as they are`;
   const code = place.how === 'white-space' ? 'white-space' : 'low-confidence';
   tell('warning', code, block.line, how, {
-    hint: 'Check the place, or copy the lines to search from the file as they are',
+    hint: 'Check the place, or copy the lines to search for from the file without changes',
     endLine: block.endLine,
     fixes: [fix],
   });

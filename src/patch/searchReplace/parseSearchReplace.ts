@@ -94,7 +94,7 @@ const noDivider: BlockProblem = {
   severity: 'error',
   code: 'incomplete',
   message: 'The SEARCH block has no line "======="',
-  hint: 'Write "=======" between what is searched and what replaces it',
+  hint: 'Write "=======" between the old and the new lines',
 };
 
 const noPath: BlockProblem = {
@@ -113,14 +113,14 @@ const cutOff = (at: number): BlockProblem => ({
   severity: 'error',
   code: 'incomplete',
   message: 'The block ends before its line ">>>>>>> REPLACE"',
-  hint: 'Complete the block: half of it is never applied',
+  hint: 'Complete the block; incomplete blocks are not applied',
   fixes: [endFix(at)],
 });
 
 const noLastLine = (at: number): BlockProblem => ({
   severity: 'warning',
   code: 'missing-end',
-  message: 'The block lacks its last line, ">>>>>>> REPLACE"',
+  message: 'The last line of the block, ">>>>>>> REPLACE", is missing',
   hint: 'Write ">>>>>>> REPLACE" after the code',
   fixes: [endFix(at)],
 });

@@ -197,8 +197,8 @@ function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusa
 const tooMuch: BlockRefusal = {
   code: 'not-found',
   message:
-    'the SEARCH part is not in the file as it is, and too many parts are missing to search for similar lines',
-  hint: 'Copy the lines to search from the file as they are',
+    'the SEARCH part does not match the file exactly, and too many blocks are missing to search for similar lines',
+  hint: 'Copy the lines to search for from the file without changes',
   candidates: [],
 };
 
@@ -285,8 +285,8 @@ function notFound(image: ImageLines, sides: Sides, at?: number): BlockRefusal {
   if (there !== undefined) {
     return {
       code: 'not-found',
-      message: `the SEARCH part is not there, but the REPLACE part is, at line ${there + 1}`,
-      hint: 'Leave the block out if it has been applied already',
+      message: `the SEARCH part is not in the file, but the REPLACE part is, at line ${there + 1}`,
+      hint: 'Remove the block if it is already applied',
       candidates: [],
     };
   }
@@ -302,10 +302,10 @@ function notFound(image: ImageLines, sides: Sides, at?: number): BlockRefusal {
     code: 'not-found',
     message:
       nearest === undefined || differs < 0
-        ? 'no lines of the file are like the SEARCH part'
-        : `no lines of the file are like the SEARCH part; lines ${nearest.from + 1} to ${nearest.to} come nearest, ` +
+        ? 'no lines of the file are similar to the SEARCH part'
+        : `no lines of the file are similar to the SEARCH part; lines ${nearest.from + 1} to ${nearest.to} come nearest, ` +
           `where ${shown(image.at(nearest.from + differs)?.text)} stands instead of ${shown(sides.search[differs])}`,
-    hint: 'Copy the lines to search from the file as they are',
+    hint: 'Copy the lines to search for from the file without changes',
     candidates: [],
     ...(nearest !== undefined && { nearest }),
   };

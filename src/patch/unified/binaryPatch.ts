@@ -26,12 +26,12 @@ export function applyBinary(
   const old = before === undefined ? undefined : bytesOf(before);
   const isNew = /^0+$/.test(oldId);
   if (isNew ? old !== undefined && old.length > 0 : old === undefined || blobId(old) !== oldId) {
-    return { why: 'the file is not the one that the binary patch was made from' };
+    return { why: 'the file differs from the one the binary patch was created from' };
   }
   if (/^0+$/.test(newId)) return { text: '' };
   const content = contentOf(lines, old ?? Buffer.alloc(0));
   if (content === undefined) return { why: 'its binary data is damaged' };
-  if (blobId(content) !== newId) return { why: 'its binary data gives another file than it says' };
+  if (blobId(content) !== newId) return { why: 'its binary data does not match its digest' };
   return { text: textOf(content) };
 }
 

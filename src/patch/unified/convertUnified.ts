@@ -83,8 +83,8 @@ function unread(files: readonly FilePatch[], lines: readonly string[]): Diagnost
           code: 'incomplete',
           line: file.endLine + 1,
           endLine: at + 1,
-          message: `${file.newPath ?? file.oldPath}: the hunk of line ${hunk.line} breaks off at a line without a mark, and more edits follow`,
-          hint: 'Begin each context line with a space, blank ones too, and remove lines that are not part of the diff',
+          message: `${file.newPath ?? file.oldPath}: the hunk of line ${hunk.line} stops at a line without a prefix, and more changes follow`,
+          hint: 'Start each context line with a space, including blank ones, and remove lines that are not part of the diff',
         },
       ];
     }
@@ -129,8 +129,8 @@ async function withTreeLineEnds(
         code: 'white-space',
         line: file.line,
         endLine: file.endLine,
-        message: `${file.newPath ?? file.oldPath}: lines of the patch differ from the file in white space at their ends; the file's is kept`,
-        hint: 'Copy context and removed lines from the file as they are',
+        message: `${file.newPath ?? file.oldPath}: lines of the patch differ from the file in trailing whitespace; the file's whitespace is kept`,
+        hint: 'Copy context and removed lines from the file without changes',
       });
     } else if (before.endsWith('\n') && file.hunks.some(saysNoNewline)) {
       diagnostics.push({
@@ -138,8 +138,8 @@ async function withTreeLineEnds(
         code: 'white-space',
         line: file.line,
         endLine: file.endLine,
-        message: `${file.newPath ?? file.oldPath}: a line is marked as without newline, and the file has one`,
-        hint: 'Leave out "\\ No newline at end of file"',
+        message: `${file.newPath ?? file.oldPath}: a line is marked as having no newline, but the file has one`,
+        hint: 'Remove "\\ No newline at end of file"',
       });
     }
     const hunks = before.endsWith('\n')

@@ -128,7 +128,7 @@ export function assemble(
   if (names === undefined) return undefined;
   if (header.git && hunks[0]?.line === start + 2) {
     tell(
-      `The part of ${names.new ?? names.old} lacks the lines that name its file`,
+      `The part of ${names.new ?? names.old} has no file header lines`,
       'Write "--- a/PATH" and "+++ b/PATH" before the hunk',
       { code: 'missing-header' },
     );
@@ -147,19 +147,19 @@ export function assemble(
     }
   }
   if (header.renamed !== undefined && !(header.renamed.from && header.renamed.to)) {
-    const message = `The part of ${names.new ?? names.old} gives only one name of a rename`;
+    const message = `The part of ${names.new ?? names.old} has only one side of a rename`;
     tell(message, 'Write "rename from PATH" and "rename to PATH"', { code: 'rename' });
   }
   const kind = changeOf({ ...header, added, deleted }, hunks);
   if (kind === 'modified' && names.old !== names.new) {
-    const hint = 'Name one file, or write "rename from PATH" and "rename to PATH"';
+    const hint = 'Use one file, or write "rename from PATH" and "rename to PATH"';
     tell(`The part names two files, ${names.old} and ${names.new}`, hint, { code: 'rename' });
     names.old = names.new ??= names.old;
   }
   if (hunks.length === 0 && kind === 'modified' && !header.binary) {
     tell(
       `The part of ${names.new ?? names.old} changes nothing`,
-      'Add the missing hunks, or leave the part out',
+      'Add the missing hunks, or remove the part',
       { code: 'no-change' },
     );
     return undefined;
@@ -167,7 +167,7 @@ export function assemble(
   const { renamed, oldMode, newMode, binary, binaryLines, git } = header;
   if (header.isSpoiled) {
     tell(
-      `The binary part of ${names.new ?? names.old} is not as git writes it`,
+      `The binary part of ${names.new ?? names.old} is not in git's format`,
       'Keep its lines as they are, and the blank line after each block',
       { code: 'white-space' },
     );
@@ -196,7 +196,7 @@ function dropUnknownModes(header: Header, tell: Tell): void {
   for (const key of ['oldMode', 'newMode'] as const) {
     const mode = header[key];
     if (mode === undefined || modes.test(mode)) continue;
-    tell(`${mode} is no mode of a file`, 'Write 100644, or 100755 for a program', { code: 'mode' });
+    tell(`${mode} is not a file mode`, 'Write 100644, or 100755 for a program', { code: 'mode' });
     header[key] = undefined;
   }
 }
@@ -220,14 +220,14 @@ function namesBelowGit(
   if (!isEach || asGit.every((read) => read === null)) return undefined;
   if (asGit.every((read) => read === undefined)) {
     tell(
-      `"---" and "+++" do not name ${path}; git goes by "diff --git"`,
+      `"---" and "+++" do not name ${path}; git uses "diff --git"`,
       'Write "--- a/PATH" and "+++ b/PATH"',
       { code: 'prefixes', severity: 'warning' },
     );
   } else if (asGit.some((read) => read !== null && read !== path)) {
     tell(
       `The names of ${path} lack the prefixes a/ and b/`,
-      'Write "--- a/PATH" and "+++ b/PATH"; git takes the first directory for the prefix',
+      'Write "--- a/PATH" and "+++ b/PATH"; git mistakes the first folder for the prefix',
       { code: 'prefixes' },
     );
   }
@@ -250,7 +250,7 @@ function namesOf(
   }
   const names = stripPrefixes(guess?.old ?? null, guess?.new ?? null);
   if (names.old === null && names.new === null && renamed === undefined) {
-    tell('Both names of the part are /dev/null', 'Name the file in the --- or the +++ line', {
+    tell('Both names of the part are /dev/null', 'Put the file name in the --- or +++ line', {
       code: 'missing-header',
       lost: true,
     });
@@ -259,7 +259,7 @@ function namesOf(
   if (!names.stripped) {
     tell(
       `The names of ${names.new ?? names.old} lack the prefixes a/ and b/`,
-      'Write "--- a/PATH" and "+++ b/PATH"; git takes the first directory for the prefix',
+      'Write "--- a/PATH" and "+++ b/PATH"; git mistakes the first folder for the prefix',
       { code: 'prefixes' },
     );
   }
@@ -281,12 +281,15 @@ function checkNames(
 ): boolean {
   const git = named && stripPrefixes(named.old, named.new);
   if (plain.old === null && !added) {
-    tell(`The part of ${names.new} adds a file without saying so`, 'Add "new file mode 100644"');
+    tell(
+      `The part of ${names.new} adds a file without marking it as new`,
+      'Add "new file mode 100644"',
+    );
     return true;
   }
   if (plain.new === null && !saysDeleted) {
     tell(
-      `The part of ${names.old} deletes a file without saying so`,
+      `The part of ${names.old} deletes a file without marking it as deleted`,
       'Add "deleted file mode 100644"',
       { severity: 'warning' },
     );
@@ -306,12 +309,12 @@ function checkNames(
     const severity = isMoved || names.old !== names.new ? 'error' : 'warning';
     tell(
       `"diff --git" names ${git?.new}, but the lines below it name ${names.new ?? names.old}`,
-      'Name the same file in all three lines; git goes by the lower two',
+      'Use the same file in all three lines; git uses the lower two',
       { code: 'rename', severity },
     );
   } else if ((added && plain.old !== null) || (deleted && plain.new !== null)) {
     tell(
-      `The part of ${names.new ?? names.old} ${added ? 'adds' : 'deletes'} a file but names both sides`,
+      `The part of ${names.new ?? names.old} ${added ? 'adds' : 'deletes'} a file but has file names on both sides`,
       `Write "${added ? '---' : '+++'} /dev/null"`,
     );
   }

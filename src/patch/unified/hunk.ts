@@ -122,7 +122,7 @@ function wrongCounts(
       ? `${counted}but the text ends after ${body.oldLines} and ${body.newLines}: it may be cut off`
       : `${counted}but ${body.oldLines} and ${body.newLines} follow`,
     hint: isCut
-      ? 'Have the whole patch written; what is missing is not applied'
+      ? 'Provide the complete patch; missing lines are not applied'
       : `Write "@@ -${header.oldStart},${body.oldLines} +${header.newStart},${body.newLines} @@"`,
     code: isCut ? 'incomplete' : 'counts',
   };
@@ -359,8 +359,8 @@ function dropMarksInside({ lines }: Body, from: number, problems: PatchProblem[]
     problems.push({
       severity: 'error',
       line: from + at + 1,
-      message: '"\\ No newline at end of file" stands before the last line',
-      hint: 'Leave it out',
+      message: '"\\ No newline at end of file" comes before the last line',
+      hint: 'Remove it',
       code: 'malformed',
     });
   }
@@ -377,8 +377,8 @@ function tellOddLines(
   problems.push({
     severity: 'error',
     line: from + odd + 1,
-    message: 'A context line lacks the space it begins with',
+    message: 'A context line is missing its leading space',
     code: 'white-space',
-    hint: 'Begin each context line with a space, blank ones too',
+    hint: 'Start each context line with a space, including blank ones',
   });
 }

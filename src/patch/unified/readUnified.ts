@@ -36,7 +36,7 @@ export function readUnified(text: string, reading: Reading): UnifiedHead {
       code: isSubmodule(file) ? 'submodule' : 'binary',
       line: file.line,
       endLine: file.endLine,
-      message: `${file.newPath ?? file.oldPath}: ${isSubmodule(file) ? 'a repository of its own (submodule)' : 'binary content'} is left out`,
+      message: `${file.newPath ?? file.oldPath}: ${isSubmodule(file) ? 'a repository of its own (submodule)' : 'binary content'} is ignored`,
     });
   }
   if (parsed.files.length === 0 && lost.length === 0) {
@@ -44,7 +44,7 @@ export function readUnified(text: string, reading: Reading): UnifiedHead {
       severity: 'error',
       code: 'no-patch',
       line: 1,
-      message: 'The text holds no part of a unified diff that changes anything',
+      message: 'The text contains no unified diff that changes anything',
       hint: 'Write "--- a/PATH", "+++ b/PATH" and hunks below them',
     });
   } else if (files.length === 0 && parsed.files.length > 0) {
@@ -53,7 +53,7 @@ export function readUnified(text: string, reading: Reading): UnifiedHead {
       code: 'no-change',
       line: parsed.files[0]?.line ?? 1,
       message: 'No hunk of the diff changes anything',
-      hint: 'Mark added lines with + and removed ones with -',
+      hint: 'Start added lines with + and removed lines with -',
     });
   }
   const mendedLines = others.filter((problem) => hasErrors([problem])).map(({ line }) => line);
@@ -72,8 +72,8 @@ function withoutIdle(files: readonly FilePatch[], diagnostics: Diagnostic[]): Fi
         severity: 'warning',
         code: 'no-change',
         line: hunk.line,
-        message: `${file.newPath ?? file.oldPath}: the hunk changes nothing, and is left out`,
-        hint: 'Mark added lines with + and removed ones with -; if lines are missing, write the whole hunk',
+        message: `${file.newPath ?? file.oldPath}: the hunk changes nothing and is ignored`,
+        hint: 'Start added lines with + and removed lines with -; if lines are missing, write the whole hunk',
       });
     }
     return hunks.length === 0 && file.kind === 'modified' ? [] : [{ ...file, hunks }];
@@ -93,8 +93,8 @@ function withoutRepeated(files: readonly FilePatch[], diagnostics: Diagnostic[])
       severity: 'warning',
       code: 'duplicate',
       line,
-      message: `${what} repeats the one of line ${first}, and is left out`,
-      hint: 'Leave it out',
+      message: `${what} repeats the one in line ${first}, and is ignored`,
+      hint: 'Remove it',
     });
   };
   return files.flatMap((file) => {

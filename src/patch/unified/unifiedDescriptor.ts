@@ -87,6 +87,6 @@ function cutOff(
     message:
       `${cut.file.newPath ?? cut.file.oldPath}: the text ends within the last hunk, before the lines that its header ` +
       'counts and the end of the code block',
-    hint: 'Have the whole answer written; if it is complete, close the code block',
+    hint: 'Provide the complete answer; if it is complete, close the code block',
   };
 }

@@ -213,7 +213,7 @@ describe('applyPatch', function () {
         code: 'does-not-apply',
         line: 5,
         message: 'f: hunk 1 does not apply: line 4 of the file is "4", not "four"',
-        hint: 'Copy the context and the removed lines from the file as they are',
+        hint: 'Copy the context and the removed lines from the file without changes',
         path: 'f',
         hunk: 1,
         fileLine: 4,
@@ -230,8 +230,8 @@ describe('applyPatch', function () {
       return result.ok ? '' : (result.problems[0]?.hint ?? '');
     };
     assert.match(await hint('1\r\n2\r\n', '1'), /CRLF/);
-    assert.match(await hint('  1\n2\n', '1'), /white space/);
-    assert.match(await hint('', '1'), /Check the context/);
+    assert.match(await hint('  1\n2\n', '1'), /whitespace/);
+    assert.match(await hint('', '1'), /Compare the context/);
   });
 
   it('explains hunks that git ties to an end of the file', async () => {
@@ -262,8 +262,8 @@ describe('applyPatch', function () {
         ['old', undefined],
       ],
     );
-    assert.match(await problem({ f, old: 'o\n', g: '' }, patch), /g: the file exists already/);
-    assert.match(await problem({ f }, patch), /old: no such file/);
+    assert.match(await problem({ f, old: 'o\n', g: '' }, patch), /g: the file already exists/);
+    assert.match(await problem({ f }, patch), /old: file not found/);
     assert.match(await problem({ f, old: 'o\np\n' }, patch), /does not apply/);
   });
 
@@ -312,7 +312,7 @@ describe('applyPatch', function () {
   it('refuses what it cannot know: binary content, missing files', async () => {
     const binary = 'diff --git a/b b/b\nindex 1..2 100644\nBinary files a/b and b/b differ\n';
     assert.match(await problem({ b: 'x' }, binary), /binary/);
-    assert.match(await problem({}, '--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n'), /no such file/);
+    assert.match(await problem({}, '--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n'), /file not found/);
   });
 
   it('makes a file of a part without git line whose only hunk has no old lines', async () => {

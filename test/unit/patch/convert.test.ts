@@ -103,14 +103,14 @@ describe('toUnified of unified diffs', function () {
     assert.equal(patch, sound);
     assert.deepEqual(
       diagnostics.map((d) => d.message),
-      ['b: binary content is left out'],
+      ['b: binary content is ignored'],
     );
   });
 
   it('gives nothing where anything is lost, unsafe or does not fit', async () => {
     for (const [text, message] of [
       [`@@ -1 +1 @@\n-a\n+b\n\n${sound}`, /no file header/],
-      [`${sound}--- a/../x\n+++ b/../x\n@@ -0,0 +1 @@\n+a\n`, /has a part "\.\."/],
+      [`${sound}--- a/../x\n+++ b/../x\n@@ -0,0 +1 @@\n+a\n`, /has a component "\.\."/],
       [
         `${sound}--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n 1\n-9\n+II\n 3\n`,
         /line 2 of the file is "II", not "9"/,
@@ -128,6 +128,6 @@ describe('toUnified of unified diffs', function () {
 
   it('takes an empty text for no error, and prose for one', async () => {
     assert.deepEqual(await told(files, '\n'), ['info 1: The patch is empty']);
-    assert.deepEqual(await told(files, 'Sorry.'), ['error 1: The text holds no patch']);
+    assert.deepEqual(await told(files, 'Sorry.'), ['error 1: The text contains no patch']);
   });
 });

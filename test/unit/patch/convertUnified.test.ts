@@ -243,7 +243,7 @@ describe('toUnified of diffs as people and models write them', function () {
         `${names}${hunk}--- a/f\n+++ /dev/null\n@@ -1,5 +0,0 @@\n-1\n-II\n-3\n-4\n-5\n`,
         /another deletes it/,
       ],
-      ['diff --git a/f b/f\nold mode 1\nnew mode 9\n', /no part of a unified diff/],
+      ['diff --git a/f b/f\nold mode 1\nnew mode 9\n', /no unified diff that changes/],
       ['diff --git a/f b/f\nBinary files a/f and b/f differ\n', /changes anything/],
     ] as const) {
       const { patch, diagnostics } = await convert(text);

@@ -288,9 +288,9 @@ describe('the custom format', function () {
       ],
       [block('no.py', 'rewrite', 1, 'def f(): pass'), /error 8: There is no file no.py/],
       [block('../x.py', 'insert', 'EOF', 'def f(): pass'), /error 8: "..\/x.py" cannot be patched/],
-      [block(at, 'rewrite', 10, 'x = 1'), /error 11: The block to rewrite holds no function/],
+      [block(at, 'rewrite', 10, 'x = 1'), /error 11: The block to rewrite contains no function/],
       [block(at, 'insert', 'EOF', 'def f(:\n    pass'), /error 11: The code has a syntax error/],
-      [block(at, 'insert', 'EOF', ''), /error 7: The block holds no code/],
+      [block(at, 'insert', 'EOF', ''), /error 7: The block contains no code/],
       [`diff\n${at}\n`, /error 8: The block ends before its code/],
       [
         block(at, 'rewrite', 15, 'class TestA:\n    pass') +

@@ -39,10 +39,10 @@ describe('a block of the custom format loses no code', function () {
     assert.equal(blocks.length, 2);
     const problem = the(diagnostics, 'malformed');
     assert.deepEqual([problem.severity, problem.line, problem.endLine], ['error', 8, 10]);
-    const mended = fixed(text, problem, 'Leave out the "end diff" before these lines');
+    const mended = fixed(text, problem, 'Remove the "end diff" before these lines');
     assert.deepEqual(parseCustom(mended).diagnostics, []);
     assert.match(await edited(python, mended), /\nTEXT = 1\n\ndef test_new\(\):\n {4}pass\n$/);
-    const begun = fixed(text, problem, 'Begin a block with these lines');
+    const begun = fixed(text, problem, 'Start a block with these lines');
     assert.deepEqual(
       parseCustom(begun).blocks.map((each) => each.code),
       [['TEXT = 1'], code.split('\n'), ['y = 1']],
@@ -60,7 +60,7 @@ describe('a block of the custom format loses no code', function () {
       assert.equal(blocks.length, 2);
       const problem = the(diagnostics, 'malformed');
       assert.equal(problem.severity, 'warning');
-      assert.deepEqual(parseCustom(fixed(text, problem, 'Leave the line out')).diagnostics, []);
+      assert.deepEqual(parseCustom(fixed(text, problem, 'Remove the line')).diagnostics, []);
     }
   });
 
@@ -162,7 +162,7 @@ describe('a block of the custom format loses no code', function () {
       );
       const problem = the(diagnostics, 'duplicate');
       assert.equal(problem.severity, 'warning');
-      const mended = fixed(text, problem, 'Leave the block out');
+      const mended = fixed(text, problem, 'Remove the block');
       assert.deepEqual((await place(python, { [at]: file }, mended)).diagnostics, once.diagnostics);
     }
     const two = block(at, 'insert', 'EOF', code) + block(at, 'insert', 'BOF', code);
@@ -210,7 +210,7 @@ describe('a block of the custom format loses no code', function () {
     const problem = the(diagnostics, 'name-exists');
     assert.deepEqual([problem.severity, problem.line], ['warning', 12]);
     assert.match(problem.message, /^test_new is added in line 5 as well as in line 12;/);
-    const mended = fixed(text, problem, 'Leave out the block that adds test_new again');
+    const mended = fixed(text, problem, 'Remove the block that adds test_new again');
     assert.deepEqual((await place(python, { [at]: file }, mended)).diagnostics, []);
     // In another class, or as an accessor or overload, a definition does not hide another of the
     // same name.
@@ -233,7 +233,7 @@ describe('a block of the custom format loses no code', function () {
       assert.deepEqual(edits, []);
       const problem = the(diagnostics, 'python-syntax');
       assert.deepEqual([problem.severity, problem.line], ['error', 6]);
-      assert.match(problem.message, /^The line has 40004 letters; code with more than 10000 /);
+      assert.match(problem.message, /^The line has 40004 characters; code with more than 10000 /);
     }
     const sound = `def test_new():\n    assert f("${long}") == 1`;
     const { diagnostics } = await place(python, { [at]: file }, block(at, 'insert', 'EOF', sound));

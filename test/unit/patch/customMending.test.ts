@@ -61,10 +61,10 @@ describe('what is wrong with a block of the custom format', function () {
     const cases = [
       [whole.replace('end diff\n', ''), 'missing-end', 'Write "end diff" after the code'],
       [whole.replace('diff\n', ''), 'missing-header', 'Write "diff" above the path'],
-      [whole.replace('diff\n', 'diff\ndiff\n'), 'duplicate', 'Leave the line out'],
-      [whole.replace(at, `${at}\n${at}`), 'duplicate', 'Leave the line out'],
-      [whole.replace('insert', 'insert\ninsert'), 'duplicate', 'Leave the line out'],
-      [whole.replace('EOF', 'EOF\nEOF'), 'duplicate', 'Leave the line out'],
+      [whole.replace('diff\n', 'diff\ndiff\n'), 'duplicate', 'Remove the line'],
+      [whole.replace(at, `${at}\n${at}`), 'duplicate', 'Remove the line'],
+      [whole.replace('insert', 'insert\ninsert'), 'duplicate', 'Remove the line'],
+      [whole.replace('EOF', 'EOF\nEOF'), 'duplicate', 'Remove the line'],
     ] as const;
     for (const [text, kind, title] of cases) {
       const { diagnostics } = parseCustom(text);

@@ -269,7 +269,7 @@ describe('convertFuzzy', function () {
       'class X:',
       '+    added()',
     );
-    assert.match(await refused(file, orphan), /belongs to no hunk/);
+    assert.match(await refused(file, orphan), /does not belong to a hunk/);
   });
 
   it('makes, deletes and renames files, and overwrites none', async () => {

@@ -14,8 +14,8 @@ describe('unsafePath', function () {
     ['a/.. /b', /"\.\."/],
     ['a/.../b', /"\.\."/],
     ['a/./b', /"\."/],
-    ['a//b', /empty part/],
-    ['a/', /empty part/],
+    ['a//b', /empty component/],
+    ['a/', /empty component/],
     ['C:/x', /drive/],
     ['c:x', /drive/],
     ['a\\b', /backslash/],
@@ -132,7 +132,7 @@ describe('checkPatchPaths', () => {
   it('looks at both names of every part', () => {
     assert.deepEqual(check('--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n'), []);
     assert.deepEqual(check('--- a/../x\n+++ b/../x\n@@ -1 +1 @@\n-a\n+b\n'), [
-      '1 "../x" cannot be patched: the path has a part ".."',
+      '1 "../x" cannot be patched: the path has a component ".."',
     ]);
     assert.equal(check('diff --git a/x b/y\nrename from ../x\nrename to /y\n').length, 2);
   });

@@ -139,7 +139,7 @@ describe('convertSearchReplace', function () {
       const text = `${at}\n${block(search, replace)}`;
       assert.equal(await edited(text), wanted, name);
       assert.deepEqual(await told(text), [
-        `warning 2 white-space: The SEARCH part differs from lines 10 to 11 of ${at} in white space; theirs is kept`,
+        `warning 2 white-space: The SEARCH part differs from lines 10 to 11 of ${at} in whitespace; theirs is kept`,
       ]);
     }
   });

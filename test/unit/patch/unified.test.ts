@@ -211,7 +211,7 @@ describe('parseUnified', () => {
       '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n\n@@ -5 +5 @@\n-a\n+b\n',
     );
     assert.equal(files[0]?.hunks.length, 2);
-    assert.equal(problems[0]?.message, 'The hunk stands apart from its file');
+    assert.equal(problems[0]?.message, 'The hunk is separated from its file header');
   });
 
   it('warns of line numbers that do not add up', () => {

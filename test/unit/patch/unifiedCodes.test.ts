@@ -17,11 +17,7 @@ const cases: readonly (readonly [name: string, text: string, told: readonly stri
   ['sound', git('f', names + hunk), []],
 
   // parseUnified.ts
-  [
-    'the combined diff of a merge',
-    'diff --cc f\n@@@ -1,2 -1,2 +1,3 @@@\n',
-    ['error 1 unknown-format'],
-  ],
+  ["a merge's combined diff", 'diff --cc f\n@@@ -1,2 -1,2 +1,3 @@@\n', ['error 1 unknown-format']],
   ['no newline at the end', (names + hunk).slice(0, -1), ['warning 7 incomplete']],
   ['a hunk without a file', hunk, ['error 1 missing-header']],
   ['a hunk apart from its file', `${names}${hunk}\n@@ -5 +5 @@\n-5\n+V\n`, ['warning 9 malformed']],
