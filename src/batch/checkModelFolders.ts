@@ -15,7 +15,7 @@ export function checkModelFolders(predictions: readonly Prediction[]): void {
     const owner = owners.get(folder);
     if (owner !== undefined && owner !== model) {
       throw new HumanError(
-        `The models ${owner} and ${model} would have one folder of reports, ${folder}`,
+        `The models ${owner} and ${model} would share the report folder ${folder}`,
         'Rename one of them in its predictions, or evaluate them with different --out',
       );
     }

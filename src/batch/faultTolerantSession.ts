@@ -53,7 +53,7 @@ export function faultTolerantSession(
     session = undefined;
     // An engine that is gone cannot remove its sandboxes; the next engine removes what it left.
     await opened?.dispose().catch((error: unknown) => {
-      reporter.log(`${instance.id}: its sandboxes were not removed: ${messageOf(error)}`);
+      reporter.log(`${instance.id}: could not remove its sandboxes: ${messageOf(error)}`);
     });
   };
   return {
@@ -78,7 +78,7 @@ export function faultTolerantSession(
           onFailedAttempt: async ({ error, retriesLeft }) => {
             if (signal?.aborted === true || !isInfrastructureFault(error)) return;
             await close();
-            const next = retriesLeft > 0 ? 'trying again' : 'given up';
+            const next = retriesLeft > 0 ? 'trying again' : 'giving up';
             reporter.log(`${what}: ${error.message} (${next})`);
           },
         });

@@ -11,12 +11,12 @@ export function planText(counts: PlanCounts, means: string): string {
   const { candidates, instances, environments, runs } = counts;
   return (
     `${plural(candidates, 'candidate')} on ${plural(instances, 'instance')} in ` +
-    `${plural(environments, 'environment')}: at most ${plural(runs, 'run')}, ` +
-    `base and golden ones shared; ${means}`
+    `${plural(environments, 'environment')}: at most ${plural(runs, 'run')} ` +
+    `(base and golden runs are shared); ${means}`
   );
 }
 
-/** `12 of 400 done, 85 an hour, 4 h 33 min left`. */
+/** `12 of 400 done, 85 per hour, 4 h 33 min left`. */
 export function progressText(
   progress: Pick<BatchProgress, 'done' | 'total' | 'paused' | 'perHour' | 'secondsLeft'>,
 ): string {
@@ -24,7 +24,7 @@ export function progressText(
   const parts = [`${done} of ${total} done`];
   if (paused) parts.push('paused');
   if (perHour !== undefined)
-    parts.push(`${perHour < 10 ? perHour.toFixed(1) : Math.round(perHour)} an hour`);
+    parts.push(`${perHour < 10 ? perHour.toFixed(1) : Math.round(perHour)} per hour`);
   if (secondsLeft !== undefined && done < total) parts.push(`${durationText(secondsLeft)} left`);
   return parts.join(', ');
 }

@@ -128,8 +128,8 @@ async function begin(folder: string, request: ResultsRequest): Promise<readonly 
     }
     if (await hasReports(out, runId)) {
       throw new HumanError(
-        `The folder ${out} holds reports of a run ${runId} that another program began`,
-        'Name another run with --run-id, another folder with --out, or write over them with --fresh',
+        `The folder ${out} has reports of a run ${runId} that another program started`,
+        'Specify another run with --run-id or another folder with --out, or overwrite the reports with --fresh',
       );
     }
   }

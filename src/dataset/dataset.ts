@@ -63,7 +63,7 @@ export async function openDataset(name: string, options: ImportOptions): Promise
   if (entries.length === 0) {
     const first = problems[0];
     throw new HumanError(
-      `No row of the dataset ${path} can be used` +
+      `The dataset ${path} has no valid rows` +
         (first === undefined ? '' : ` (${describeProblem(first)})`),
       'A row needs instance_id, repo, base_commit, problem_statement, patch and test_patch',
     );
@@ -94,8 +94,8 @@ async function stateOf({ path }: DatasetFile): Promise<{ size: number; signature
     return await fileSignature(path);
   } catch (error) {
     throw new HumanError(
-      `The dataset ${path} cannot be read any more (${messageOf(error)})`,
-      'Put it back, or name another dataset',
+      `The dataset ${path} can no longer be read (${messageOf(error)})`,
+      'Restore it, or use another dataset',
     );
   }
 }
@@ -217,10 +217,10 @@ function requireKnown(
   throw new HumanError(
     broken === undefined
       ? `${unknown.join(', ')} ${unknown.length === 1 ? 'is' : 'are'} not in the dataset ${path}`
-      : `${unknown[0]} cannot be used: ${describeProblem(broken)}`,
+      : `${unknown[0]} has an invalid row: ${describeProblem(broken)}`,
     broken === undefined
-      ? 'Run `swt-bench instances` to see the ids'
-      : 'Correct the row, or leave the instance out',
+      ? 'Run `swt-bench instances` to list the IDs'
+      : 'Fix the row, or omit the instance',
   );
 }
 

@@ -84,7 +84,7 @@ async function textOf(from: string, name: string, options: FilterOptions): Promi
       code === 'ENOENT'
         ? `There is no filter list ${name}${name === from ? '' : ` at ${from}`}`
         : `The filter list ${from} cannot be read (${messageOf(error)})`,
-      `Name a text file or an https address with one instance id a line, or ${known}`,
+      `Specify a text file or https URL with one instance ID per line, or ${known}`,
     );
   }
 }
@@ -105,12 +105,12 @@ function parseFilter(
     const id = entry.replace(/^!\s*/, '');
     if (!isInstanceId(id)) {
       throw new HumanError(
-        `Line ${index + 1} of the filter list ${path} is not an instance id: ${JSON.stringify(entry.slice(0, 60))}`,
-        'Write one id a line, such as sympy__sympy-23117; # begins a comment',
+        `Line ${index + 1} of the filter list ${path} is not a valid instance ID: ${JSON.stringify(entry.slice(0, 60))}`,
+        'Write one ID per line, such as sympy__sympy-23117; # starts a comment',
       );
     }
     (entry.startsWith('!') ? left : kept).add(id);
   }
   if (kept.size + left.size > 0) return { kept, left };
-  throw new HumanError(`The filter list ${path} names no instance`, 'Write one id a line');
+  throw new HumanError(`The filter list ${path} is empty`, 'Write one ID per line');
 }

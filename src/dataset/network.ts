@@ -95,7 +95,7 @@ export async function request(
     clearTimeout(timer);
     throwIfAborted(signal);
     throw silence.signal.aborted
-      ? new NetworkTrouble('it does not answer')
+      ? new NetworkTrouble('the server does not respond')
       : (troubleOf(error) ?? error);
   }
   async function* body(): AsyncGenerator<Uint8Array> {
@@ -132,9 +132,9 @@ export function refusal({ url, status, headers }: HttpResponse, what: string): E
   return status === 401 || status === 403
     ? new HumanError(
         said,
-        'It needs permission: for a gated or private Hugging Face dataset set HF_TOKEN to a token that may read it',
+        'You need permission. For a gated or private Hugging Face dataset, set HF_TOKEN to a token with read access',
       )
-    : new HumanError(said, status === 404 ? 'Check the address' : 'Try again later');
+    : new HumanError(said, status === 404 ? 'Check the URL' : 'Try again later');
 }
 
 /** Converts a failure of `fetch` or of its connection; undefined for any other error. */

@@ -81,9 +81,9 @@ export async function loadPredictions(
     .map(({ place, text }) => (places.length > 1 ? `${places[place]}: ${text}` : text));
   if (collected.length === 0) {
     throw new HumanError(
-      `No prediction of ${places.join(', ')} is for a selected instance` +
+      `No prediction in ${places.join(', ')} is for a selected instance` +
         (told.length > 0 ? ` (${told[0]})` : ''),
-      'A row needs instance_id, model_name_or_path and model_patch, and an id of the dataset',
+      'A row needs model_name_or_path, model_patch and an instance_id of the dataset',
     );
   }
   return {
@@ -141,7 +141,7 @@ function collect(
       const key = JSON.stringify([instanceId, model, sample]);
       if (collected.has(key)) {
         const which = sample > 1 || said !== undefined ? `, sample ${sample},` : '';
-        const text = `a second prediction of ${model} for ${instanceId}${which} is left out`;
+        const text = `ignored a second prediction of ${model} for ${instanceId}${which}`;
         repeated.push({ place, number, text: `row ${number}: ${text}` });
         continue;
       }
@@ -279,12 +279,12 @@ function readRow(value: unknown, dataset: Known, known: ReadonlySet<string>): Pr
     const field = parsed.error.issues[0]?.path.join('.') ?? '';
     if (field === '') return 'the row is not an object with an instance_id';
     return field === 'sample'
-      ? 'sample is not a whole number from 1 on'
-      : `${field} is missing or not a text`;
+      ? 'sample is not a positive whole number'
+      : `${field} is missing or not a string`;
   }
   if (!('model_patch' in parsed.data)) {
     const other = ['patch', 'test_patch'].find((name) => name in parsed.data);
-    return `model_patch is missing${other === undefined ? '' : `; rename ${other} if it holds the prediction`}`;
+    return `model_patch is missing${other === undefined ? '' : `; if ${other} is the prediction, rename it`}`;
   }
   const { instance_id: instanceId, model_name_or_path: model, model_patch: patch } = parsed.data;
   if (!known.has(instanceId)) {

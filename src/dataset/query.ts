@@ -40,7 +40,7 @@ export function matches(query: Query, item: QueryItem): boolean {
 /** One line of help for an input box. */
 export const queryHelp =
   'Words and "phrases", repo: status: changed: tests: issue: created: after: before: version: tag: note: ' +
-  'description: solution: location: is: – with a leading - for the opposite; repo:a repo:b for either';
+  'description: solution: location: is: – a leading - negates a term; repo:a repo:b matches either';
 
 /**
  * Reads a filter; docs/triage.md describes the language. An empty text keeps everything.
@@ -120,7 +120,7 @@ function words(text: string): Word[] {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
     const written = match?.[0] ?? '';
-    if (written === '') throw new HumanError(`"${text.slice(at)}" cannot be read`);
+    if (written === '') throw new HumanError(`"${text.slice(at)}" is not a valid filter`);
     at += written.length;
     const [, minus, key, quote, rest, bare] = match ?? [];
     if (quote !== undefined && !/^"(?:[^"\\]|\\.)*"$/u.test(quote)) {
@@ -128,8 +128,8 @@ function words(text: string): Word[] {
     }
     if (rest !== undefined && rest !== '') {
       throw new HumanError(
-        `${written} goes on after its closing quote`,
-        'Put a space after the phrase, or \\" for a quote inside it',
+        `${written} continues after its closing quote`,
+        'Add a space after the phrase, or write \\" for a quote inside it',
       );
     }
     const value = quote?.slice(1, -1).replace(/\\(.)/gsu, '$1') ?? bare ?? '';
@@ -194,14 +194,14 @@ function parseWord({ written, key, value, quoted }: Word): QueryCondition {
     case 'is': {
       const what = wordOf(isWords, lower);
       if (what !== undefined) return { kind: 'is', what };
-      throw new HumanError(`is: does not know "${value}"`, hintFor(key));
+      throw new HumanError(`is: has no value "${value}"`, hintFor(key));
     }
     default:
       throw new HumanError(
-        `The filter has no ${key}:`,
+        `There is no filter key ${key}:`,
         `Keys are ${Object.keys(hints)
           .map((each) => `${each}:`)
-          .join(' ')}. To search for the text, write it in quotes`,
+          .join(' ')}. To search for this text, put it in quotes`,
       );
   }
 }
@@ -381,32 +381,32 @@ function textOf(entry: InstanceEntry): string {
 
 /** Hints what to write after each key. */
 const hints: Readonly<Record<string, string>> = {
-  repo: 'Write part of owner/name, such as repo:sympy',
-  status: `Allowed are ${[...Object.keys(statusWords), ...Object.keys(reasonWords)].join(', ')}`,
+  repo: 'Use part of owner/name, such as repo:sympy',
+  status: `Use one of ${[...Object.keys(statusWords), ...Object.keys(reasonWords)].join(', ')}`,
   changed:
-    'Write a number of lines (changed:>20, changed:5..30), of files (changed:files>1) or part of a path',
+    'Use a number of lines (changed:>20, changed:5..30), a number of files (changed:files>1), or part of a path',
   tests:
-    'Write a number of lines (tests:>20, tests:5..30), of files (tests:files>1) or part of a path',
-  issue: 'Write a number of characters, such as issue:>500 or issue:100..500',
-  created: 'Write a date or two, such as created:2021-03 or created:2020..2021-06',
-  after: 'Write a date, such as after:2020-05',
-  before: 'Write a date, such as before:2021',
-  version: 'Write the whole version, such as version:1.9',
-  tag: 'Write a whole tag, or tag:* for any',
-  note: 'Write part of a note, or note:* for any',
+    'Use a number of lines (tests:>20, tests:5..30), a number of files (tests:files>1), or part of a path',
+  issue: 'Use a number of characters, such as issue:>500 or issue:100..500',
+  created: 'Use a date or a range, such as created:2021-03 or created:2020..2021-06',
+  after: 'Use a date, such as after:2020-05',
+  before: 'Use a date, such as before:2021',
+  version: 'Use the full version, such as version:1.9',
+  tag: 'Use a full tag, or tag:* for any',
+  note: 'Use part of a note, or note:* for any',
   ...Object.fromEntries(
     Object.entries(dimensions).map(([dimension, categories]) => [
       dimension,
-      `Allowed are ${Object.keys(categories).join(', ')}, unjudged, and * for any category`,
+      `Use ${Object.keys(categories).join(', ')}, unjudged, or * for any category`,
     ]),
   ),
-  is: `Allowed are ${Object.keys(isWords).join(', ')}`,
+  is: `Use one of ${Object.keys(isWords).join(', ')}`,
 };
 
 /** The hint for a key; for an unknown key, how to search for it as text. */
 const hintFor = (key: string): string =>
   (Object.hasOwn(hints, key.toLowerCase()) ? hints[key.toLowerCase()] : undefined) ??
-  'To search for the text, write it in quotes';
+  'To search for this text, put it in quotes';
 
 /** The word as a key of the table; undefined if it is not one. */
 function wordOf<Table extends object>(table: Table, word: string): keyof Table | undefined {
@@ -418,7 +418,7 @@ function parseStatus(word: string): QueryCondition {
   if (status !== undefined) return { kind: 'status', word: status };
   const reason = wordOf(reasonWords, word);
   if (reason !== undefined) return { kind: 'reason', word: reason };
-  throw new HumanError(`status: does not know "${word}"`, hintFor('status'));
+  throw new HumanError(`status: has no value "${word}"`, hintFor('status'));
 }
 
 function parseClassification(dimension: Dimension, value: string, written: string): QueryCondition {
@@ -429,8 +429,8 @@ function parseClassification(dimension: Dimension, value: string, written: strin
   }
   if (value !== '*' && value !== 'unjudged' && wordOf(dimensions[dimension], value) === undefined) {
     throw new HumanError(
-      `${written}: "${value}" is no category of ${dimension}:`,
-      hintFor(dimension) + (dimension === 'file' ? '. For a path, write changed:' : ''),
+      `${written}: "${value}" is not a category of ${dimension}:`,
+      hintFor(dimension) + (dimension === 'file' ? '. For a path, use changed:' : ''),
     );
   }
   return { kind: 'classification', dimension, value };
@@ -452,7 +452,8 @@ function parseCount(
     const [min, max] = range
       .slice(1)
       .map((each) => (each === undefined ? undefined : Number(each)));
-    if (min !== undefined && max !== undefined && min > max) throw wrong('runs backwards');
+    if (min !== undefined && max !== undefined && min > max)
+      throw wrong('has its ends in the wrong order');
     return {
       kind: 'count',
       of,
@@ -463,10 +464,10 @@ function parseCount(
   }
   if (!/^\d{1,9}$/u.test(number)) {
     if (compared === null) return undefined;
-    throw wrong('compares with no number');
+    throw wrong('has no number to compare with');
   }
   const n = Number(number);
-  if (sign === '<' && n === 0) throw wrong('keeps nothing');
+  if (sign === '<' && n === 0) throw wrong('matches nothing');
   return {
     kind: 'count',
     of,
@@ -507,7 +508,10 @@ function parseCreated(value: string): QueryCondition {
   const from = first === '' ? undefined : parseDateSpan(first).from;
   const to = last === '' ? undefined : parseDateSpan(last).to;
   if (from !== undefined && to !== undefined && from >= to) {
-    throw new HumanError(`${value} runs backwards`, 'Write the earlier date first');
+    throw new HumanError(
+      `${value} has its ends in the wrong order`,
+      'Write the earlier date first',
+    );
   }
   return {
     kind: 'created',

@@ -140,7 +140,7 @@ function unreadable(path: string, what: string, error: unknown): HumanError {
       : code === 'EISDIR'
         ? `The ${what} ${path} is a folder`
         : `The ${what} ${path} cannot be read (${messageOf(error)})`,
-    'Name a file of JSON, JSONL or Parquet',
+    'Specify a JSON, JSONL or Parquet file',
   );
 }
 
@@ -178,15 +178,15 @@ async function inflate(content: Buffer, where: string): Promise<Buffer> {
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new HumanError(`The ${where} is too large to be inflated here`, 'Inflate it first');
+      throw new HumanError(`The ${where} is too large to decompress`, 'Decompress it first');
     }
     throw code === 'Z_BUF_ERROR'
       ? new HumanError(
-          `The ${where} is cut off: its gzip data ends too early`,
+          `The ${where} is truncated: its gzip data ends too early`,
           'Download or copy it again',
         )
       : new HumanError(
-          `The ${where} is damaged: its gzip data cannot be inflated (${messageOf(error)})`,
+          `The ${where} is damaged: its gzip data cannot be decompressed (${messageOf(error)})`,
           'Download or copy it again',
         );
   }
@@ -275,7 +275,7 @@ function checkedLines(records: FileRecord[], where: string, why?: string): FileR
   if (records.some((record) => !('error' in record))) return records;
   throw new HumanError(
     `The ${where} is neither JSON nor JSONL${why === undefined ? '' : ` (${why})`}, nor Parquet`,
-    'Each line of a JSONL file is one JSON object; a file that ends too early has to be downloaded again',
+    'Each line of a JSONL file must be one JSON object. If the file is truncated, download it again',
   );
 }
 
@@ -285,24 +285,24 @@ function checkedLines(records: FileRecord[], where: string, why?: string): FileR
 export function parseRecords(content: Buffer | string, where: string): FileRecord[] {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
-    throw new HumanError(`The ${where} is text in UTF-16`, 'Save it as UTF-8');
+    throw new HumanError(`The ${where} is encoded in UTF-16`, 'Save it as UTF-8');
   }
   let first = startOfText(bytes);
   while (first < bytes.length && (bytes[first] ?? 0) <= 0x20) first += 1;
   if (first === bytes.length) {
-    throw new HumanError(`The ${where} is empty`, 'Name a file with at least one row');
+    throw new HumanError(`The ${where} is empty`, 'Specify a file with at least one row');
   }
   if (bytes[first] === '<'.charCodeAt(0)) throw webPage(where);
   if (bytes.toString('latin1', 0, 6) === 'ARROW1' || bytes[0] === 0xff) {
     throw new HumanError(
-      `The ${where} is an Arrow file, as save_to_disk writes it`,
-      'Export it with to_parquet or to_json of the datasets library',
+      `The ${where} is an Arrow file, as written by save_to_disk`,
+      "Export it with the datasets library's to_parquet or to_json",
     );
   }
   if (bytes.length > longestText) {
     throw new HumanError(
-      `The ${where} is one JSON text of ${Math.round(bytes.length / 1e6)} MB`,
-      'Write it as JSONL, one row a line',
+      `The ${where} is a single JSON text of ${Math.round(bytes.length / 1e6)} MB`,
+      'Convert it to JSONL with one row per line',
     );
   }
   const whole = tryJson(bytes.toString('utf8', startOfText(bytes)));
@@ -358,7 +358,7 @@ const isObject = (value: unknown): value is JsonObject =>
 export function webPage(where: string): HumanError {
   return new HumanError(
     `The ${where} is a web page, not JSON`,
-    'Download the raw file: the address of a page that shows it gives HTML',
+    'Download the raw file instead of the page that shows it',
   );
 }
 

@@ -4,7 +4,7 @@ import { createdTime } from './rows/dates';
 
 /** The keys by which entries can be sorted, each with its words for ascending and descending. */
 export const sortKeys = {
-  id: ['id', 'id, backwards'],
+  id: ['id', 'ID (descending)'],
   size: ['smallest golden patch first', 'largest golden patch first'],
   issue: ['shortest issue first', 'longest issue first'],
   date: ['oldest first', 'newest first'],

@@ -124,11 +124,11 @@ const rows: readonly (Pick<Statistic, 'key' | 'group' | 'name'> & {
 
 /** How the figures are counted, for a comparison with those of the paper. */
 export const statisticsNotes: readonly string[] = [
-  'n is the number of instances for which the figure is known; mean and max are of these alone.',
-  'Words: runs between spaces, with punctuation marks counted separately; close to word_tokenize of NLTK, which the paper uses (0.8 % off on 200 issues of SWE-bench Lite).',
-  'Files and lines of the code base: Python files of R, including blank lines and comments.',
-  'Existing tests: those of R in the files that T* edits. Total: those of the four transitions. Coverage: of the lines that X* changes.',
-  'Golden tests F→P and P→P: of the tests that T* adds. Transitions are those of strict grading; the harness also counts a test that did not run as failing.',
+  'n is the number of instances with a known figure; mean and max cover only these.',
+  "Words: separated by spaces, with punctuation marks counted separately. This is close to NLTK's word_tokenize, which the paper uses (0.8 % off on 200 issues of SWE-bench Lite).",
+  "Codebase files and lines: R's Python files, including blank lines and comments.",
+  "Existing tests: R's tests in the files that T* changes. Total: tests with one of the four transitions. Coverage: share of the lines that X* changes.",
+  'Golden tests F→P and P→P: tests that T* adds. Transitions follow strict grading; the harness also counts a test that did not run as failing.',
 ];
 
 /** The table of a selection. */

@@ -51,7 +51,7 @@ async function textOf(path: string): Promise<string | undefined> {
       systemCode(error) === 'EISDIR'
         ? `The triage file ${path} is a folder`
         : `The triage file ${path} cannot be read (${messageOf(error)})`,
-      'Name a JSON file, which may be new',
+      'Specify a JSON file, which may be new',
     );
   }
 }
@@ -176,7 +176,8 @@ async function replace(
     } finally {
       await file.close();
     }
-    if ((await readFile(beside, 'utf8')) !== text) throw new Error('what was written is not there');
+    if ((await readFile(beside, 'utf8')) !== text)
+      throw new Error('the written content is missing');
     if (!(await free())) return false;
     await rename(beside, target);
     return true;
@@ -190,9 +191,9 @@ function unwritable(error: unknown, path: string): unknown {
   if (error instanceof HumanError || code === undefined) return error;
   return new HumanError(
     code === 'ENOSPC'
-      ? `There is no space left to write the triage file ${path}`
+      ? `No space left to write the triage file ${path}`
       : `The triage file ${path} cannot be written (${messageOf(error)})`,
-    code === 'ENOSPC' ? 'Free some; the file is as it was' : 'Name a file that can be written',
+    code === 'ENOSPC' ? 'Free some space; the file is unchanged' : 'Specify a writable file',
   );
 }
 

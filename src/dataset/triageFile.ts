@@ -54,7 +54,7 @@ export function checkedTag(tag: string): string {
   if (problem === undefined) return tag.trim();
   throw new HumanError(
     `The tag ${JSON.stringify(tag.slice(0, 80))} ${problem}`,
-    'Write a tag of at most 60 characters, without commas',
+    'Use at most 60 characters and no commas',
   );
 }
 
@@ -130,15 +130,15 @@ export function parseTriage(raw: string, path: string): TriageFile {
     const line = text.slice(0, text.search(conflictMarker)).split('\n').length;
     throw new HumanError(
       `The triage file ${path} has an unresolved git conflict in line ${line}`,
-      'Take one of the two sides whole (`git checkout --ours` or `--theirs`), save the other side to a ' +
-        'file (`git show :3:PATH` or `:2:PATH`) and run `swt-bench triage --triage FILE --merge OTHER`',
+      'Check out one side (`git checkout --ours` or `--theirs`), save the other side to a ' +
+        'file (`git show :3:PATH` or `:2:PATH`), and run `swt-bench triage --triage FILE --merge OTHER`',
     );
   }
   const refuse = (problems: readonly string[]): never => {
     const more = problems.length > 3 ? ` (and ${problems.length - 3} more)` : '';
     throw new HumanError(
-      `The triage file ${path} cannot be used: ${problems.slice(0, 3).join('; ')}${more}`,
-      'Correct it, or restore its last version',
+      `The triage file ${path} is invalid: ${problems.slice(0, 3).join('; ')}${more}`,
+      'Fix it, or restore its last version',
     );
   };
   let value: unknown;
@@ -152,8 +152,8 @@ export function parseTriage(raw: string, path: string): TriageFile {
   const { format: written, instances: found, ...further } = file.data;
   if (written !== format) {
     throw new HumanError(
-      `The triage file ${path} has format ${written}, and this version reads ${format}`,
-      'Update SWT-Bench, or name another file',
+      `The triage file ${path} has format ${written}, but this version reads format ${format}`,
+      'Update SWT-Bench, or use another file',
     );
   }
   const problems = repeatedIds(text).map((id) => `${id} appears twice`);
@@ -162,7 +162,7 @@ export function parseTriage(raw: string, path: string): TriageFile {
   for (const [id, each] of Object.entries(found)) {
     const entry = entrySchema.safeParse(each);
     if (!isInstanceId(id)) {
-      problems.push(`${JSON.stringify(id.slice(0, 80))} is not an instance id`);
+      problems.push(`${JSON.stringify(id.slice(0, 80))} is not a valid instance ID`);
     } else if (entry.success) {
       instances.set(id, entryOf(entry.data));
       entries.set(id, furtherOf(entry.data));

@@ -119,7 +119,7 @@ export interface MovedDay {
 export const remarkOnDay = (moved: MovedDay | undefined): string | undefined =>
   moved === undefined
     ? undefined
-    : `packages are as of ${moved.taken} instead of ${moved.wanted}: before, none fit what R requires`;
+    : `packages are from ${moved.taken} instead of ${moved.wanted}: no earlier packages satisfy R's requirements`;
 
 export interface Environment {
   /** Description for people, such as `CPython 3.11.7`. */

@@ -88,7 +88,7 @@ export class SettingGroup<Table extends SettingTable = SettingTable> {
 
   named(key: keyof Table): NamedSetting {
     const found = this.all.find((each) => each.key === key);
-    if (found === undefined) throw new Error(`${String(key)} is no setting of ${this.engine}`);
+    if (found === undefined) throw new Error(`${this.engine} has no setting ${String(key)}`);
     return found;
   }
 
@@ -106,7 +106,7 @@ export class SettingGroup<Table extends SettingTable = SettingTable> {
       const value = given[setting.key] ?? setting.default;
       if (value !== undefined && !fits(setting, value)) {
         throw new HumanError(
-          `${nameOf(setting)} cannot be ${JSON.stringify(value) ?? 'nothing'}`,
+          `${nameOf(setting)} has the invalid value ${JSON.stringify(value) ?? 'nothing'}`,
           setting.expected,
         );
       }

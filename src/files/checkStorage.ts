@@ -60,8 +60,8 @@ async function checkTemporary(): Promise<void> {
     const cause = causesOfPlace[systemCode(error) ?? ''];
     if (cause === undefined) throw error;
     throw new HumanError(
-      `Can't write to the folder for temporary files ${tmpdir()}: ${cause}`,
-      'Set the variable TMPDIR to a folder that you may write',
+      `Can't write to the temporary folder ${tmpdir()}: ${cause}`,
+      'Set TMPDIR to a writable folder',
     );
   }
 }

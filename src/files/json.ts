@@ -13,7 +13,8 @@ const mostLevels = 500;
  * @throws SyntaxError for a text that is no JSON, or nests deeper than anything that is meant
  */
 export function parseForeignJson(text: string): unknown {
-  if (nestsDeeply(text)) throw new SyntaxError(`JSON nests deeper than ${mostLevels} levels`);
+  if (nestsDeeply(text))
+    throw new SyntaxError(`JSON is nested more than ${mostLevels} levels deep`);
   return JSON.parse(text) as unknown;
 }
 

@@ -4,7 +4,7 @@ import { HumanError, messageOf, systemCode } from '../domain/work';
 /** What the system says of a place, as a clause. */
 export const causesOfPlace: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist, and cannot be created',
-  ENOTDIR: 'a part of the path is a file',
+  ENOTDIR: 'part of the path is a file',
   EEXIST: 'it is a file',
   EISDIR: 'it is a folder',
   EACCES: 'you have no permission',
@@ -12,9 +12,9 @@ export const causesOfPlace: Readonly<Record<string, string>> = {
   EROFS: 'it is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'your quota is used up',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'its links form a loop',
   ENAMETOOLONG: 'its name is too long',
-  EIO: 'the disk does not work',
+  EIO: 'the disk reports an error',
 };
 
 /** Causes that no defect of this program has, wherever they arise. */
@@ -23,15 +23,15 @@ const always: ReadonlySet<string> = new Set(['EACCES', 'EROFS', 'ENOSPC', 'EDQUO
 /** What the system ran out of, and how to give it more. */
 const shortages: Readonly<Record<string, readonly [what: string, next: string]>> = {
   EMFILE: [
-    'This process may not open more files',
-    'Raise its limit (`ulimit -n 4096`), or evaluate fewer instances at the same time',
+    'This process cannot open more files',
+    'Raise the limit (`ulimit -n 4096`), or evaluate fewer instances at the same time',
   ],
-  ENFILE: ['The system cannot open more files', 'End other programs, or raise its limit'],
+  ENFILE: ['The system cannot open more files', 'Close other programs, or raise the limit'],
   EAGAIN: [
-    'The system starts no more processes',
-    'End other programs, or raise the limit of processes (`ulimit -u`)',
+    'The system cannot start more processes',
+    'Close other programs, or raise the process limit (`ulimit -u`)',
   ],
-  ENOMEM: ['The system has no memory left', 'End other programs, or use fewer workers'],
+  ENOMEM: ['The system is out of memory', 'Close other programs, or use fewer workers'],
 };
 
 /**
@@ -53,23 +53,23 @@ export function systemFault(error: unknown): HumanError | undefined {
   if (code === undefined || place === undefined || isOfStart(syscall)) return undefined;
   if (code === 'ENOENT' && syscall === 'mkdtemp') {
     return new HumanError(
-      `There is no folder for temporary files at ${dirname(place)}`,
-      'Set the variable TMPDIR to a folder that you may write',
+      `The temporary folder ${dirname(place)} does not exist`,
+      'Set TMPDIR to a writable folder',
     );
   }
   // Node's `mkdir` calls a folder missing that it cannot make on a read-only disk.
   if (code === 'ENOENT' && syscall === 'mkdir') {
     return new HumanError(
-      `Can't make the folder ${place}: the place is read-only, or takes no folders`,
-      'Choose another place',
+      `Can't create the folder ${place}: the location is read-only or does not allow folders`,
+      'Choose another location',
     );
   }
   return always.has(code)
     ? new HumanError(
         `Can't use ${place}: ${causesOfPlace[code]}`,
         code === 'ENOSPC' || code === 'EDQUOT'
-          ? 'Free some space, or choose another place'
-          : 'Make it writable, or choose another place',
+          ? 'Free some space, or choose another location'
+          : 'Make it writable, or choose another location',
       )
     : undefined;
 }

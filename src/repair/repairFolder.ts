@@ -170,8 +170,8 @@ async function readSame(folder: string): Promise<Sameness | undefined> {
     const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new HumanError(
-      `The run file ${path} cannot be read (${error instanceof z.ZodError ? 'it is not that of such a run' : messageOf(error)})`,
-      'Name another run with --run-id, or start this one anew with --fresh',
+      `The run file ${path} cannot be read (${error instanceof z.ZodError ? 'it is not the file of such a run' : messageOf(error)})`,
+      'Specify another run with --run-id, or restart this one with --fresh',
     );
   }
 }

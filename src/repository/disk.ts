@@ -147,7 +147,7 @@ export const freeVectors = (storage: string): Promise<void> => removeWhole(vecto
 export async function freeEnvironments(storage: string): Promise<void> {
   const folder = environmentsFolder(storage);
   const holders = await holdersOf(folder);
-  if (holders.length > 0) throw inUse('A virtual environment', holders);
+  if (holders.length > 0) throw inUse('The virtual environment', holders);
   await removeWhole(folder);
 }
 
@@ -162,8 +162,8 @@ const underLock = (
 
 const inUse = (what: string, holders: readonly number[]): HumanError =>
   new HumanError(
-    `${what} is in use by process ${holders.join(', ')}`,
-    'Close the window or end the command that has it open, and try again',
+    `${what} is being used by process ${holders.join(', ')}`,
+    'Close the window or stop the command that uses it, and try again',
   );
 
 /** Renamed first, so that no process takes a partly removed folder for a whole one. */

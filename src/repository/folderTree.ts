@@ -26,12 +26,12 @@ export async function folderTree(folder: string): Promise<FolderTree> {
   const unreadable = (error: unknown): never => {
     throw new HumanError(
       `The folder ${folder} cannot be read (${messageOf(error)})`,
-      'Name the folder that holds the tree',
+      'Specify the folder with the tree',
     );
   };
   const root = await realpath(folder).catch(unreadable);
   if (!(await lstat(root)).isDirectory()) {
-    throw new HumanError(`${folder} is not a folder`, 'Name the folder that holds the tree');
+    throw new HumanError(`${folder} is not a folder`, 'Specify the folder with the tree');
   }
   // Without rights every file in it would seem to be missing.
   await access(root, constants.R_OK | constants.X_OK).catch(unreadable);

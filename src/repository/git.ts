@@ -124,7 +124,7 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
       ended();
       reject(
         error.code === 'ENOENT'
-          ? new HumanError('git cannot be run', 'Install git and make sure that it is on PATH')
+          ? new HumanError('Git cannot be started', 'Install git and add it to PATH')
           : (systemFault(error) ?? error),
       );
     });
@@ -266,8 +266,8 @@ const causes: readonly {
   {
     words: /could not resolve (host|hostname|proxy)|Name or service not known/i,
     passing: true,
-    why: 'there is no network, or its host is not known',
-    next: 'Check the network, the proxy and the address, and try again',
+    why: 'you may be offline, or the host does not exist',
+    next: 'Check the network, the proxy and the URL, and try again',
   },
   {
     words:
@@ -280,36 +280,36 @@ const causes: readonly {
     // Git's words for the status of a server that is overloaded or restarting.
     words: /returned error: (429|5\d\d)|HTTP (429|5\d\d)/i,
     passing: true,
-    why: 'its server cannot answer now',
-    next: 'Try again in a while',
+    why: 'the server is temporarily unavailable',
+    next: 'Try again later',
   },
   {
     // For a repository that does not exist, GitHub asks for a name, so that private ones stay
     // hidden.
     words: /repository .*not found|not found|could not read (Username|Password)|error: 404/i,
-    why: 'there is no such repository, or it is private',
+    why: 'the repository does not exist or is private',
     next: 'It may have moved or been deleted',
   },
   {
     words: /authentication failed|permission denied|error: 40[13]|access denied|host key/i,
     why: 'access is denied',
-    next: 'Check the credentials that git uses for it',
+    next: "Check git's credentials for it",
   },
   {
     words: /does not appear to be a git repository|is not a git repository|does not exist/i,
-    why: 'there is no git repository',
+    why: 'it is not a git repository',
     next: 'It may have been moved or deleted',
   },
   {
     words: /corrupt|is empty|cannot be accessed|invalid sha1 pointer|missing blob/i,
-    why: 'its copy on this disk is damaged',
+    why: 'the local copy is damaged',
     next: 'Remove a damaged mirror with `swt-bench storage --free-mirror OWNER/NAME` and try again',
   },
   {
     words:
       /not our ref|couldn't find remote ref|bad revision|unknown revision|bad object|unadvertised object|has no tree/i,
-    why: 'it has no such commit',
-    next: 'Check that repo and base_commit of the row belong together',
+    why: 'it does not have this commit',
+    next: "Check the row's repo and base_commit",
   },
 ];
 
@@ -323,10 +323,10 @@ export function cannotBeHad(
   const said = withoutPassword(lastLine(error.stderr));
   const Kind = cause?.passing === true ? RepositoryUnreachable : SourceUnusable;
   return new Kind(
-    `Commit ${commit} of ${repo} cannot be obtained from ${withoutPassword(asked.from)}: ${cause === undefined ? said : `${cause.why} (${said})`}`,
+    `Commit ${commit} of ${repo} cannot be fetched from ${withoutPassword(asked.from)}: ${cause === undefined ? said : `${cause.why} (${said})`}`,
     `${cause === undefined ? '' : `${cause.next}. `}Give --source ${repo}=PATH_OR_URL of a repository that has it, or a folder or archive with a release that the patch fits`,
     cause &&
-      `Commit ${commit.slice(0, 10)} of ${repo} cannot be had from ${hostOf(asked.from)}: ${cause.why}`,
+      `Commit ${commit.slice(0, 10)} of ${repo} cannot be fetched from ${hostOf(asked.from)}: ${cause.why}`,
   );
 }
 

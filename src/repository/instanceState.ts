@@ -145,7 +145,7 @@ export async function updateState(
     if (kept === 'newer') {
       throw new HumanError(
         `${path} was written by a newer version of SWT-Bench`,
-        'Update this one, or remove the file',
+        'Update SWT-Bench, or remove the file',
       );
     }
     const { validation, verdict, openedAt } = change(kept);

@@ -45,7 +45,7 @@ export async function withLock<T>(
   } catch (error) {
     if (lost.signal.aborted && options.signal?.aborted !== true && error instanceof Cancelled) {
       throw new HumanError(
-        `Another process took over while this one stood still (${options.what})`,
+        `Another process took over while this one was suspended (${options.what})`,
         'Try again',
       );
     }

@@ -32,8 +32,8 @@ export async function sourceOf(instance: Instance, sources: Sources): Promise<Tr
   if (isUrl(where)) {
     if (/\.(tar|tgz|tar\.gz|zip)$/i.test(where)) {
       throw new SourceUnusable(
-        `The source ${withoutPassword(where)} of ${instance.repo} is an archive on a server`,
-        'Download it and name the file, or give the address of a git repository',
+        `The source ${withoutPassword(where)} of ${instance.repo} is a remote archive`,
+        'Download it and specify the file, or use the URL of a git repository',
       );
     }
     return { kind: 'commit', from: where };
@@ -44,7 +44,7 @@ export async function sourceOf(instance: Instance, sources: Sources): Promise<Tr
     const what = `The source ${where} of ${instance.repo} does not exist`;
     throw new SourceUnusable(
       what,
-      'Give a git repository, a folder, a .tar.gz archive, or an address',
+      'Specify a git repository, a folder, a .tar.gz archive, or a URL',
       what,
     );
   }
@@ -52,7 +52,7 @@ export async function sourceOf(instance: Instance, sources: Sources): Promise<Tr
     if (!/\.(tar|tgz|tar\.gz)$/.test(path)) {
       throw new SourceUnusable(
         `The source ${where} is a file but not a .tar or .tar.gz archive`,
-        'Unpack it and name the folder',
+        'Unpack it and specify the folder',
       );
     }
     return { kind: 'snapshot', from: path };
@@ -88,7 +88,7 @@ export async function writeSnapshot(
   const info = await stat(source.from).catch((error: unknown) => {
     throw new SourceUnusable(
       `The snapshot ${source.from} cannot be read (${messageOf(error)})`,
-      'Name another one with --source',
+      'Specify another one with --source',
     );
   });
   if (info.isFile()) await unpack(source.from, out, options.signal);
@@ -115,7 +115,7 @@ async function copySnapshot(
     if (!code.startsWith('ERR_FS_CP_')) throw error;
     throw new SourceUnusable(
       `The snapshot ${from} cannot be copied (${messageOf(error)})`,
-      'Remove everything that is no file, folder or link, or name another snapshot with --source',
+      'Remove everything except files, folders and links, or specify another snapshot with --source',
     );
   });
 }
@@ -159,7 +159,7 @@ async function unpack(
     if (full !== undefined) throw full;
     throw new SourceUnusable(
       `The archive ${archive} cannot be unpacked (${messageOf(error)})`,
-      'Download it again, or unpack it and name the folder',
+      'Download it again, or unpack it and specify the folder',
     );
   } finally {
     // After an error in one entry, others may still be being written.
@@ -178,7 +178,7 @@ export function parseSources(values: readonly string[]): Sources {
     const [repo, where] = [match?.[1] ?? '*', match?.[2] ?? value];
     if (where.trim() === '') {
       throw new HumanError(
-        repo === '*' ? '--source is empty' : `--source ${value} names no place`,
+        repo === '*' ? '--source is empty' : `--source ${value} has no path or URL`,
         'Write --source owner/name=PATH_OR_URL or --source PATH',
       );
     }

@@ -36,7 +36,7 @@ export function defaultStorage(env: NodeJS.ProcessEnv = process.env): string {
 export function checkedRepo(repo: string): string {
   if (/^[A-Za-z0-9_-][A-Za-z0-9_.-]*\/(?!\.+$)[A-Za-z0-9_.-]+$/.test(repo)) return repo;
   throw new HumanError(
-    `${JSON.stringify(repo.slice(0, 80))} is not a repository`,
+    `${JSON.stringify(repo.slice(0, 80))} is not a valid repository name`,
     'Write it as owner/name',
   );
 }
@@ -108,7 +108,7 @@ export function noSpace(error: unknown, folder: string): HumanError | undefined 
   return full
     ? new HumanError(
         `No space left on the disk of ${folder}`,
-        'Free some (`swt-bench storage` shows what this program uses), or name another folder with --storage or the setting `swt-bench.storageFolder`',
+        'Free some space (`swt-bench storage` shows what this program uses), or choose another folder with --storage or the setting `swt-bench.storageFolder`',
       )
     : undefined;
 }

@@ -134,7 +134,7 @@ async function changedFiles(
 async function beyondLink(tree: string, path: string): Promise<string | undefined> {
   for (let up = dirname(path); up !== '.' && up !== '/'; up = dirname(up)) {
     const info = await lstat(placeOf(tree, up)).catch(() => undefined);
-    if (info?.isSymbolicLink() === true) return 'it lies beyond a symbolic link';
+    if (info?.isSymbolicLink() === true) return 'it is inside a symbolic link';
   }
   return undefined;
 }

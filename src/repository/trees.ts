@@ -215,8 +215,8 @@ export async function writeTreeOfR(
     if (!(error instanceof GitError) || (await fullDisk(error, out)) !== undefined) throw error;
     // One possible cause: attributes of R that its files do not satisfy.
     throw new SourceUnusable(
-      `Git cannot make the tree of ${instance.id} from ${withoutPassword(source.from)} (${error.stderr.trim().split('\n').at(-1)})`,
-      'Name another source with --source',
+      `Git cannot check out ${instance.id} from ${withoutPassword(source.from)} (${error.stderr.trim().split('\n').at(-1)})`,
+      'Specify another source with --source',
     );
   }
 }
@@ -241,8 +241,8 @@ async function packR(
   await verifyObjects(out, work.signal).catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error;
     throw new SourceUnusable(
-      `The repository ${source.from} has an object of ${commit.slice(0, 12)} whose content does not match its id`,
-      'It is damaged or forged: `git fsck` there says more. Name another one with --source',
+      `In the repository ${source.from}, an object of commit ${commit.slice(0, 12)} does not match its ID`,
+      'The repository is damaged or forged; run `git fsck` in it for details. Specify another one with --source',
     );
   });
   return tree;
@@ -252,7 +252,7 @@ async function packR(
 export function remarkOn(trees: Pick<Trees, 'appliedWith'>): string | undefined {
   return trees.appliedWith === plainApply
     ? undefined
-    : `the golden patch does not apply with \`git apply\`; R∘X* was made with \`${trees.appliedWith}\`, and changed lines are those that it changed`;
+    : `\`git apply\` rejects the golden patch; R∘X* was created with \`${trees.appliedWith}\`, and changed lines are the lines that this changed`;
 }
 
 /** Prevents the trees from being freed until the returned function is called. */

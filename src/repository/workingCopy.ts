@@ -233,7 +233,7 @@ class TrackedCopy implements WorkingCopy {
       now.size !== this.repository.size ||
       [...now].some(([path, stamp]) => this.repository.get(path) !== stamp)
     ) {
-      throw new Error(`something has changed ${gitFolder}, which only SWT-Bench writes to`);
+      throw new Error(`another program changed ${gitFolder}, which only SWT-Bench may write to`);
     }
   }
 }
@@ -258,7 +258,7 @@ const namesIn = (folder: Buffer): Promise<string[]> =>
 
 const namesOf = (entries: ReadonlyMap<string, Entry>, folder: string): Set<string> => {
   const entry = entries.get(folder);
-  if (entry?.kind !== 'folder') throw new Error(`${folder} is no folder of the tree`);
+  if (entry?.kind !== 'folder') throw new Error(`${folder} is not a folder of the working tree`);
   return entry.names;
 };
 
@@ -350,7 +350,7 @@ async function restore(
   path: string,
 ): Promise<readonly string[]> {
   const entry = entries.get(path);
-  if (entry?.kind !== 'folder') throw new Error(`${path} is no folder of the tree`);
+  if (entry?.kind !== 'folder') throw new Error(`${path} is not a folder of the working tree`);
   const at = place(tree, path);
   let info = infoAt(at);
   if (info?.isDirectory() !== true) {
@@ -398,7 +398,7 @@ async function writeEntry(
     const source = entry.kind === 'added' ? entry.from : place(from, path);
     if (entry.kind === 'file' && stampAt(source) !== entry.pristine) {
       throw new Error(
-        `something has changed ${source.toString()}, which is pristine and only SWT-Bench writes to`,
+        `another program changed ${source.toString()}, which only SWT-Bench may write to`,
       );
     }
     // A copy and never a link, so that writes to it reach neither the pristine tree nor the other

@@ -37,8 +37,8 @@ export async function makeWorkspace(
       (error: unknown) => {
         if (!(error instanceof HumanError)) throw error;
         throw new HumanError(
-          `${instance.id} cannot be opened: ${markerPath.split('/')[0]} of its repository is a link or a file, where the marker of a workspace belongs`,
-          'Choose another instance: a repository that has this is not to be trusted',
+          `${instance.id} cannot be opened: ${markerPath.split('/')[0]} in its repository must be a folder, but is a link or a file`,
+          'Choose another instance. Do not trust a repository like this',
         );
       },
     );

@@ -52,8 +52,8 @@ export class WorkspaceRepository {
     const r = await commitOfR(this.folder);
     if (r === undefined) {
       throw new HumanError(
-        `The workspace ${this.folder} has no git repository with the commit of R`,
-        'Open the instance again: the edits in this folder stay',
+        `The workspace ${this.folder} has no git repository with R's commit`,
+        'Open the instance again. Your edits in this folder are kept',
       );
     }
     const objects = join(this.folder, '.git', 'objects');
@@ -64,8 +64,8 @@ export class WorkspaceRepository {
       !(await holdsPlainFiles(objects))
     ) {
       throw new HumanError(
-        `The git repository of ${this.folder} borrows its objects from elsewhere`,
-        'Open the instance again, or make the repository complete: `git repack -a -d`, and remove .git/objects/info/alternates and links in .git/objects',
+        `The git repository of ${this.folder} borrows objects from another repository`,
+        'Open the instance again, or make the repository self-contained: run `git repack -a -d`, then remove .git/objects/info/alternates and links in .git/objects',
       );
     }
     const format = r.length === 64 ? 'sha256' : 'sha1';

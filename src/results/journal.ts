@@ -58,7 +58,7 @@ export async function readJournalLines<Line extends Finished>(
     if (code === 'ENOENT' || code === 'ENOTDIR') return { lines: [], problems: [] };
     throw new HumanError(
       `The journal ${path} cannot be read (${messageOf(error)})`,
-      'Check the permissions of the folder',
+      "Check the folder's permissions",
     );
   }
   return parseLines(text, path, shape);
@@ -97,7 +97,7 @@ function parseLine<Line extends Finished>(line: string, shape: z.ZodType<Line>):
   const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  return `is no entry of a run (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
+  return `is not an entry of a run (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
 }
 
 /** An open journal. A line is completely on the disk when `append` returns. */

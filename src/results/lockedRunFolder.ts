@@ -121,8 +121,8 @@ export function otherRun(out: string, runId: string, known: Sameness, asked: Sam
         : `${name} was ${known[name] ?? 'not given'} and is ${asked[name] ?? 'not given'}`,
     );
   return new HumanError(
-    `The folder ${out} holds a different run ${runId}: ${differences.join('; ')}`,
-    'Name another run with --run-id or another folder with --out, or start this one anew with --fresh',
+    `The folder ${out} has a different run ${runId}: ${differences.join('; ')}`,
+    'Specify another run with --run-id or another folder with --out, or restart this one with --fresh',
   );
 }
 
@@ -157,22 +157,22 @@ export function unwritableResults(out: string, error: unknown): HumanError {
   return noSpace(error, out) === undefined
     ? new HumanError(
         `The results folder ${out} cannot be written (${messageOf(error)})`,
-        'Name a folder that you may write with --out',
+        'Specify a writable folder with --out',
       )
     : new HumanError(
         `No space left on the disk of the results folder ${out}`,
-        'Free some, or name another folder with --out',
+        'Free some space, or choose another folder with --out',
       );
 }
 
 function lost(out: string, error: unknown, kept: number): HumanError {
   const why =
     noSpace(error, out) === undefined
-      ? `cannot be written any more (${messageOf(error)})`
-      : 'has no space left on its disk';
+      ? `is no longer writable (${messageOf(error)})`
+      : 'is on a full disk';
   return new HumanError(
-    `The results folder ${out} ${why}: stopped, with ${kept} finished and kept`,
-    'Solve that, and run the same command again to resume',
+    `The results folder ${out} ${why}. Stopped; ${kept} finished results are saved`,
+    'Fix the problem and repeat the command to resume',
   );
 }
 
@@ -221,7 +221,7 @@ async function alone<T>(
     if (begun || !refusal.signal.aborted || signal.aborted) throw error;
     throw new HumanError(
       `Another process is writing the run ${runId} in ${out}`,
-      'Wait until it has ended, or name another run with --run-id',
+      'Wait until it has finished, or specify another run with --run-id',
     );
   } finally {
     waits = false;

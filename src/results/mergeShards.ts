@@ -143,7 +143,7 @@ async function shardsIn<Line extends MergedLine>(
     if (systemCode(error) === 'ENOENT') return [];
     throw new HumanError(
       `The folder ${parent} cannot be read (${messageOf(error)})`,
-      'Name the folders that the shards were written to with --out',
+      "Specify the shards' --out folders",
     );
   });
   const shards: ShardFolder<Line>[] = [];
@@ -153,7 +153,7 @@ async function shardsIn<Line extends MergedLine>(
     if (manifest === undefined) continue;
     const { shard } = manifest;
     if (shard === undefined) {
-      problems.push(`${folder} is a whole run, not a shard: it is left out`);
+      problems.push(`${folder} is a complete run, not a shard, and is ignored`);
       continue;
     }
     const journal = await readJournalLines(folder, kind.shape);
@@ -167,10 +167,10 @@ async function shardsIn<Line extends MergedLine>(
 function checkOneRun(shards: readonly ShardFolder<MergedLine>[]): void {
   const [first, ...others] = shards;
   if (first === undefined) return;
-  const advice = 'Merge the shards of one run only, made by the same command';
+  const advice = 'Merge only shards of one run, created by the same command';
   for (const { dir, manifest } of others) {
     const { product, shard, same } = manifest;
-    const both = `The shards in ${first.dir} and ${dir} are not of one run`;
+    const both = `The shards in ${first.dir} and ${dir} are not from the same run`;
     if (shard.count !== first.manifest.shard.count) {
       throw new HumanError(
         `${both}: one is of ${plural(first.manifest.shard.count, 'shard')}, the other of ${shard.count}`,
@@ -186,8 +186,8 @@ function checkOneRun(shards: readonly ShardFolder<MergedLine>[]): void {
     }
     if (product !== first.manifest.product) {
       throw new HumanError(
-        `${both}: version ${first.manifest.product} of this program made one, ${product} the other`,
-        'Run the older one again with the newer version',
+        `${both}: one was created by version ${first.manifest.product} of this program, the other by ${product}`,
+        'Repeat the older one with the newer version',
       );
     }
   }
@@ -256,8 +256,8 @@ async function mergeRun<Line extends MergedLine>(
 function checkWhole(out: string, before: RunManifest, manifest: RunManifest): void {
   if (before.shard !== undefined) {
     throw new HumanError(
-      `The folder ${out} holds shard ${shardText(before.shard)} of the run ${before.run}`,
-      'Name another folder with --out',
+      `The folder ${out} has shard ${shardText(before.shard)} of the run ${before.run}`,
+      'Specify another folder with --out',
     );
   }
   if (before.digest !== manifest.digest) {
@@ -303,7 +303,7 @@ function gather<Line extends MergedLine>(
     const own = new Set(manifest.instances.map(({ id }) => id));
     for (const line of lines) {
       if (!own.has(line.instance)) {
-        problems.push(`${dir}: ${line.instance} is not an instance of this shard, and is left out`);
+        problems.push(`${dir}: ${line.instance} is not an instance of this shard and is ignored`);
         continue;
       }
       const key = candidateKey(line);
@@ -315,7 +315,7 @@ function gather<Line extends MergedLine>(
       repeated += 1;
       if (other.line.key !== line.key) {
         problems.push(
-          `${line.instance}, ${line.model}: ${other.dir} and ${dir} evaluated it in different environments; the one finished first counts`,
+          `${line.instance}, ${line.model}: ${other.dir} and ${dir} evaluated it in different environments; the result that finished first counts`,
         );
       }
       if (comesFirst(kind, line, other.line)) found.set(key, { line, dir });

@@ -167,11 +167,11 @@ export async function keepingNodeSeconds<T>(
     return await work();
   } finally {
     for (const [node, seconds] of Object.entries(nodeSeconds())) {
-      reporter.log(`node ${node}: ${Math.round(seconds)} seconds of sandboxes`);
+      reporter.log(`node ${node}: ${Math.round(seconds)} sandbox seconds`);
     }
     await journal?.end().catch((error: unknown) => {
       // What the work came to is kept nevertheless.
-      reporter.log(`the seconds of the nodes could not be kept: ${messageOf(error)}`);
+      reporter.log(`could not save the sandbox seconds of the nodes: ${messageOf(error)}`);
     });
   }
 }

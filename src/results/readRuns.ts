@@ -128,7 +128,7 @@ async function publishedPlaces(
   if (found.length > 0) return found;
   problems.push(
     ungraded === undefined
-      ? `${asked} holds no run: ${readableFolders}`
+      ? `${asked} has no run: ${readableFolders}`
       : `${ungraded} has predictions without grades: run \`swt-bench evaluate --predictions\` on it`,
   );
   return [];
@@ -204,7 +204,7 @@ async function ourRun({ folder, results }: Place): Promise<RunsRead> {
         ...problems,
         ...(foreign === 0
           ? []
-          : [`${folder}: ${foreign} entries are of instances that the run did not select`]),
+          : [`${folder}: ${foreign} entries belong to instances that the run did not select`]),
       ],
     };
   } catch (error) {
@@ -224,7 +224,7 @@ async function harnessRun(
   const { entries: graded, strict, problems } = await readReports(folder, prefix, signal);
   if (graded.length === 0) {
     if (keptLogs.test(basename(folder))) return { runs: [], problems };
-    const none = [`${folder} holds no report.json`];
+    const none = [`${folder} has no report.json`];
     return { runs: [], problems: problems.length > 0 ? problems : none };
   }
   const beside =

@@ -234,7 +234,7 @@ export async function readManifest(folder: string): Promise<RunManifest | undefi
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new HumanError(
       `The run file ${path} cannot be read (${messageOf(error)})`,
-      'Check the permissions of the folder',
+      "Check the folder's permissions",
     );
   }
   let value: unknown;
@@ -243,7 +243,7 @@ export async function readManifest(folder: string): Promise<RunManifest | undefi
   } catch (error) {
     throw new HumanError(
       `The run file ${path} is damaged (${messageOf(error)})`,
-      'Remove the folder of this run, or name another one',
+      "Remove this run's folder, or specify another one",
     );
   }
   const parsed = runManifest.safeParse(value);
@@ -252,9 +252,9 @@ export async function readManifest(folder: string): Promise<RunManifest | undefi
   const version = (value as { version?: unknown } | null)?.version;
   throw new HumanError(
     version !== undefined && version !== manifestVersion
-      ? `The run file ${path} has version ${JSON.stringify(version)}, and this program reads ${manifestVersion}`
-      : `The run file ${path} is not that of a run (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`,
-    'Read it with the program that wrote it, or name another folder',
+      ? `The run file ${path} has version ${JSON.stringify(version)}, but this program reads version ${manifestVersion}`
+      : `The run file ${path} is invalid (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`,
+    'Read it with the version that wrote it, or use another folder',
   );
 }
 

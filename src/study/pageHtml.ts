@@ -81,7 +81,7 @@ async function asset(page: string, path: string): Promise<string> {
     return text.replace(/<\/(script|style)/gi, '<\\/$1').replace(/\r\n?/g, '\n');
   } catch (error) {
     throw new HumanError(
-      `The ${page} page cannot be made: ${path} is missing (${messageOf(error)})`,
+      `The ${page} page cannot be created: ${path} is missing (${messageOf(error)})`,
       'Install the program again, or run `npm run build`',
     );
   }
@@ -103,7 +103,7 @@ export async function dashboardHtml(document: StudyDocument, assets: string): Pr
     {
       name: 'dashboard',
       title: studyTitle(document),
-      waiting: 'Reading the runs…',
+      waiting: 'Reading runs…',
       data: [pack(shared)],
       // Exporting a plot as PNG goes through an image that the page itself makes.
       images: 'blob:',

@@ -69,7 +69,7 @@ async function textOf(path: string): Promise<string> {
       code === 'ENOENT'
         ? `There is no file of repair results at ${path}`
         : `The repair results ${path} cannot be read (${String(code)})`,
-      'Name a summary of the SWE-bench harness, or a list of ids of resolved instances',
+      'Specify a SWE-bench harness summary, or a list of ids of resolved instances',
     );
   }
 }
@@ -122,6 +122,6 @@ async function ofLines(path: string, text: string): Promise<Omit<RepairResults, 
 
 const unusable = (path: string): HumanError =>
   new HumanError(
-    `${path} does not say which instances were resolved`,
-    'Name a summary of the SWE-bench harness (resolved_ids), rows of instance_id and resolved, or a list of ids',
+    `${path} does not list resolved instances`,
+    'Specify a SWE-bench harness summary (resolved_ids), rows of instance_id and resolved, or a list of ids',
   );

@@ -69,7 +69,7 @@ export async function* readTrajectories(
     if (code === undefined || error instanceof HumanError) throw error;
     throw new HumanError(
       `The trajectory ${path} cannot be read (${code})`,
-      'Name the file that an agent or `swt-bench generate` wrote, or the folder of such files',
+      'Specify a file written by an agent or `swt-bench generate`, or a folder of such files',
     );
   }
 }
@@ -165,7 +165,7 @@ async function* readConversation(
     const event = await jsonIn(join(place, each), options);
     const { success } = openHandsEventsSchema.safeParse([event]);
     if (success) events.push(event);
-    else if (event !== undefined) options.told(`${join(place, each)}: skipped (it is no event)`);
+    else if (event !== undefined) options.told(`${join(place, each)}: skipped (not an event)`);
   }
   const hasState = (await plainFilesIn(folder)).includes('base_state.json');
   const state = hasState ? await jsonIn(join(folder, 'base_state.json'), options) : undefined;
@@ -189,7 +189,7 @@ async function jsonIn(path: string, options: ReadOptions): Promise<unknown> {
   try {
     return parseForeignJson(text);
   } catch {
-    options.told(`${path}: skipped (it is not JSON)`);
+    options.told(`${path}: skipped (not JSON)`);
     return undefined;
   }
 }
@@ -267,10 +267,10 @@ async function* readLines(
   if (options.instance !== undefined && predictions === 0) return;
   throw new HumanError(
     predictions > 0
-      ? `${path} has predictions, and no trace lies beside it`
-      : `No line of ${path} is of a trajectory`,
+      ? `No trajectory found next to the predictions ${path}`
+      : `No line of ${path} is part of a trajectory`,
     predictions > 0
-      ? `\`swt-bench generate\` writes it as ${basename(trace)}; name the file of the agent otherwise`
+      ? `\`swt-bench generate\` writes it as ${basename(trace)}; otherwise specify the agent's own file`
       : unknownFormat,
   );
 }
@@ -310,7 +310,7 @@ function readLine(line: string): ReadLine {
   }
   return 'model_patch' in value
     ? { prediction: true }
-    : { problem: 'it is neither a step nor a row of OpenHands' };
+    : { problem: 'it is neither a step nor an OpenHands row' };
 }
 
 /** @throws HumanError naming what the file lacks */
@@ -323,7 +323,7 @@ async function wholeFile(path: string, text: string, options: ReadOptions): Prom
   } catch (error) {
     throw new HumanError(
       `The trajectory ${path} is not JSON (${messageOf(error).slice(0, 120)})`,
-      'Copy it again; files of JSON lines end in .jsonl',
+      'Copy it again. JSON Lines files must end in .jsonl',
     );
   }
   if (isObject(value) && isAtif(value)) return atifFile(path, value, options);
@@ -368,8 +368,8 @@ const nameOfChat = (path: string): string =>
 const notReadable = (path: string): HumanError =>
   /\.aider\.(?:llm|input)\.history$/.test(path)
     ? new HumanError(
-        `${path} is a log of aider, and not its chat history`,
-        'Name .aider.chat.history.md, which aider writes beside it',
+        `${path} is an aider log, not a chat history`,
+        'Specify .aider.chat.history.md, which aider writes next to it',
       )
     : new HumanError(`${path} is not a trajectory`, unknownFormat);
 
@@ -406,5 +406,5 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function firstIssue({ issues }: z.ZodError): string {
   const [issue] = issues;
   const place = issue?.path.join('.') ?? '';
-  return `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it does not fit'}`;
+  return `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it does not match the format'}`;
 }

@@ -196,17 +196,17 @@ const testRules: readonly TestRule[] = [
   {
     severity: 'note',
     pattern: /\b__version__\b|\bimportlib\.metadata\b|\bpkg_resources\b/,
-    why: 'looks at the version',
+    why: 'checks the version',
   },
   {
     severity: 'note',
     pattern: /\bos\.(?:environ|getenv)\b|\bsys\._getframe\b|\bgc\.get_objects\b/,
-    why: 'looks at the process or its environment',
+    why: 'inspects the process or its environment',
   },
   {
     severity: 'note',
     pattern: /['"]\/(?:testbed|workspace)\b/,
-    why: 'names the folder that it runs in',
+    why: 'checks the folder that it runs in',
   },
   {
     severity: 'note',

@@ -15,16 +15,16 @@ export type StepKind = (typeof stepKinds)[number];
 
 /** What a step of each kind holds, for people. */
 export const kindSentences: Readonly<Record<StepKind, string>> = {
-  asked: 'What the model was asked.',
+  asked: 'What was sent to the model.',
   thought: 'What the model wrote before its action.',
   action: 'What the agent did.',
   observation: 'What the agent saw.',
-  answer: 'An answer of the model without an action.',
-  patch: 'An answer as a patch on R.',
+  answer: 'A model answer without an action.',
+  patch: 'A model answer as a patch on R.',
   run: 'A run of the candidate’s tests on R.',
-  verdict: 'The verdict of an oracle, which no model sees.',
-  stage: 'What a stage of the method found.',
-  choice: 'The choice of the method.',
+  verdict: 'An oracle’s verdict, which no model sees.',
+  stage: 'The output of a stage.',
+  choice: 'The method’s choice.',
 };
 
 /** The programs whose trajectories are read; `atif` is any other that writes that format. */

@@ -82,7 +82,7 @@ async function mutantsFor(
   const options = { limit, workers, timeoutSeconds, signal, reporter, reuse: !fresh, store };
   const found = await test(session, result, options);
   if (!('failure' in found)) return { mutants: found };
-  const note = `mutants are not known: ${found.failure}`;
+  const note = `mutants are unknown: ${found.failure}`;
   return { result: { ...result, notes: [...result.notes, note] } };
 }
 

@@ -108,13 +108,13 @@ function interrupted(
   if (received === 0) {
     return new HumanError(
       `The ${what} cannot be downloaded from ${hostOfAddress(url)} (${trouble.message})`,
-      'Check the network and try again, or name a file that you downloaded yourself',
+      'Check the network and try again, or download the file yourself and specify its path',
     );
   }
   const of = total === undefined ? '' : ` of ${megabytes(total)}`;
   return new HumanError(
-    `The download of the ${what} broke off after ${megabytes(received)}${of} (${trouble.message})`,
-    'Try again: it goes on where it stopped',
+    `The download of the ${what} was interrupted after ${megabytes(received)}${of} (${trouble.message})`,
+    'Try again: the download resumes where it stopped',
   );
 }
 
@@ -126,8 +126,8 @@ export function unwritableStorage(path: string, error: unknown): HumanError {
   const code = systemCode(error);
   return code === 'ENOSPC' || code === 'EDQUOT'
     ? new HumanError(
-        `There is no space left on the disk of ${path}`,
-        'Free some, or choose another storage folder (--storage, $SWT_BENCH_STORAGE)',
+        `No space left on the disk of ${path}`,
+        'Free some space, or choose another storage folder (--storage, $SWT_BENCH_STORAGE)',
       )
     : new HumanError(
         `${path} cannot be written (${messageOf(error)})`,
@@ -218,14 +218,14 @@ function contentHeaders(
   const length = Number(headers.get('content-length') ?? NaN);
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
   if (status === 206 && Number(range?.[1]) !== offset) {
-    throw new NetworkTrouble('the server sent another part than the requested one');
+    throw new NetworkTrouble('the server sent a different part than requested');
   }
   const tag = headers.get('etag') ?? undefined;
   const strong = tag?.startsWith('W/') === true ? undefined : tag;
   const validator = strong ?? headers.get('last-modified') ?? undefined;
   if (status === 206 && validator !== undefined && validator !== start?.validator) {
     // The server ignores If-Range: this is the rest of another version of the file.
-    throw new NetworkTrouble('the server sent the rest of another file');
+    throw new NetworkTrouble('the server sent part of a different file');
   }
   // A range may end before the file does, and its length is then that of the range alone.
   const whole = status === 206 ? Number(range?.[2]) : NaN;
@@ -233,8 +233,8 @@ function contentHeaders(
   const total = Number.isNaN(whole) ? announced : whole;
   if (wanted.size !== undefined && total !== wanted.size) {
     throw new HumanError(
-      `${hostOfAddress(wanted.url)} offers ${total} bytes of the ${wanted.what} where its list says ${wanted.size}`,
-      'Try again later: the file is being changed, or a proxy cuts it off',
+      `${hostOfAddress(wanted.url)} offers ${total} bytes of the ${wanted.what}, but lists ${wanted.size}`,
+      'Try again later: the file may be changing, or a proxy may cut it off',
     );
   }
   return { offset, total, tag, validator };
@@ -273,7 +273,7 @@ async function writePart(
       }
     }
     if (total !== undefined && received !== total) {
-      throw new NetworkTrouble(`${received} of ${total} announced bytes arrived`);
+      throw new NetworkTrouble(`received ${received} of ${total} bytes`);
     }
     await file.truncate(received);
     await file.sync();
@@ -316,8 +316,8 @@ async function checked(
   if (wanted.sha256 !== undefined && sha256 !== wanted.sha256) {
     await discard(part);
     throw new HumanError(
-      `The downloaded ${wanted.what} is not the one that ${hostOfAddress(wanted.url)} lists: its SHA-256 differs`,
-      'Try again: it was changed meanwhile, or damaged during the download',
+      `The downloaded ${wanted.what} has a different SHA-256 than ${hostOfAddress(wanted.url)} lists`,
+      'Try again: the file changed or was damaged during the download',
     );
   }
   return { size, sha256, tag };

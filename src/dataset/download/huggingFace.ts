@@ -42,10 +42,13 @@ export async function listHuggingFaceFiles(
 ): Promise<RemoteFile[]> {
   const { url, token } = huggingFaceHub();
   if (token !== undefined && !token.startsWith('hf_')) {
-    throw new HumanError('HF_TOKEN does not begin with hf_', 'Set it to a token, or to nothing');
+    throw new HumanError(
+      'HF_TOKEN does not begin with hf_',
+      'Set it to a valid token, or unset it',
+    );
   }
   const { HubApiError, listFiles } = await import('@huggingface/hub');
-  options.reporter.progress(`asking ${hostOfAddress(url)} for ${name}`);
+  options.reporter.progress(`requesting ${name} from ${hostOfAddress(url)}`);
   const files: RemoteFile[] = [];
   try {
     for await (const file of listFiles({
@@ -76,8 +79,8 @@ export async function listHuggingFaceFiles(
   }
   if (files.length > 0) return files.sort((a, b) => (a.name < b.name ? -1 : 1));
   throw new HumanError(
-    `The dataset ${name} of ${hostOfAddress(url)} holds no file of JSON, JSONL or Parquet`,
-    'Name another dataset or revision',
+    `The dataset ${name} on ${hostOfAddress(url)} has no JSON, JSONL or Parquet file`,
+    'Specify another dataset or revision',
   );
 }
 
@@ -108,11 +111,11 @@ function noListing(name: string, url: string, error: unknown): HumanError {
   if (error instanceof NetworkTrouble) {
     return new HumanError(
       `The dataset ${name} cannot be downloaded from ${hostOfAddress(url)} (${error.message})`,
-      'Check the network and try again, or name a file that you downloaded yourself',
+      'Check the network and try again, or download the file yourself and specify its path',
     );
   }
   return new HumanError(
-    `${hostOfAddress(url)} does not answer as the Hugging Face hub does (${messageOf(error).slice(0, 200)})`,
+    `${hostOfAddress(url)} does not respond like the Hugging Face Hub (${messageOf(error).slice(0, 200)})`,
     'Check HF_ENDPOINT, or try again later',
   );
 }
@@ -122,14 +125,14 @@ function refused({ name, revision }: HuggingFaceDataset, url: string, status: nu
   if (status === 403) {
     return new HumanError(
       `${hostOfAddress(url)} refuses the dataset ${name} (status 403): it is gated or private`,
-      'Accept its conditions on its page and set HF_TOKEN to a token that may read it',
+      'Accept its conditions on its web page and set HF_TOKEN to a token with read access',
     );
   }
   // Without a token, the hub also answers 401 for datasets that do not exist.
   return status === 401 || status === 404
     ? new HumanError(
-        `${hostOfAddress(url)} has no dataset ${name}${at} that may be read (status ${status})`,
-        'Check the name; for a private or gated dataset set HF_TOKEN to a token that may read it',
+        `${hostOfAddress(url)} has no readable dataset ${name}${at} (status ${status})`,
+        'Check the name; for a private or gated dataset, set HF_TOKEN to a token with read access',
       )
     : new HumanError(
         `${hostOfAddress(url)} answers with status ${status} to ${name}`,

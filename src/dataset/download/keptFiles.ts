@@ -102,7 +102,7 @@ export async function keptFiles(
     } catch (error) {
       if (!(error instanceof HumanError)) throw error;
       const day = manifest.asked.slice(0, 10);
-      const next = `${error.next ?? ''}. Without a refresh, the files downloaded on ${day} are still used`;
+      const next = `${error.next ?? ''}. Without a refresh, SWT-Bench uses the files downloaded on ${day}`;
       throw new HumanError(error.what, next);
     }
   });
@@ -191,7 +191,7 @@ async function intact(
     if ((await sha256OfFile(path)) === kept.sha256) return { ...kept, modified: state.mtimeMs };
   }
   const why = state === undefined ? 'is gone' : 'has changed since the download';
-  options?.reporter.log(`${path} ${why}; it is downloaded again`);
+  options?.reporter.log(`${path} ${why}; downloading it again`);
   return undefined;
 }
 
@@ -254,7 +254,7 @@ async function locked<Result>(
       });
     } catch (error) {
       if (systemCode(error) !== 'ELOCKED') throw unwritableStorage(folder, error);
-      if (!waited) reporter.progress(`waiting for another process that downloads ${from}`);
+      if (!waited) reporter.progress(`waiting for another process to download ${from}`);
       await new Promise((done) => setTimeout(done, 200));
     }
   }

@@ -61,8 +61,8 @@ export function chooseSplit<File extends { readonly name: string }>(
   if (named.length === 0) {
     if (wish === undefined) return [...files];
     throw new HumanError(
-      `The ${where} has no splits, so none called ${wish}`,
-      'Leave the split out',
+      `The ${where} has no splits, so it has no split ${wish}`,
+      'Omit the split',
     );
   }
   const splits = [...new Set(named.map(({ split }) => split))].sort();
@@ -76,7 +76,7 @@ export function chooseSplit<File extends { readonly name: string }>(
   if (split === undefined) {
     throw new HumanError(
       `The ${where} has the splits ${choices.join(', ')}`,
-      `Name one after a colon, such as :${choices[0]}`,
+      `Choose one after a colon, such as :${choices[0]}`,
     );
   }
   const exact = named.filter((each) => full(each) === split);
@@ -84,7 +84,7 @@ export function chooseSplit<File extends { readonly name: string }>(
   if (chosen.length === 0) {
     throw new HumanError(
       `The ${where} has no split ${split}`,
-      `It has ${choices.join(', ')}; name one after a colon, such as :${choices[0]}`,
+      `It has ${choices.join(', ')}; choose one after a colon, such as :${choices[0]}`,
     );
   }
   const holding = [...new Set(chosen.map(({ folder }) => folder))];
@@ -95,7 +95,7 @@ export function chooseSplit<File extends { readonly name: string }>(
   if (preferred === undefined) {
     throw new HumanError(
       `The ${where} has the split ${split} more than once: ${[...new Set(chosen.map(full))].sort().join(', ')}`,
-      `Name one after a colon, such as :${full(chosen[0] ?? { split, folder: '' })}`,
+      `Choose one after a colon, such as :${full(chosen[0] ?? { split, folder: '' })}`,
     );
   }
   return chosen.filter(({ folder }) => folder === preferred).map(({ file }) => file);
@@ -124,8 +124,8 @@ export async function filesBelow(folder: string, signal?: AbortSignal): Promise<
       seen += 1;
       if (seen > mostEntries) {
         throw new HumanError(
-          `The folder ${folder} holds more than ${mostEntries} files`,
-          'Name the folder or the file of the dataset itself',
+          `The folder ${folder} has more than ${mostEntries} files`,
+          "Specify the dataset's own folder or file",
         );
       }
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
@@ -143,10 +143,10 @@ export async function filesBelow(folder: string, signal?: AbortSignal): Promise<
   await visit(folder);
   if (files.length === 0) {
     throw new HumanError(
-      `The folder ${folder} holds no dataset${arrow ? ' but Arrow files, as save_to_disk writes them' : ''}`,
+      `The folder ${folder} has no dataset${arrow ? ', only Arrow files written by save_to_disk' : ''}`,
       arrow
-        ? 'Export it with to_parquet or to_json of the datasets library'
-        : 'Name one with files of JSON, JSONL or Parquet whose rows have an instance_id',
+        ? "Export it with the datasets library's to_parquet or to_json"
+        : 'Specify a folder with JSON, JSONL or Parquet files whose rows have an instance_id',
     );
   }
   return files.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -37,7 +37,7 @@ export function parseDateSpan(text: string): DateSpan {
   if (!exists) {
     throw new HumanError(
       `"${text}" is not a date`,
-      'Write a year, a month or a day: 2021, 2021-03 or 2021-03-15',
+      'Use a year, a month or a day: 2021, 2021-03 or 2021-03-15',
     );
   }
   return { from, to };

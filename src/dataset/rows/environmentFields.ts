@@ -62,7 +62,7 @@ export function environmentOf(
   const isSound = image === undefined || imageName.test(image);
   if (!isSound) {
     remarks.push(
-      `${JSON.stringify(asLabel(image.slice(0, 80)))} is not the name of an image and is not used`,
+      `${JSON.stringify(asLabel(image.slice(0, 80)))} is not a valid image name and is ignored`,
     );
   }
   const setupCommit = textOf(row.environment_setup_commit);

@@ -44,9 +44,10 @@ export function goldenPatches(written: WrittenPatches): GoldenPatches | PatchFau
     if (unwrapped !== text) remarks.push(`${field} was enclosed in <patch> and </patch>`);
     // The script that makes the prompt variants drops the last line end, on which git insists.
     const ended = unwrapped.endsWith('\n');
-    if (!ended) remarks.push(`${field} ended without a line end`);
+    if (!ended) remarks.push(`${field} had no final newline`);
     const { text: whole, left } = withoutSubmodules(ended ? unwrapped : `${unwrapped}\n`);
-    if (left.length > 0) remarks.push(`${field} names submodules, left out: ${left.join(', ')}`);
+    if (left.length > 0)
+      remarks.push(`${field} changes submodules, which are ignored: ${left.join(', ')}`);
     const outline = outlineOf(whole);
     if ('problem' in outline) return { field, message: `${field} ${outline.problem}` };
     sides.push({ field, text: whole, outline });
@@ -56,14 +57,14 @@ export function goldenPatches(written: WrittenPatches): GoldenPatches | PatchFau
   const swapped = areSwapped(code.outline, tests.outline);
   if (swapped) {
     remarks.push(
-      `${code.field} held the tests and ${tests.field} the fix; they were exchanged, judging by the files that they change`,
+      `${code.field} contained the tests and ${tests.field} the fix, judging by the changed files; they were swapped`,
     );
   }
   const [fix, golden] = swapped ? [tests, code] : [code, tests];
   if (!fix.outline.files.some(isCode)) {
     return {
       field: fix.field,
-      message: `${fix.field} changes nothing but tests (${namesOf(fix.outline)}), so there is no fix in it`,
+      message: `${fix.field} changes only tests (${namesOf(fix.outline)}), so it contains no fix`,
     };
   }
   if (!golden.outline.files.some(isOfTests)) {

@@ -48,7 +48,7 @@ export async function importDataset(name: string, options: ImportOptions): Promi
     if (named !== undefined) return hubFiles(named, options);
     throw new HumanError(
       `${JSON.stringify(name.slice(0, 120))} is not a Hugging Face dataset`,
-      'Write hf:owner/name, with @revision and :split where needed',
+      'Use the form hf:owner/name, with @revision and :split if needed',
     );
   }
   const named = hubName(name);
@@ -56,7 +56,7 @@ export async function importDataset(name: string, options: ImportOptions): Promi
   if (local !== undefined) {
     if (named !== undefined && named.split === undefined) {
       options.reporter.log(
-        `${name} is a path here; write hf:${name} for the Hugging Face dataset of that name`,
+        `${name} is a path on this machine; write hf:${name} for the Hugging Face dataset of that name`,
       );
     }
     return local;
@@ -71,7 +71,7 @@ export async function importDataset(name: string, options: ImportOptions): Promi
   }
   throw new HumanError(
     `There is no dataset at ${name}`,
-    'Name a file or a folder of JSON, JSONL or Parquet, an https address, or hf:owner/name',
+    'Specify a JSON, JSONL or Parquet file or folder, an https URL, or hf:owner/name',
   );
 }
 
@@ -85,7 +85,7 @@ async function localFiles(
     if (systemCode(error) !== 'EACCES') return undefined;
     throw new HumanError(
       `The dataset ${path} cannot be read (${messageOf(error)})`,
-      'Name a file or a folder that you may read',
+      'Specify a readable file or folder',
     );
   });
   if (state === undefined) return undefined;
@@ -95,7 +95,7 @@ async function localFiles(
   }
   const name = basename(path);
   if (split !== undefined && splitOf(name) !== split) {
-    throw new HumanError(`${path} is one file, which has no split ${split}`, 'Leave the split out');
+    throw new HumanError(`${path} is a single file without a split ${split}`, 'Omit the split');
   }
   return { path, files: [{ path, name }] };
 }
@@ -189,14 +189,14 @@ function checkedAddress(address: string): URL {
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
   if (url === undefined || (url.protocol !== 'https:' && !isHere)) {
     throw new HumanError(
-      `${JSON.stringify(address.slice(0, 120))} is not an https address`,
-      'Write it with https://, or download the file and name it',
+      `${JSON.stringify(address.slice(0, 120))} is not an https URL`,
+      'Use https://, or download the file and specify its path',
     );
   }
   if (url.username !== '' || url.password !== '') {
     throw new HumanError(
-      `The address of ${url.host} holds a user name or a password`,
-      'Download the file and name it',
+      `The URL of ${url.host} contains a user name or password`,
+      'Download the file and specify its path',
     );
   }
   return url;

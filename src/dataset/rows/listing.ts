@@ -65,7 +65,7 @@ export async function listRows(
         }
         const { id } = result.instance;
         if (known.has(id)) {
-          const message = 'the id appears twice; the first row is used';
+          const message = 'duplicate ID; the first row is used';
           tell({ row, id, field: 'instance_id', message });
           continue;
         }

@@ -31,9 +31,12 @@ export async function* parquetBatches(
   const end = await file.slice(Math.max(0, file.byteLength - 4), file.byteLength);
   if (file.byteLength < 12 || end.toString('latin1') !== magic) {
     throw end.toString('latin1') === 'PARE'
-      ? new HumanError(`The ${where} is an encrypted Parquet file`, 'Name one without encryption')
+      ? new HumanError(
+          `The ${where} is an encrypted Parquet file`,
+          'Specify a file without encryption',
+        )
       : new HumanError(
-          `The ${where} is cut off: a Parquet file ends with its table of contents, and this one does not`,
+          `The ${where} is truncated: its Parquet footer is missing`,
           'Download or copy it again',
         );
   }
@@ -51,7 +54,7 @@ export async function* parquetBatches(
     const wanted = present.filter((name) => columns?.has(name) !== false);
     if (columns !== undefined && wanted.length === 0) {
       throw new HumanError(
-        `The ${where} has none of the columns of a dataset (it has ${present.slice(0, 8).join(', ')})`,
+        `The ${where} has none of a dataset's columns (it has ${present.slice(0, 8).join(', ')})`,
         'A row needs instance_id, repo, base_commit, problem_statement, patch and test_patch',
       );
     }

@@ -78,7 +78,7 @@ export function readRow(row: unknown, number: number): RowResult {
   const code = chosen(data, 'golden_code_patch', 'patch');
   const tests = chosen(data, 'golden_test_patch', 'test_patch');
   if (code.text.trim() === '') {
-    return fail(code.field, `${code.field} is empty: without the golden patch there is no R∘X*`);
+    return fail(code.field, `${code.field} is empty: without a golden patch there is no R∘X*`);
   }
   if (tests.text.trim() === '') {
     return fail(tests.field, `${tests.field} is empty: without golden tests nothing can be graded`);
@@ -130,7 +130,7 @@ function problemOf(row: unknown, number: number, issue: z.core.$ZodIssue | undef
     message:
       field === ''
         ? 'the row is not an object with an instance_id'
-        : `${field} ${issue?.code === 'invalid_type' ? 'is missing or not a text' : (issue?.message ?? 'is not valid')}`,
+        : `${field} ${issue?.code === 'invalid_type' ? 'is missing or not a string' : (issue?.message ?? 'is not valid')}`,
   };
 }
 

@@ -106,7 +106,7 @@ class DockerEngine {
       environment: environmentOf(image, [this.own, settings, withNetwork]),
       openPair: async (opening, asked?: readonly Side[]) => {
         if (this.disposed) throw new Cancelled();
-        opening.reporter.progress(`${instance.id}: starting the sandboxes`);
+        opening.reporter.progress(`${instance.id}: starting sandboxes`);
         const request = { instance, trees, image, withNetwork };
         const pair = await this.openPair(request, asked ?? sides, opening.signal);
         if (this.disposed) {
@@ -168,7 +168,7 @@ class DockerEngine {
     if (missingLimits.length === 0 || this.isWarned) return;
     this.isWarned = true;
     reporter.log(
-      `The engine at ${address} keeps no limit on ${missingLimits.join(', ')}: tests may use all that the machine has`,
+      `The engine at ${address} does not enforce limits on ${missingLimits.join(', ')}: tests can use all of the machine's resources`,
     );
   }
 

@@ -11,14 +11,13 @@ const table = {
    */
   host: {
     type: 'string',
-    expected:
-      'Write an address such as unix:///run/docker.sock, tcp://host:2376 or ssh://user@host',
+    expected: 'Use an address such as unix:///run/docker.sock, tcp://host:2376 or ssh://user@host',
     option: {
       name: 'dockerHost',
       argument: '<address>',
-      description: 'address of the engine (unix, tcp, ssh, npipe)',
+      description: 'engine address (unix, tcp, ssh, npipe)',
       writing: 'text',
-      byDefault: '$DOCKER_HOST, else the current docker context, else the usual sockets',
+      byDefault: '$DOCKER_HOST, the current docker context, or a default socket',
     },
   },
   /**
@@ -28,11 +27,11 @@ const table = {
   baseImage: {
     type: 'string',
     default: 'python:{python}-bookworm',
-    expected: 'Write the name of an image, {python} standing for the version',
+    expected: 'Use an image name, with {python} in place of the version',
     option: {
       name: 'baseImage',
       argument: '<name>',
-      description: 'image that environments are built on',
+      description: 'base image for environments',
       writing: 'text',
     },
   },
@@ -43,11 +42,11 @@ const table = {
   prebuilt: {
     type: 'string',
     default: 'swebench',
-    expected: 'Write a namespace such as swebench, or nothing to pull none',
+    expected: 'Use a namespace such as swebench, or nothing to pull no images',
     option: {
       name: 'prebuilt',
       argument: '<namespace>',
-      description: 'where prebuilt images are pulled from, `none` for nowhere',
+      description: 'registry namespace to pull prebuilt images from, or `none`',
       writing: 'text or none',
     },
   },
@@ -63,7 +62,7 @@ const table = {
     option: {
       name: 'memory',
       argument: '<size>',
-      description: 'memory of each sandbox, such as 4g',
+      description: 'memory per sandbox, such as 4g',
       writing: 'size',
     },
   },
@@ -73,11 +72,11 @@ const table = {
     setting: 'limits.cpus',
     default: 0,
     minimum: 0,
-    expected: 'Write a number of processors, 0 for no limit',
+    expected: 'Use a number of processors, or 0 for no limit',
     option: {
       name: 'cpus',
       argument: '<n>',
-      description: 'processors of each sandbox',
+      description: 'processors per sandbox',
       writing: 'number',
       byDefault: 'no limit',
     },
@@ -92,7 +91,7 @@ const table = {
     option: {
       name: 'disk',
       argument: '<size>',
-      description: 'what tests, and what builds an environment, may write, such as 4g',
+      description: 'disk space that tests and builds may use, such as 4g',
       writing: 'size',
     },
   },
@@ -102,11 +101,11 @@ const table = {
     setting: 'limits.processes',
     default: 512,
     minimum: 16,
-    expected: 'Write a whole number, 16 or more',
+    expected: 'Use a whole number, at least 16',
     option: {
       name: 'processes',
       argument: '<n>',
-      description: 'processes and threads of each sandbox',
+      description: 'maximum number of processes and threads per sandbox',
       writing: 'number',
     },
   },
@@ -116,11 +115,11 @@ const table = {
     setting: 'limits.buildMinutes',
     default: 60,
     minimum: 0.01,
-    expected: 'Write a number of minutes, more than 0',
+    expected: 'Use a number of minutes greater than 0',
     option: {
       name: 'buildMinutes',
       argument: '<n>',
-      description: 'time of each command that builds an environment',
+      description: 'timeout in minutes for each command that builds an environment',
       writing: 'number',
     },
   },
@@ -128,11 +127,11 @@ const table = {
   network: {
     type: 'strings',
     default: ['psf/requests'],
-    expected: 'Write ids of instances and names of repositories',
+    expected: 'Use instance IDs and repository names',
     option: {
       name: 'network',
       argument: '<a,b>',
-      description: 'instances and repositories whose tests may use the network, or `none`',
+      description: 'instances and repositories whose tests may access the network, or `none`',
       writing: 'list',
     },
   },
@@ -146,7 +145,8 @@ const table = {
     option: {
       name: 'imageBudget',
       argument: '<GiB>',
-      description: 'what images built here may take; the least recently used go first',
+      description:
+        'disk space in GiB for images built here; the least recently used are removed first',
       writing: 'number',
     },
   },
@@ -156,7 +156,7 @@ const table = {
     setting: 'limits.idleMinutes',
     default: 15,
     minimum: 0,
-    expected: 'Write a number of minutes, 0 for never',
+    expected: 'Use a number of minutes, or 0 for never',
   },
 } as const satisfies SettingTable;
 

@@ -15,7 +15,7 @@ const endedAge = 600_000;
 export async function removeAbandonedPods(cluster: Cluster): Promise<void> {
   const { core, namespace } = cluster;
   const now = Date.now();
-  const { items } = await cluster.ask('looking for pods that are left over', () =>
+  const { items } = await cluster.ask('looking for leftover pods', () =>
     core.listNamespacedPod({ namespace, labelSelector: `${labels.made}=1` }),
   );
   for (const { metadata, status } of items) {

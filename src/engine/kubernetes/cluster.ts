@@ -39,7 +39,7 @@ export async function openCluster({
   } catch (error) {
     throw new HumanError(
       `The kubeconfig cannot be read: ${messageOf(error)}`,
-      'Set KUBECONFIG to one that kubectl can use',
+      'Set KUBECONFIG to a file that kubectl can use',
     );
   }
   if (context !== undefined) {
@@ -55,7 +55,7 @@ export async function openCluster({
   const server = config.getCurrentCluster()?.server;
   if (server === undefined || config.getCurrentContext() === 'loaded-context') {
     throw new HumanError(
-      'There is no Kubernetes cluster to run tests in: no kubeconfig names one',
+      'No Kubernetes cluster is configured: no kubeconfig has one',
       'Set KUBECONFIG, or choose a context with --kube-context',
     );
   }

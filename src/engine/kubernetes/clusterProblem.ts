@@ -32,45 +32,45 @@ export function clusterProblem(error: unknown, where: string, doing: string): Hu
   const reason = reasonIn(error);
   if (status === undefined) {
     return new EngineGone(
-      `The Kubernetes API at ${where} does not answer, while ${doing}: ${reason}`,
-      'Look whether the cluster can be reached: kubectl get pods',
+      `The Kubernetes API at ${where} did not respond while ${doing}: ${reason}`,
+      'Check whether the cluster is reachable: kubectl get pods',
     );
   }
   if (status === 401) {
     return new HumanError(
-      `The Kubernetes API at ${where} does not accept your credentials, while ${doing}`,
-      'Log in again, as for kubectl, or choose another context with --kube-context',
+      `The Kubernetes API at ${where} rejected your credentials while ${doing}`,
+      'Log in again as for kubectl, or choose another context with --kube-context',
     );
   }
   if (status === 403) {
     const isQuota = /exceeded quota/i.test(reason);
     if (isQuota) {
       return new QuotaUsed(
-        `The quota of the namespace leaves no room, while ${doing}: ${reason}`,
+        `The namespace's quota is exhausted, while ${doing}: ${reason}`,
         'Use fewer --workers, or less --memory and --cpus',
         reason.replace(/^.*?(?=exceeded quota)/i, ''),
       );
     }
     return new HumanError(
-      `You may not do this in the cluster at ${where}, ${doing}: ${reason}`,
-      'docs/kubernetes.md has the role that the engine needs',
+      `You have no permission in the cluster at ${where} for ${doing}: ${reason}`,
+      'docs/kubernetes.md lists the role that the engine needs',
     );
   }
   if (status === 404) {
     return new HumanError(
-      `The cluster at ${where} has no such thing, while ${doing}: ${reason}`,
-      'Look at --namespace and --kube-context',
+      `Not found in the cluster at ${where}, while ${doing}: ${reason}`,
+      'Check --namespace and --kube-context',
     );
   }
   if (status === 429 || status >= 500) {
     return new EngineTrouble(
-      `The Kubernetes API at ${where} is in trouble (status ${status}), while ${doing}: ${reason}`,
-      'Repeat it; the API server may be back soon',
+      `The Kubernetes API at ${where} failed (status ${status}) while ${doing}: ${reason}`,
+      'Try again; the API server may be back soon',
     );
   }
   return new HumanError(
-    `The Kubernetes API at ${where} refuses (status ${status}), ${doing}: ${reason}`,
-    'Look at the settings of the engine',
+    `The Kubernetes API at ${where} refused ${doing} (status ${status}): ${reason}`,
+    "Check the engine's settings",
   );
 }
 

@@ -155,7 +155,7 @@ class KubernetesEngine {
     return {
       environment: this.environmentOf(place, first.image, first.pod),
       openPair: async (opening, asked?: readonly Side[]) => {
-        opening.reporter.progress(`${instance.id}: starting the sandboxes`);
+        opening.reporter.progress(`${instance.id}: starting sandboxes`);
         return this.openPair(place, asked ?? sides, opening, spares);
       },
       openWorkspace: async (opening) => {
@@ -209,8 +209,8 @@ class KubernetesEngine {
     const names = own === undefined ? prebuilt : [own];
     if (names.length === 0) {
       throw new HumanError(
-        `There is no image for ${instance.id}: its row names none, and --prebuilt is none`,
-        'Name an image in the row, or a namespace with --prebuilt',
+        `There is no image for ${instance.id}: its row has none, and --prebuilt is none`,
+        'Specify an image in the row, or a namespace with --prebuilt',
       );
     }
     return names;
@@ -280,11 +280,10 @@ class KubernetesEngine {
     const opened = await this.turns.open(asked.map(open), {
       signal,
       remove: (each) => each.remove(),
-      onQueued: () =>
-        reporter.progress(`${place.instance.id}: waiting until the pods of others have room`),
+      onQueued: () => reporter.progress(`${place.instance.id}: waiting for other pods to start`),
       onReleased: () =>
         reporter.log(
-          `${place.instance.id}: there is no room for the other pod of its pair, so one was given back; both are tried again`,
+          `${place.instance.id}: no room for the second pod of the pair; released the first one and trying both again`,
         ),
       // The session that keeps a spare may wait for this very room.
       onShort: () => this.spares.forEach((each) => void each.dispose()),

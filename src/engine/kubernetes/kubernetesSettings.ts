@@ -10,26 +10,26 @@ const table = {
   /** Context of the kubeconfig. */
   context: {
     type: 'string',
-    expected: 'Write the name of a context, as `kubectl config get-contexts` lists them',
+    expected: 'Use a context name that `kubectl config get-contexts` lists',
     option: {
       name: 'kubeContext',
       argument: '<name>',
-      description: 'context of the kubeconfig',
+      description: 'kubeconfig context',
       writing: 'text',
-      byDefault: 'the current one, or that of the pod that this runs in',
+      byDefault: "the current context, or the pod's own cluster",
     },
   },
   /** Namespace of the pods. */
   namespace: {
     type: 'string',
     pattern: /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
-    expected: 'Write the name of a namespace: small letters, digits and hyphens',
+    expected: 'Use lowercase letters, digits and hyphens',
     option: {
       name: 'namespace',
       argument: '<name>',
-      description: 'namespace of the pods',
+      description: 'namespace for the pods',
       writing: 'text',
-      byDefault: 'that of the context',
+      byDefault: "the context's namespace",
     },
   },
   /** Beginnings of image names, with what nodes use instead: `docker.io/=mirror.example.org/hub/`. */
@@ -37,27 +37,27 @@ const table = {
     type: 'strings',
     default: [],
     pattern: pair,
-    expected: 'Write rules such as docker.io/=mirror.example.org/hub/',
+    expected: 'Use rules such as docker.io/=mirror.example.org/hub/',
     option: {
       name: 'mirror',
       argument: '<from=to,…>',
-      description: 'beginnings of image names, and what replaces them',
+      description: 'image name prefixes and their replacements',
       writing: 'list',
       byDefault: 'none',
     },
   },
-  /** Names of secrets that images are pulled with. */
+  /** Names of secrets for pulling images. */
   pullSecrets: {
     type: 'strings',
     default: [],
     pattern: /./,
-    expected: 'Write names of secrets in the namespace',
+    expected: 'Use names of secrets in the namespace',
     option: {
       name: 'pullSecret',
       argument: '<a,b>',
-      description: 'secrets that images are pulled with',
+      description: 'secrets for pulling images',
       writing: 'list',
-      byDefault: 'those of the service account',
+      byDefault: "the service account's secrets",
     },
   },
   /** Labels of the nodes that pods may use, as `key=value`. */
@@ -65,11 +65,11 @@ const table = {
     type: 'strings',
     default: [],
     pattern: pair,
-    expected: 'Write labels such as pool=tests',
+    expected: 'Use labels such as pool=tests',
     option: {
       name: 'nodeSelector',
       argument: '<key=value,…>',
-      description: 'labels of the nodes that pods may use',
+      description: 'labels of nodes that pods may run on',
       writing: 'list',
       byDefault: 'any node',
     },
@@ -79,11 +79,11 @@ const table = {
     type: 'strings',
     default: [],
     pattern: /^[^=:,\s]+(=[^:,\s]*)?(:[A-Za-z]+)?$/,
-    expected: 'Write taints such as tests=only:NoSchedule',
+    expected: 'Use taints such as tests=only:NoSchedule',
     option: {
       name: 'toleration',
       argument: '<key=value:Effect,…>',
-      description: 'taints of nodes that pods may use nevertheless',
+      description: 'node taints that pods tolerate',
       writing: 'list',
       byDefault: 'none',
     },
@@ -92,13 +92,13 @@ const table = {
   priorityClass: {
     type: 'string',
     pattern: /./,
-    expected: 'Write the name of a priority class',
+    expected: 'Use the name of a priority class',
     option: {
       name: 'priorityClass',
       argument: '<name>',
       description: 'priority class of the pods',
       writing: 'text',
-      byDefault: "the cluster's own",
+      byDefault: "the cluster's default",
     },
   },
   /** Minutes that a pod may wait for a node and its image. */
@@ -106,11 +106,11 @@ const table = {
     type: 'number',
     default: 60,
     minimum: 0.01,
-    expected: 'Write a number of minutes, more than 0',
+    expected: 'Use a number of minutes greater than 0',
     option: {
       name: 'pendingMinutes',
       argument: '<n>',
-      description: 'time that a pod may wait for room and for its image',
+      description: 'minutes that a pod may wait for room and for its image',
       writing: 'number',
       byDefault: '60',
     },
@@ -119,11 +119,11 @@ const table = {
   acceptNetwork: {
     type: 'boolean',
     default: false,
-    expected: 'Write true or false',
+    expected: 'Use true or false',
     option: {
       name: 'acceptNetwork',
       argument: '',
-      description: 'grade tests although no network policy is enforced',
+      description: 'grade tests even if the cluster enforces no network policies',
       writing: 'switch',
       byDefault: 'refuse',
     },

@@ -15,7 +15,7 @@ export async function namespaceRoom(
   { core, namespace, ask }: Cluster,
   limits: PodSettings['limits'],
 ): Promise<Machine> {
-  const { items } = await ask('reading the quota of the namespace', () =>
+  const { items } = await ask("reading the namespace's quota", () =>
     core.listNamespacedResourceQuota({ namespace }).catch((error: unknown) => {
       if ((error as { code?: unknown }).code === 403) return { items: [] };
       throw error;

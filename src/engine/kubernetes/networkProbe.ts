@@ -23,7 +23,7 @@ export async function makeNetworkPolicy({ networking, namespace, ask }: Cluster)
       policyTypes: ['Ingress', 'Egress'],
     },
   };
-  await ask('making a network policy', () =>
+  await ask('creating a network policy', () =>
     networking.createNamespacedNetworkPolicy({ namespace, body }).catch((error: unknown) => {
       if (apiStatus(error) !== 409 && apiStatus(error) !== 403) throw error;
     }),
@@ -53,7 +53,7 @@ export async function reachedByPod(
       { env: { TARGETS: JSON.stringify(targets) } },
     );
     const line = standard.trim().split('\n').at(-1) ?? '';
-    if (code !== 0) throw agent.unusable(`its network could not be probed: ${line.slice(-200)}`);
+    if (code !== 0) throw agent.unusable(`its network could not be tested: ${line.slice(-200)}`);
     reached = z.array(z.string()).parse(JSON.parse(line));
     if (reached.length === 0) break;
   }
@@ -64,5 +64,5 @@ export async function reachedByPod(
 export const notEnforced = (node: string, reached: readonly string[]): HumanError =>
   new HumanError(
     `Node ${node} does not enforce network policies: a sandbox reached ${reached.join(', ')}`,
-    'Use a cluster whose network plugin enforces them, or --accept-network to grade tests nevertheless; models never get a network',
+    'Use a cluster whose network plugin enforces them, or use --accept-network to grade tests anyway. Models never get network access',
   );

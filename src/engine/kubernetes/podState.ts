@@ -131,7 +131,7 @@ export function waitingWords(states: readonly PodState[], memoryMb: number): str
   return [
     ...(pulling.length === 0 ? [] : [`${pulling.length} pulling${because(troubles)}`]),
     ...(starting.length === 0 ? [] : [`${starting.length} starting`]),
-    ...(taking.length === 0 ? [] : [`${taking.length} taking the agent's program`]),
+    ...(taking.length === 0 ? [] : [`${taking.length} receiving the agent`]),
     ...(pending.length === 0
       ? []
       : [`${pending.length} pending${because([...reasons].filter((each) => each !== ''))}`]),

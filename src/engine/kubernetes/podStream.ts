@@ -64,7 +64,7 @@ export async function attachInPod(
     clearTimeout(timer);
     if (silence === undefined || isPaused || received.writableEnded) return;
     timer = setTimeout(() => {
-      complain(`\nnothing was heard of it for ${Math.round(silence / 1000)} s`);
+      complain(`\nno response for ${Math.round(silence / 1000)} s`);
       end();
       connection.socket?.terminate();
     }, silence);

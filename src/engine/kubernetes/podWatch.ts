@@ -134,7 +134,9 @@ export class PodWatch {
     // Logs without a terminal show no progress, and this may take an hour.
     if (!pod.reported.isLogged && state.for === 'room' && state.why !== '') {
       pod.reported.isLogged = true;
-      pod.reporter.log(`${pod.instance}: a pod waits for room: ${waitingWords([state], memoryMb)}`);
+      pod.reporter.log(
+        `${pod.instance}: a pod is waiting for room: ${waitingWords([state], memoryMb)}`,
+      );
     }
     if (performance.now() > pod.until) throw this.late(pod, state);
   }
@@ -148,7 +150,7 @@ export class PodWatch {
         if (state.is === 'gone') return { loss: state.loss, withNode: state.withNode === true };
         if (performance.now() > end) {
           const on = state.is === 'running' ? ` on node ${state.node}` : '';
-          const why = `the connection to its pod${on} ended, or nothing was heard of it`;
+          const why = `the connection to its pod${on} was lost`;
           return { loss: { why }, withNode: true };
         }
       } catch {
@@ -160,7 +162,7 @@ export class PodWatch {
 
   private async read(name: string): Promise<V1Pod | undefined> {
     const { core, namespace } = this.cluster;
-    const about = 'asking for a pod';
+    const about = 'reading a pod';
     return this.cluster.ask(about, () =>
       core.readNamespacedPod({ name, namespace }).catch((error: unknown) => {
         if ((error as { code?: unknown }).code === 404) return undefined;
@@ -172,7 +174,7 @@ export class PodWatch {
   private look(): Promise<Map<string, V1Pod>> {
     const { core, namespace } = this.cluster;
     this.looking ??= this.cluster
-      .ask('asking for pods', () =>
+      .ask('reading pods', () =>
         core.listNamespacedPod({ namespace, labelSelector: `${labels.made}=1` }),
       )
       .then(({ items }) => new Map(items.map((pod) => [pod.metadata?.name ?? '', pod])))
@@ -184,7 +186,7 @@ export class PodWatch {
     const { pendingMinutes, memoryMb } = this.limits;
     return new HumanError(
       `The pod of ${instance} did not start within ${pendingMinutes} minutes: ${waitingWords([state], memoryMb)}`,
-      'Make room in the cluster, use less --memory, or wait longer with --pending-minutes',
+      'Free resources in the cluster, use less --memory, or wait longer with --pending-minutes',
     );
   }
 }
@@ -192,14 +194,14 @@ export class PodWatch {
 function refused(what: AwaitedPod, why: string): HumanError {
   return new ImageMissing(
     `No pod can be started from ${what.image}: ${why}`,
-    'Look at --mirror and --pull-secret, and whether nodes can reach the registry',
+    'Check --mirror and --pull-secret, and whether nodes can reach the registry',
   );
 }
 
-const lossWords = (loss: Loss): string => ('why' in loss ? loss.why : 'its memory was used up');
+const lossWords = (loss: Loss): string => ('why' in loss ? loss.why : 'it ran out of memory');
 
 const unusable = (name: string, why: string): SandboxUnusable =>
   new SandboxUnusable(
     `The pod ${name} cannot be used: ${why}`,
-    'Run the tests again; if it happens again, look at the cluster',
+    'Run the tests again; if it happens again, check the cluster',
   );

@@ -41,7 +41,7 @@ export async function prepareImage(
   const filled = await environments.fillImage(commands, { ...filling, path });
   const { python, user, after, install } = filled;
   // Closing the image closed these folders as well, which no image has.
-  await commands.run(['chmod', '755', '/swt', tracerFolder], 'let tests be traced');
+  await commands.run(['chmod', '755', '/swt', tracerFolder], 'prepare the image for tracing');
   await agent.ask({ kind: 'user', user });
   return {
     ...{ folder, python, user },
@@ -85,7 +85,7 @@ export function podCommands(agent: Agent): ImageCommands {
       if (ended.code === 0) return ended.standard;
       throw new HumanError(
         `Could not ${doing} in a pod: ${ended.output.trim().slice(-300) || `status ${ended.code}`}`,
-        'Look at the image',
+        'Check the image',
       );
     },
     async put(archive, folder = '/') {

@@ -104,7 +104,7 @@ async function startOnce(
     if (program !== undefined) {
       const state = await watch.running(awaited, 'program');
       if (state.is === 'waiting' && state.for === 'program') {
-        reporter.progress(`${instance}: sending the agent's program to its pod`);
+        reporter.progress(`${instance}: sending the agent to its pod`);
         await sendProgram(cluster, name, { folder: program, pythons }, signal);
       }
     }
@@ -121,7 +121,7 @@ async function startOnce(
       const why = loss !== undefined && 'why' in loss ? loss.why : messageOf(error);
       throw new SandboxUnusable(
         `The agent of ${instance} did not start in the pod ${name}: ${why}`,
-        'Run the tests again; if it happens again, look at the cluster',
+        'Run the tests again; if it happens again, check the cluster',
       );
     });
     const { node, imageId, hostAddress } = state;
@@ -149,7 +149,7 @@ function lossOf(
     const { loss, withNode } = await watch.whyLost(pod.name);
     losing.isLost = true;
     if (loss === undefined || 'why' in loss) {
-      const why = loss?.why ?? 'no reason is known';
+      const why = loss?.why ?? 'unknown reason';
       pod.reporter.log(`${instance}: lost the pod ${pod.name}: ${why}`);
       if (withNode) avoided.add(pod.node);
     }

@@ -45,8 +45,8 @@ export async function sendProgram(
     throwIfAborted(signal);
     if (error instanceof HumanError) throw error;
     throw new SandboxUnusable(
-      `The agent's program of ${folder} could not be sent to the pod ${pod}: ${messageOf(error)}`,
-      'Run it again; if it happens again, look at the cluster and at --disk',
+      `Could not send the agent in ${folder} to the pod ${pod}: ${messageOf(error)}`,
+      'Run it again; if it happens again, check the cluster and --disk',
     );
   } finally {
     signal?.removeEventListener('abort', stop);

@@ -156,7 +156,7 @@ class Watch implements EnvironmentWatch {
       if (this.spoils !== spoils) throw this.wasChanged(this.lastSpoilt);
       if (this.replacements !== replacements) {
         throw new EnvironmentChanged(
-          `The environment of ${this.environment.interpreter} was changed just before tests ran`,
+          `The environment of ${this.environment.interpreter} changed just before the tests ran`,
           'Run the tests again',
         );
       }
@@ -302,8 +302,8 @@ class Watch implements EnvironmentWatch {
   private wasChanged(paths: readonly string[]): HumanError {
     const more = paths.length > 3 ? ` and ${paths.length - 3} more` : '';
     return new HumanError(
-      `The environment of ${this.environment.interpreter} was changed while tests ran, so their results are not graded: ${paths.slice(0, 3).join(', ')}${more}`,
-      `Remove what does not belong there, or install its package again (pip install --force-reinstall); if you made the change yourself, delete ${this.marker}`,
+      `The environment of ${this.environment.interpreter} changed while tests ran, so their results are not graded: ${paths.slice(0, 3).join(', ')}${more}`,
+      `Remove unexpected files, or reinstall the affected package (pip install --force-reinstall). If you made the change yourself, delete ${this.marker}`,
     );
   }
 

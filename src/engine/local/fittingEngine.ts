@@ -13,7 +13,7 @@ export function fittingEngine(options: Omit<LocalOptions, 'python'>): Engine {
   const held = new RetryingMemo(() => holdFolder(environmentsFolder(options.storage)));
   return {
     name: 'local',
-    description: 'local engine, an environment for each instance',
+    description: 'local engine with an environment for each instance',
     async prepare(instance, trees, work) {
       const { environments, storage } = options;
       await held.get();

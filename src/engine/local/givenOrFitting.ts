@@ -40,10 +40,10 @@ export async function givenOrFitting(options: LocalOptions): Promise<Engine> {
         work,
       );
       if (still === undefined) return place;
-      failures.set(title, `nor does R fit the environment that was made for it (${still})`);
+      failures.set(title, `R is also incompatible with the environment created for it (${still})`);
     } catch (error) {
       if (error instanceof Cancelled || !(error instanceof HumanError)) throw error;
-      failures.set(title, `no environment could be made for it: ${error.message}`);
+      failures.set(title, `its own environment could not be created: ${error.message}`);
     }
     work.reporter.log(`${instance.id}: ${failures.get(title)}`);
     return undefined;
@@ -67,7 +67,7 @@ export async function givenOrFitting(options: LocalOptions): Promise<Engine> {
       if (why === undefined) return place;
       const { description, interpreter } = place.environment;
       work.reporter.log(
-        `${instance.id}: R does not fit ${description}, ${interpreter} (${why}); it gets an environment of its own`,
+        `${instance.id}: R is incompatible with ${description}, ${interpreter} (${why}); creating an environment for it`,
       );
       const own = await made(instance, trees, work);
       if (own === undefined) return place;

@@ -9,12 +9,12 @@ export const localSettings = new SettingGroup('local', 'swt-bench.', {
   /** Interpreter or virtual environment; undefined for the one on PATH. */
   python: {
     type: 'string',
-    expected: 'Write the path of an interpreter or of a virtual environment, or auto',
+    expected: 'Use the path to an interpreter or virtual environment, or auto',
     option: {
       name: 'python',
       argument: '<path>',
       description:
-        'interpreter or virtual environment; auto: make one for each instance, the default where R does not fit the interpreter at hand',
+        'path to an interpreter or virtual environment; auto: create one for each instance, the default if R is incompatible with the current interpreter',
       writing: 'text',
       byDefault: '',
     },

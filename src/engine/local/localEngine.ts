@@ -186,9 +186,9 @@ class LocalPairs {
 
 /** What the agent says that a system lacks, in words. */
 const lacked: ReadonlyMap<string, string> = new Map([
-  ['orphans', 'does not tell which processes a run has left without a parent'],
-  ['memory', 'has no limit of memory for a run'],
-  ['processes', 'has no limit of processes for a run'],
+  ['orphans', 'cannot find orphaned processes of a run'],
+  ['memory', "cannot limit a run's memory"],
+  ['processes', "cannot limit a run's processes"],
 ]);
 
 interface PairRequest {

@@ -94,11 +94,11 @@ export async function findPython(
   }
   throw new HumanError(
     named === undefined
-      ? `No Python was found to run tests (${failures.join('; ')})`
+      ? `No Python found to run tests (${failures.join('; ')})`
       : `Python not found at ${named} (${failures.join('; ')})`,
     named === undefined
-      ? 'Install Python 3.8 or later, or name an interpreter with --python or the setting swt-bench.python'
-      : 'Name an interpreter or a virtual environment with --python or the setting swt-bench.python',
+      ? 'Install Python 3.8 or later, or specify an interpreter with --python or the setting swt-bench.python'
+      : 'Specify an interpreter or virtual environment with --python or the setting swt-bench.python',
   );
 }
 
@@ -184,7 +184,7 @@ function ask(program: string): Promise<Answer | string> {
         try {
           resolve(JSON.parse(stdout) as Answer);
         } catch {
-          resolve('did not answer as a Python would');
+          resolve('does not respond like a Python interpreter');
         }
       },
     );

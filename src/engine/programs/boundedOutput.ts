@@ -42,7 +42,7 @@ export class BoundedOutput {
     const tail = Buffer.concat(this.tail);
     const end = tail.subarray(Math.max(0, tail.length - this.tailLimit));
     const left = this.bytes - this.headBytes - end.length;
-    const gap = left > 0 ? `\n[... ${left} bytes of output left out ...]\n` : '';
+    const gap = left > 0 ? `\n[... ${left} bytes of output omitted ...]\n` : '';
     return Buffer.concat([...this.head, Buffer.from(gap), end]).toString('utf8');
   }
 }

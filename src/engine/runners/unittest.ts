@@ -26,12 +26,12 @@ function planUnittest({ environment, files, recipe, select }: Planning): TestPla
   const runnable = files.filter((file) => !file.importsPytest && file.unittestTests > 0);
   const wanted = select?.filter((id) => runnable.some((file) => isBelow(id, file.path)));
   const lacks = environment.packages['pytest'] === undefined;
-  const missing = `pytest, which is not installed for ${environment.interpreter}`;
+  const missing = `pytest, which is not installed in ${environment.interpreter}`;
   const why = (file: TestFile): string => {
-    if (!lacks) return 'its repository runs its tests with unittest';
+    if (!lacks) return 'the repository runs its tests with unittest';
     return file.importsPytest
       ? `it imports ${missing}`
-      : `its test functions need ${missing} (methods of a unittest.TestCase do not)`;
+      : `its test functions need ${missing} (methods of unittest.TestCase do not)`;
   };
   const args = recipe.runner === 'unittest' ? testArgumentsOf(recipe, ['-v']) : ['-v'];
   return {

@@ -69,8 +69,8 @@ export class Agent {
   unusable(why: string): SandboxUnusable {
     this.close(why);
     return new SandboxUnusable(
-      `The sandbox of ${sideName[this.parts.side]} (engine at ${this.parts.address}) cannot be used any more: ${this.gone}`,
-      'Run the tests again; if it happens again, look at the engine',
+      `The sandbox of ${sideName[this.parts.side]} (engine at ${this.parts.address}) can no longer be used: ${this.gone}`,
+      'Run the tests again; if it happens again, check the engine',
     );
   }
 
@@ -81,11 +81,11 @@ export class Agent {
 
   private lost(loss?: Loss): SandboxUnusable {
     if (loss !== undefined) {
-      return this.unusable('why' in loss ? loss.why : 'its memory was used up');
+      return this.unusable('why' in loss ? loss.why : 'it ran out of memory');
     }
     const complaint = this.parts.wire.complaint();
     const words = complaint === '' ? '' : ` (${complaint.split('\n').at(-1)})`;
-    return this.unusable(`the connection to its container ended${words}`);
+    return this.unusable(`the connection to its container was lost${words}`);
   }
 
   /** Sends one request and returns its answer. */
@@ -184,7 +184,7 @@ export class Agent {
     const loss = await this.whyLost();
     // The kernel may kill all that is in a container for memory, the agent included.
     if (loss === undefined || !('ending' in loss) || !isRun) throw this.lost(loss);
-    this.close('its memory was used up');
+    this.close('it ran out of memory');
     return done(reached ?? loss.ending);
   }
 
@@ -204,9 +204,7 @@ export class Agent {
       if (frame === undefined) throw this.lost(await this.whyLost());
       const { header } = frame;
       if (header.kind === 'settled') return header;
-      throw this.unusable(
-        header.kind === 'failed' ? header.why : 'it sent an answer that nobody asked for',
-      );
+      throw this.unusable(header.kind === 'failed' ? header.why : 'it sent an unexpected answer');
     } finally {
       clearTimeout(timer);
     }

@@ -162,12 +162,12 @@ export class ContainerSandbox implements Sandbox {
     this.agent.mustBeThere();
     if (this.builtWith !== undefined && !this.isBuiltWith(wanted)) {
       // The candidate's set-up program ran as root, so its effects cannot be undone.
-      throw this.agent.unusable('a candidate that changes how the repository is built was in it');
+      throw this.agent.unusable('it had a candidate that changes how the repository is built');
     }
     if (this.ranAsRoot !== undefined && this.ranAsRoot !== patch) {
       // As root, the tests may have changed the interpreter, the agent, and what these report.
       throw this.agent.unusable(
-        'its image has tests run as root, and those of another candidate ran',
+        "its image runs tests as root, and it ran another candidate's tests",
       );
     }
     const files = new Map<string, TreeFile>();
@@ -189,7 +189,7 @@ export class ContainerSandbox implements Sandbox {
     for (const path of new Set([...this.loaded.keys(), ...altered])) {
       if (wanted.has(path)) continue;
       if (!this.entries.has(path) && !this.loaded.has(path)) {
-        throw this.agent.unusable(`the tests changed ${path}, which only its image has`);
+        throw this.agent.unusable(`the tests changed ${path}, which exists only in the image`);
       }
       set(path, await readTreeFile(this.parts.tree, path));
     }
@@ -323,7 +323,7 @@ export class ContainerSandbox implements Sandbox {
     throwIfAborted(signal);
     if (header.ending !== 'exited' || header.exit !== 0) {
       const last = output.text().trim().split('\n').slice(-3).join(' ').slice(-300);
-      throw this.agent.unusable(`the repository could not be installed again (${last})`);
+      throw this.agent.unusable(`the repository could not be reinstalled (${last})`);
     }
   }
 
@@ -363,9 +363,7 @@ export class ContainerSandbox implements Sandbox {
         remarks: [
           ...(header.remarks ?? []),
           ...missingPrograms(header.missing ?? [], output.text()),
-          ...[...this.unbuilt].map(
-            (path) => `${path} was changed, but this image cannot build it again`,
-          ),
+          ...[...this.unbuilt].map((path) => `${path} changed, but this image cannot rebuild it`),
         ],
       };
     } finally {

@@ -193,7 +193,7 @@ export class ContainerWorkspace implements Workspace {
       if (answer.header.why !== undefined) {
         throw new WorkspaceFileError(
           `${path} cannot be ${done}: ${answer.header.why}`,
-          'List the files to see what there is',
+          'List the files first',
         );
       }
       return answer.payload;

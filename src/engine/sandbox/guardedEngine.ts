@@ -139,8 +139,8 @@ class EngineGuard {
       await sleep(Math.min(seconds * 1000, longestTimer), undefined, { signal: ended.signal });
       limit.abort();
       throw new EngineStuck(
-        `The ${this.engine.name} engine took more than ${seconds} s for ${doing}, and was given up`,
-        'Run the same command again to retry; the engine’s log may tell the cause',
+        `The ${this.engine.name} engine took more than ${seconds} s for ${doing} and was abandoned`,
+        'Repeat the command; the engine’s log may show the cause',
       );
     };
     const deaf = async (): Promise<never> => {

@@ -9,7 +9,7 @@ import { redacting } from './redacting';
  */
 export async function openEngine(request: EngineRequest): Promise<Engine> {
   const descriptor = request.engines.find(({ name }) => name === request.name);
-  if (descriptor === undefined) throw new Error(`no engine is called ${request.name}`);
+  if (descriptor === undefined) throw new Error(`there is no engine named ${request.name}`);
   return redacting(await descriptor.open(request));
 }
 

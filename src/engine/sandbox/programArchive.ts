@@ -54,8 +54,8 @@ export async function programBytes(folder: string): Promise<number> {
 async function readable<T>(folder: string, read: () => Promise<T>): Promise<T> {
   return read().catch((error: unknown) => {
     throw new HumanError(
-      `The folder ${folder} of the agent's program cannot be read (${messageOf(error)})`,
-      'See whether the folder is still there',
+      `The agent folder ${folder} cannot be read (${messageOf(error)})`,
+      'Check that the folder exists',
     );
   });
 }

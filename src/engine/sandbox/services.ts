@@ -41,7 +41,7 @@ export const services: Readonly<Record<ServiceName, Service>> = {
 
 /** What a run remarks on a service that its environment lacks. */
 export const missingService = (name: string): string =>
-  `tests expect ${name}, which is not in the environment`;
+  `tests may need ${name}, which the environment does not have`;
 
 /** Programs of the system that tests of some repositories run, as recipes name them. */
 export const programNames = ['latex', 'dvipng', 'gs', 'dot', 'msgfmt'] as const;
@@ -66,4 +66,4 @@ const words: Readonly<Record<ProgramName, RegExp>> = {
 export const missingPrograms = (missing: readonly string[], log: string): string[] =>
   programNames
     .filter((name) => missing.includes(name) && words[name].test(log))
-    .map((name) => `a test needs ${name}, which is not in the environment`);
+    .map((name) => `a test needs ${name}, which the environment does not have`);

@@ -20,7 +20,7 @@ export function warmPair(
     await removeAll();
   };
   const idle = idleTimer(idleMinutes, () => {
-    void end(`it was stopped after ${idleMinutes} minutes without a run`);
+    void end(`it was stopped after ${idleMinutes} idle minutes`);
   });
   const watched = (box: ContainerSandbox): Sandbox => ({
     side: box.side,

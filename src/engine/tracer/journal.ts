@@ -147,7 +147,7 @@ function addCounts(
   for (const [slot, count] of slotsOf(counts)) {
     const place = read.process?.slots[slot];
     if (place === undefined) {
-      problems.add('the trace counts a line that it does not name');
+      problems.add('the trace counts an unknown line');
       continue;
     }
     written[slot] = (written[slot] ?? 0) + count;
@@ -245,7 +245,7 @@ function recordsOf(
   const numbers = [...sealed.keys()].sort((a, b) => a - b);
   const used = isSealed ? numbers.flatMap((number) => sealed.get(number) ?? []) : others;
   const records = used.flatMap(({ record }) => {
-    if (record === 'broken') problems.add('a record of the trace could not be read');
+    if (record === 'broken') problems.add('a trace record could not be read');
     return typeof record === 'string' ? [] : [record];
   });
   if (key === undefined) return { records, isSealed };
@@ -253,23 +253,21 @@ function recordsOf(
   const whose = nameOf(used);
   if (isSealed) {
     const missing = (numbers.at(-1) ?? -1) + 1 - numbers.length;
-    if (missing > 0) contradictions.add(`${missing} of the records of ${whose} are missing`);
+    if (missing > 0) contradictions.add(`records of ${whose} are missing (${missing})`);
     if (others.length > 0) {
-      contradictions.add(
-        `among the records of ${whose} are ${others.length} that it did not write`,
-      );
+      contradictions.add(`records of ${whose} were not written by it (${others.length})`);
     }
     return { records, isSealed };
   }
   if (others.some(({ seal }) => seal !== undefined)) {
-    contradictions.add(`${whose} has records with a wrong key`);
+    contradictions.add(`${whose} has records with an invalid key`);
   }
   for (const record of records) {
     if (!sealedOnly.has(record.kind)) continue;
     contradictions.add(
       record.kind === 'outcome'
-        ? `${whose} says that ${record.test} has the outcome ${record.outcome}, without the key of the run`
-        : `${whose} has a record "${record.kind}" without the key of the run`,
+        ? `${whose} reports ${record.test} as ${record.outcome} without the run's key`
+        : `${whose} has a record "${record.kind}" without the run's key`,
     );
     if (contradictions.size > 10) break;
   }
@@ -290,15 +288,15 @@ export function processName({ pid, argv }: Pick<ProcessRecord, 'pid' | 'argv'>):
 
 function foreign({ what, where }: Extract<JournalRecord, { kind: 'foreign' }>): string {
   return what === 'code'
-    ? `${where ?? 'a part'} of the recorder was replaced, or called by something else`
-    : `${where ?? 'something'} wrote a record "${what}" in place of the recorder`;
+    ? `${where ?? 'a part'} of the recorder was replaced, or called by other code`
+    : `${where ?? 'other code'} wrote a record "${what}" instead of the recorder`;
 }
 
 function raisedCounts(lines: readonly string[]): string {
   const [first] = lines;
   return lines.length === 1
-    ? `the count of ${first} was raised by something other than its execution`
-    : `the counts of ${first} and ${lines.length - 1} more of the changed lines were raised by something other than their execution`;
+    ? `the count of ${first} increased without an execution`
+    : `the counts of ${first} and ${lines.length - 1} more changed lines increased without an execution`;
 }
 
 /** Finds outcomes without a beginning, and tests whose second outcome is better than the first. */
@@ -327,12 +325,12 @@ function outcomesThatDoNotFit(records: readonly JournalRecord[]): string[] {
         ? attempt !== 0 || phase === 'collect' || !collected.has(test)
         : begun.has(test) || phase !== 'call' || outcome === 'skipped';
     if (!hasBegun && !mayLack) {
-      found.push(`${test} has the outcome ${outcome}, and never began`);
+      found.push(`${test} has the outcome ${outcome} but never started`);
     }
     const before = last.get(test);
     const isSame = before !== undefined && before.attempt === attempt && begun.has(test);
     if (isSame && badness[outcome] < badness[before.outcome]) {
-      found.push(`${test} has two outcomes, ${before.outcome} and then ${outcome}`);
+      found.push(`${test} has two outcomes: ${before.outcome}, then ${outcome}`);
     }
     last.set(test, record);
   }

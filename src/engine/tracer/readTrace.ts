@@ -128,12 +128,12 @@ export async function readTrace(folder: string, key?: RecordKey): Promise<Execut
     if (explained === undefined || explained.has(journal)) addJournal(trace, journal);
     else if (journal.process !== undefined) {
       const name = processName(journal.process);
-      addProblem(trace, `no process of the run says that it started ${name}: it is not counted`);
+      addProblem(trace, `no process of the run reports starting ${name}, so it is not counted`);
     }
   }
   if (key !== undefined) {
     if (!journals.some(isFirst)) {
-      addContradiction(trace, 'the first process of the run left no records');
+      addContradiction(trace, 'the first process of the run wrote no records');
     }
     remarkOnCounts(trace);
     remarkOnCollection(trace);
@@ -352,7 +352,7 @@ function remarkOnCounts(trace: Building): void {
   const more = open.length === 1 ? '' : ` and ${open.length - 1} more of the changed lines`;
   addProblem(
     trace,
-    `the key of the run does not vouch for executions of ${first.path}:${first.line}${more}: they were counted in programs that tests started, or in processes that were killed`,
+    `executions of ${first.path}:${first.line}${more} are not verified: they come from programs that tests started, or from killed processes`,
   );
 }
 
@@ -366,7 +366,7 @@ function remarkOnCollection(trace: Building): void {
   );
   const [first] = strange;
   if (first === undefined || trace.collected.size >= limits.collected) return;
-  addProblem(trace, `there is an outcome of ${first.test}, which pytest did not collect`);
+  addProblem(trace, `${first.test} has an outcome, but pytest did not collect it`);
 }
 
 /**
@@ -385,7 +385,7 @@ function remarkOnLostOutcomes(trace: Building, journals: readonly RecordJournal[
   const [first] = lost;
   if (first === undefined) return;
   const more = lost.length === 1 ? '' : ` and ${lost.length - 1} more`;
-  addProblem(trace, `there is no outcome of ${first}${more}, though the run went on after it`);
+  addProblem(trace, `${first}${more} has no outcome, although the run continued after it`);
 }
 
 function finishTrace(trace: Building): ExecutionTrace {

@@ -53,14 +53,14 @@ export async function needInterpreter(
   if (found === undefined) {
     throw new HumanError(
       `The image ${image} has no Python: tried ${candidates.join(', ')}`,
-      'Name an image with the environment of the instance',
+      "Specify an image with the instance's environment",
     );
   }
   const [major = 0, minor = 0] = found.version.split('.').map(Number);
   if (major !== 3 || minor < 6) {
     throw new HumanError(
       `The image ${image} has Python ${found.version}: tests can be traced from 3.6 on`,
-      'Name an image with a later Python, or let the environment be built',
+      'Specify an image with a newer Python, or let SWT-Bench build the environment',
     );
   }
   return found;

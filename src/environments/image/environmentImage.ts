@@ -140,7 +140,7 @@ export async function environmentImage(
   const { base, known } = asked;
   const present = known === undefined ? undefined : await builtBefore(request, known, base, place);
   if (present !== undefined) return present;
-  work.reporter.progress(`${instance.id}: looking at ${baseImage}`);
+  work.reporter.progress(`${instance.id}: inspecting ${baseImage}`);
   const system = await systemImage(base, plan, request, place);
   const packages = packagesFor(request, place);
   try {
@@ -221,7 +221,7 @@ async function builtBefore(
   const found = await inspectImage(connection, name);
   if (found === undefined) return undefined;
   const { id, bytes } = found;
-  log.line(`${name} was built before from the same`);
+  log.line(`${name} was built before from the same inputs`);
   await noteUse(request.storage, { name, id, kind: 'environment', bytes });
   return { id, name, key, base, resolved: record };
 }
@@ -247,7 +247,7 @@ function inOwn(
       if (folder !== '/') {
         await container.put(await treeArchive(tree, folder.slice(1), work.signal));
         const own = ['chown', '-hR', `${foreignUser}:${foreignUser}`, folder];
-        await container.run(own, 'let set-up programs write beside R');
+        await container.run(own, 'allow setup programs to write next to R');
       }
       const env = { ...(await packages.enter(container, python)), PATH: system.path };
       return resolvePackages(plan, containerPlace(container, plan, { python, env, folder }), day);
@@ -281,7 +281,7 @@ export async function resolveInside(
 /** Removes what only the build needed, and what foreign code may have left. */
 export async function removeTools(container: BuildContainer): Promise<void> {
   const left = `${scratch} ${toolFolder} ${environmentFolder}/.lock /tmp/* /tmp/.[!.]* /var/tmp/* /var/tmp/.[!.]* /root/.cache`;
-  await container.run(['sh', '-c', `rm -rf ${left}`], 'remove what only the build needed');
+  await container.run(['sh', '-c', `rm -rf ${left}`], 'remove build files');
 }
 
 /** Makes the image from a lock, in a container that never contains R. */
@@ -317,9 +317,9 @@ function made(
     if (installed.code !== 0) throw at.failed(installed, doing);
     await compileEnvironment(container, python, env);
     await installServices(container, plan, python, env);
-    await container.run(['chown', '-hR', '0:0', madeFolder], 'take the environment back');
+    await container.run(['chown', '-hR', '0:0', madeFolder], "restore the environment's owner");
     await removeTools(container);
-    reporter.progress(`${instance.id}: keeping the environment of ${title}`);
+    reporter.progress(`${instance.id}: saving the environment of ${title}`);
     const { repo, version } = instance;
     return container.commit(environmentRepository, environmentTag(instance, key), [
       ...labelLines({
@@ -369,7 +369,7 @@ async function installServices(
     const isMade =
       (await at.uv(['venv', '--python', python, folder], doing)).code === 0 &&
       (await at.uv([...install, ...asOf(day, requirements), ...requirements], doing)).code === 0;
-    if (!isMade) await container.run(['rm', '-rf', folder], `leave ${name} out`);
+    if (!isMade) await container.run(['rm', '-rf', folder], `skip ${name}`);
   }
 }
 
@@ -382,7 +382,7 @@ async function rightPython(
   const found = await needInterpreter(container, baseImage, interpretersOf(python));
   if (found.version.startsWith(`${python}.`)) return found;
   throw new HumanError(
-    `The base image ${baseImage} has Python ${found.version}, and ${title} needs ${python}`,
-    'Name one in the setting of the base image with {python} in the place of the version, such as python:{python}-bookworm',
+    `The base image ${baseImage} has Python ${found.version}, but ${title} needs ${python}`,
+    'Specify one in the base image setting, with {python} in place of the version, such as python:{python}-bookworm',
   );
 }

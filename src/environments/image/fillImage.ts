@@ -20,7 +20,7 @@ export async function fillImage(
 ): Promise<FilledImage> {
   const found = await needInterpreter(commands, image, pythonsOf(folder));
   const { executable: python } = found;
-  const doing = `put R of ${instance.id} into ${image}`;
+  const doing = `copy R of ${instance.id} into ${image}`;
   await commands.run(['rm', '-rf', `${folder}/.git`], doing);
   await commands.run(['mkdir', '-p', folder], doing);
   await commands.put(await treeArchive(trees.base, folder.slice(1)));
@@ -46,7 +46,7 @@ export async function handOver(
   folder: string,
   user: number,
 ): Promise<void> {
-  const doing = 'hand the files over to the user of tests';
+  const doing = 'give the files to the test user';
   const own = String(user);
   // To change an owner, even to the same one, makes a second copy of a file of a lower layer.
   const others = ['(', '!', '-user', own, '-o', '!', '-group', own, ')'];
@@ -80,7 +80,7 @@ export async function closeImage(
     readonly within?: string | undefined;
   },
 ): Promise<number> {
-  const doing = 'close the image to the user of tests';
+  const doing = "remove the test user's access to the image";
   await container.run(['rm', '-rf', `${folder}/.git`], doing);
   const user = await closeAround(container, {
     ...{ folder, python, doing, within },

@@ -168,7 +168,7 @@ export async function keepInstance(
     ...[planVersion, source.digest, trees.digest.base, folder, user],
     ...[plan.installation.preInstall, install, after.version, after.packages],
   );
-  work.reporter.progress(`${instance.id}: keeping the image`);
+  work.reporter.progress(`${instance.id}: saving the image`);
   await container.commit(instanceRepository, named.tag, [
     ...labelLines({
       ...imageLabels('instance', { ...purposeOf(instance), recipe: named.key }),

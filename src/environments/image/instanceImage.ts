@@ -70,7 +70,7 @@ async function makeWithLog(request: PlannedImage, work: EngineWork): Promise<Ins
   const { connection, instance, storage, env = process.env } = request;
   const network = await buildNetwork(env, scratch);
   const log = await openBuildLog(storage, instance.id, network.secrets);
-  work.reporter.log(`${instance.id}: making its image, log: ${log.path}`);
+  work.reporter.log(`${instance.id}: building its image (log: ${log.path})`);
   log.line(`image of ${instance.id} with ${connection.product} at ${connection.address}`);
   try {
     const { settings: limits } = request;
@@ -79,7 +79,7 @@ async function makeWithLog(request: PlannedImage, work: EngineWork): Promise<Ins
       (error: unknown) => {
         if (error instanceof Cancelled) throw error;
         // The image exists nevertheless.
-        work.reporter.log(`images were not kept within the budget: ${messageOf(error)}`);
+        work.reporter.log(`could not keep images within the disk limit: ${messageOf(error)}`);
       },
     );
     return made;
@@ -161,7 +161,7 @@ async function onFound(
   const id = source.image?.id ?? image;
   const folder = instance.environment?.folder ?? defaultFolder;
   place.log.line(`on ${image}, ${id}`);
-  place.work.reporter.progress(`${instance.id}: putting R into ${image}`);
+  place.work.reporter.progress(`${instance.id}: adding R to ${image}`);
   const asked = { image: id, purpose: purposeOf(instance), runs: 'foreign' } as const;
   const named = namedOn(request, source);
   await inContainer(place, asked, async (container) => {
@@ -191,7 +191,8 @@ async function pulled(
 ): Promise<PresentImage> {
   await pullImage(connection, name, work);
   const image = await inspectImage(connection, name);
-  if (image === undefined) throw new ImageMissing(`The image ${name} is gone`, 'Repeat this');
+  if (image === undefined)
+    throw new ImageMissing(`The image ${name} no longer exists`, 'Try again');
   await noteUse(storage, { name, id: image.id, kind: 'pulled', bytes: image.bytes });
   return image;
 }
@@ -225,7 +226,7 @@ async function pulledPrebuilt(
   } catch (error) {
     if (!(error instanceof ImageMissing) && !(error instanceof RegistryUnreachable)) throw error;
     await noteMissing(storage, error instanceof ImageMissing ? name : registry);
-    say(`no prebuilt image, so the environment is built: ${error.what}`);
+    say(`no prebuilt image, building the environment: ${error.what}`);
     return undefined;
   }
 }
@@ -280,7 +281,7 @@ async function build(
   } catch (error) {
     const said = error instanceof CommandFailed ? error.output : messageOf(error);
     if (!(error instanceof HumanError) || !noCompiler.test(said.slice(-10_000))) throw error;
-    place.log.line('there is something to compile: again with a compiler');
+    place.log.line('R has code to compile; trying again with a compiler');
     return attempt(withCompilers(request.plan));
   }
 }

@@ -51,7 +51,7 @@ export async function layTree(container: BuildContainer, laying: Laying): Promis
   const { tree, present, folder, python, compiled, doing, obsolete = [], signal } = laying;
   const remove = async (...paths: string[]): Promise<void> => {
     if (paths.length === 0) return;
-    await container.run(['rm', '-f', ...paths], 'remove what only the build needed');
+    await container.run(['rm', '-f', ...paths], 'remove build files');
   };
   const entries = await treeEntries(tree, signal);
   const plan = planOf(present, entries);

@@ -71,13 +71,13 @@ export async function makeInstance(
   const { instance, trees, plan, folder } = parts;
   const { id: image, name, base: baseImage, resolved, key: digest } = environment;
   const { connection, work } = place;
-  work.reporter.progress(`${instance.id}: putting R into ${name}`);
+  work.reporter.progress(`${instance.id}: adding R to ${name}`);
   const asked = { image, purpose: purposeOf(instance), runs: 'foreign' } as const;
   await inContainer(place, asked, async (container) => {
     const path = (await inspectImage(connection, image))?.path ?? '';
     const base = await basePython(container, plan.python, path);
     container.superviseWith(base);
-    const doing = `put R of ${instance.id} into ${name}`;
+    const doing = `copy R of ${instance.id} into ${name}`;
     const own = `${foreignUser}:${foreignUser}`;
     await container.run(['mkdir', '-p', folder], doing);
     await container.run(['chown', '-hR', own, folder], doing);
@@ -116,7 +116,7 @@ async function basePython(
   const script = 'for name in "$@"; do command -v "$name" && exit; done; exit 1';
   const found = await container.run(
     ['sh', '-c', script, 'sh', ...interpretersOf(version)],
-    'find the Python of the base image',
+    "find the base image's Python",
     { env: { PATH: folders.join(':') } },
   );
   return found.trim();
@@ -164,11 +164,11 @@ async function installed(
     identity: [instance.repo, instance.version, baseImage, base],
     say: (line) => log.line(line),
   });
-  await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
+  await container.run(['sh', '-c', lend, 'sh', own], 'allow R to be installed');
   const command = { env: { ...env, ...cache?.env }, cwd: folder, isForeign: true };
   await container.run(installCommand(builtPython), `install R of ${instance.id}`, command);
   const taking = ['sh', '-c', takeBack, 'sh', own];
-  const written = await container.run(taking, 'take the environment back');
+  const written = await container.run(taking, "restore the environment's owner");
   await cache?.keep();
   const { HOME, PATH, ...kept } = { ...env, ...cache?.env };
   void HOME;

@@ -104,12 +104,13 @@ async function install(
   for (const { packages, then } of more) {
     const ended = await container.attempt([...command, ...packages], { env });
     if (ended.code === 0 && then !== undefined) await container.attempt(then);
-    else if (ended.code !== 0) log.line(`without ${packages.join(', ')}, which tests may need`);
+    else if (ended.code !== 0)
+      log.line(`continuing without ${packages.join(', ')}, which tests may need`);
   }
   await container.attempt(['sh', '-c', nameCompilers]);
   await container.run(
     ['sh', '-c', `rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin ${scratch}`],
-    'remove what only the build needed',
+    'remove build files',
   );
   return true;
 }

@@ -54,7 +54,7 @@ export class Downloads {
       return path;
     }
     this.say(
-      `a package kept in ${this.folder} does not have the digest that it was fetched with (${sha256.slice(0, 12)}…): it is thrown away and fetched again`,
+      `a cached package in ${this.folder} does not match its digest (${sha256.slice(0, 12)}…); downloading it again`,
     );
     await rm(path, { force: true });
     return undefined;
@@ -83,7 +83,7 @@ export class Downloads {
         async function* (chunks: AsyncIterable<Buffer>) {
           for await (const chunk of chunks) {
             bytes += chunk.length;
-            if (bytes > limit) throw new TooMuch('more than what is allowed');
+            if (bytes > limit) throw new TooMuch('it is larger than allowed');
             hash.update(chunk);
             yield chunk;
           }
@@ -92,7 +92,7 @@ export class Downloads {
       );
       const digest = hash.digest('hex');
       if (sha256 !== undefined && digest !== sha256) {
-        throw new WrongDigest(`it has the digest ${digest}, and the index publishes ${sha256}`);
+        throw new WrongDigest(`it has the digest ${digest}, but the index lists ${sha256}`);
       }
       const path = join(this.folder, digest);
       await rename(beside, path);

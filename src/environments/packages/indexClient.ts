@@ -99,7 +99,7 @@ class ProxiedClient implements IndexClient {
       const socket = plainConnect({ host, port, timeout: this.settings.patience });
       socket
         .once('connect', () => resolve(socket))
-        .once('timeout', () => socket.destroy(new IndexTrouble(`${host} does not answer`)))
+        .once('timeout', () => socket.destroy(new IndexTrouble(`${host} does not respond`)))
         .once('error', reject);
     });
   }
@@ -118,7 +118,7 @@ class ProxiedClient implements IndexClient {
     let url = new URL(start);
     for (let left = redirections; left > 0; left--) {
       if (!/^https?:$/.test(url.protocol)) {
-        throw new IndexTrouble(`it leads to an address of the kind ${url.protocol}`);
+        throw new IndexTrouble(`it redirects to a ${url.protocol} URL`);
       }
       const body = await this.ask(url, index, accept, signal);
       const { statusCode = 0, headers } = body;
@@ -127,7 +127,7 @@ class ProxiedClient implements IndexClient {
         const next = new URL(headers.location, url);
         // Nothing secret may be redirected from an encrypted to an unencrypted connection.
         if (url.protocol === 'https:' && next.protocol === 'http:') {
-          throw new IndexTrouble(`${url.host} leads from https to http`);
+          throw new IndexTrouble(`${url.host} redirects from https to http`);
         }
         url = new URL(withoutLogin(next.href).url);
         continue;
@@ -135,7 +135,7 @@ class ProxiedClient implements IndexClient {
       const type = String(headers['content-type'] ?? '');
       return { status: statusCode, type, url: url.href, body };
     }
-    throw new IndexTrouble(`${url.host} leads round in a circle`);
+    throw new IndexTrouble(`${url.host} redirects in a loop`);
   }
 
   private ask(
@@ -164,7 +164,7 @@ class ProxiedClient implements IndexClient {
             });
       sent
         .once('response', resolve)
-        .once('timeout', () => sent.destroy(new IndexTrouble(`${url.host} does not answer`)))
+        .once('timeout', () => sent.destroy(new IndexTrouble(`${url.host} does not respond`)))
         .once('error', reject)
         .end();
     });
@@ -221,7 +221,7 @@ class ProxiedClient implements IndexClient {
           socket.destroy();
           reject(new IndexTrouble(`the proxy ${proxy.host} answers with status ${statusCode}`));
         })
-        .once('timeout', () => asked.destroy(new IndexTrouble(`${proxy.host} does not answer`)))
+        .once('timeout', () => asked.destroy(new IndexTrouble(`${proxy.host} does not respond`)))
         .once('error', reject)
         .end();
     });
@@ -242,12 +242,10 @@ export function proxyFor(url: URL, { proxies }: Pick<IndexSettings, 'proxies'>):
   try {
     const proxy = new URL(/^[a-z0-9]+:\/\//i.test(written) ? written : `http://${written}`);
     if (proxy.protocol === 'http:') return proxy;
-    throw new IndexTrouble(
-      `a proxy of the kind ${proxy.protocol} cannot be used to fetch packages`,
-    );
+    throw new IndexTrouble(`${proxy.protocol} proxies are not supported for packages`);
   } catch (error) {
     if (error instanceof IndexTrouble) throw error;
-    throw new IndexTrouble('the address of the proxy cannot be read');
+    throw new IndexTrouble('the proxy URL is invalid');
   }
 }
 

@@ -140,7 +140,7 @@ class RelayServer implements IndexRelay {
     const isTooMuch = error instanceof TooMuch;
     const isTrouble = error instanceof IndexTrouble;
     const isOurs = isTrouble || isTooMuch || error instanceof WrongDigest;
-    const what = isTooMuch ? 'it fetches more than is allowed' : messageOf(error);
+    const what = isTooMuch ? 'it exceeds the download limit' : messageOf(error);
     if (this.options.signal?.aborted !== true && (isOurs || !response.headersSent)) {
       this.sayOnce(`the package index: ${request.url?.split('/').at(-1) ?? ''}: ${what}`);
     }
@@ -160,7 +160,8 @@ class RelayServer implements IndexRelay {
     const key = `${number}/${name}`;
     if (!this.pages.has(key)) {
       this.requests += 1;
-      if (this.requests > requestLimit) return end(response, 429, 'too many requests of one build');
+      if (this.requests > requestLimit)
+        return end(response, 429, 'too many requests from one build');
     }
     const files = await retryingMemoOf(this.pages, key, () => this.pageOf(index, name));
     if (typeof files === 'number') return end(response, files >= 400 ? files : 502);
@@ -186,7 +187,7 @@ class RelayServer implements IndexRelay {
     answer.body.resume();
     if (status === 401 || status === 403) {
       this.sayOnce(
-        `the package index at ${hostOf(index.url)} answers with status ${status} for ${name}: see whether its login is right`,
+        `the package index at ${hostOf(index.url)} answers with status ${status} for ${name}; check its login`,
       );
     }
     return status;
@@ -219,7 +220,9 @@ class RelayServer implements IndexRelay {
       const kept = await downloads.find(published);
       if (kept !== undefined) return { status: 200, path: kept };
     } else if (part === '') {
-      this.sayOnce(`${hostOf(file.url)} publishes no SHA-256 for ${file.filename}: it is not kept`);
+      this.sayOnce(
+        `${hostOf(file.url)} publishes no SHA-256 for ${file.filename}, so it is not cached`,
+      );
     }
     const limit = Math.min(this.bytesLeft, part === '' ? Number.POSITIVE_INFINITY : metadataLimit);
     const { status, body } = await client.get(`${file.url}${part}`, index, { signal });
@@ -255,7 +258,7 @@ class RelayServer implements IndexRelay {
     const plain = host.replace(/[^\w.:[\]-]/g, '').slice(0, 200);
     if (this.refused.has(plain) || this.refused.size > 100) return;
     this.refused.add(plain);
-    this.options.say(`refused: the build asked for ${plain}, which is no package index`);
+    this.options.say(`refused: the build requested ${plain}, which is not a package index`);
   }
 
   private sayOnce(line: string): void {
@@ -307,7 +310,7 @@ async function textOf(body: AsyncIterable<unknown>, limit: number): Promise<stri
   let bytes = 0;
   for await (const piece of body) {
     bytes += (piece as Buffer).length;
-    if (bytes > limit) throw new IndexTrouble('its page is too long');
+    if (bytes > limit) throw new IndexTrouble('its page is too large');
     pieces.push(piece as Buffer);
   }
   return Buffer.concat(pieces).toString('utf8');

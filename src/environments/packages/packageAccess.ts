@@ -68,7 +68,7 @@ export function packageAccess(request: PackageRequest, place: BuildPlace): Packa
   const tunnels: { close(): void }[] = [];
   if (hosts.length > 0) {
     say(
-      `requirements name ${hosts.join(', ')}: the build may connect to port 443 there, without any login, and to nothing else`,
+      `requirements refer to ${hosts.join(', ')}: the build may connect to port 443 on these hosts only, without a login`,
     );
   }
   return {
@@ -92,7 +92,7 @@ export function packageAccess(request: PackageRequest, place: BuildPlace): Packa
     refusals: () =>
       relay.refused.size === 0
         ? ''
-        : ` (refused: ${[...relay.refused].slice(0, 5).join(', ')}, which are no package indexes)`,
+        : ` (refused: ${[...relay.refused].slice(0, 5).join(', ')}, which are not package indexes)`,
     close() {
       place.work.signal?.removeEventListener('abort', onAbort);
       ended.abort();

@@ -65,7 +65,7 @@ export async function uvProgram(request: UvRequest): Promise<Program> {
     }
     if (content !== undefined) {
       say(
-        `the program uv in ${folder} does not have the digest that it was kept with (${known.digest.slice(0, 12)}…): it is thrown away and fetched again`,
+        `the cached uv in ${folder} does not match its digest (${known.digest.slice(0, 12)}…); downloading it again`,
       );
       await rm(path, { force: true });
     }
@@ -77,7 +77,7 @@ export async function uvProgram(request: UvRequest): Promise<Program> {
   await writeWholeFile(join(folder, digest), content);
   const record = { version, wheel: wheel.filename, wheelDigest: sha256(archive), digest };
   await writeWholeFile(recordPath, JSON.stringify(record));
-  say(`fetched ${wheel.filename}, with the digest that the index publishes`);
+  say(`downloaded ${wheel.filename}; its digest matches the index`);
   return { version, digest, content };
 }
 
@@ -120,7 +120,7 @@ async function fetched(request: UvRequest): Promise<{ wheel: IndexFile; content:
       if (kept !== undefined) return { wheel, content: await readFile(kept) };
       if (wheel.sha256 === undefined) {
         say(
-          `${hostOf(index.url)} publishes no SHA-256 for ${wheel.filename}: it cannot be compared`,
+          `${hostOf(index.url)} publishes no SHA-256 for ${wheel.filename}, so it cannot be verified`,
         );
       }
       const answer = await client.get(wheel.url, index, { signal });
@@ -137,7 +137,7 @@ async function fetched(request: UvRequest): Promise<{ wheel: IndexFile; content:
   }
   throw new HumanError(
     `Could not get uv ${oldest.join('.')} or later for ${machine}, which resolves requirements, from the package index${why}`,
-    `See whether ${[...settings.others, settings.usual].map(({ url }) => hostOf(url)).join(' or ')} can be reached from here, and set PIP_INDEX_URL to an index that has uv`,
+    `Check whether ${[...settings.others, settings.usual].map(({ url }) => hostOf(url)).join(' or ')} can be reached from here, and set PIP_INDEX_URL to an index that has uv`,
   );
 }
 

@@ -45,7 +45,7 @@ export async function serviceEnvironment(
         const last = ended.output.trim().split('\n').slice(-2).join(' ');
         throw new HumanError(
           `Could not install ${name}: ${ended.startError ?? last}`,
-          'See whether the index of Python packages can be reached',
+          'Check that the Python package index is reachable',
         );
       }
       await mkdir(dirname(made), { recursive: true });

@@ -33,8 +33,8 @@ export async function pythonOfVersion(
     if (found?.version === version) return found.path;
   }
   throw new HumanError(
-    `Python ${version} is not on this machine, and ${title} needs it`,
-    `Install it where a network allows, as with "uv python install ${version}" or "pyenv install ${version}", and try again; or use the docker engine`,
+    `${title} needs Python ${version}, which is not installed`,
+    `Install it, for example with "uv python install ${version}" or "pyenv install ${version}", and try again; or use the docker engine`,
   );
 }
 
@@ -106,7 +106,7 @@ export async function uvOf(storage: string, python: string, work: EngineWork): P
     if (ended === undefined) return own;
     throw new HumanError(
       `Could not install uv ${oldest.join('.')} or later, which resolves requirements: ${ended}`,
-      'Install uv so that it is on PATH, see https://docs.astral.sh/uv/, and try again',
+      'Install uv on PATH (see https://docs.astral.sh/uv/) and try again',
     );
   });
 }

@@ -71,7 +71,7 @@ export async function virtualEnvironment(
   if (changed.length > 0) {
     const listed = changed.slice(0, 5).join(', ');
     work.reporter.log(
-      `${instance.id}: the environment of ${plan.title} no longer has all of ${listed}: another one is made`,
+      `${instance.id}: the environment of ${plan.title} no longer has all of ${listed}; creating a new one`,
     );
     try {
       return await made(request, plan, known, work);
@@ -79,7 +79,7 @@ export async function virtualEnvironment(
       const isOurs = error instanceof HumanError && !(error instanceof Cancelled);
       if (!isOurs || request.isForPerson === true) throw error;
       // As without a network: what is there may be enough.
-      work.reporter.log(`${error.message}. The changed environment is used`);
+      work.reporter.log(`${error.message}. Using the changed environment`);
     }
   }
   return { interpreter: interpreterIn(old), moved: before.moved };
@@ -208,7 +208,7 @@ function placeOf(making: Making, more: Readonly<Record<string, string>> = {}): P
     failed: ({ output }, doing) =>
       new HumanError(
         `Could not ${doing}: ${output.trim().slice(-1500)}`,
-        'See whether the package index can be reached, or use the docker engine',
+        'Check that the package index is reachable, or use the docker engine',
       ),
   };
 }
@@ -223,7 +223,7 @@ async function install(
   const { id, python, copy, plan, work, scratch } = making;
   const { title, installation } = plan;
   work.reporter.progress(`${id}: installing ${plural(lock.length, 'package')} for ${title}`);
-  const doing = `make the environment of ${title}`;
+  const doing = `create the environment of ${title}`;
   const own = interpreterIn(made);
   const place = placeOf(making);
   const seeded = await place.uv(['venv', '--seed', '--python', python, made], doing);

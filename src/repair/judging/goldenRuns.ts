@@ -82,13 +82,13 @@ function goldenOutcomes(run: SessionRun, functions: readonly string[]): GoldenOu
   const { base, fixed } = run.records;
   const [notRun] = run.plan.notRun;
   if (base === undefined || fixed === undefined) {
-    return `the golden tests cannot be run here (${notRun?.reason ?? 'T* touches no Python test file'})`;
+    return `the golden tests cannot run here (${notRun?.reason ?? 'T* changes no Python test file'})`;
   }
-  if (notRun !== undefined) return `the golden tests cannot all be run here (${notRun.reason})`;
+  if (notRun !== undefined) return `the golden tests cannot all run here (${notRun.reason})`;
   // On R they may break off because of the issue itself.
   const why =
     whyNotToTheEnd(fixed) ?? run.faults.fixed?.says ?? contradictionsOf(fixed, run.plan.runner)[0];
-  if (why !== undefined) return `the golden tests do not come to their end on R∘X* (${why})`;
+  if (why !== undefined) return `the golden tests do not finish on R∘X* (${why})`;
   const onBase = transitionsBetween(base, fixed, functions).map((pair) => pair.base);
   return { onBase, records: { base, fixed } };
 }
@@ -181,7 +181,7 @@ export function sweBenchParsing(
     recorded,
     note:
       parser === undefined
-        ? `SWE-bench has no log parser for ${instance.repo}; recorded outcomes count under their ids`
-        : `the tests ran with unittest, whose log names them otherwise; recorded outcomes count under their ids`,
+        ? `SWE-bench has no log parser for ${instance.repo}; recorded outcomes count under their test IDs`
+        : `the tests ran with unittest, whose log uses different names; recorded outcomes count under their test IDs`,
   };
 }

@@ -105,7 +105,8 @@ async function gradeApplied(
   { golden, runs }: { readonly golden: GoldenRuns; readonly runs: PatchedRuns },
   settings: JudgeSettings,
 ): Promise<RepairJudgement> {
-  if (applied === undefined) return notApplied('git apply and patch --fuzz=5 refuse it as written');
+  if (applied === undefined)
+    return notApplied('git apply and patch --fuzz=5 reject the patch as written');
   const isKept = ({ oldPath, newPath }: FilePatch): boolean =>
     ![oldPath, newPath].some((path) => path !== null && golden.paths.has(path));
   const run = await runs.with(applied.patch.files.filter(isKept));
@@ -176,10 +177,10 @@ class PatchedRuns {
       const { records, plan } = await this.session.run({ patch, files }, options);
       if (records.base !== undefined) return { record: records.base, plan };
       const [notRun] = plan.notRun;
-      const why = notRun?.reason ?? 'T* touches no Python test file';
+      const why = notRun?.reason ?? 'T* changes no Python test file';
       throw new HumanError(
-        `The golden tests of ${instance.id} cannot be run here (${why})`,
-        'Use an environment that has what they need',
+        `The golden tests of ${instance.id} cannot run here (${why})`,
+        'Use an environment with everything that they need',
       );
     } catch (error) {
       if (error instanceof GitError) return { failure: error.message };
@@ -222,7 +223,7 @@ function gradeRun(
   const report = gradeSweBench(output, { parse, expected: tests, evalType });
   const notes = [
     ...(note === undefined ? [] : [note]),
-    ...plan.notRun.map(({ path, reason }) => `${path} could not be run here: ${reason}`),
+    ...plan.notRun.map(({ path, reason }) => `${path} could not run here: ${reason}`),
     ...(tests.FAIL_TO_PASS.length === 0
       ? ['no test is expected to go from failing to passing']
       : []),
@@ -261,7 +262,7 @@ async function judgeStrictly(
   runs: PatchedRuns,
 ): Promise<StrictResolution> {
   const { others } = splitTestEdits(patch);
-  if (others.length === 0) return strictly('edits only tests', 'it edits nothing but tests');
+  if (others.length === 0) return strictly('edits only tests', 'the patch changes only tests');
   const run = await runs.with(others);
   if ('failure' in run) return strictly('does not apply', run.failure);
   const disqualified = whyDisqualified(run);

@@ -31,11 +31,11 @@ export class GitIndex {
   constructor(content: Buffer) {
     this.content = Buffer.from(content);
     const found = (['sha1', 'sha256'] as const).find((hash) => isDigested(content, hash));
-    if (found === undefined) throw new Error('the index of git is damaged');
+    if (found === undefined) throw new Error('the git index is damaged');
     this.hash = found;
     this.idBytes = idBytesOf(found);
     if (content.toString('latin1', 0, 4) !== 'DIRC' || content.readUInt32BE(4) !== 2) {
-      throw new Error('the index of git has another format than version 2');
+      throw new Error('the git index is not in format version 2');
     }
     this.entries = this.readEntries();
   }

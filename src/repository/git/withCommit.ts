@@ -64,7 +64,7 @@ async function localCommit(request: CommitRequest): Promise<Found> {
   const { from, repo, signal } = request;
   const gitDir = await repositoryAt(from);
   if (gitDir === undefined) {
-    throw new GitError('rev-parse', `${from} is not a git repository (of ${repo}) any more`, 128);
+    throw new GitError('rev-parse', `${from} is no longer a git repository (of ${repo})`, 128);
   }
   const { objects, format, promisors } = await foreignRepository(gitDir, signal);
   const scratch = await mkdtemp(join(tmpdir(), 'swt-bench-source-'));
@@ -167,7 +167,7 @@ async function treeOf(
     else if (line !== '') objects.push(line.split(' ', 1)[0] ?? '');
   }
   const [tree] = objects;
-  if (tree === undefined) throw new GitError('rev-list', `${commit} has no tree`, undefined);
+  if (tree === undefined) throw new GitError('rev-list', `commit ${commit} has no tree`, undefined);
   return { gitDir, tree, objects, missing };
 }
 

@@ -63,8 +63,8 @@ export async function applyGolden(
       throw new GoldenPatchUnfit(
         `The golden patch of ${instance.id} does not apply to its repository from ${withoutPassword(source.from)} (${error.stderr.trim().split('\n')[0]})`,
         source.kind === 'snapshot'
-          ? 'Name a snapshot closer to the base commit with --source'
-          : 'Check that base_commit and patch of the row belong together',
+          ? 'Specify a snapshot closer to the base commit with --source'
+          : "Check that the row's patch belongs to its base_commit",
       );
     },
   );

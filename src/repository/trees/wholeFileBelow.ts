@@ -37,7 +37,7 @@ export async function writeWholeFileBelow(
       throw inTheWay(folder, parts.slice(0, -1).join('/'), 'a link');
     }
     if (!(await readFile(beside)).equals(Buffer.from(content))) {
-      throw new HumanError(`${place} does not hold what was written to it`, 'Check the disk');
+      throw new HumanError(`${place} does not contain what was written to it`, 'Check the disk');
     }
   });
 }
@@ -57,8 +57,8 @@ async function enterFolder(folder: string, path: string): Promise<void> {
 
 const inTheWay = (folder: string, path: string, what: string): HumanError =>
   new HumanError(
-    `${path} in ${folder} is ${what}: nothing is written there, nor where it leads`,
+    `${path} in ${folder} is ${what}, so nothing was written`,
     what === 'a link'
-      ? 'Look where it leads. Remove it, if it is not needed, and try again'
+      ? "Check where it leads. If you don't need it, remove it and try again"
       : 'Move it away and try again',
   );

@@ -93,7 +93,7 @@ function namesOf(path: string): { readonly model: string; readonly run: string }
   return { model, run };
 }
 
-const unknownWhy = 'The summary of the reference harness says no more.';
+const unknownWhy = "The reference harness's summary has no details.";
 
 /** The entries of a summary. Only S is known of them (`RunData.known`), and no number of tests. */
 export function entriesOfSummary(summary: HarnessSummary, model: string): RunEntry[] {
@@ -129,5 +129,5 @@ export const emptyEntry = (named: Named): RunEntry => ({
 /** The entry of a candidate that was published without a grade. */
 export const ungradedEntry = (named: Named): RunEntry => ({
   ...{ ...named, ...nothingKnown },
-  ...{ reason: 'no report', explanation: 'The reference harness left no grade of it.' },
+  ...{ reason: 'no report', explanation: 'The reference harness did not grade it.' },
 });

@@ -152,14 +152,14 @@ async function readOne(
   }
   const parsed = z.record(z.string(), z.unknown()).safeParse(value);
   const own = parsed.success ? parsed.data[instance] : undefined;
-  if (own === undefined) return `${path} holds no report of ${instance}`;
+  if (own === undefined) return `${path} has no report of ${instance}`;
   if (isOfCodePatch(own)) {
-    return `${path} judges a code patch, as SWE-bench does; name its summary with --repairs`;
+    return `${path} judges a code patch, like SWE-bench; name its summary with --repairs`;
   }
   const checked = readableReportSchema.safeParse(own);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
-  return `${path} is no report (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
+  return `${path} is not a report (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
 }
 
 /** Whether a report is one of SWE-bench, whose keys those of SWT-Bench resemble. */
@@ -247,13 +247,14 @@ function harnessEntry(
     if (of.resolved) return ['success', 'resolved under harness grading'];
     if (passToFail > 0) return ['breaks a test', 'a test goes from passing to failing'];
     if (failToFail > 0) return ['fails on both sides', 'a test fails on both sides'];
-    if (failToPass > 0) return ['breaks a test', 'a test is F→P without it and not with it'];
-    if (passToPass > 0) return ['passes on R', 'no added test fails on R'];
-    return ['no test ran', 'no test of the candidate passed or failed on both sides'];
+    if (failToPass > 0)
+      return ['breaks a test', 'a test goes F→P without the candidate but not with it'];
+    if (passToPass > 0) return ['passes on R', 'no new test fails on R'];
+    return ['no test ran', 'no test has a pass or fail result on both sides'];
   })();
   return {
     reason,
-    explanation: `${explanation} (as the report of the harness says)`,
+    explanation: `${explanation} (according to the harness's report)`,
     evaluated: true,
     wellFormed: of.patch_successfully_applied,
     success: of.resolved,

@@ -34,7 +34,7 @@ export function exportedFiles(reproduction: Reproduction): ExportedFiles {
   const { result } = reproduction;
   if (result.patch.trim() === '') {
     throw new HumanError(
-      `The candidate for ${result.instance} is not exported: ${result.strict.explanation}`,
+      `Could not export the candidate for ${result.instance}: ${result.strict.explanation}`,
       'Edit a test first',
     );
   }
@@ -132,9 +132,6 @@ async function checkWritten(folder: string, { files }: ExportedFiles): Promise<v
   for (const { name, content } of files) {
     const path = join(folder, name);
     if ((await readFile(path)).equals(content)) continue;
-    throw new HumanError(
-      `${path} reads back differently than it was written`,
-      'Choose another folder',
-    );
+    throw new HumanError(`${path} changed while it was being written`, 'Choose another folder');
   }
 }

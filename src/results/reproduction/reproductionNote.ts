@@ -88,9 +88,9 @@ function heading(result: CandidateResult): string {
   }
   const why =
     strict.success && affected !== undefined
-      ? 'Only some of its tests ran in this evaluation.'
+      ? "This evaluation ran only some of the candidate's tests."
       : `${markdownProse(strict.reason)}: ${markdownProse(strict.explanation)}.`;
-  return `# Not a reproduction of ${markdownCode(instance)}\n\n✗ **This candidate is no success.** ${why}`;
+  return `# Not a reproduction of ${markdownCode(instance)}\n\n✗ **Not a reproduction:** ${why}`;
 }
 
 function summary(reproduction: Reproduction): string {
@@ -102,7 +102,7 @@ function summary(reproduction: Reproduction): string {
   const harness = harnessGrade(result);
   const why =
     affected !== undefined
-      ? ' (it looks at a run of all tests)'
+      ? ' (needs all tests to run)'
       : result.difference === undefined
         ? ''
         : `: ${markdownProse(result.difference)}`;
@@ -114,21 +114,21 @@ function summary(reproduction: Reproduction): string {
         `${markdownCode(reproduction.repo)} at ${markdownCode(reproduction.baseCommit)}`,
       ],
       ...(result.source.kind === 'snapshot'
-        ? [['R made from', `a snapshot, ${markdownCode(result.source.from)}`]]
+        ? [['R created from', `a snapshot, ${markdownCode(result.source.from)}`]]
         : []),
       [
         'Strict grading',
-        `${strict.success ? 'success' : 'no success'}: ${markdownProse(strict.explanation)}`,
+        `${strict.success ? 'success' : 'not a success'}: ${markdownProse(strict.explanation)}`,
       ],
       ['Harness grading', `${harness}${why}`],
-      ['W (applies to R)', strict.wellFormed ? 'yes' : 'no'],
+      ['Well-formed (applies to R)', strict.wellFormed ? 'yes' : 'no'],
       ['Tests of the candidate', counted === '' ? 'none ran' : counted],
       ['ΔC', coverageInWords(result.changeCoverage)],
       ['ΔC of the golden tests', coverageInWords(result.goldenCoverage)],
       ['Evaluated', `${evaluatedAt.toISOString()}, in ${seconds}`],
       ...(affected === undefined
         ? []
-        : [['Tests run', `${affected.ran} now, ${affected.kept} kept from an earlier run`]]),
+        : [['Tests run', `${affected.ran} in this run, ${affected.kept} from an earlier run`]]),
       ...(environment === undefined ? [] : [['Environment', markdownProse(environment)]]),
     ],
     '',
@@ -141,7 +141,7 @@ function findings(result: CandidateResult): string[] {
   if (found.length === 0) return [];
   return [
     '## Findings',
-    'Reasons to doubt how the verdict was reached, for a person to judge. They change no grade.',
+    'Reasons to question the verdict. Review them; they do not change the grade.',
     found
       .map(({ says, evidence }) =>
         [
@@ -196,9 +196,9 @@ function tests(result: CandidateResult): string {
           '',
         ]),
       ],
-      'No test of the candidate ran.',
+      "None of the candidate's tests ran.",
     ),
-    ...(quiet === 0 ? [] : [`Tests of R in the same files that pass on both sides: ${quiet}.`]),
+    ...(quiet === 0 ? [] : [`Existing tests in the same files that pass on both sides: ${quiet}.`]),
     ...legend([...own, ...telling]),
   ].join('\n\n');
 }
@@ -236,7 +236,7 @@ function legend(tests: readonly TestTransition[]): string[] {
 
 function changeCoverage({ result, revealed }: Reproduction): string {
   const { changeCoverage: coverage } = result;
-  if (coverage === undefined) return 'Not known: see the remarks.';
+  if (coverage === undefined) return 'Unknown. See the remarks.';
   const states = markdownTable(
     ['State', 'Changed lines'],
     lineStates.map((state) => [
@@ -247,7 +247,7 @@ function changeCoverage({ result, revealed }: Reproduction): string {
   );
   const head = `ΔC ${coverageInWords(coverage)}.`;
   if (!revealed) {
-    return `${head}\n\n${states}\n\nThe lines are left out, since the golden patch is hidden.`;
+    return `${head}\n\n${states}\n\nLines are not listed because the golden patch is hidden.`;
   }
   return [head, states, ...lineTables(coverage)].join('\n\n');
 }
@@ -284,7 +284,7 @@ function besides({ result, revealed }: Reproduction): string[] {
   const { changeCoverage: candidate, goldenCoverage: golden } = result;
   if (!revealed || candidate === undefined || golden === undefined) return [];
   return [
-    '## What the golden tests cover besides',
+    '## Covered only by the golden tests',
     markdownTable(
       ['File', 'Line', 'State', 'Golden tests', 'Code'],
       goldenBesides(candidate, golden).map(({ line, goldenTests }) => [
@@ -294,7 +294,7 @@ function besides({ result, revealed }: Reproduction): string[] {
         testsInCell(goldenTests),
         markdownCode(line.text.trim()),
       ]),
-      'Nothing: the candidate covers every line that they cover.',
+      'None: the candidate covers every line that they cover.',
     ),
   ];
 }
@@ -304,16 +304,14 @@ function remarks({ result, revealed, wasRevealed }: Reproduction): string[] {
     ...notesToShow(result, revealed).map(markdownProse),
     ...result.diagnostics
       .filter(({ severity }) => severity !== 'info')
-      .map((each) => `line ${each.line} of the candidate: ${markdownProse(each.message)}`),
+      .map((each) => `candidate line ${each.line}: ${markdownProse(each.message)}`),
     ...(wasRevealed
-      ? ['Golden patch, golden tests and hints had been revealed to the author.']
-      : [
-          'Golden patch, golden tests and hints are not known to have been revealed to the author.',
-        ]),
+      ? ['The author had revealed the golden patch, golden tests and hints.']
+      : ['There is no record that the author revealed the golden patch, golden tests or hints.']),
     ...(/[\udc80-\udcff]/u.test(result.patch)
       ? [
-          'The patch has bytes that are not UTF-8. In the prediction they are lone surrogates, as ' +
-            'Python’s `surrogateescape` writes them.',
+          'The patch has bytes that are not UTF-8. The prediction encodes them as lone surrogates, like ' +
+            'Python’s `surrogateescape`.',
         ]
       : []),
   ];
@@ -322,8 +320,8 @@ function remarks({ result, revealed, wasRevealed }: Reproduction): string[] {
 
 function describeFiles({ patch, prediction, digest }: NamedFiles, instance: string): string {
   return [
-    `- ${markdownCode(patch)}: the candidate as a unified diff on R, as it was run (SHA-256 ${markdownCode(digest)}).`,
-    `- ${markdownCode(prediction)}: the same as a prediction of SWT-Bench, for ` +
+    `- ${markdownCode(patch)}: the candidate as run, a unified diff on R (SHA-256 ${markdownCode(digest)}).`,
+    `- ${markdownCode(prediction)}: the same candidate as an SWT-Bench prediction, for ` +
       `${markdownCode(`--predictions_path ${prediction} --instance_ids ${instance}`)} of the reference harness, or`,
     '',
     `      swt-bench evaluate --dataset DATASET --ids ${instance} --predictions ${prediction}`,

@@ -48,19 +48,22 @@ export function studyRequest(
     const unknown = compare.find((name) => !names.includes(name));
     if (unknown !== undefined) {
       throw new HumanError(
-        `No method of these runs is called ${unknown}`,
-        `Name some of: ${names.join(', ')}`,
+        `These runs have no method named ${unknown}`,
+        `Use some of: ${names.join(', ')}`,
       );
     }
     if (new Set(compare).size < 2) {
       throw new HumanError(
         'A comparison needs two methods',
-        `Name two or more of: ${names.join(', ')}`,
+        `Use two or more of: ${names.join(', ')}`,
       );
     }
   }
   if (splitDate !== undefined && !isDay(splitDate)) {
-    throw new HumanError(`${splitDate} is no day`, 'Write it as YYYY-MM-DD, such as 2023-04-30');
+    throw new HumanError(
+      `${splitDate} is not a date`,
+      'Use the form YYYY-MM-DD, such as 2023-04-30',
+    );
   }
   return {
     ...(compare === undefined ? {} : { compare: [...new Set(compare)] }),

@@ -23,7 +23,7 @@ export function studyOrigin(document: Pick<StudyDocument, 'runs' | 'created' | '
     ...(first === undefined || last === undefined
       ? []
       : [`Evaluated ${first === last ? first : `${first} to ${last}`}`]),
-    `Made ${dayOf(document.created)} by SWT-Bench ${document.product}`,
+    `Created ${dayOf(document.created)} with SWT-Bench ${document.product}`,
   ].join(' · ');
 }
 

@@ -35,19 +35,20 @@ export function resolutionDifference({
   const { reason, explanation } = strict;
   if (reason === 'golden tests unknown') {
     if (status === 'error') return undefined;
-    return `${theirs}; strictly it is not known, since ${explanation}`;
+    return `${theirs}; the strict result is unknown because ${explanation}`;
   }
   if (reason === 'unsound') {
-    return `${theirs}, by the log alone; the records of the run contradict each other (${explanation})`;
+    return `${theirs}, going by the log alone; the run's records contradict each other (${explanation})`;
   }
   if (status === 'error') {
-    return `${theirs}, since there is no grade (${failure ?? ''}); strictly it is resolved`;
+    return `${theirs}, because there is no grade (${failure ?? ''}); strictly resolved`;
   }
-  if (reason === 'does not apply') return `${theirs}; strictly it does not apply: ${explanation}`;
+  if (reason === 'does not apply')
+    return `${theirs}; strictly, the patch does not apply: ${explanation}`;
   if (resolved) {
-    return `${theirs}, by ${lists === 'dataset' ? 'the tests that the row lists' : 'the log'}; a test that passes on R∘X* does not pass: ${explanation}`;
+    return `${theirs}, by ${lists === 'dataset' ? 'the tests that the row lists' : 'the log'}; a test that passes with the golden fix does not pass with this patch: ${explanation}`;
   }
-  return `${theirs}; every golden test that passes on R∘X* passes too, but a listed test has another name or status in the log`;
+  return `${theirs}; every golden test that passes with the golden fix also passes with this patch, but a listed test has a different name or status in the log`;
 }
 
 /** The name of a patch among several: its model, with @N for sample N, marked as oracle. */

@@ -300,7 +300,7 @@ function verdictStep({ applies, success, reason, failToPass, delta }: StepOf<'ve
       reason,
       `applies to R: ${applies ? 'yes' : 'no'}`,
       `F→P: ${failToPass}`,
-      `ΔC: ${delta === null ? 'not known' : delta.toFixed(3)}`,
+      `ΔC: ${delta === null ? 'unknown' : delta.toFixed(3)}`,
     ].join('\n'),
   } as const;
 }
@@ -308,7 +308,7 @@ function verdictStep({ applies, success, reason, failToPass, delta }: StepOf<'ve
 /** The oracle's verdict on a fix, in a setting of Table 5 with a wrong patch. */
 function fixStep({ patch, problem, resolved }: StepOf<'fix'>) {
   const known = resolved === true ? 'resolves the issue' : 'does not resolve the issue';
-  const judged = resolved === undefined ? 'could not be judged' : known;
+  const judged = resolved === undefined ? 'could not be graded' : known;
   return {
     kind: 'verdict',
     label: problem === undefined ? judged : 'no code patch on R',

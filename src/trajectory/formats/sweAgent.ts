@@ -58,7 +58,7 @@ export const sweAgentSchema = z
   })
   .refine(
     ({ trajectory, history }) => trajectory !== undefined || history !== undefined,
-    'it has neither trajectory nor history',
+    'it has neither a trajectory nor a history',
   );
 
 /** @param instance the id that the name of the file says */

@@ -38,7 +38,7 @@ export const commandRules: readonly Rule[] = [
     kind: 'history',
     severity: 'warning',
     pattern: /\.git\/(?:objects|packed-refs|logs|refs|ORIG_HEAD|FETCH_HEAD)/,
-    why: 'reads the files of git',
+    why: "reads git's files",
   },
   {
     kind: 'history',
@@ -46,7 +46,7 @@ export const commandRules: readonly Rule[] = [
     pattern: rule(`${git}(?:log|blame|shortlog|whatchanged|tag|branch|show)\\b`),
     // The text of a file as it is at R.
     unless: rule(`${git}show\\s+HEAD:`),
-    why: 'R has one commit, so it finds nothing later',
+    why: 'R has only one commit, so nothing later can be found',
   },
   {
     kind: 'dataset',
@@ -58,7 +58,7 @@ export const commandRules: readonly Rule[] = [
     kind: 'dataset',
     severity: 'warning',
     pattern: /\b(?:FAIL_TO_PASS|PASS_TO_PASS|gold(?:en)?_patch|test_patch|hints_text)\b/,
-    why: 'names a field of the dataset',
+    why: 'names a dataset field',
   },
   {
     kind: 'network',
@@ -97,7 +97,7 @@ export const codeRules: readonly Rule[] = [
     pattern:
       /\b(?:requests|httpx)\.(?:get|post|put|head|request|Session)\(|\burllib\.request\b|\burlopen\(|\bhttp\.client\b|\bsocket\.create_connection\(|\baiohttp\.ClientSession\b/,
     unless: local,
-    why: 'a program that may use a network',
+    why: 'a program that can use the network',
   },
   {
     kind: 'dataset',
@@ -138,7 +138,7 @@ export function packageRules(names: readonly string[]): readonly Rule[] {
       pattern: rule(
         String.raw`^(?:\S*/)?(?:pip[\d.]*|python[\d.]*\s+-m\s+pip|uv(?:\s+pip)?|conda|mamba)\s+(?:install|download)\s(?:.*\s)?['"]?(?:${name})(?:\[\S*\])?['"]?(?:[=<>~!]=?|\s|$)`,
       ),
-      why: 'fetches a released package, which may have the fix',
+      why: 'downloads a released package, which may contain the fix',
     },
   ];
 }

@@ -194,7 +194,7 @@ export class BuildContainer implements ImageCommands {
   /** Unpacks an archive below a folder that exists. */
   async put(archive: Buffer | Readable, folder = '/'): Promise<void> {
     throwIfAborted(this.place.work.signal);
-    this.lastStep = `putting files below ${folder}`;
+    this.lastStep = `copying files to ${folder}`;
     await this.container.putArchive(archive, { path: folder });
   }
 
@@ -225,8 +225,8 @@ export class BuildContainer implements ImageCommands {
     throwIfAborted(work.signal);
     if (ExitCode === null) {
       throw new EngineTrouble(
-        `The Docker engine at ${connection.address} does not say how a command ended, while building an image (${this.lastStep})`,
-        'Repeat it; the log of the engine may say more',
+        `The Docker engine at ${connection.address} did not report how a command ended while building an image (${this.lastStep})`,
+        "Try again; the engine's log may have details",
       );
     }
     log.line(`ended with ${ExitCode}`);
@@ -287,7 +287,8 @@ export class BuildContainer implements ImageCommands {
   }
 
   private mustBeSupervised(): string {
-    if (this.supervisor === undefined) throw new Error('foreign code runs under a supervisor');
+    if (this.supervisor === undefined)
+      throw new Error('third-party code must run under a supervisor');
     return this.supervisor;
   }
 
@@ -299,11 +300,7 @@ export class BuildContainer implements ImageCommands {
     const { limits, log } = this.place;
     const { what, todo } = limitWords(hit, limits);
     const last = output === '' ? '' : `, and ended with: ${lineOfProblem(lastLines(output, 2))}`;
-    return new LimitReached(
-      hit,
-      `Could not ${doing}: ${what}${last}`,
-      `${todo}. The log: ${log.path}`,
-    );
+    return new LimitReached(hit, `Could not ${doing}: ${what}${last}`, `${todo}. Log: ${log.path}`);
   }
 
   /**
@@ -324,7 +321,7 @@ export class BuildContainer implements ImageCommands {
       pieces.push(piece);
     }
     const file = (await filesOfTar(Buffer.concat(pieces))).get(posix.basename(path));
-    if (file === undefined) throw new Error(`${path} is no file`);
+    if (file === undefined) throw new Error(`${path} is not a file`);
     return file;
   }
 
@@ -355,12 +352,12 @@ export class BuildContainer implements ImageCommands {
     if (/no space left on device|disk quota exceeded/i.test(output)) {
       return new EngineDiskFull(
         `The disk of the Docker engine at ${connection.address} is full: could not ${doing}`,
-        'Free some: swt-bench storage --free-images all removes what was made here, docker system df shows the rest',
+        'Free some space: swt-bench storage --free-images all removes images built here; docker system df shows the rest',
       );
     }
     return new CommandFailed(
       `Could not ${doing}: ${last === '' ? `status ${code}` : lineOfProblem(last)}`,
-      `The log has all of it: ${log.path}`,
+      `See the full log: ${log.path}`,
       output,
     );
   }
@@ -382,7 +379,7 @@ export class BuildContainer implements ImageCommands {
       changes: changes.join('\n'),
     } as unknown as object);
     const { Id, Size } = await connection.docker.getImage(`${repository}:${tag}`).inspect();
-    log.line(`made ${repository}:${tag}, ${Id}, ${(Size / 1e6).toFixed(0)} MB with what it is on`);
+    log.line(`built ${repository}:${tag}, ${Id}, ${(Size / 1e6).toFixed(0)} MB including its base`);
     return Id;
   }
 }

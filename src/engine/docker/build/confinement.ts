@@ -91,28 +91,28 @@ export function limitWords(
       };
     case 'disk':
       return {
-        what: `it was stopped since it wrote more than ${limits.diskMb} MiB`,
+        what: `it was stopped because it wrote more than ${limits.diskMb} MiB`,
         todo: raise('diskMb'),
       };
     case 'memory':
       return {
-        what: `it used up its ${limits.memoryMb} MiB of memory`,
+        what: `it ran out of memory (${limits.memoryMb} MiB)`,
         todo: raise('memoryMb'),
       };
     case 'processes':
       return {
-        what: `it reached the limit of ${limits.processes} processes`,
+        what: `it exceeded the limit of ${limits.processes} processes`,
         todo: raise('processes'),
       };
     case 'output':
       return {
-        what: 'it was stopped since it printed without end',
-        todo: 'See what it prints',
+        what: 'its output exceeded the limit',
+        todo: 'Check its output',
       };
     case 'unstoppable':
       return {
-        what: 'it left processes behind that cannot be stopped',
-        todo: 'Restart the engine, and try again',
+        what: 'it left processes running that cannot be stopped',
+        todo: 'Restart the engine and try again',
       };
   }
 }

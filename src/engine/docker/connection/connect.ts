@@ -120,10 +120,12 @@ export async function connect(options: ConnectOptions = {}): Promise<DockerConne
   const there = tried.filter(({ absent }) => !absent);
   const advice =
     there.length === 0
-      ? ['Install and start Docker or Podman, or name an engine by DOCKER_HOST or in the settings']
+      ? [
+          'Install and start Docker or Podman, or specify an engine with DOCKER_HOST or in the settings',
+        ]
       : [...new Set(there.map(({ next }) => next))];
   throw new HumanError(
-    `No container engine answers. Tried ${tried
+    `No container engine responds. Tried ${tried
       .map(({ place, what }) => `${writeAddress(place.address)} (${place.foundBy}): ${what}`)
       .join('; ')}`,
     `${advice.join('. ')}. Without one, tests run with the local engine (--engine local)`,
@@ -187,7 +189,7 @@ async function openWith(
     );
     if (info.OSType !== undefined && info.OSType !== 'linux') {
       throw new HumanError(
-        `it runs ${lineOfProblem(info.OSType)} containers`,
+        `it is set to ${lineOfProblem(info.OSType)} containers`,
         'Switch Docker Desktop to Linux containers',
       );
     }
@@ -248,8 +250,8 @@ async function ask(
     if (signal?.aborted === true) throw new Cancelled();
     if (!late.aborted) throw error;
     throw new HumanError(
-      `no answer within ${patienceOf(address) / 1000} seconds`,
-      'See whether it is busy or hangs, and restart it',
+      `no response within ${patienceOf(address) / 1000} seconds`,
+      'Check whether it is busy or hangs, then restart it',
     );
   }
 }
@@ -258,8 +260,8 @@ function understood<T>(schema: z.ZodType<T>, answer: unknown): T {
   const read = schema.safeParse(answer);
   if (read.success) return read.data;
   throw new HumanError(
-    'what answers there is no Docker engine',
-    'Name the address of a Docker or Podman engine',
+    'the server there is not a Docker engine',
+    'Specify the address of a Docker or Podman engine',
   );
 }
 

@@ -113,7 +113,7 @@ export async function tlsOfEnvironment(place: DockerFolder): Promise<Tls | undef
   if (folder !== undefined && tls.ca === undefined && tls.cert === undefined) {
     throw new HumanError(
       `DOCKER_CERT_PATH is ${folder}, which has neither ca.pem nor cert.pem`,
-      'Name the folder with ca.pem, cert.pem and key.pem, or unset DOCKER_TLS_VERIFY',
+      'Specify the folder with ca.pem, cert.pem and key.pem, or unset DOCKER_TLS_VERIFY',
     );
   }
   return tls;
@@ -142,13 +142,13 @@ function parsed<T>(file: string, text: string, schema: z.ZodType<T>): T {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new HumanError(`${file} is not JSON`, 'Correct it, or move it away');
+    throw new HumanError(`${file} is not JSON`, 'Fix or remove the file');
   }
   const read = schema.safeParse(value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new HumanError(
-    `${file} is not as the docker command writes it: ${issue?.path.join('.')}: ${issue?.message}`,
-    'Correct it, or move it away',
+    `${file} does not have the docker command's format: ${issue?.path.join('.')}: ${issue?.message}`,
+    'Fix or remove the file',
   );
 }

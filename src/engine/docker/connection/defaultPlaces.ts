@@ -28,33 +28,33 @@ interface UserPlaces {
 export function defaultPlaces({ platform, env, home, uid }: UserPlaces): DefaultPlace[] {
   if (platform === 'win32') {
     return [
-      pipe('docker_engine', 'the usual pipe'),
-      pipe('dockerDesktopLinuxEngine', 'the pipe of Docker Desktop'),
-      pipe('podman-machine-default', 'the pipe of Podman'),
+      pipe('docker_engine', 'the default pipe'),
+      pipe('dockerDesktopLinuxEngine', "Docker Desktop's pipe"),
+      pipe('podman-machine-default', "Podman's pipe"),
     ];
   }
   const inHome = (path: string): string => posix.join(home, path);
-  const desktop = socket(inHome('.docker/run/docker.sock'), 'the socket of Docker Desktop');
-  const usual = socket('/var/run/docker.sock', 'the usual socket');
+  const desktop = socket(inHome('.docker/run/docker.sock'), "Docker Desktop's socket");
+  const usual = socket('/var/run/docker.sock', 'the default socket');
   if (platform === 'darwin') {
     const machine = '.local/share/containers/podman/machine';
     const temporary = env['TMPDIR'];
     return [
       desktop,
       usual,
-      socket(inHome('.colima/default/docker.sock'), 'the socket of Colima'),
-      socket(inHome('.orbstack/run/docker.sock'), 'the socket of OrbStack'),
-      socket(inHome('.rd/docker.sock'), 'the socket of Rancher Desktop'),
+      socket(inHome('.colima/default/docker.sock'), "Colima's socket"),
+      socket(inHome('.orbstack/run/docker.sock'), "OrbStack's socket"),
+      socket(inHome('.rd/docker.sock'), "Rancher Desktop's socket"),
       ...(temporary === undefined
         ? []
         : [
             socket(
               posix.join(temporary, 'podman/podman-machine-default-api.sock'),
-              'the socket of Podman',
+              "Podman's socket",
             ),
           ]),
-      socket(inHome(`${machine}/podman.sock`), 'the socket of Podman'),
-      socket(inHome(`${machine}/qemu/podman.sock`), 'the socket of Podman'),
+      socket(inHome(`${machine}/podman.sock`), "Podman's socket"),
+      socket(inHome(`${machine}/qemu/podman.sock`), "Podman's socket"),
     ];
   }
   const runtime = env['XDG_RUNTIME_DIR'] || (uid === undefined ? undefined : `/run/user/${uid}`);
@@ -62,11 +62,11 @@ export function defaultPlaces({ platform, env, home, uid }: UserPlaces): Default
     runtime === undefined ? [] : [socket(posix.join(runtime, path), foundBy)];
   return [
     usual,
-    ...inRuntime('docker.sock', 'the socket of rootless Docker'),
-    socket(inHome('.docker/desktop/docker.sock'), 'the socket of Docker Desktop'),
+    ...inRuntime('docker.sock', "rootless Docker's socket"),
+    socket(inHome('.docker/desktop/docker.sock'), "Docker Desktop's socket"),
     desktop,
-    ...inRuntime('podman/podman.sock', "the socket of the user's Podman"),
-    socket('/run/podman/podman.sock', 'the socket of Podman'),
+    ...inRuntime('podman/podman.sock', "the user's Podman socket"),
+    socket('/run/podman/podman.sock', "Podman's socket"),
   ];
 }
 

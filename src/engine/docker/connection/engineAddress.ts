@@ -32,7 +32,7 @@ export interface Tls {
 }
 
 const example =
-  'Write an address such as unix:///run/docker.sock, tcp://host:2376 or ssh://user@host';
+  'Use an address such as unix:///run/docker.sock, tcp://host:2376 or ssh://user@host';
 
 /**
  * Texts that `ssh` and the shell of the other machine take as plain names, never as options or
@@ -55,24 +55,26 @@ export function parseAddress(text: string, foundBy: string, tls?: Tls): EngineAd
   // Logs must not show a password.
   const shown = lineOfProblem(written.replace(/\/\/[^/]*@/, '//…@'));
   const unusable = (why: string): HumanError =>
-    new HumanError(`The engine's address ${shown} (${foundBy}) cannot be used: ${why}`, example);
+    new HumanError(`The engine address ${shown} (${foundBy}) is invalid: ${why}`, example);
 
   const [, scheme = '', rest = ''] = /^(?:([a-z]+):\/\/)?(.*)$/s.exec(written) ?? [];
-  if (/[\0\r\n]/.test(written)) throw unusable('it has characters that no address has');
+  if (/[\0\r\n]/.test(written))
+    throw unusable('it has characters that are not allowed in an address');
   if (scheme === 'unix' || (scheme === '' && rest.startsWith('/'))) {
-    if (!rest.startsWith('/')) throw unusable('after unix:// comes the whole path of a socket');
+    if (!rest.startsWith('/'))
+      throw unusable('unix:// must be followed by an absolute socket path');
     return { kind: 'socket', path: rest };
   }
   if (scheme === 'npipe' || (scheme === '' && /^[\\/]{2}/.test(rest))) {
     return { kind: 'pipe', path: rest.replace(/\\/g, '/') };
   }
   if (!['tcp', 'http', 'https', 'ssh', ''].includes(scheme)) {
-    throw unusable(`${scheme}:// is not known`);
+    throw unusable(`${scheme}:// is not supported`);
   }
   // The scheme decides how URL splits an address: only with http does it find host, port and path.
   const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
   const host = url?.hostname.replace(/^\[|\]$/g, '') ?? '';
-  if (url === undefined || !plainHost.test(host)) throw unusable('it names no host');
+  if (url === undefined || !plainHost.test(host)) throw unusable('it has no host');
   if (url.search !== '' || url.hash !== '') throw unusable('it has a query');
   // URL drops port 80, the default of http, so the port is read from the text.
   const [, digits] = /^(?:[^/]*@)?(?:\[[^\]]*\]|[^/:]*):(\d+)(?:\/|$)/.exec(rest) ?? [];
@@ -80,17 +82,19 @@ export function parseAddress(text: string, foundBy: string, tls?: Tls): EngineAd
   if (scheme === 'ssh') {
     if (url.password !== '') {
       throw new HumanError(
-        `The engine's address ssh://…@${host} (${foundBy}) has a password in it`,
-        'Leave it out and log in with a key: ssh-copy-id puts yours on the other machine',
+        `The engine address ssh://…@${host} (${foundBy}) contains a password`,
+        'Remove it and log in with a key; ssh-copy-id copies yours to the other machine',
       );
     }
     const user = url.username === '' ? undefined : decodeURIComponent(url.username);
-    if (user !== undefined && !plainName.test(user)) throw unusable('its user is no plain name');
+    if (user !== undefined && !plainName.test(user))
+      throw unusable('its user name has special characters');
     const remote = url.pathname === '/' ? undefined : url.pathname;
-    if (remote !== undefined && !plainPath.test(remote)) throw unusable('its path is no plain one');
+    if (remote !== undefined && !plainPath.test(remote))
+      throw unusable('its path has special characters');
     return { kind: 'ssh', user, host, port, remoteSocket: remote };
   }
-  if (url.username !== '') throw unusable('only ssh:// takes a user');
+  if (url.username !== '') throw unusable('only ssh:// accepts a user');
   const secure = tls ?? (scheme === 'https' ? { verify: true } : undefined);
   return {
     kind: 'tcp',

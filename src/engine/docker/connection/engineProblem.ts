@@ -29,10 +29,10 @@ const gone = new Set([
 
 /** The most usual of these codes in words. */
 const endings: Readonly<Record<string, string>> = {
-  ENOENT: 'its socket is gone',
-  ECONNREFUSED: 'it does not run',
-  ECONNRESET: 'the connection was cut',
-  EPIPE: 'the connection was cut',
+  ENOENT: 'its socket no longer exists',
+  ECONNREFUSED: 'it is not running',
+  ECONNRESET: 'the connection was lost',
+  EPIPE: 'the connection was lost',
 };
 
 /** The HTTP status with which the engine refused a call; undefined for any other error. */
@@ -66,7 +66,7 @@ export function engineProblem(
   if (/no space left on device|disk quota exceeded|not enough space/i.test(text)) {
     return new EngineDiskFull(
       `The disk of ${at}, is full: ${text}`,
-      'Free some: swt-bench storage --free-images all removes what was made here, docker system df shows the rest',
+      'Free some space: swt-bench storage --free-images all removes images built here; docker system df shows the rest',
     );
   }
   if (typeof code === 'string' && (code === 'EACCES' || code === 'EPERM')) {
@@ -78,7 +78,7 @@ export function engineProblem(
   ) {
     return new EngineGone(
       `Lost ${at}: ${endings[String(code)] ?? text}`,
-      'Start it again (it may have been stopped or may be restarting), then repeat this',
+      'It may have stopped or be restarting. Start it and try again',
     );
   }
   if (typeof statusCode === 'number') {
@@ -87,7 +87,7 @@ export function engineProblem(
   }
   return new HumanError(
     `Failed with ${at}: ${text}`,
-    'Repeat it; the log of the engine may say more',
+    "Try again; the engine's log may have details",
   );
 }
 
@@ -96,25 +96,28 @@ function answered(status: number, text: string, at: string): [what: string, next
   if (status === 404) {
     return [
       what('Not found by'),
-      'Somebody may have removed it meanwhile: repeat this, and it is made again',
+      'Another process may have removed it. repeat this, and it is made again',
     ];
   }
   if (status === 429) {
-    return [what('Too much is asked of'), 'Repeat this in a moment, with fewer --workers'];
+    return [what('Too many requests to'), 'Try again in a moment with fewer --workers'];
   }
-  if (status === 409) return [what('A conflict in'), 'Repeat this in a moment'];
+  if (status === 409) return [what('A conflict in'), 'Try again in a moment'];
   if (status === 401 || status === 403) return [what('Refused by'), permissionAdvice];
   if (status >= 500) {
-    return [what('Failed in'), 'Repeat it; if it fails again, restart the engine and see its log'];
+    return [
+      what('Failed in'),
+      'Try again; if it fails again, restart the engine and check its log',
+    ];
   }
   return [
     what('Not accepted by'),
-    'The engine may be too old or have this switched off: see its log and the docker settings',
+    'The engine may be too old or have this feature turned off. Check its log and the docker settings',
   ];
 }
 
 export const permissionAdvice =
-  'Let your user use it (sudo usermod -aG docker $USER, then log in again), or use a rootless engine';
+  'Give your user access (sudo usermod -aG docker $USER, then log in again), or use a rootless engine';
 
 /**
  * The engine's error text on one short line, since it is untrusted. The modem writes answers as

@@ -118,33 +118,33 @@ class SshConnection extends Duplex {
 
   #notStarted(error: NodeJS.ErrnoException): EngineGone {
     if (error.code !== 'ENOENT') return new EngineGone(`ssh does not start: ${error.message}`);
-    return new EngineGone('there is no ssh on the PATH', 'Install OpenSSH (the program ssh)');
+    return new EngineGone('ssh is not on PATH', 'Install OpenSSH');
   }
 
   #problem(exit: number | string): EngineGone {
     const reason = lineOfProblem(this.#complaint.trim().split('\n').slice(-2).join('; '));
     const { host } = this.#address;
     const text = reason === '' ? `ssh ended with ${exit}` : reason;
-    const login = `Try in a terminal: ssh ${host} ${this.#program} version`;
+    const login = `Run in a terminal: ssh ${host} ${this.#program} version`;
     if (exit === 127 || /command not found|not recognized as/i.test(reason)) {
       return new NoProgramThere(
-        `there is no ${this.#program} on ${host}: ${text}`,
-        `Install it there, on the PATH of commands that ssh runs. ${login}`,
+        `${this.#program} was not found on ${host}: ${text}`,
+        `Install it there, on the PATH of ssh commands. ${login}`,
       );
     }
     if (/permission denied \(|too many authentication failures/i.test(reason)) {
       return new EngineGone(
         `ssh cannot log in to ${host}: ${text}`,
-        `Log in with a key that needs no question, by an agent (ssh-add, ssh-copy-id). ${login}`,
+        `Set up a login without prompts, with a key in an agent (ssh-add, ssh-copy-id). ${login}`,
       );
     }
     if (/host key verification failed/i.test(reason)) {
       return new EngineGone(
-        `ssh does not know the key of ${host}: ${text}`,
+        `ssh does not know ${host}'s host key: ${text}`,
         `Log in once in a terminal to accept it: ssh ${host}`,
       );
     }
-    return new EngineGone(`lost ${writeAddress(this.#address)}: ${text}`, login);
+    return new EngineGone(`lost connection to ${writeAddress(this.#address)}: ${text}`, login);
   }
 
   // Methods that an HTTP agent also calls on its sockets.

@@ -24,14 +24,14 @@ const grammar = new RegExp(
  * Parses a name such as `swebench/sweb.eval.x86_64.sympy_1776_sympy-20322:latest`.
  * https://pkg.go.dev/github.com/distribution/reference
  *
- * @throws HumanError when the text is no name of an image
+ * @throws HumanError when the text is not a valid image name
  */
 export function parseImageName(name: string): ImageName {
   const found = name.length > 512 ? null : grammar.exec(name);
   if (found?.groups === undefined) {
     throw new HumanError(
-      `${JSON.stringify(lineOfProblem(name))} is no name of an image`,
-      'Write one such as python:3.9-bookworm or registry.example.org:5000/team/image:tag',
+      `${JSON.stringify(lineOfProblem(name))} is not a valid image name`,
+      'Use a name such as python:3.9-bookworm or registry.example.org:5000/team/image:tag',
     );
   }
   const { repository = '', host: first, tag, digest } = found.groups;

@@ -102,20 +102,20 @@ function pushProblem(
   const login = `docker login${registry === 'docker.io' ? '' : ` ${registry}`}`;
   if (/unauthorized|no basic auth|authentication required|access .*denied|: denied/i.test(text)) {
     return new HumanError(
-      `The registry ${registry} does not take ${name}: ${text}`,
-      `Log in with: ${login}; or name a place that you may write to with --registry`,
+      `The registry ${registry} rejected ${name}: ${text}`,
+      `Log in with: ${login}; or specify a registry with write access with --registry`,
     );
   }
   if (/HTTP response to HTTPS client|x509|certificate/i.test(text)) {
     return new HumanError(
       `The engine does not trust the registry ${registry}: ${text}`,
-      'Give the engine its certificate, or name it in insecure-registries of the engine',
+      "Add its certificate to the engine, or list it in the engine's insecure-registries",
     );
   }
   if (/dial tcp|refused|no such host|timeout|unreachable|EOF|reset by peer/i.test(text)) {
     return new HumanError(
       `The registry ${registry} cannot be reached to push ${name}: ${text}`,
-      'See whether its name is right and whether the engine reaches it; layers that are there are not sent again',
+      'Check its name, and that the engine can reach it; uploaded layers are not sent again',
     );
   }
   return engineProblem(error, { address }, `pushing ${name}`);

@@ -41,7 +41,7 @@ export async function removeAbandonedContainers({ docker, address }: Reached): P
       }
     }
   } catch (error) {
-    throw engineProblem(error, { address }, 'removing containers that are left over');
+    throw engineProblem(error, { address }, 'removing leftover containers');
   }
   return removed;
 }

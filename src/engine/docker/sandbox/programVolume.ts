@@ -44,7 +44,7 @@ export async function makeProgramVolume(
   } catch (error) {
     await removeVolume(connection, name);
     throwIfAborted(signal);
-    throw engineProblem(error, connection, `sending the agent's program of ${folder}`);
+    throw engineProblem(error, connection, `sending the agent from ${folder}`);
   }
 }
 

@@ -69,7 +69,7 @@ export async function changePackages(container: BuildContainer, changing: Changi
     await container.run(install, doing, { env, isForeign: true });
     await compileEnvironment(container, python, env);
   }
-  await container.run(['sh', '-c', takeBack], 'take the environment back');
+  await container.run(['sh', '-c', takeBack], "restore the environment's owner");
 }
 
 /** Python 3.6 takes names of files for ASCII where an image sets no locale. */

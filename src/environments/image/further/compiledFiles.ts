@@ -69,7 +69,7 @@ export class CompiledFiles {
       try {
         for (const file of await takeFrom(pack, sources, found)) found.set(file.source, file);
       } catch {
-        this.say(`the compiled files in ${pack} are not what was kept there: they are thrown away`);
+        this.say(`the compiled files in ${pack} do not match their digest and are discarded`);
         await rm(pack, { force: true });
       }
     }

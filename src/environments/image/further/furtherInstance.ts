@@ -86,7 +86,7 @@ export async function furtherInstance(
   const asked = askedEnvironment(request, place);
   asked.catch(() => undefined);
   try {
-    work.reporter.progress(`${instance.id}: putting R into ${image.name}`);
+    work.reporter.progress(`${instance.id}: adding R to ${image.name}`);
     const from = { image: image.id, purpose: purposeOf(instance), runs: 'foreign' } as const;
     await inContainer(place, from, async (container) =>
       fill({ container, image, asked: await asked, request }, place),
@@ -95,7 +95,7 @@ export async function furtherInstance(
   } catch (error) {
     throwIfAborted(work.signal);
     if (!(error instanceof NotAlike) && !(error instanceof CommandFailed)) throw error;
-    log.line(`${image.name} does not serve for ${instance.id}: ${messageOf(error)}`);
+    log.line(`${image.name} cannot be reused for ${instance.id}: ${messageOf(error)}`);
     return false;
   }
 }
@@ -125,7 +125,7 @@ async function fill(made: OnKept, place: BuildPlace): Promise<void> {
   const { container, image, asked, request } = made;
   const record = await keptRecord(container);
   if (record === undefined) throw new NotAlike('its record cannot be read');
-  if (record.baseImage !== asked.base) throw new NotAlike('it is on another base image');
+  if (record.baseImage !== asked.base) throw new NotAlike('it has a different base image');
   container.superviseWith(record.base);
   const isReady = asked.known !== undefined && isSame(record.lock, asked.known.lock);
   const packages = isReady ? undefined : packagesFor(request, place);
@@ -175,7 +175,7 @@ async function layOver(
     ...{ tree: trees.base, folder, python: base, present: files },
     compiled: compiledOf(request, { base, baseImage }, place),
     obsolete: [recordPath],
-    doing: `put R of ${instance.id} into the image of its version`,
+    doing: `copy R of ${instance.id} into the image of its version`,
     signal: place.work.signal,
   });
 }
@@ -302,7 +302,7 @@ function changesTools({ request }: Laid, from: readonly string[], to: readonly s
  *
  * @param from the packages that it has
  * @returns what it has then
- * @throws NotAlike when it has other Debian packages
+ * @throws NotAlike when it has different Debian packages
  */
 async function takePackages(
   { container, request, record, env }: Laid,
@@ -316,7 +316,7 @@ async function takePackages(
     names.filter((name) => !compilerPackages.includes(name)).join(),
   );
   const lacks = packages.some((name) => !record.packages.includes(name));
-  if (has !== needs || lacks) throw new NotAlike('it has other Debian packages');
+  if (has !== needs || lacks) throw new NotAlike('it has different Debian packages');
   if (!isSame(from, lock)) {
     const { instance, plan } = request;
     const change = packageChange(from, lock);

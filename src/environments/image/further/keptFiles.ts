@@ -25,7 +25,7 @@ export async function readKeptFiles(
     const files = await filesInTar(archive).catch(() => undefined);
     if (files !== undefined) return new Map(files.map((file) => [file.path, file.content]));
   }
-  say(`the compiled files in ${path} are not what was kept there: they are thrown away`);
+  say(`the compiled files in ${path} do not match their digest and are discarded`);
   await rm(path, { force: true });
   return new Map();
 }

@@ -152,7 +152,7 @@ export async function keepImage(
       ...labelLines(imageLabels('environment', { instance: '', repo, version, recipe: key })),
       ...plainStart,
     ]);
-    await container.run(['rm', '-f', recordPath], 'remove what only the build needed');
+    await container.run(['rm', '-f', recordPath], 'remove build files');
   });
 }
 

@@ -60,34 +60,34 @@ export function pullProblem(
   const login = `docker login${registry === 'docker.io' ? '' : ` ${registry}`}`;
   if (/toomanyrequests|too many requests|rate limit/i.test(text)) {
     return new RegistryBusy(
-      `The registry ${registry} allows no more pulls for now: ${text}`,
-      `Log in (${login}), which allows more, or repeat this later`,
+      `The registry ${registry} has reached its pull rate limit: ${text}`,
+      `Log in (${login}) for a higher limit, or try again later`,
     );
   }
   if (missing.test(text)) {
     return new ImageMissing(
       `There is no image ${name}: ${text}`,
-      `See whether the name is right; if the image is not public, log in first (${login})`,
+      `Check the name. If the image is not public, log in first (${login})`,
     );
   }
   if (status === 401 || unauthorized.test(text)) {
     return new HumanError(
-      `The registry ${registry} wants a login for ${name}: ${text}`,
+      `The registry ${registry} requires a login for ${name}: ${text}`,
       `Log in with: ${login}`,
     );
   }
   if (status === 404) {
-    return new ImageMissing(`There is no image ${name}: ${text}`, 'See whether the name is right');
+    return new ImageMissing(`There is no image ${name}: ${text}`, 'Check the name');
   }
   if (unreachable.test(text)) {
     return bytes === 0
       ? new RegistryUnreachable(
           `The registry ${registry} cannot be reached to pull ${name}: ${text}`,
-          'See whether the network is up and whether the engine needs a proxy or a certificate for it',
+          'Check the network, and whether the engine needs a proxy or a certificate for it',
         )
       : new RegistryUnreachable(
-          `The pull of ${name} was cut off after ${(bytes / 1e6).toFixed(1)} MB: ${text}`,
-          'Repeat it when the registry can be reached: layers that are here are not pulled again',
+          `The pull of ${name} was interrupted after ${(bytes / 1e6).toFixed(1)} MB: ${text}`,
+          'Try again when the registry is reachable; downloaded layers are kept',
         );
   }
   return engines;

@@ -64,7 +64,7 @@ export class PullProgress {
    */
   describe(): string {
     const layers = [...this.#layers.values()];
-    if (layers.length === 0) return 'asking the registry';
+    if (layers.length === 0) return 'contacting the registry';
     const total = layers.reduce((sum, layer) => sum + layer.total, 0);
     const done = layers.filter(({ isDone }) => isDone).length;
     const text = `${megabytes(this.bytes)} of ${megabytes(total)} MB, ${done} of ${plural(layers.length, 'layer')}`;

@@ -96,7 +96,7 @@ async function askHelper(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal | undefined,
 ): Promise<RegistryLogin | undefined> {
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(name)) throw new Error('it is no name of a program');
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(name)) throw new Error('it is not a program name');
   const path = [env['PATH'] ?? '', ...(moreFolders[process.platform] ?? [])].join(delimiter);
   const late = AbortSignal.timeout(helperSeconds * 1000);
   const child = spawn(`docker-credential-${name}`, ['get'], {
@@ -122,7 +122,7 @@ async function askHelper(
   }
   const read = helperAnswer.safeParse(jsonOf(said));
   // The answer is not shown, since it may contain a secret.
-  if (!read.success) throw new Error('its answer is not understood');
+  if (!read.success) throw new Error('it returned an invalid answer');
   const { Username, Secret } = read.data;
   if (Username === '' && Secret === '') return undefined;
   return Username === '<token>'
