@@ -10,7 +10,7 @@ const root = resolve(__dirname, '..');
 const cache = process.env['SWT_BENCH_CACHE'] ?? join(root, '.cache');
 
 /**
- * A virtual environment with these packages, made once and cached. Skips the calling test, with the
+ * The virtual environment with these packages, made once and cached. Skips the calling test, with the
  * cause, where the package registry is unreachable.
  *
  * @param python interpreter to make it with
@@ -37,7 +37,7 @@ export async function environment(
   return folder;
 }
 
-/** A virtual environment of `python3` with nothing in it, below `folder`. */
+/** The virtual environment of `python3` with nothing in it, below `folder`. */
 export function bareEnvironment(folder: string): string {
   const executable = 'import sys; print(getattr(sys, "_base_executable", sys.executable))';
   const python = execFileSync('python3', ['-c', executable]).toString().trim();
@@ -131,7 +131,7 @@ export async function orSkip<T>(
         text,
       )
     ) {
-      skipFor(test, `${what} cannot be had from the package registry`);
+      skipFor(test, `${what} cannot be fetched from the package registry`);
     }
     throw error;
   }

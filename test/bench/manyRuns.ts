@@ -83,7 +83,7 @@ function simulatedEntry(
     sample,
     reason,
     explanation: success
-      ? `${failToPass} tests F→P and none fails after the fix`
+      ? `${failToPass} tests reproduce the issue; none fail with the fix`
       : `tests/test_simulated.py::test_of_${instance}: ${reason}, as some candidates do in simulated runs`,
     evaluated,
     wellFormed: applies,

@@ -69,6 +69,6 @@ done
     assert.match(there.stderr, /agent is there already\. Remove it/);
     const unknown = await cli(['agents', 'install', 'claude']);
     assert.equal(unknown.status, 2);
-    assert.match(unknown.stderr, /No agent is called claude\. Name one of claude-code, codex/);
+    assert.match(unknown.stderr, /There is no agent named claude\. Use one of claude-code, codex/);
   });
 });

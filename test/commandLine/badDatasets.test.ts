@@ -92,7 +92,7 @@ describe('bad datasets on the command line', function () {
     for (const [name, message] of [
       [join(folder.path, 'nowhere'), /There is no filter list .*Lite, Verified, Full/],
       [await file('page', '<html>'), /Line 1 of the filter list .*one id a line/],
-      [await file('others', 'octo__cat-1'), /leaves no instance of/],
+      [await file('others', 'octo__cat-1'), /No instance of .* is in/],
     ] as const) {
       const kept = storage();
       await refused(await list(dataset, kept, '--filter', name), kept, message);
@@ -142,11 +142,7 @@ describe('bad datasets on the command line', function () {
 
     it('refuses what is not there, and a page instead of data', async () => {
       const kept = storage();
-      await refused(
-        await list(`${server.url}/files/x`, kept),
-        kept,
-        /status 404.*Check the address/,
-      );
+      await refused(await list(`${server.url}/files/x`, kept), kept, /status 404.*Check the URL/);
       server.faults.push({ kind: 'html' });
       await refused(await list(address, kept), kept, /is a web page/);
     });

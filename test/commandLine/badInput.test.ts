@@ -233,7 +233,7 @@ describe('bad input to the command line', () => {
     assert.equal(result?.runs?.base?.ending, 'timed out');
     assert.match(
       result?.notes?.join('\n') ?? '',
-      /on R the candidate was stopped by the time limit/,
+      /on R, the candidate's run was stopped at the time limit/,
     );
     const second = result?.strict?.tests.find((each) => each.test.endsWith('test_second'));
     assert.equal(second?.base.outcome, 'error');

@@ -321,7 +321,7 @@ describe('batches on the command line', function () {
       }
       const stopped = await answer;
       assert.equal(stopped.status, 2, stopped.stdout);
-      assert.match(stopped.stderr, /has no space left on its disk: stopped, with \d+ finished/);
+      assert.match(stopped.stderr, /is on a full disk: stopped, with \d+ finished/);
       const { lines, problems } = await journalOf(out);
       assert.deepEqual(problems, []);
       assert.ok(lines.length >= 1);

@@ -50,7 +50,7 @@ describe('the engine on the command line', () => {
   });
 
   for (const command of ['evaluate', 'validate'] as const) {
-    it(`of ${command} is named when it does not answer, with what to do`, async () => {
+    it(`of ${command} is named when the server does not respond, with what to do`, async () => {
       const args =
         command === 'evaluate'
           ? onSample(join(folder.path, 'storage'), 'gold')

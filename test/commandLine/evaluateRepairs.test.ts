@@ -155,7 +155,7 @@ describe('swt-bench evaluate --kind repair', function () {
     for (const more of [['--tests-only'], ['--mode', 'reproduction-script']]) {
       const { status, stderr } = await cli(command(['gold'], ...more));
       assert.equal(status, 2);
-      assert.match(stderr, /is about tests, not about code patches/);
+      assert.match(stderr, /applies to tests, not to code patches/);
     }
     const { status, stderr } = await cli(command(['bundled']));
     assert.deepEqual([status, /--predictions bundled is about tests/.test(stderr)], [2, true]);

@@ -170,7 +170,7 @@ describe('findings of candidates', () => {
         [
           ...(goes ? ['no changed line ran'] : []),
           // The folders of both sides look alike, and a version is a value like others.
-          ...(/^(getcwd|version)$/.test(name) ? [] : ['reads instead of runs']),
+          ...(/^(getcwd|version)$/.test(name) ? [] : ['inspects source']),
         ],
         name,
       );
@@ -178,8 +178,8 @@ describe('findings of candidates', () => {
     for (const name of stays) assert.equal(results.get(name)?.strict.success, true, name);
     const [ran, reads] = results.get('reads the source')?.strict.findings ?? [];
     assert.deepEqual(ran?.evidence, [
-      'The one F→P test ran none of the 3 changed lines that tests can run: tests/test_z.py::Z::test_z',
-      'Changed lines that only import and collection run, so that they belong to no test: 2',
+      'The only F→P test executed none of the 3 executable changed lines: tests/test_z.py::Z::test_z',
+      'Changed lines that run only during import or collection, so no test accounts for them: 2',
     ]);
     assert.deepEqual(reads?.evidence, [
       'tests/test_z.py:7 opens pkg/m.py (tests/test_z.py::Z::test_z): assert "y = x + 2" in open("pkg/m.py").read()',
@@ -202,8 +202,8 @@ describe('findings of candidates', () => {
       of: 1,
       kinds: {
         'no changed line ran': 1,
-        'reads instead of runs': 1,
-        'records do not fit': 0,
+        'inspects source': 1,
+        'inconsistent records': 0,
         'tests did not run': 0,
         'removes or disables tests': 0,
         'edits what runs tests': 0,
@@ -265,13 +265,13 @@ describe('findings of candidates', () => {
       [
         'edits what runs tests',
         [
-          'tests/conftest.py is added, fixtures and hooks of pytest: fixture cat, hook pytest_runtest_setup',
+          'tests/conftest.py is added, pytest fixtures and hooks: fixture cat, hook pytest_runtest_setup',
           'tests/conftest.py:9 defines the hook pytest_runtest_setup: def pytest_runtest_setup(item):',
         ],
       ],
     ]);
     assert.deepEqual(evidence('ini'), [
-      ['edits what runs tests', ['pytest.ini is added, configuration of a runner']],
+      ['edits what runs tests', ['pytest.ini is added, test runner configuration']],
     ]);
     assert.deepEqual(evidence('attribute'), [
       [
@@ -291,7 +291,7 @@ describe('findings of candidates', () => {
         kind: 'removes or disables tests',
         evidence: [
           'skipped or expected to fail in tests/test_m.py: M::test_old',
-          'ΔC is lower by 3 lines that these tests ran',
+          'ΔC no longer counts 3 lines that these tests executed',
         ],
       },
     ]);
@@ -327,9 +327,7 @@ describe('findings of candidates', () => {
     assert.ok(results.length > 2, answer.stderr);
     for (const result of results) {
       const expected =
-        result.model_name_or_path === 'reads'
-          ? ['no changed line ran', 'reads instead of runs']
-          : [];
+        result.model_name_or_path === 'reads' ? ['no changed line ran', 'inspects source'] : [];
       assert.deepEqual(kinds(result), expected, result.model_name_or_path);
     }
   });

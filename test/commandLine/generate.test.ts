@@ -217,7 +217,7 @@ describe('generate', () => {
         const [row] = await rowsOf(out);
         assert.equal(row?.requests, 5);
         assert.equal(row.empty_answers, 4);
-        assert.match(answer.stdout, /asked again: 4 answers without a text/);
+        assert.match(answer.stdout, /retried: 4 empty answers/);
         const steps = (await traceOf(out)).filter(({ step }) => step === 'answer');
         assert.deepEqual(
           steps.map(({ attempt }) => attempt),
@@ -418,7 +418,11 @@ describe('generate', () => {
   });
 
   const wrong: [string, string[], RegExp][] = [
-    ['an unknown method', ['--method', 'agent'], /"agent" is not a method\. Name one of zero-shot/],
+    [
+      'an unknown method',
+      ['--method', 'agent'],
+      /There is no method named "agent"\. Use one of zero-shot/,
+    ],
     ['an unknown provider', ['--model', 'mistral/m'], /PROVIDER\/NAME/],
     ['a missing key', ['--model', 'openai/m'], /OPENAI_API_KEY/],
     ['dollars without a price', ['--budget', '1'], /--price/],
@@ -442,7 +446,10 @@ describe('generate', () => {
       ...{ OPENAI_API_KEY: 'sk-any-key', OPENAI_BASE_URL: 'ftp://user:secret@host' },
     });
     assert.equal(answer.status, 2);
-    assert.match(answer.stderr, /^swt-bench: The environment variable OPENAI_BASE_URL is not an/);
+    assert.match(
+      answer.stderr,
+      /^swt-bench: The environment variable OPENAI_BASE_URL is not a valid URL/,
+    );
     assert.doesNotMatch(answer.stderr, /secret/);
   });
   for (const [what, more, message] of wrong) {

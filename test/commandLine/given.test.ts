@@ -309,7 +309,7 @@ describe('generate in the settings of Table 5', () => {
     [
       'another method',
       '--given files --from golden --oracle --method zero-shot',
-      /Write --method zero-shot-plus/,
+      /Use --method zero-shot-plus/,
     ],
     [
       'code of a model on this machine',

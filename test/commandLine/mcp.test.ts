@@ -264,7 +264,7 @@ describe('swt-bench mcp', function () {
         await call(client, 'apply_candidate', { patch: endless });
         assert.match(
           (await call(client, 'run_tests')).text,
-          /stopped by the time limit after \d s/,
+          /stopped at the time limit after \d s/,
         );
       },
       ['--timeout', '2'],

@@ -135,7 +135,7 @@ describe('swt-bench generate --refine', () => {
     const out = join(folder.path, 'refused.jsonl');
     const refused = await cli(argsOf(out, 'http://127.0.0.1:1/v1', '--refine', '1'));
     assert.equal(refused.status, 2);
-    assert.match(refused.stderr, /leave --refine out/);
+    assert.match(refused.stderr, /omit --refine/);
     const agent = await cli(
       argsOf(out, 'http://127.0.0.1:1/v1', '--refine', '1', '--method', 'aider'),
     );

@@ -64,6 +64,6 @@ describe('swt-bench repair --method rag', () => {
   it('refuses a method of generate', async () => {
     const { status, stderr } = await repair(join(folder.path, 'x.jsonl'), '--method', 'libro');
     assert.equal(status, 2);
-    assert.match(stderr, /"libro" is not a method\. Name one of agentless, rag/);
+    assert.match(stderr, /There is no method named "libro"\. Use one of agentless, rag/);
   });
 });

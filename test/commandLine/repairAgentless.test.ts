@@ -153,7 +153,7 @@ describe('swt-bench repair --method agentless', () => {
     const out = join(folder.path, 'parts.jsonl');
     const first = await repair(out, '--until', 'elements', '--skip', 'folders');
     assert.equal(first.status, 0, first.stderr);
-    assert.match(first.stdout, /^Agentless, \S+: 1 of 1 instances ended after the stage elements/);
+    assert.match(first.stdout, /^Agentless, \S+: 1 of 1 instances stopped after stage elements/);
     assert.match(first.stderr, /embedding retrieval is skipped: no embedding model is set/);
     await assert.rejects(readFile(out), { code: 'ENOENT' });
     assert.deepEqual([countOf('files'), countOf('folders'), countOf('locations')], [1, 0, 0]);
@@ -229,10 +229,10 @@ describe('swt-bench repair --method agentless', () => {
 
   it('refuses options that make no sense together @full', async () => {
     const cases = [
-      [['--method', 'rag', '--top-files', '2'], /--top-files is for agentless, and not for rag/],
+      [['--method', 'rag', '--top-files', '2'], /--top-files applies to agentless, not to rag/],
       [['--embedding-price', '1'], /need an embedding model/],
-      [['--until', 'files', '--skip', 'files'], /ends after a stage that --skip leaves out/],
-      [['--skip', 'repair'], /Write some of files,/],
+      [['--until', 'files', '--skip', 'files'], /names a stage that --skip skips/],
+      [['--skip', 'repair'], /Use a comma-separated list of files, /],
       [['--take', 'repair'], /Add --stages-from FILE/],
       [['--embedding-model', 'anthropic/x'], /There is no key|anthropic has no embedding models/],
       [['--stages-from', join(sample, 'instance.jsonl')], /has no output of a stage/],

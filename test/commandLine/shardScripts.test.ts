@@ -201,7 +201,7 @@ describe('jobs of shards', () => {
         ...['--slurm', '2', '--name', 'A run'],
         ...['evaluate', '--dataset', 'x', '--predictions', 'y', '--out', 'z'],
       ],
-      /cannot be a name of jobs/,
+      /is not a valid job name/,
     ],
   ];
   for (const [what, args, message] of wrong) {

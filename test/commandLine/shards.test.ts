@@ -72,7 +72,7 @@ describe('shards of a run', () => {
     await cp(at('shard-1'), at('copy-of-1'), { recursive: true });
     const answer = await merge('twice', 'shard-1', 'copy-of-1', 'shard-1', 'shard-2', 'shard-3');
     assert.equal(answer.status, 0, answer.stderr);
-    assert.match(answer.stdout, /^2 results given more than once$/m);
+    assert.match(answer.stdout, /^2 duplicate results$/m);
     assert.deepEqual(await filesBelow('twice'), await filesBelow('whole'));
   });
 
@@ -96,7 +96,7 @@ describe('shards of a run', () => {
     assert.match(merged.stderr, /not of one run: they differ in --tests-only/);
     const whole = await merge('mixed', 'whole');
     assert.equal(whole.status, 2);
-    assert.match(whole.stderr, /No shard is in/);
+    assert.match(whole.stderr, /No shards found in/);
   });
 
   it('have a folder each', async () => {

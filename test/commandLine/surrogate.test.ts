@@ -129,7 +129,7 @@ describe('swt-bench generate --method surrogate', () => {
   it('refuses its options with another method', async () => {
     const refused = await generate(join(folder.path, 'x.jsonl'), '--method', 'libro');
     assert.equal(refused.status, 2);
-    assert.match(refused.stderr, /--fixes is for the method surrogate, not for LIBRO/);
+    assert.match(refused.stderr, /--fixes applies to the method surrogate, not to LIBRO/);
   });
 
   it('sends the same bytes whatever the answer of the instance is', async () => {

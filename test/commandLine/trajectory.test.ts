@@ -30,7 +30,7 @@ describe('swt-bench trajectory', () => {
     assert.equal(whole.stdout, 'step 2 · asked · user\n\nThe issue\n');
     const beyond = await cli(['trajectory', path, '--instance', instance, '--step', '99']);
     assert.equal(beyond.status, 2);
-    assert.match(beyond.stderr, /^swt-bench: There is no step 99: the trajectory has 14\./);
+    assert.match(beyond.stderr, /^swt-bench: There is no step 99: the trajectory has 14 steps\./);
   });
 
   it('lists several, with the verdicts of --report', async () => {
@@ -93,6 +93,6 @@ describe('swt-bench trajectory', () => {
     }
     const unknown = await cli(['trajectory', await trace(), '--instance', 'octo__none-1']);
     assert.equal(unknown.status, 2);
-    assert.match(unknown.stderr, /has no trajectory of "octo__none-1"\. Without --instance/);
+    assert.match(unknown.stderr, /No trajectory of "octo__none-1" found in .*\. Omit --instance/);
   });
 });

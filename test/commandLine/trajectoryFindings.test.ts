@@ -51,7 +51,7 @@ describe('findings of the trajectory in reports', () => {
     assert.equal(printed.status, 0, printed.stderr);
     assert.match(printed.stdout, /✓ reproduces the issue/);
     const [, step = ''] =
-      /⚠ In its trajectory, step (\d+): A test looks at which side it is on\.\n {4}self\.assertIn\('by_loss', inspect\.getsource\(Money\.allocate\)\) \(reads the source of the code\)/.exec(
+      /⚠ Trajectory, step (\d+): A test checks whether the fix is applied\.\n {4}self\.assertIn\('by_loss', inspect\.getsource\(Money\.allocate\)\) \(reads the source of the code\)/.exec(
         printed.stdout,
       ) ?? assert.fail(printed.stdout);
     assert.match(printed.stdout, /1 note in its trajectory \(`swt-bench trajectory` shows them\)/);
@@ -104,7 +104,7 @@ describe('findings of the trajectory in reports', () => {
       return answer.stdout + stdout;
     };
     const found = await evaluated('swe');
-    assert.match(found, /⚠ In its trajectory, step \d+: It looked at the history/);
+    assert.match(found, /⚠ Trajectory, step \d+: The agent looked at the repository's history/);
     assert.match(found, /trajectory warning: history/);
     assert.doesNotMatch(await evaluated('none'), /trajector/);
   });
@@ -127,7 +127,11 @@ describe('findings of the trajectory in reports', () => {
       const args = onSample(sharedStorage(), join(place, name), '--out', out);
       const answer = await cli(args);
       assert.equal(answer.status, 0, answer.stderr);
-      assert.match(answer.stdout, /⚠ In its trajectory, step \d+: It looked at the history/, name);
+      assert.match(
+        answer.stdout,
+        /⚠ Trajectory, step \d+: The agent looked at the repository's history/,
+        name,
+      );
       const { stdout } = await cli(['report', out]);
       assert.match(stdout, /OpenHands\S* +0\.01 /, name);
     }

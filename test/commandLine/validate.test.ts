@@ -298,7 +298,7 @@ describe('validate @full', () => {
       tests: tests({ ...isTwo, test_waits: 'while True: pass' }),
     });
 
-  it('says which tests were stopped by the time limit', async () => {
+  it('says which tests were stopped at the time limit', async () => {
     const { answer, of } = await validate([await endless()], 'endless', '--timeout', '3');
     assert.equal(answer.status, 1);
     const result = of('octo__endless-1');

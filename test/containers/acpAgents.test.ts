@@ -220,7 +220,7 @@ function declareOn(platform: Platform): void {
       assert.equal(filled.session.ending, 'disk', filled.row.why);
       assert.match(filled.row.model_patch, /tests\/before\.txt/);
       assert.doesNotMatch(filled.row.model_patch, /large-0\.bin/);
-      assert.match(filled.row.why, /large-0\.bin is left out: it is too large/);
+      assert.match(filled.row.why, /large-0\.bin is ignored: it is too large/);
     });
 
     it('one that never ends is stopped with all that it started @full', async () => {
@@ -239,7 +239,7 @@ function declareOn(platform: Platform): void {
         silent.stderr,
         /did nothing \(silent: it was not ready for the prompt in time\)/,
       );
-      assert.match(silent.stderr, /See whether node \/agent\/agent\.cjs silent 'a b' starts/);
+      assert.match(silent.stderr, /Check whether node \/agent\/agent\.cjs silent 'a b' starts/);
       const missing = await cli([
         ...['generate', '--method', 'acp:no-such-agent', '--out', out, '--model'],
         ...['openai-compatible/m', '--base-url', models?.url ?? '', ...places()],

@@ -181,7 +181,7 @@ describe('agents in containers', () => {
     assert.equal(seen.length, 7);
     assert.equal(seen[0], '<returncode>0</returncode>\n<output>\n/testbed/tests\n</output>');
     assert.match(seen[1] ?? '', /<output>\n\/testbed\n\[\]\nREADME\.md/);
-    assert.match(seen[2] ?? '', /characters are left out here/);
+    assert.match(seen[2] ?? '', /characters are ignored here/);
     assert.ok((seen[2] ?? '').length < 11_000);
     assert.match(seen[3] ?? '', /<returncode>3</);
     const result = await evaluated(out);

@@ -153,7 +153,7 @@ describe('the command line with containers', function () {
     assert.deepEqual(await storage('--free-images', id), []);
     const again = await cli(['storage', '--free-images', id, '--storage', folder]);
     assert.equal(again.status, 2);
-    assert.match(again.stderr, new RegExp(`No image was made here for ${id}`));
+    assert.match(again.stderr, new RegExp(`No images were built on this machine for ${id}`));
   });
 });
 

@@ -80,11 +80,11 @@ describe('finding the engine', function () {
   };
   const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-  it('finds the usual socket, and what listens there', async () => {
+  it('finds the default socket, and what listens there', async () => {
     const connection = await found();
     const { Version } = await plainDocker.version();
     const { NCPU, MemTotal } = (await plainDocker.info()) as { NCPU: number; MemTotal: number };
-    assert.equal(connection.foundBy, 'the usual socket');
+    assert.equal(connection.foundBy, 'the default socket');
     assert.equal(connection.address, `unix://${dockerSocket}`);
     assert.equal(connection.product, 'docker');
     assert.equal(connection.version, Version);
@@ -94,7 +94,7 @@ describe('finding the engine', function () {
     assert.equal(connection.architecture, execFileSync('uname', ['-m']).toString().trim());
   });
 
-  it('prefers the setting to DOCKER_HOST, that to the context, and that to the usual sockets', async () => {
+  it('prefers the setting to DOCKER_HOST, that to the context, and that to the default sockets', async () => {
     const config = join(folder, 'order');
     await writeContext(config, 'elsewhere', { Host: 'unix:///nowhere/context.sock' });
     const options = { usual: [] as DefaultPlace[] };
@@ -105,12 +105,12 @@ describe('finding the engine', function () {
     const host = await problemOf({ env: all });
     assert.match(
       host.what,
-      /^The engine at unix:\/\/\/nowhere\/host\.sock \(DOCKER_HOST\) cannot be used: there is no such socket$/,
+      /^The engine at unix:\/\/\/nowhere\/host\.sock \(DOCKER_HOST\) cannot be used: the socket does not exist$/,
     );
     const named = await problemOf({ env: context });
     assert.match(named.what, /context\.sock \(the context elsewhere \(DOCKER_CONTEXT\)\) cannot/);
     const usual = await found({ env: { ...context, DOCKER_CONTEXT: 'default' } });
-    assert.equal(usual.foundBy, 'the usual socket');
+    assert.equal(usual.foundBy, 'the default socket');
   });
 
   it('finds the current context, and says when there is none of that name', async () => {
@@ -144,11 +144,11 @@ describe('finding the engine', function () {
       `unix://${join(folder, name)}.sock (socket ${name}.sock): `;
     assert.equal(
       what,
-      'No container engine answers. Tried ' +
+      'No container engine responds. Tried ' +
         [
-          `${at('absent')}there is no such socket`,
-          `${at('refused')}connection refused, it does not run`,
-          `${at('page')}what answers there is no Docker engine`,
+          `${at('absent')}the socket does not exist`,
+          `${at('refused')}connection refused; the engine is not running`,
+          `${at('page')}the server there is not a Docker engine`,
           `${at('old')}it is too old: version 1.13 with API 1.25`,
         ].join('; '),
     );
@@ -284,7 +284,7 @@ describe('finding the engine', function () {
       });
       await listening(server, 0);
       const { what, next } = await problemOf({ host: `tcp://127.0.0.1:${portOf(server)}` });
-      assert.match(what, /it wants TLS$/);
+      assert.match(what, /it requires TLS$/);
       assert.match(next ?? '', /DOCKER_TLS_VERIFY=1/);
     });
   });
@@ -363,7 +363,7 @@ describe('finding the engine', function () {
 
     it('says when there is no ssh', async () => {
       const { what } = await problemOf({ env: { PATH: join(folder, 'none') }, host: 'ssh://far' });
-      assert.match(what, /there is no ssh on the PATH$/);
+      assert.match(what, /ssh is not on PATH$/);
     });
   });
 
@@ -390,6 +390,6 @@ describe('finding the engine', function () {
     const error: unknown = await connection.docker.ping().catch((thrown: unknown) => thrown);
     const second = engineProblem(error, connection, 'asking');
     assert.ok(second instanceof EngineGone, String(second));
-    assert.match(second.what, /its socket is gone$/);
+    assert.match(second.what, /its socket no longer exists$/);
   });
 });

@@ -127,7 +127,7 @@ onEngine('docker', 'when the engine goes away @full', (subject) => {
     assert.equal(await outcomes(good), 'failed passed');
   });
 
-  it('its socket is gone: says so, and goes on afterwards', async () => {
+  it('its socket no longer exists: says so, and goes on afterwards', async () => {
     const { socket } = own();
     await session.environment({ reporter: silent });
     await rename(socket, `${socket}.away`);

@@ -109,11 +109,11 @@ describe('an engine that is added by its descriptor alone', () => {
   it('refuses what is not for it, and its option is refused by others', async () => {
     await assert.rejects(
       evaluate('--engine', 'rooms', '--memory', '4g'),
-      /--memory is for the docker engine, but the engine is rooms/,
+      /--memory applies to the docker engine, but the engine is rooms/,
     );
     await assert.rejects(
       evaluate('--floor-of-room', '3'),
-      /--floor-of-room is for the rooms engine, but the engine is local/,
+      /--floor-of-room applies to the rooms engine, but the engine is local/,
     );
     await assert.rejects(
       evaluate('--engine', 'rooms', '--floor-of-room=-1'),

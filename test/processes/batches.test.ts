@@ -149,7 +149,7 @@ describe('a batch', function () {
         test + file('reproduce.py', 'exit()'),
         ...[
           false,
-          'not resolved; it passes reproduce.py to the runner too, which then runs no test',
+          'not resolved; it also passes reproduce.py to the runner, which then runs no tests',
         ],
       ],
       [
@@ -166,7 +166,7 @@ describe('a batch', function () {
       [
         'a test in a file that is none by its name',
         file('reproduce_issue.py', 'def test_two(): assert 0'),
-        ...[true, 'resolved; it runs reproduce_issue.py as tests too'],
+        ...[true, 'resolved; it also runs reproduce_issue.py as tests'],
       ],
       [
         'a name that git quotes',
@@ -279,7 +279,7 @@ describe('a batch', function () {
       storage,
       'out/run_instance_swt_logs/r/pred_pre__m/octo__cat-1/test_output.txt',
     );
-    assert.match(await readFile(log, 'utf8'), /^so far\nswt-bench: stopped by the time limit /);
+    assert.match(await readFile(log, 'utf8'), /^so far\nswt-bench: stopped at the time limit /);
     // In the harness, a run that exceeds its time leaves no log, and is an error.
     const { error_ids: errors, unresolved_ids: unresolved } = JSON.parse(
       await readFile(join(storage, 'out/evaluation_results/m.r.json'), 'utf8'),
@@ -307,7 +307,7 @@ describe('a batch', function () {
     assert.equal(entries[0]?.reason, 'too many processes');
     assert.match(
       notes.join('\n'),
-      /harness grading is not available: on R∘X\* the candidate was stopped after 3 s because it reached the limit of processes/,
+      /no harness grade: on R∘X\*, the candidate's run was stopped after 3 s because it reached the process limit/,
     );
   });
 
@@ -350,7 +350,7 @@ describe('a batch', function () {
     const logs = join(storage, 'out/run_instance_swt_logs/r');
     const log = (name: string): Promise<string> =>
       readFile(join(logs, name, 'octo__cat-1', 'test_output.txt'), 'utf8');
-    const stopped = 'so far\nswt-bench: stopped by the time limit after 60 s\n';
+    const stopped = 'so far\nswt-bench: stopped at the time limit after 60 s\n';
     assert.deepEqual((await readdir(logs)).sort(), [
       ...['base_post__m', 'base_post__n', 'gold_post', 'gold_pre', 'm', 'n'],
       ...['pred_post__m', 'pred_post__n', 'pred_pre__m', 'pred_pre__n'],
@@ -452,7 +452,7 @@ describe('a batch', function () {
       );
       const tried = logged.filter((line) => line.includes('trying again'));
       assert.equal(tried.length, 3, logged.join('\n'));
-      for (const line of tried) assert.match(line, /its server cannot answer now/);
+      for (const line of tried) assert.match(line, /the server is temporarily unavailable/);
 
       storage = await example.storage();
       logged.length = 0;
@@ -471,7 +471,7 @@ describe('a batch', function () {
     }
   });
 
-  it('without a results folder keeps nothing but runs', async () => {
+  it('without a results folder matches nothing but runs', async () => {
     const { results: _none, ...plain } = await request(two, {});
     const { entries, written } = await runBatch(plain).done;
     assert.deepEqual([entries.length, written], [2, []]);

@@ -115,9 +115,9 @@ describe('an environment that is mended @full', function () {
     assert.equal(result.strict.reason, 'could not run');
     assert.match(
       result.strict.explanation,
-      /environment lacks water, .*, which cat\.py of R needs; .*bare\/bin\/python: install/,
+      /environment lacks water .*, which R's cat\.py needs; .*bare\/bin\/python: install/,
     );
-    assert.match(result.notes.join('\n'), /ΔC.* not known: .*with what is installed/);
+    assert.match(result.notes.join('\n'), /ΔC.* unknown: .*in this environment/);
     // The notes do not repeat what the verdict says.
     assert.match(result.strict.explanation, /cannot import name '?quote/);
     assert.doesNotMatch(result.notes.join('\n'), /cannot import name/);

@@ -205,7 +205,7 @@ describe('datasets from a server', function () {
       assert.equal((await open(address)).entries.length, 2000);
       assert.equal(server.requests.length, 3);
       server.requests.length = 0;
-      await refused(open(`${server.url}/files/none.jsonl`), /status 404.*Check the address/);
+      await refused(open(`${server.url}/files/none.jsonl`), /status 404.*Check the URL/);
       assert.equal(server.requests.length, 1);
     });
 

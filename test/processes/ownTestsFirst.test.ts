@@ -194,7 +194,7 @@ describe('the tests of a candidate, before the files they are in', function () {
     assert.deepEqual(transitions(first?.tests ?? []), ['tests/test_cat.py::test_two F→P']);
     assert.deepEqual(first?.notSeen, ['tests/test_cat.py::test_never']);
     assert.equal(first?.strict?.success, true);
-    assert.match(first.problem ?? '', /not found when run by themselves: .*test_never/);
+    assert.match(first.problem ?? '', /not found when run on their own: .*test_never/);
     assert.equal(results[0]?.strict.success, true);
   });
 
@@ -290,7 +290,7 @@ describe('the tests of a candidate, before the files they are in', function () {
         options: { ...usual, fresh },
       });
       for (const { notes, strict } of results) {
-        assert.match(notes.join(), /ΔC.* not known: the golden tests broke off on R/);
+        assert.match(notes.join(), /ΔC.* unknown: the golden tests did not finish on R/);
         assert.equal(strict.success, true);
       }
       return ran.filter((set) => set.patch === goldenTests).length;

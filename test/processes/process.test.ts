@@ -200,7 +200,7 @@ os._exit(7)
       });
 
       withAgent(
-        'takes what keeps nothing of it: no parent, group, session, environment or folder',
+        'takes what matches nothing of it: no parent, group, session, environment or folder',
         async () => {
           const result = await python(`${note}
 import subprocess

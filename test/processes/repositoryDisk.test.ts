@@ -100,7 +100,7 @@ describe('the storage folder', function () {
   it('frees virtual environments that no test uses', async () => {
     await write(storage, { 'virtualenvs/ab/pyvenv.cfg': 'x', 'data/swt-bench/rows.jsonl': 'x' });
     const release = await holdFolder(environmentsFolder(storage));
-    await assert.rejects(freeEnvironments(storage), /A virtual environment is in use by process/);
+    await assert.rejects(freeEnvironments(storage), /The virtual environment is in use by process/);
     assert.ok(existsSync(join(environmentsFolder(storage), 'ab')));
     await release();
     await freeEnvironments(storage);
@@ -176,7 +176,7 @@ describe('the storage folder', function () {
 
     it('names what is not there, and what is in use', async () => {
       const trees = await prepare();
-      await assert.rejects(run({ free: ['octo__cat-7'] }), /holds nothing of octo__cat-7/);
+      await assert.rejects(run({ free: ['octo__cat-7'] }), /has nothing stored for octo__cat-7/);
       await assert.rejects(run({ freeMirror: ['../x'] }), HumanError);
       const release = await holdTrees(trees);
       const { status, err } = await run({ freeAll: true });

@@ -207,15 +207,11 @@ describe('mirrors', function () {
       [
         'from a server',
         () => `${server?.address}/nothing.git`,
-        /there is no such repository, or it is private .*moved or been deleted/,
+        /the repository does not exist or is private .*moved or been deleted/,
       ],
-      [
-        'from a host that is unknown',
-        () => 'http://nowhere.invalid/x.git',
-        /its host is not known/,
-      ],
+      ['from a host that is unknown', () => 'http://nowhere.invalid/x.git', /the host is unknown/],
       ['from a server that is down', () => 'http://127.0.0.1:1/x.git', /the connection failed/],
-      ['from a disk', () => `file://${storage}/nothing.git`, /there is no git repository/],
+      ['from a disk', () => `file://${storage}/nothing.git`, /it is not a git repository/],
     ];
     for (const [name, from, why] of cases) {
       it(name, async () => {
@@ -237,7 +233,7 @@ describe('mirrors', function () {
       plain(storage, 'clone', '-q', '--bare', example.origin, local);
       const source = await sourceOf(example.instance(), parseSources([local]));
       await rm(local, { recursive: true });
-      await assert.rejects(example.prepare(source, storage), /there is no git repository/);
+      await assert.rejects(example.prepare(source, storage), /it is not a git repository/);
     });
 
     it('an archive on a server is asked to be downloaded', async () => {

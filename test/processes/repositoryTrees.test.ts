@@ -167,7 +167,7 @@ describe('trees of R and R∘X*', function () {
       assert.equal(existsSync(instanceFolder(storage, 'octo__cat-1')), false);
     });
 
-    it('an object that is not what its id says: keeps nothing of it', async () => {
+    it('an object that is not what its id says: matches nothing of it', async () => {
       const forged = join(await mkdtemp(join(folder, 'forged-')), 'cat');
       plain(folder, 'clone', '-q', origin, forged);
       const id = plain(forged, 'rev-parse', `${base}:cat.py`);

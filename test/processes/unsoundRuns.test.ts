@@ -99,7 +99,7 @@ describe('a run whose records do not fit together', function () {
     assert.equal(result.harness.resolved, false);
     assert.deepEqual(
       result.findings.map(({ kind }) => kind),
-      ['reads instead of runs', 'records do not fit'],
+      ['inspects source', 'inconsistent records'],
     );
     const said = result.findings[1]?.evidence.join('\n') ?? '';
     assert.match(
@@ -107,7 +107,7 @@ describe('a run whose records do not fit together', function () {
       /^on R∘X\*: among the records of process \d+ .* are 2 that it did not write$/m,
     );
     assert.ok(
-      result.notes.some((note) => /ΔC is not known/.test(note)),
+      result.notes.some((note) => /ΔC is unknown/.test(note)),
       result.notes.join('\n'),
     );
     // The result of T* itself does not change.
@@ -168,7 +168,7 @@ describe('a run whose records do not fit together', function () {
       ],
     });
     assert.equal(result.strict.reason, 'unsound', result.strict.explanation);
-    assert.match(result.strict.explanation, /no test runner left a record/);
+    assert.match(result.strict.explanation, /no test runner recorded it/);
   });
 
   it('is none that tells pytest to leave the recorder out: it cannot be named @full', async () => {

@@ -266,7 +266,7 @@ describe('the Runs view and its dashboard', () => {
       ...(entry === one && {
         findings: [
           { kind: 'no changed line ran', evidence: ['The one F→P test ran none of them'] } as const,
-          { kind: 'reads instead of runs', evidence: [evidence] } as const,
+          { kind: 'inspects source', evidence: [evidence] } as const,
         ],
       }),
     }));
@@ -280,7 +280,7 @@ describe('the Runs view and its dashboard', () => {
     await page('S with a finding');
     await hands.clickInWebview('⚠', '[role=gridcell]');
     const text = await page(evidence);
-    assert.ok(text.includes('⚠ No F→P test ran a changed line.'));
+    assert.ok(text.includes('⚠ No F→P test executed a changed line.'));
     await screenshot('dashboard-findings');
     await run('removeResults', 'spoofed');
     await closeAll();
@@ -292,8 +292,8 @@ describe('the Runs view and its dashboard', () => {
     assert.ok(all && first);
     const explanation =
       'Commit 0123456789012345678901234567890123456789 of octo/cat cannot be obtained from ' +
-      'https://github.com/octo/cat.git: its host is not known (Could not resolve host: ' +
-      'github.com). Check the network, the proxy and the address, and try again. Give --source ' +
+      'https://github.com/octo/cat.git: the host is unknown (Could not resolve host: ' +
+      'github.com). Check the network, the proxy and the URL, and try again. Give --source ' +
       'octo/cat=PATH_OR_URL of a repository that has it, or a folder or archive with a release ' +
       'that the patch fits';
     const { instance, model, sample } = first;

@@ -68,11 +68,11 @@ describe('progress in words', () => {
     assert.equal(progressText(progress), '12 of 400 done');
     assert.equal(
       progressText({ ...progress, perHour: 85.4, secondsLeft: 16_380 }),
-      '12 of 400 done, 85 an hour, 4 h 33 min left',
+      '12 of 400 done, 85 per hour, 4 h 33 min left',
     );
     assert.equal(
       progressText({ ...progress, done: 400, paused: true, perHour: 2.25, secondsLeft: 0 }),
-      '400 of 400 done, paused, 2.3 an hour',
+      '400 of 400 done, paused, 2.3 per hour',
     );
   });
 
@@ -96,7 +96,7 @@ describe('progress in words', () => {
     };
     assert.equal(
       planText(counts, '2 workers, local engine'),
-      '10 candidates on 1 instance in 1 environment: at most 26 runs, base and golden ones shared; 2 workers, local engine',
+      '10 candidates on 1 instance in 1 environment: at most 26 runs (base and golden runs are shared); 2 workers, local engine',
     );
   });
 });

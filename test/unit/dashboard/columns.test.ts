@@ -151,15 +151,15 @@ describe('columns of the matrix', () => {
     }
     const [first, ...others] = runs[0]?.entries ?? [];
     assert.ok(first && runs[0]);
-    const finding = { kind: 'records do not fit', evidence: [] } as const;
+    const finding = { kind: 'inconsistent records', evidence: [] } as const;
     const found = columnsOf([
       { ...runs[0], entries: [{ ...first, findings: [finding] }, ...others] },
     ]);
     for (const { id } of instancesOfRuns(runs)) {
       const has: boolean = id === first.instance;
       assert.equal(isShown('finding', id, found), has);
-      assert.equal(isShown('finding records do not fit', id, found), has);
-      assert.equal(isShown('finding reads instead of runs', id, found), false);
+      assert.equal(isShown('finding inconsistent records', id, found), has);
+      assert.equal(isShown('finding inspects source', id, found), false);
     }
     const step = { kind: 'network', severity: 'warning', step: 1, text: 'curl' } as const;
     const warned = columnsOf([

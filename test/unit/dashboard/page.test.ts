@@ -171,19 +171,18 @@ describe('the dashboard as a file', function () {
     assert.ok(run && one);
     const entries = run.entries.map((entry) => ({
       ...entry,
-      findings:
-        entry === one ? [{ kind: 'reads instead of runs', evidence: [attack] } as const] : [],
+      findings: entry === one ? [{ kind: 'inspects source', evidence: [attack] } as const] : [],
     }));
     await open({ ...study, runs: [{ ...run, entries }, ...others] });
     assert.equal(await count('.matrix-row .finding'), 1);
     const cell = page.locator('[role=gridcell]:has(.finding)');
     assert.match(
       (await cell.getAttribute('title')) ?? '',
-      /^success; .*; findings: reads instead of runs$/,
+      /^success; .*; findings: inspects source$/,
     );
     await cell.click();
     const details = page.locator('.finding-details');
-    assert.match(await details.innerText(), /^⚠ The tests read the sources or the repository/);
+    assert.match(await details.innerText(), /^⚠ The tests inspect source files, the repository/);
     assert.equal(await details.locator('li').textContent(), attack);
     const table = page.locator('table:has(caption:has-text("Findings:"))');
     const telling = run.entries.filter(({ failToPass }) => failToPass > 0).length;
@@ -191,7 +190,7 @@ describe('the dashboard as a file', function () {
     assert.deepEqual(await table.locator('tbody td').allTextContents(), [
       ...[String(telling), '1', '1', String(successes), '1'],
     ]);
-    await page.getByLabel('Show').selectOption('finding: reads instead of runs');
+    await page.getByLabel('Show').selectOption('finding: inspects source');
     assert.equal(await count('.matrix-row'), 1);
     assert.equal(await page.locator('[role=rowheader]').textContent(), one.instance);
   });
@@ -280,7 +279,7 @@ describe('the dashboard as a file', function () {
     assert.equal(await count('.matrix-row .finding'), 1);
     await page.locator('[role=gridcell]:has(.finding)').click();
     const details = page.locator('.finding-details');
-    assert.match(await details.innerText(), /^⚠ It looked at the history of the repository\./);
+    assert.match(await details.innerText(), /^⚠ The agent looked at the repository's history\./);
     assert.equal(
       await details.locator('li').textContent(),
       `Step 14 of the trajectory: ${attack} (reads git)`,

@@ -94,7 +94,7 @@ function entryOf(
     sample,
     reason: evaluated ? reason : 'environment failed',
     explanation: success
-      ? `${failToPass} tests F→P and none fails after the fix`
+      ? `${failToPass} tests reproduce the issue; none fail with the fix`
       : `tests/test_module.py::test_case_${upTo(999)}: ${reason}, as the log of the run on R says`,
     evaluated,
     wellFormed: ran,

@@ -58,10 +58,10 @@ describe('loading a dataset', () => {
     const said = dataset.problems.map(describeProblem);
     assert.equal(said.length, 5);
     assert.match(said[0] ?? '', /^row 2: line 2 is not JSON/);
-    assert.equal(said[1], 'row 3 (octo__cat-2): repo is missing or not a text');
+    assert.equal(said[1], 'row 3 (octo__cat-2): repo is missing or not a string');
     assert.equal(said[2], 'row 4 (octo__cat-3): patch is not a unified diff');
     assert.match(said[3] ?? '', /^row 5 \(octo__cat-4\): test_patch names a path outside the tree/);
-    assert.match(said[4] ?? '', /^row 6 \(octo__cat-1\): the id appears twice; the first/);
+    assert.match(said[4] ?? '', /^row 6 \(octo__cat-1\): duplicate ID; the first/);
     assert.deepEqual(
       dataset.problems.map((each) => each.field),
       [undefined, 'repo', 'patch', 'test_patch', 'instance_id'],
@@ -81,7 +81,7 @@ describe('loading a dataset', () => {
     assert.equal(two?.goldenPatch, one?.goldenPatch);
     assert.equal(two?.goldenTests, one?.goldenTests);
     assert.equal(one?.remarks, undefined);
-    assert.match(two?.remarks?.[0] ?? '', /patch held the tests and test_patch the fix/);
+    assert.match(two?.remarks?.[0] ?? '', /patch contained the tests and test_patch the fix/);
     assert.deepEqual(dataset.entries[1]?.patch.files, ['cat.py', 'purr.py']);
   });
 
@@ -95,13 +95,13 @@ describe('loading a dataset', () => {
       load({ ...row, patch: '' }, 'x'),
       (error) =>
         error instanceof HumanError &&
-        /No row of the dataset .*rows\.jsonl can be used \(row 1 \(octo__cat-1\): patch is empty/.test(
+        /The dataset .*rows\.jsonl has no valid rows \(row 1 \(octo__cat-1\): patch is empty/.test(
           error.message,
         ) &&
         /problem_statement/.test(error.next ?? ''),
     );
-    await assert.rejects(load('[]'), /No row of the dataset/);
-    await assert.rejects(load('{}'), /No row of the dataset/);
+    await assert.rejects(load('[]'), /has no valid rows/);
+    await assert.rejects(load('{}'), /has no valid rows/);
     await assert.rejects(load('null'), /not an object/);
     await assert.rejects(load(''), /is empty/);
   });
@@ -122,7 +122,10 @@ describe('loading a dataset', () => {
       () => ids({ ids: ['octo__cat-9', 'x'] }),
       /octo__cat-9, x are not in the dataset/,
     );
-    assert.throws(() => ids({ ids: ['octo__cat-3'] }), /octo__cat-3 cannot be used: row 4 .*patch/);
+    assert.throws(
+      () => ids({ ids: ['octo__cat-3'] }),
+      /octo__cat-3 has an invalid row: row 4 .*patch/,
+    );
   });
 
   it('figures: characters of the issue, files and lines of both patches', async () => {

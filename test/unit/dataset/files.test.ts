@@ -107,13 +107,13 @@ describe('files of a dataset', () => {
   });
 
   const cut: readonly [string, () => Buffer, RegExp][] = [
-    ['Parquet', () => parquet().subarray(0, -9), /cut off.*Download or copy it again/],
-    ['Parquet, its beginning', () => parquet().subarray(0, 6), /cut off/],
-    ['gzip', () => gzipSync(lines).subarray(0, -9), /cut off: its gzip data.*again/],
+    ['Parquet', () => parquet().subarray(0, -9), /truncated.*Download or copy it again/],
+    ['Parquet, its beginning', () => parquet().subarray(0, 6), /truncated/],
+    ['gzip', () => gzipSync(lines).subarray(0, -9), /truncated: its gzip data.*again/],
     [
       'a list',
       () => Buffer.from(JSON.stringify(rows).slice(0, -5)),
-      /neither JSON.*downloaded again/,
+      /neither JSON.*download it again/,
     ],
     ['nothing', () => Buffer.alloc(0), /is empty/],
     ['HTML', () => Buffer.from('<!DOCTYPE html><p>Sign in'), /is a web page.*raw file/],
@@ -174,7 +174,7 @@ describe('files of a dataset', () => {
 
   it('of a folder without rows: says so', async () => {
     await file('notes.txt', 'x');
-    await assert.rejects(filesBelow(folder), /holds no dataset\. Name one with files of JSON/);
+    await assert.rejects(filesBelow(folder), /has no dataset\. Specify a folder with JSON/);
     await file('data.arrow', 'x');
     await assert.rejects(filesBelow(folder), /Arrow files.*to_parquet/);
   });
@@ -233,7 +233,7 @@ describe('files of a dataset', () => {
     await assert.rejects(names(`${folder}:train`), /no split train\. It has dev, test/);
     await assert.rejects(
       names(`${join(folder, 'data', 'dev-00000-of-00001.jsonl')}:x`),
-      /one file/,
+      /single file/,
     );
     await mkdir(join(folder, 'odd:dev'));
     await file('odd:dev/rows.jsonl', lines);
@@ -244,8 +244,8 @@ describe('files of a dataset', () => {
     const refusals: readonly [string, RegExp][] = [
       ['data/rows.jsonl', /There is no dataset at data\/rows\.jsonl\. .*hf:owner\/name/],
       [join(folder, 'nowhere'), /There is no dataset at/],
-      ['http://example.org/rows.jsonl', /is not an https address/],
-      ['https://user:secret@example.org/rows.jsonl', /user name or a password/],
+      ['http://example.org/rows.jsonl', /is not an https URL/],
+      ['https://user:secret@example.org/rows.jsonl', /user name or password/],
       ['hf:../..', /is not a Hugging Face dataset/],
       ['hf:owner', /is not a Hugging Face dataset/],
       ['hf:owner/name@../../x', /is not a Hugging Face dataset/],

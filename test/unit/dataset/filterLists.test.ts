@@ -74,10 +74,10 @@ describe('filter lists', () => {
   it('say what is wrong, and where', async () => {
     await assert.rejects(
       kept('a__b-1\n<html>\n'),
-      /Line 2 of the filter list .* is not an instance id: "<html>"/,
+      /Line 2 of the filter list .* is not a valid instance ID: "<html>"/,
     );
     await assert.rejects(kept('[]'), /Line 1 of/);
-    await assert.rejects(kept('# nothing\n'), /names no instance/);
+    await assert.rejects(kept('# nothing\n'), /The filter list .* is empty/);
     await assert.rejects(
       kept('', {}, 'Nowhere'),
       /no filter list Nowhere\. .*Lite, Verified, Full/,
@@ -86,7 +86,7 @@ describe('filter lists', () => {
       kept('', { gone: join(folder, 'gone') }, 'gone'),
       /no filter list gone at /,
     );
-    await assert.rejects(kept('', {}, 'http://example.org/list'), /not an https address/);
+    await assert.rejects(kept('', {}, 'http://example.org/list'), /not an https URL/);
     await assert.rejects(kept('../x'), /not an instance id/);
   });
 });

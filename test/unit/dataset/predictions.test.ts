@@ -114,7 +114,7 @@ describe('predictions', () => {
       ],
     );
     assert.deepEqual(problems, [
-      'row 4: model_patch is missing; rename test_patch if it holds the prediction',
+      'row 4: model_patch is missing; if test_patch is the prediction, rename it',
       'row 5: model_patch is missing',
     ]);
   });
@@ -183,9 +183,9 @@ describe('predictions', () => {
     assert.equal(problems.length, 6);
     assert.equal(problems[0], 'row 2: dog-1 is not in the dataset');
     assert.match(problems[1] ?? '', /^line 3 is not JSON/);
-    assert.equal(problems[2], 'row 4: a second prediction of m for cat-1 is left out');
-    assert.equal(problems[3], 'row 5: model_patch is missing or not a text');
-    assert.equal(problems[4], 'row 6: instance_id is missing or not a text');
+    assert.equal(problems[2], 'row 4: ignored a second prediction of m for cat-1');
+    assert.equal(problems[3], 'row 5: model_patch is missing or not a string');
+    assert.equal(problems[4], 'row 6: instance_id is missing or not a string');
     assert.equal(problems[5], 'row 7: the row is not an object with an instance_id');
   });
 
@@ -208,7 +208,7 @@ describe('predictions', () => {
     await assert.rejects(load(lines({ instance_id: 'dog-1', model_patch: 'p' })), {
       name: 'HumanError',
       message:
-        /No prediction of .* is for a selected instance \(row 1: dog-1 is not in the dataset\)/,
+        /No prediction in .* is for a selected instance \(row 1: dog-1 is not in the dataset\)/,
     });
     await assert.rejects(
       loadPredictions(join(folder, 'x'), selected, known),

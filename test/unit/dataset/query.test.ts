@@ -186,19 +186,19 @@ describe('the filter of the list', () => {
 
   it('refuses what it does not know, and says what it knows', () => {
     refused('status:done', /"done"/, /not-opened/, /flaky/);
-    refused('color:red', /no color:/, /repo:/, /quotes/);
-    refused('http://x.org', /no http:/, /quotes/);
+    refused('color:red', /no filter key color:/, /repo:/, /quotes/);
+    refused('http://x.org', /no filter key http:/, /quotes/);
     refused('repo:', /repo: has no value/, /owner\/name/);
     refused('repo: cat', /repo: has no value/);
     refused('changed:>many', /changed:>many/, /changed:>20/);
-    refused('changed:9..3', /runs backwards/);
-    refused('changed:<0', /keeps nothing/);
+    refused('changed:9..3', /has its ends in the wrong order/);
+    refused('changed:<0', /matches nothing/);
     refused('issue:long', /"long"/, /characters/);
     refused('created:yesterday', /"yesterday"/, /2021-03-15/);
     refused('created:2021-13', /2021-13/);
     refused('2021-02-30', /2021-02-30/);
     refused('created:..', /"\.\."/);
-    refused('created:2021..2020', /backwards/);
+    refused('created:2021..2020', /wrong order/);
     refused('before:2020..2021', /"2020\.\.2021"/);
     refused('description:good', /"good"/, /reproducible/);
     refused('file:purr.py', /purr\.py/, /changed:/);
@@ -207,7 +207,7 @@ describe('the filter of the list', () => {
     refused('"not closed', /not closed/);
     refused('tag:"a"b', /closing quote/);
     refused('""', /empty phrase/);
-    refused('constructor:x', /no constructor:/);
+    refused('constructor:x', /no filter key constructor:/);
     refused('constructor:', /constructor: has no value/);
   });
 

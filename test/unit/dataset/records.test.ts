@@ -178,13 +178,13 @@ describe('reading a file of records', () => {
   it('refuses compressed data that grows without measure', async () => {
     const path = join(folder, 'bomb.jsonl.gz');
     await writeFile(path, gzipSync(Buffer.alloc(300 << 20, 'a'), { level: 1 }));
-    await assert.rejects(readRecords(path, 'dataset'), /too large to be inflated/);
+    await assert.rejects(readRecords(path, 'dataset'), /too large to decompress/);
   });
 
   it('says that a file does not exist, or is a folder', async () => {
     await assert.rejects(readRecords(join(folder, 'nowhere'), 'dataset'), {
       name: 'HumanError',
-      message: `There is no dataset at ${join(folder, 'nowhere')}. Name a file of JSON, JSONL or Parquet`,
+      message: `There is no dataset at ${join(folder, 'nowhere')}. Specify a JSON, JSONL or Parquet file`,
     });
     await assert.rejects(readRecords(folder, 'dataset'), /is a folder/);
     await assert.rejects(readRecords('a\0b', 'dataset'), HumanError);

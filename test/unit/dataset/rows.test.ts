@@ -156,8 +156,8 @@ describe('the same instance in every published schema', () => {
     assert.equal(instanceOf({ ...full, ...lists }).remarks, undefined);
     assert.deepEqual(instanceOf(forms['prompt variant as swt_bench.py writes it']).remarks, [
       'patch was enclosed in <patch> and </patch>',
-      'test_patch ended without a line end',
-      'patch held the tests and test_patch the fix; they were exchanged, judging by the files that they change',
+      'test_patch had no final newline',
+      'patch contained the tests and test_patch the fix, judging by the changed files; they were swapped',
     ]);
   });
 });
@@ -208,7 +208,7 @@ describe('what a row says about its container', () => {
     for (const image of ['--privileged', 'a b', 'x;rm -rf /', '$(id)', 'a/../b', '-x', 'x:']) {
       const instance = instanceOf({ ...older, image });
       assert.equal(instance.environment, undefined, image);
-      assert.match(instance.remarks?.[0] ?? '', /not the name of an image/);
+      assert.match(instance.remarks?.[0] ?? '', /not a valid image name/);
     }
   });
 });
@@ -245,7 +245,7 @@ describe('which patch is the fix', () => {
         const instance = instanceOf(paths(tests, patch));
         assert.equal(instance.goldenPatch, patch.map(diff).join(''));
         assert.equal(instance.goldenTests, tests.map(diff).join(''));
-        assert.match(instance.remarks?.[0] ?? '', /exchanged/);
+        assert.match(instance.remarks?.[0] ?? '', /swapped/);
       });
     }
   }
@@ -260,7 +260,7 @@ describe('which patch is the fix', () => {
       const problem = problemOf(paths(patch, tests));
       assert.equal(problem.field, field);
       assert.equal(problem.id, 'octo__cat-1');
-      assert.match(problem.message, /changes (no test file|nothing but tests) \(/);
+      assert.match(problem.message, /changes (no test file|only tests) \(/);
     });
   }
 
@@ -287,7 +287,7 @@ describe('rows that cannot be used', () => {
         const problem = problemOf({ ...older, [field]: value });
         assert.equal(problem.row, 7);
         assert.equal(problem.field, field);
-        assert.equal(problem.message, `${field} is missing or not a text`);
+        assert.equal(problem.message, `${field} is missing or not a string`);
       }
     });
   }

@@ -96,9 +96,9 @@ describe('predictions of several files', () => {
     assert.deepEqual(
       problems.slice(1).map((each) => each.slice(two.length + 2)),
       [
-        'row 1: a second prediction of m for cat-1, sample 1, is left out',
-        'row 2: sample is not a whole number from 1 on',
-        'row 4: a second prediction of m for cat-2, sample 2, is left out',
+        'row 1: ignored a second prediction of m for cat-1, sample 1,',
+        'row 2: sample is not a positive whole number',
+        'row 4: ignored a second prediction of m for cat-2, sample 2,',
       ],
     );
   });

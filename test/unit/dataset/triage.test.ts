@@ -106,7 +106,7 @@ describe('the text of a triage file', () => {
       fileOf({ a__b: { classification: { location: { line: 'here' } } } }),
       /a__b classification location line: "here" is none of natural-language, stack-trace/,
     );
-    refused(fileOf({ '../x': {} }), /"\.\.\/x" is not an instance id/);
+    refused(fileOf({ '../x': {} }), /"\.\.\/x" is not a valid instance ID/);
     refused(fileOf(Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`a-${n}`, 7]))), /2 more/);
     refused('{"format": 1}', /instances/);
     refused('[]', /not a JSON object/);

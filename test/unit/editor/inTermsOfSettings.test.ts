@@ -72,8 +72,8 @@ describe('an error in the editor', () => {
   it('reads as a sentence', () => {
     const said = (text: string): string => inTermsOfSettings(text);
     assert.equal(
-      said('Log in again, as for kubectl, or choose another context with --kube-context'),
-      'Log in again, as for kubectl, or choose another context with the setting swt-bench.kubernetes.context',
+      said('Log in again as for kubectl, or choose another context with --kube-context'),
+      'Log in again as for kubectl, or choose another context with the setting swt-bench.kubernetes.context',
     );
     assert.equal(
       said('If it needs more, raise swt-bench.docker.limits.memory (--memory)'),

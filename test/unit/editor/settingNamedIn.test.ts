@@ -3,7 +3,7 @@ import { settingNamedIn } from '../../../src/editor/shell/inTermsOfSettings';
 
 describe('the setting that a message is about', () => {
   it('is the first that it names', () => {
-    const text = 'Python not found at /x. Name another with the setting swt-bench.python.';
+    const text = 'Python not found at /x. Specify another with the setting swt-bench.python.';
     assert.equal(settingNamedIn(text), 'swt-bench.python');
     assert.equal(
       settingNamedIn('The setting swt-bench.docker.host is "x"'),

@@ -24,7 +24,10 @@ describe('settings of the docker engine', () => {
         () => dockerSettings.read({ [key]: value }, ({ key }) => `setting ${key}`),
         (error: unknown) => {
           assert.ok(error instanceof HumanError);
-          assert.match(error.message, new RegExp(`^setting ${key} cannot be .*\\. Write `));
+          assert.match(
+            error.message,
+            new RegExp(`^setting ${key} has the invalid value .*\\. Use `),
+          );
           return true;
         },
       );

@@ -9,7 +9,7 @@ describe('programs and services that tests expect', () => {
   it('names a missing program only where the log speaks of it', () => {
     const log = 'SKIPPED [1] test_ps.py:12: This test needs a TeX installation\n';
     assert.deepEqual(missingPrograms(['latex', 'gs'], log), [
-      'a test needs latex, which is not in the environment',
+      'a test needs latex, which the environment does not have',
     ]);
     assert.deepEqual(missingPrograms([], log), []);
     assert.deepEqual(missingPrograms(['latex', 'dot'], 'text, context, dots'), []);
@@ -23,7 +23,7 @@ describe('programs and services that tests expect', () => {
     assert.equal(env['HTTPBIN_URL'], `http://127.0.0.1:${httpbin.port}/`);
     assert.ok(httpbin.argv.includes(`127.0.0.1:${httpbin.port}`));
     assert.deepEqual(servicesInSandbox([]), { started: [], env: {} });
-    assert.match(missingService('httpbin'), /httpbin, which is not in the environment/);
+    assert.match(missingService('httpbin'), /httpbin, which the environment does not have/);
   });
 
   it('puts what a recipe names into the plan of tests', async () => {

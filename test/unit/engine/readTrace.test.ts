@@ -287,8 +287,8 @@ describe('readTrace', () => {
     ]);
     assert.deepEqual(trace.counts, []);
     assert.deepEqual(trace.problems, [
-      'a record of the trace could not be read',
-      'the trace counts a line that it does not name',
+      'a trace record could not be read',
+      'the trace counts an unknown line',
     ]);
   });
 
@@ -398,7 +398,7 @@ describe('readTrace, with the key of the run', () => {
     const journal = sealed('10-aa', whole);
     const name = 'process 10 (python -m pytest)';
     const without = await read({ '10-aa.jsonl': journal.filter((_, index) => index !== 3) });
-    assert.deepEqual(without.contradictions, [`1 of the records of ${name} are missing`]);
+    assert.deepEqual(without.contradictions, [`records of ${name} are missing (1)`]);
     const moved = await read({
       '10-aa.jsonl': [...journal, ...sealed('10-bb', [outcome('b', 'passed')])],
     });
@@ -412,7 +412,7 @@ describe('readTrace, with the key of the run', () => {
     const lost = [begin('b'), begin(null), begin('c'), outcome('c', 'passed'), begin('C::')];
     const more = sealed('10-aa', [...whole.slice(0, -1), ...lost, begin(null), exit]);
     const trace = await read({ '10-aa.jsonl': more });
-    assert.deepEqual(trace.problems, ['there is no outcome of b, though the run went on after it']);
+    assert.deepEqual(trace.problems, ['b has no outcome, although the run continued after it']);
     assert.deepEqual(trace.contradictions, []);
     // A test that ended its process is unfinished; a fork has the outcomes of its parent.
     const died = sealed('10-aa', [...whole.slice(0, -1), begin('b')]);
@@ -426,14 +426,14 @@ describe('readTrace, with the key of the run', () => {
 
   it('wants the records of the first process', async () => {
     const nothing = await read({});
-    assert.deepEqual(nothing.contradictions, ['the first process of the run left no records']);
+    assert.deepEqual(nothing.contradictions, ['the first process of the run wrote no records']);
     const relayed = sealed(
       '11-bb',
       [processRecord({ pid: 11, relay: 1 }), ...whole.slice(1)],
       relay(1),
     );
     const alone = await read({ '11-bb.jsonl': relayed });
-    assert.deepEqual(alone.contradictions, ['the first process of the run left no records']);
+    assert.deepEqual(alone.contradictions, ['the first process of the run wrote no records']);
   });
 
   const relay = (number: number): Buffer =>
@@ -458,7 +458,7 @@ describe('readTrace, with the key of the run', () => {
     const wrong = sealed('12-cc', [processRecord({ pid: 12, relay: 3 }), exit], relay(2));
     const strange = await read({ ...files, '12-cc.jsonl': wrong });
     assert.deepEqual(strange.contradictions, [
-      'process 12 (python -m pytest) has records with a wrong key',
+      'process 12 (python -m pytest) has records with an invalid key',
     ]);
   });
 
@@ -488,8 +488,8 @@ describe('readTrace, with the key of the run', () => {
       '20-bb.jsonl': [lines(other(), session, outcome('b', 'passed'), exit)],
     });
     assert.deepEqual(trace.contradictions, [
-      'process 20 (python -m pytest) has a record "session" without the key of the run',
-      'process 20 (python -m pytest) says that b has the outcome passed, without the key of the run',
+      'process 20 (python -m pytest) has a record "session" without the run\'s key',
+      "process 20 (python -m pytest) reports b as passed without the run's key",
     ]);
     assert.deepEqual(
       trace.outcomes.map(({ test }) => test),
@@ -524,10 +524,10 @@ describe('readTrace, with the key of the run', () => {
       (await read({ '10-aa.jsonl': sealed('10-aa', [first, ...records, exit]) })).contradictions;
     const pytest: Json = { kind: 'session', runner: 'pytest' };
     const found: Json = { kind: 'collected', tests: ['a', 'b'] };
-    const never = ['a has the outcome passed, and never began'];
+    const never = ['a has the outcome passed but never started'];
     assert.deepEqual(await of(session, outcome('a', 'passed')), never);
     assert.deepEqual(await of(pytest, found, outcome('a', 'passed', { attempt: 0 })), never);
-    const two = ['a has two outcomes, failed and then passed'];
+    const two = ['a has two outcomes: failed, then passed'];
     assert.deepEqual(
       await of(session, begin('a'), outcome('a', 'failed'), outcome('a', 'passed')),
       two,

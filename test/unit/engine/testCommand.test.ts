@@ -102,8 +102,8 @@ describe('the command of unittest', () => {
       ['tests/test_b.py', 'tests/test_c.py'],
     );
     const [functions, imports] = made.notRun.map(({ reason }) => reason);
-    assert.match(functions ?? '', /^its test functions need pytest, .* \(methods of a unittest/);
-    assert.match(imports ?? '', /^it imports pytest, which is not installed for /);
+    assert.match(functions ?? '', /^its test functions need pytest, .* \(methods of unittest/);
+    assert.match(imports ?? '', /^it imports pytest, which is not installed in /);
     const none = await plan('octo/cat', { ...request, select: ['tests/test_c.py::test_x'] });
     assert.deepEqual(none.files, []);
   });

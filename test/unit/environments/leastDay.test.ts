@@ -75,7 +75,7 @@ describe('the day as of which packages are taken', () => {
     assert.equal(found.answer, '2020-03-01');
     assert.equal(
       remarkOnDay(found.moved),
-      'packages are as of 2020-03-01 instead of 2020-01-01: before, none fit what R requires',
+      "packages are from 2020-03-01 instead of 2020-01-01: no earlier packages satisfy R's requirements",
     );
   });
 

@@ -38,7 +38,7 @@ describe('a storage folder that cannot be used', () => {
       await mkdir(join(folder, 'empty'));
       for (const [path, cause] of [
         [file, /: it is a file\. /],
-        [join(file, 'inner'), /: a part of the path is a file\. /],
+        [join(file, 'inner'), /: part of the path is a file\. /],
         ['/proc/nowhere/inner', /: it does not exist, and cannot be created\. /],
       ] as const) {
         await assert.rejects(checkStorage(path), cause, path);
@@ -66,7 +66,7 @@ describe('a storage folder that cannot be used', () => {
     const { TMPDIR } = process.env;
     try {
       process.env['TMPDIR'] = join(folder, 'nowhere');
-      await assert.rejects(checkStorage(folder), /temporary files .*nowhere: .*variable TMPDIR/);
+      await assert.rejects(checkStorage(folder), /temporary folder .*nowhere: .*Set TMPDIR/);
     } finally {
       if (TMPDIR === undefined) delete process.env['TMPDIR'];
       else process.env['TMPDIR'] = TMPDIR;

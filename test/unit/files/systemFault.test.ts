@@ -11,23 +11,26 @@ describe('what the system refuses', () => {
   it('names what is used up, and the way to more of it', () => {
     assert.match(
       fault('EMFILE', { path: '/a' }) ?? '',
-      /may not open more files\. Raise .*ulimit -n/,
+      /cannot open more files\. Raise .*ulimit -n/,
     );
     assert.match(fault('ENFILE') ?? '', /The system cannot open more files/);
-    assert.match(fault('EAGAIN', { syscall: 'spawn git' }) ?? '', /no more processes/);
+    assert.match(fault('EAGAIN', { syscall: 'spawn git' }) ?? '', /cannot start more processes/);
     assert.match(systemFault(new Error('fatal: Too many open files'))?.message ?? '', /ulimit -n/);
   });
 
   it('names the place that cannot be used', () => {
     assert.equal(
       fault('EROFS', { path: '/a/b', syscall: 'mkdir' }),
-      "Can't use /a/b: it is read-only. Make it writable, or choose another place",
+      "Can't use /a/b: it is read-only. Make it writable, or choose another location",
     );
     assert.match(fault('ENOSPC', { path: '/a', dest: '/b' }) ?? '', /use \/b: the disk is full/);
-    assert.match(fault('ENOENT', { path: '/a', syscall: 'mkdir' }) ?? '', /the place is read-only/);
+    assert.match(
+      fault('ENOENT', { path: '/a', syscall: 'mkdir' }) ?? '',
+      /the location is read-only/,
+    );
     assert.equal(
       fault('ENOENT', { path: '/a/swt-bench-XXXXXX', syscall: 'mkdtemp' }),
-      'There is no folder for temporary files at /a. Set the variable TMPDIR to a folder that you may write',
+      'The temporary folder /a does not exist. Set TMPDIR to a writable folder',
     );
   });
 
@@ -58,6 +61,6 @@ describe('what the system refuses', () => {
       '-e',
       program,
     ]);
-    assert.match(String(said), /may not open more files/);
+    assert.match(String(said), /cannot open more files/);
   });
 });

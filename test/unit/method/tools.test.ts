@@ -277,7 +277,7 @@ describe('tools on the bundled instance', function () {
     await textOf('apply_candidate', { patch });
     const { text, data } = await call('run_tests');
     assert.match(text, /What the tests printed:\n[^]*seen on the way/);
-    assert.match(text, /characters are left out here[^]*the end/);
+    assert.match(text, /characters are ignored here[^]*the end/);
     assert.ok(text.length < 20_000, `${text.length}`);
     assert.match(text, /Compared values, expected:\n[^]*'sixty'\]?\nactual:\n[^]*59\]/);
     const { printed, tests } = data as { printed: string; tests: { expected?: string }[] };

@@ -142,7 +142,7 @@ describe('reading runs over code patches', () => {
     for (const dir of [folder, place, join(folder, 'resolutions')]) {
       const { runs, problems } = await readJudgedRuns([dir, folder]);
       assert.equal(problems.length, 1);
-      assert.match(problems[0] ?? '', /line 2 is no entry of a run/);
+      assert.match(problems[0] ?? '', /line 2 is not an entry of a run/);
       assert.deepEqual(
         runs.map(({ label, unfinished, judged: all }) => [label, unfinished, all]),
         [['r', true, [judged('i1', 'm', 'resolved')]]],

@@ -142,7 +142,7 @@ describe('the kept state of an instance', () => {
     for (const bad of ['../x', 'a/b', '', '.']) {
       await assert.rejects(
         updateState(storage, bad, () => ({})),
-        /is not an instance id/,
+        /is not a valid instance ID/,
       );
     }
   });

@@ -30,7 +30,7 @@ describe('the entry of a candidate', () => {
       seconds: 1.235,
       cost: { dollars: 0.5 },
       reason: 'success',
-      explanation: '1 test F→P and none fails after the fix',
+      explanation: '1 test reproduces the issue; none fail with the fix',
       evaluated: true,
       wellFormed: true,
       success: true,
@@ -49,12 +49,12 @@ describe('the entry of a candidate', () => {
 
   it('has its findings with the first of their evidence, and stays what it is', () => {
     const evidence = ['x'.repeat(500), 'b', 'c', 'd', 'e'];
-    const findings = [{ kind: 'reads instead of runs', evidence }] as const;
+    const findings = [{ kind: 'inspects source', evidence }] as const;
     const entry = entryOf({ prediction, result: candidateResult({ findings }) });
     assert.equal(entry.reason, 'success');
     assert.deepEqual(entry.findings, [
       {
-        kind: 'reads instead of runs',
+        kind: 'inspects source',
         evidence: [`${'x'.repeat(299)}…`, 'b', 'c', 'and 2 more'],
       },
     ]);
@@ -89,7 +89,7 @@ describe('the entry of a candidate', () => {
     assert.equal(entry.reason, 'edits outside tests');
     assert.equal(
       entry.explanation,
-      'passes on R (1 test P→P), and a success without its edits of cat.py',
+      'passes on R (1 test P→P); it would succeed without its changes to cat.py',
     );
   });
 

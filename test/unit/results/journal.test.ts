@@ -128,7 +128,7 @@ describe('the journal of a run', () => {
       ['a', 'c'],
     );
     assert.equal(problems.length, 2);
-    assert.match(problems[0] ?? '', /entries\.jsonl: line 2 is no entry of a run \(model: /);
+    assert.match(problems[0] ?? '', /entries\.jsonl: line 2 is not an entry of a run \(model: /);
     assert.match(problems[1] ?? '', /: line 3 is not JSON$/);
   });
 

@@ -157,7 +157,7 @@ describe('reading saved runs', () => {
         strict: ungraded('does not apply', 'hunk 1', false),
         harness: harnessUnapplied(true),
         difference: 'a rule',
-        findings: [{ kind: 'reads instead of runs', evidence: ['x'.repeat(500), 'b', 'c', 'd'] }],
+        findings: [{ kind: 'inspects source', evidence: ['x'.repeat(500), 'b', 'c', 'd'] }],
       }),
     ].map((result) => ({
       prediction: { instanceId: result.instance, model: 'm', patch: 'p', oracle: true },
@@ -364,10 +364,10 @@ describe('swt-bench report', () => {
   });
 
   it('refuses where there is no run, or no instance of it is selected', async () => {
-    await assert.rejects(asked([folder]), /holds no run.*evaluate --out/);
+    await assert.rejects(asked([folder]), /has no run.*evaluate --out/);
     await assert.rejects(asked([join(folder, 'none')]), /no such folder/);
     const run = await written(folder);
-    await assert.rejects(asked([folder], { ids: ['x__x-1'] }), /No run selected x__x-1/);
+    await assert.rejects(asked([folder], { ids: ['x__x-1'] }), /No run contains x__x-1/);
     await assert.rejects(asked([folder], { query: 'status:valid' }), /--dataset/);
     const [first] = run.instances;
     assert.ok(first);

@@ -64,7 +64,7 @@ describe('the note on a reproduction', () => {
   it('tells its findings before what rests on them, and calls it what it is', () => {
     const findings = [
       {
-        kind: 'reads instead of runs',
+        kind: 'inspects source',
         evidence: ['tests/test_cat.py:3 runs git: subprocess.run(["git", "log"])  # <b>[x](y)</b>'],
       },
     ] as const;
@@ -72,7 +72,7 @@ describe('the note on a reproduction', () => {
     assert.match(note, /^# Reference reproduction of/);
     assert.match(
       note,
-      /## Findings\n\n.*\n\n- ⚠ The tests read the sources .*\n {2}- tests\/test_cat/,
+      /## Findings\n\n.*\n\n- ⚠ The tests inspect source files, .*\n {2}- tests\/test_cat/,
     );
     assert.ok(note.indexOf('## Findings') < note.indexOf('## Tests'));
     assert.ok(!note.includes('<b>') && !note.includes('[x](y)'));
@@ -82,10 +82,10 @@ describe('the note on a reproduction', () => {
   it('tells verdict, both gradings, transitions and ΔC beside that of the golden tests', () => {
     const note = reproductionNote(reproduction());
     assert.match(note, /^# Reference reproduction of `octo__cat-1`\n/);
-    assert.match(note, /✓ 1 test F→P and none fails after the fix/);
+    assert.match(note, /✓ 1 test reproduces the issue; none fail with the fix/);
     assert.match(note, /\| Strict grading \| success/);
     assert.match(note, /\| Harness grading \| resolved \|/);
-    assert.match(note, /\| W \(applies to R\) \| yes \|/);
+    assert.match(note, /\| Well-formed \(applies to R\) \| yes \|/);
     assert.match(note, /\| ΔC \| 50 % \(1\/2\) \|/);
     assert.match(note, /\| ΔC of the golden tests \| 50 % \(1\/2\) \|/);
     assert.match(note, /2026-11-21T16:00:00\.000Z, in 1\.8 s/);
@@ -102,10 +102,10 @@ describe('the note on a reproduction', () => {
       const note = reproductionNote(reproduction(result));
       assert.equal(isReproduction(result), false);
       assert.match(note, /^# Not a reproduction of/);
-      assert.match(note, /This candidate is no success/);
+      assert.match(note, /Not a reproduction:/);
       assert.doesNotMatch(note, /Reference reproduction/);
     }
-    assert.match(reproductionNote(reproduction(partial)), /1 now, 3 kept from an earlier run/);
+    assert.match(reproductionNote(reproduction(partial)), /1 in this run, 3 from an earlier run/);
   });
 
   it('gives nothing of X* or T* away before they are revealed', () => {
@@ -127,7 +127,7 @@ describe('the note on a reproduction', () => {
       assert.ok(!hidden.includes(part), part);
     }
     assert.match(hidden, /\| newly covered \| 1 \|/);
-    assert.match(hidden, /lines are left out/);
+    assert.match(hidden, /Lines are not listed/);
 
     const revealed = reproductionNote(reproduction(result, { revealed: true, wasRevealed: true }));
     assert.match(
@@ -136,7 +136,7 @@ describe('the note on a reproduction', () => {
     );
     assert.match(
       revealed,
-      /golden tests cover besides\n\n.*\n.*\n\| `cat\.py` \| 72, .* missed \| `tests\/test_cat\.py::test_golden` \| `def the_fix\(\): pass` \|\n/,
+      /## Covered only by the golden tests\n\n.*\n.*\n\| `cat\.py` \| 72, .* missed \| `tests\/test_cat\.py::test_golden` \| `def the_fix\(\): pass` \|\n/,
     );
     assert.match(revealed, /had been revealed to the author/);
     assert.match(revealed, /settrace/);
@@ -147,15 +147,15 @@ describe('the note on a reproduction', () => {
       difference: 'harness grading: not resolved; it reads only the log (tests/a.py::test_b)',
       harness: { ...candidateResult().harness, resolved: false },
       changeCoverage: undefined,
-      notes: ['ΔC, and the coverage of harness grading, are not known: no pytest'],
+      notes: ['ΔC and harness coverage are unknown: no pytest'],
     });
     const note = reproductionNote(reproduction(result));
     assert.match(
       note,
       /\| Harness grading \| not resolved: harness grading: not resolved; it reads/,
     );
-    assert.match(note, /\| ΔC \| not known \|/);
-    assert.match(note, /- ΔC, and the coverage of harness grading, are not known: no pytest/);
+    assert.match(note, /\| ΔC \| unknown \|/);
+    assert.match(note, /- ΔC and harness coverage are unknown: no pytest/);
   });
 
   it('tells how a test fails that the candidate breaks', () => {
@@ -212,7 +212,7 @@ describe('candidate and golden tests side by side', () => {
     );
     const text = comparisonText({ instance: 'octo__cat-1', candidate, golden, about: 'At noon.' });
     assert.match(text, /^# Candidate and golden tests of `octo__cat-1`\n\nAt noon\.\n\n\|/);
-    assert.match(text, /\| Changed lines covered by it alone \| 0 \| 1 \|/);
+    assert.match(text, /\| Changed lines covered only by these tests \| 0 \| 1 \|/);
     assert.match(
       text,
       /\| Changed lines \| Golden tests in `tests\/t\.py` \|\n.*\n\| 2\/3 \| `test_g` \|/,

@@ -37,7 +37,7 @@ const failed: BatchEntry = {
 describe('the table of results', () => {
   it('says whole and once for each cause why candidates could not run', () => {
     const why =
-      "the environment lacks werkzeug, or has a version that does not fit (ModuleNotFoundError: No module named 'werkzeug'), which src/flask/app.py of R needs; tests ran with Python 3.11.9, pytest 7.3.0, /venv/bin/python: install what R requires there, or make an environment for this instance, with auto as the Python";
+      "the environment lacks werkzeug or has an incompatible version (ModuleNotFoundError: No module named 'werkzeug'), which R's src/flask/app.py needs; tests ran with Python 3.11.9, pytest 7.3.0, /venv/bin/python: install R's requirements there, or create an environment for this instance by setting Python to auto";
     const lacking = (model: string): BatchEntry => ({
       prediction: { instanceId: 'octo__cat-1', model, patch: 'p' },
       result: candidateResult({ model, strict: ungraded('could not run', why, true) }),

@@ -27,9 +27,12 @@ describe('what a page says about itself', () => {
     assert.equal(
       studyOrigin({ ...about, runs: [run('a', later), run('b', lite), run('c', other)] }),
       'Datasets lite.jsonl, hf:princeton-nlp/SWE-bench_Lite · ' +
-        'Evaluated 2026-11-20 to 2026-11-23 · Made 2026-11-25 by SWT-Bench 0.1.0',
+        'Evaluated 2026-11-20 to 2026-11-23 · Created 2026-11-25 with SWT-Bench 0.1.0',
     );
-    assert.equal(studyOrigin({ ...about, runs: [run('a')] }), 'Made 2026-11-25 by SWT-Bench 0.1.0');
+    assert.equal(
+      studyOrigin({ ...about, runs: [run('a')] }),
+      'Created 2026-11-25 with SWT-Bench 0.1.0',
+    );
   });
 
   it('holds no path of the machine', () => {

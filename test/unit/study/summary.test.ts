@@ -90,10 +90,10 @@ describe('the summary of a method', () => {
       only(
         methodsOf([
           run(ids, [
-            solved('a', found('no changed line ran', 'reads instead of runs')),
+            solved('a', found('no changed line ran', 'inspects source')),
             solved('b', found()),
             solved('c'),
-            entry('d', { failToPass: 1, reason: 'unsound', ...found('records do not fit') }),
+            entry('d', { failToPass: 1, reason: 'unsound', ...found('inconsistent records') }),
             entry('e', found('edits what runs tests')),
             entry('f', found()),
           ]),
@@ -104,8 +104,8 @@ describe('the summary of a method', () => {
       of: 3,
       kinds: {
         'no changed line ran': 1,
-        'reads instead of runs': 1,
-        'records do not fit': 1,
+        'inspects source': 1,
+        'inconsistent records': 1,
         'tests did not run': 0,
         'removes or disables tests': 0,
         'edits what runs tests': 0,

@@ -172,7 +172,7 @@ describe('the viewer of trajectories as a file', function () {
     await page.getByRole('button', { name: 'Step 5', exact: true }).click();
     await until(`${shownSteps} === 60`);
     assert.equal(await at(), 5);
-    assert.match(await page.locator('.finding-note').innerText(), /history of the repository/);
+    assert.match(await page.locator('.finding-note').innerText(), /repository's history/);
   });
 
   it('shows the difference to R and the cost up to a step, and that it went on', async () => {

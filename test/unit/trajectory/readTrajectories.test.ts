@@ -181,7 +181,7 @@ describe('files of trajectories', () => {
         'verdict no code patch on R',
         'verdict resolves the issue',
         'verdict does not resolve the issue',
-        'verdict could not be judged',
+        'verdict could not be graded',
         'choice sample 1',
       ],
     );
@@ -353,8 +353,8 @@ describe('files of trajectories', () => {
     assert.deepEqual(
       problems.map((each) => each.slice(folder.length)),
       [
-        '/conversations/c1/events/event-00003-e.json: skipped (it is not JSON)',
-        '/conversations/c1/base_state.json: skipped (it is not JSON)',
+        '/conversations/c1/events/event-00003-e.json: skipped (not JSON)',
+        '/conversations/c1/base_state.json: skipped (not JSON)',
       ],
     );
     assert.deepEqual(await readAll(folder, 'another'), []);
@@ -432,15 +432,15 @@ describe('files of trajectories', () => {
     const path = await put('preds.jsonl', asLines([row]));
     const refused = (said: RegExp) => (error: unknown) =>
       error instanceof HumanError && said.test(error.message);
-    await assert.rejects(readAll(path), refused(/has predictions, and no trace lies beside it/));
+    await assert.rejects(readAll(path), refused(/No trajectory found next to the predictions/));
     await put('preds.jsonl.trace.jsonl', asLines(agentTrace));
     assert.equal((await readOne(path)).steps.length, 14);
     await assert.rejects(readAll(join(folder, 'none.traj')), refused(/cannot be read \(ENOENT\)/));
     await assert.rejects(
       readAll(await put('other.json', { a: 1 })),
-      refused(/is not a trajectory \(it has neither trajectory nor history\)/),
+      refused(/is not a trajectory \(it has neither a trajectory nor a history\)/),
     );
     await mkdir(join(folder, 'empty'));
-    await assert.rejects(readAll(join(folder, 'empty')), refused(/has the name of a trajectory/));
+    await assert.rejects(readAll(join(folder, 'empty')), refused(/No trajectory files found/));
   });
 });

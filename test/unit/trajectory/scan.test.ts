@@ -115,7 +115,7 @@ describe('the scan of a trajectory', () => {
     assert.deepEqual(ofTest('assert purr.__code__.co_consts'), [
       'warning 0: inspects compiled code',
     ]);
-    assert.deepEqual(ofTest('if cat.__version__ < "2":'), ['note 0: looks at the version']);
+    assert.deepEqual(ofTest('if cat.__version__ < "2":'), ['note 0: checks the version']);
     assert.deepEqual(ofTest('assert purr() == "prrr"  # a plain test'), []);
     assert.deepEqual(ofTest('with open(tmp_path / "a.txt") as file:'), []);
   });

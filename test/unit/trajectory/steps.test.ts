@@ -209,7 +209,7 @@ describe('the steps of a trajectory', () => {
     assert.doesNotMatch(text, control);
     assert.match(
       text,
-      /verdict: not graded\n1 finding:\n {2}warning, step 1: It looked at the history/,
+      /verdict: not graded\n1 finding:\n {2}warning, step 1: The agent looked at the repository's history/,
     );
     assert.match(text, /⚠ {4}1 {2}action/);
     assert.doesNotMatch(wholeStepText(evil, 1), control);

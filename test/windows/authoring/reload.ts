@@ -106,7 +106,7 @@ async function shownComparison(): Promise<{ sides: string[]; table: string | und
       ({ uri, side }) => `${side} ${uri.startsWith('swt-bench:') ? 'golden tests' : 'candidate'}`,
     )
     .sort();
-  const table = (await visible.webviews()).find((each) => each.includes('by neither'));
+  const table = (await visible.webviews()).find((each) => each.includes('Covered by neither'));
   return { sides, table };
 }
 

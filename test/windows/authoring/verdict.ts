@@ -103,7 +103,7 @@ describe('the verdict and what becomes of it', () => {
       (await visible.hovers()).find((each) => each.includes('Success')),
     );
     for (const part of [
-      /✓ Success: 1 test F→P and none fails after the fix/,
+      /✓ Success: 1 test reproduces the issue; none fail with the fix/,
       /Harness grading agrees: resolved/,
       /W: the candidate applies to R/,
       /Your tests: 1 F→P\./,
@@ -171,8 +171,8 @@ describe('the verdict and what becomes of it', () => {
         (await visible.hovers()).find((each) => each.includes('Finding')),
       );
       assert.match(hover, /⚠ Finding: No F→P test ran a changed line\./);
-      assert.match(hover, /The one F→P test ran none of the \d+ changed lines that tests can run/);
-      assert.match(hover, /⚠ Finding: The tests read the sources or the repository/);
+      assert.match(hover, /The only F→P test executed none of the \d+ executable changed lines/);
+      assert.match(hover, /⚠ Finding: The tests inspect source files, the repository/);
       assert.ok(hover.replaceAll(/\s+/g, ' ').includes(evidence), hover);
       await screenshot('findings-hover');
       const said = (await visible.statusBar()).find((each) =>
@@ -237,7 +237,7 @@ describe('the verdict and what becomes of it', () => {
         hover,
         /removed from tests\/test_money\.py: AllocateTest::test_equal_parts, AllocateTest::test_in_proportion/,
       );
-      assert.match(hover, /ΔC is lower by 11 lines that these tests ran/);
+      assert.match(hover, /ΔC no longer counts 11 lines that these tests executed/);
       assert.match(hover, /The candidate changes files outside tests\.\s+NOTES\.txt/);
       await screenshot('findings-removed-tests');
       await writeFile(path, text);

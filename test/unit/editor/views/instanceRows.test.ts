@@ -129,7 +129,7 @@ describe('the view of the open instance', () => {
   it('reads out what its icons tell', () => {
     assert.equal(
       candidate(graded()).spoken,
-      'Candidate: reproduces the issue (F→P). 1 test F→P and none fails after the fix',
+      'Candidate: reproduces the issue (F→P). 1 test reproduces the issue; none fail with the fix',
     );
   });
 
@@ -188,7 +188,7 @@ describe('the row of the candidate', () => {
   it('shows a success', () => {
     assert.deepEqual(shows(graded()), {
       description: 'reproduces the issue (F→P)',
-      tooltip: '1 test F→P and none fails after the fix',
+      tooltip: '1 test reproduces the issue; none fail with the fix',
       icon: { id: 'pass', colour: 'testing.iconPassed' },
     });
   });
@@ -214,9 +214,9 @@ describe('the row of the candidate', () => {
     assert.deepEqual(shows(graded({ findings })), {
       description: '⚠ 2 findings · reproduces the issue (F→P)',
       tooltip: [
-        '1 test F→P and none fails after the fix',
-        '⚠ No F→P test ran a changed line.',
-        '⚠ The candidate edits what runs tests.',
+        '1 test reproduces the issue; none fail with the fix',
+        '⚠ No F→P test executed a changed line.',
+        '⚠ The candidate changes the test runner, its configuration or its fixtures.',
       ].join('\n'),
       icon: { id: 'pass', colour: 'testing.iconPassed' },
     });
@@ -241,7 +241,7 @@ describe('the row of the candidate', () => {
     assert.deepEqual(running({ ...graded(), current: false }), look);
     assert.deepEqual(running(graded()), {
       ...look,
-      tooltip: '1 test F→P and none fails after the fix',
+      tooltip: '1 test reproduces the issue; none fail with the fix',
     });
   });
 

@@ -50,7 +50,7 @@ describe('the texts of mutants', () => {
       'These are a sample of 4 of 9 mutants.',
     ]);
     assert.deepEqual(mutantSentences({ made: 0, tested: [] }, []), [
-      'Mutants killed undefined (no mutant can be made), by F→P tests 0; survived 0, not covered 0.',
+      'Mutants killed undefined (no mutants), by F→P tests 0; survived 0, not covered 0.',
     ]);
   });
 

@@ -19,7 +19,7 @@ describe('the notification about a source that cannot be had', () => {
     );
     assert.match(
       sourceProblemText(problem('fatal: bad object 0123', '/mirrors/cat')) ?? '',
-      /cannot be had from \/mirrors\/cat: it has no such commit\./,
+      /cannot be fetched from \/mirrors\/cat: it does not have this commit\./,
     );
   });
 

@@ -162,7 +162,7 @@ describe('the list of a verdict', () => {
   it('has the verdict in its title, and the explanation in its box', () => {
     const { title, placeHolder } = pick();
     assert.equal(title, 'Verdict: 1 F→P');
-    assert.equal(placeHolder, '1 test F→P and none fails after the fix');
+    assert.equal(placeHolder, '1 test reproduces the issue; none fail with the fix');
     assert.equal(pick(noSuccess).title, 'Verdict: passes on R');
     assert.equal(pick({}, { current: false }).title, 'Verdict: 1 F→P (out of date)');
   });

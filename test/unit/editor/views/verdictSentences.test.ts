@@ -101,7 +101,8 @@ describe('the sentences of a verdict', () => {
   it('show three sentences of the evidence of a finding, and count the rest', () => {
     const finding = (evidence: string[]) =>
       sentences({ findings: [{ kind: 'edits what runs tests', evidence }] }).slice(1, -5);
-    const says = '⚠ Finding: The candidate edits what runs tests.';
+    const says =
+      '⚠ Finding: The candidate changes the test runner, its configuration or its fixtures.';
     assert.deepEqual(finding([]), [says]);
     assert.deepEqual(finding(['a', 'b', 'c']), [says, 'a', 'b', 'c']);
     assert.deepEqual(finding(['a', 'b', 'c', 'd', 'e']), [

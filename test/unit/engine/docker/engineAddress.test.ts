@@ -93,25 +93,25 @@ describe('the usual places', () => {
 
   it('are those of each system, the usual one first', () => {
     assert.deepEqual(on('linux'), [
-      'unix:///var/run/docker.sock the usual socket',
-      'unix:///run/user/1000/docker.sock the socket of rootless Docker',
-      'unix:///home/me/.docker/desktop/docker.sock the socket of Docker Desktop',
-      'unix:///home/me/.docker/run/docker.sock the socket of Docker Desktop',
-      "unix:///run/user/1000/podman/podman.sock the socket of the user's Podman",
-      'unix:///run/podman/podman.sock the socket of Podman',
+      'unix:///var/run/docker.sock the default socket',
+      "unix:///run/user/1000/docker.sock rootless Docker's socket",
+      "unix:///home/me/.docker/desktop/docker.sock Docker Desktop's socket",
+      "unix:///home/me/.docker/run/docker.sock Docker Desktop's socket",
+      "unix:///run/user/1000/podman/podman.sock the user's Podman socket",
+      "unix:///run/podman/podman.sock Podman's socket",
     ]);
     assert.ok(
       on('linux', { XDG_RUNTIME_DIR: '/r' }).includes(
-        "unix:///r/podman/podman.sock the socket of the user's Podman",
+        "unix:///r/podman/podman.sock the user's Podman socket",
       ),
     );
     const mac = on('darwin', { TMPDIR: '/t/' });
-    assert.equal(mac[0], 'unix:///home/me/.docker/run/docker.sock the socket of Docker Desktop');
+    assert.equal(mac[0], "unix:///home/me/.docker/run/docker.sock Docker Desktop's socket");
     assert.ok(mac.some((each) => each.includes('/t/podman/podman-machine-default-api.sock')));
     assert.deepEqual(on('win32'), [
-      'npipe:////./pipe/docker_engine the usual pipe',
-      'npipe:////./pipe/dockerDesktopLinuxEngine the pipe of Docker Desktop',
-      'npipe:////./pipe/podman-machine-default the pipe of Podman',
+      'npipe:////./pipe/docker_engine the default pipe',
+      "npipe:////./pipe/dockerDesktopLinuxEngine Docker Desktop's pipe",
+      "npipe:////./pipe/podman-machine-default Podman's pipe",
     ]);
   });
 });

@@ -33,7 +33,7 @@ describe('what a failed call of the engine means', () => {
       const error = problem(Object.assign(new Error(`connect ${code} /x.sock`), { code }));
       assert.ok(error instanceof EngineGone, code);
       assert.match(error.what, /^Lost the Docker engine at unix:\/\/\/x\.sock, while starting a/);
-      assert.match(error.next ?? '', /^Start it again/);
+      assert.match(error.next ?? '', /Start it and try again$/);
     }
     assert.ok(problem(new Error('socket hang up')) instanceof EngineGone);
   });

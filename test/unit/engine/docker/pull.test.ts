@@ -14,7 +14,7 @@ describe('the progress of a pull', () => {
 
   it('is told on one line', () => {
     const progress = new PullProgress();
-    assert.equal(progress.describe(), 'asking the registry');
+    assert.equal(progress.describe(), 'contacting the registry');
     progress.add(
       lines(
         { status: 'Pulling from a/b', id: 'latest' },
@@ -91,7 +91,7 @@ describe('a failed pull', () => {
         before.what,
         /^The registry reg\.io cannot be reached to pull reg\.io\/a\/b:c: /,
       );
-      assert.match(problem(text, {}, 2.5e6).message, /was cut off after 2\.5 MB: /);
+      assert.match(problem(text, {}, 2.5e6).message, /was interrupted after 2\.5 MB: /);
     }
   });
 
@@ -108,6 +108,6 @@ describe('a failed pull', () => {
     assert.ok(login instanceof HumanError && !(login instanceof ImageMissing));
     assert.equal(login.next, 'Log in with: docker login reg.io');
     const limit = problem('toomanyrequests: You have reached your pull rate limit', {}, 0);
-    assert.match(limit.message, /allows no more pulls for now/);
+    assert.match(limit.message, /reached its pull rate limit: /);
   });
 });

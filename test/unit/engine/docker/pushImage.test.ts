@@ -118,13 +118,13 @@ describe('pushing an image', () => {
     [
       'a registry that wants a login',
       'unauthorized: authentication required',
-      /The registry reg\.example:5000 does not take .*cat-1/,
+      /The registry reg\.example:5000 rejected .*cat-1/,
       /docker login reg\.example:5000/,
     ],
     [
       'a place that the login may not write to',
       'denied: requested access to the resource is denied',
-      /does not take/,
+      /rejected/,
       /--registry/,
     ],
     [
@@ -137,7 +137,7 @@ describe('pushing an image', () => {
       'a registry that is away',
       'Get "https://reg.example:5000/v2/": dial tcp 10.0.0.1:5000: connect: connection refused',
       /cannot be reached to push/,
-      /layers that are there are not sent again/,
+      /uploaded layers are not sent again/,
     ],
     ['anything else', 'a blob is broken', /a blob is broken/, /./],
   ] as const) {

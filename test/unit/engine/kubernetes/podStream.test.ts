@@ -76,7 +76,7 @@ describe('the stream to a pod', () => {
     const program = await attachInPod(server.cluster, 'pod-1', ['agent'], { silence: 50 });
     const wire = openAgentProtocol(program);
     assert.equal(await wire.receive(), undefined);
-    assert.match(wire.complaint(), /nothing was heard/);
+    assert.match(wire.complaint(), /no response for/);
   });
 
   it('says which pod refuses, and why', async () => {
@@ -86,7 +86,7 @@ describe('the stream to a pod', () => {
     try {
       await assert.rejects(
         attachInPod(cluster, 'pod-2', ['agent']),
-        /You may not do this in the cluster .*pod-2.*403/,
+        /You have no permission in the cluster .*pod-2.*403/,
       );
     } finally {
       refusing.close();

@@ -82,7 +82,7 @@ describe('waiting for a pod', () => {
     assert.equal(state.is, 'running');
     assert.deepEqual(said, [
       'octo__cat-1: waiting for pods: 1 pending: no node has 1 GiB',
-      'octo__cat-1: a pod waits for room: 1 pending: no node has 1 GiB',
+      'octo__cat-1: a pod is waiting for room: 1 pending: no node has 1 GiB',
       'octo__cat-1: waiting for pods: 1 pulling',
     ]);
     assert.equal(placed, 2, 'pulling, running');
@@ -109,8 +109,8 @@ describe('waiting for a pod', () => {
       ImageMissing,
       /No pod can be started from i: i: not found/,
     ],
-    ['the API is in trouble', [answer(500, 'etcd')], EngineTrouble, /asking for pods: etcd/],
-    ['it may not look', [answer(403, 'no')], HumanError, /You may not do this.*asking for pods/],
+    ['the API is in trouble', [answer(500, 'etcd')], EngineTrouble, /reading pods: etcd/],
+    ['it may not look', [answer(403, 'no')], HumanError, /You have no permission.*reading pods/],
   ] as const) {
     it(`fails when ${what}`, async () => {
       await assert.rejects(waitFor(states), (error: unknown) => {
@@ -150,8 +150,8 @@ describe('waiting for a pod', () => {
         make([full, full], { until: 0 }),
         /did not start within 5 minutes.*quota/,
       );
-      await assert.rejects(make([answer(403, 'forbidden')]), /You may not do this/);
-      await assert.rejects(make([answer(409, 'already exists')]), /refuses \(status 409\)/);
+      await assert.rejects(make([answer(403, 'forbidden')]), /You have no permission/);
+      await assert.rejects(make([answer(409, 'already exists')]), /refused .* \(status 409\)/);
     });
   });
 });

@@ -31,13 +31,18 @@ const pending = (message: string): V1Pod => ({
 
 describe('an unhappy answer of the Kubernetes API', () => {
   for (const [what, error, kind, said] of [
-    ['none', new Error('ECONNREFUSED'), EngineGone, /does not answer.*ECONNREFUSED/],
-    ['401', answer(401, 'Unauthorized'), Error, /does not accept your credentials/],
-    ['403', answer(403, 'pods is forbidden'), Error, /You may not do this/],
-    ['403 for the quota', answer(403, 'exceeded quota: q'), EngineTrouble, /leaves no room/],
-    ['404', answer(404, 'namespaces "n" not found'), Error, /has no such thing.*"n" not found/],
-    ['422', answer(422, 'Pod "x" is invalid'), Error, /refuses \(status 422\)/],
-    ['429', answer(429, 'too many requests'), EngineTrouble, /in trouble \(status 429\)/],
+    ['none', new Error('ECONNREFUSED'), EngineGone, /did not respond.*ECONNREFUSED/],
+    ['401', answer(401, 'Unauthorized'), Error, /rejected your credentials/],
+    ['403', answer(403, 'pods is forbidden'), Error, /You have no permission/],
+    ['403 for the quota', answer(403, 'exceeded quota: q'), EngineTrouble, /quota is exhausted/],
+    [
+      '404',
+      answer(404, 'namespaces "n" not found'),
+      Error,
+      /Not found in the cluster.*"n" not found/,
+    ],
+    ['422', answer(422, 'Pod "x" is invalid'), Error, /refused doing \(status 422\)/],
+    ['429', answer(429, 'too many requests'), EngineTrouble, /failed \(status 429\)/],
     ['503', answer(503, 'etcd leader changed'), EngineTrouble, /etcd leader changed/],
   ] as const) {
     it(`is told as what it is: ${what}`, () => {

@@ -82,7 +82,7 @@ describe(`the recorded API of Kubernetes ${recorded.version}`, () => {
     answer = { status: 200, body: recorded.pods };
     const { core, namespace, ask } = cluster;
     assert.equal(namespace, 'tests');
-    const { items } = await ask('asking for pods', () => core.listNamespacedPod({ namespace }));
+    const { items } = await ask('reading pods', () => core.listNamespacedPod({ namespace }));
     const states = new Map(items.map((pod) => [pod.metadata?.name, podState(pod)]));
     for (const [name, is, said] of expectedStates) {
       const state = states.get(name);
@@ -125,7 +125,7 @@ describe(`the recorded API of Kubernetes ${recorded.version}`, () => {
   });
 
   it('refuses a stream to what does not run', async () => {
-    await assert.rejects(heard('no such pod'), /has no such thing.*starting a program/);
+    await assert.rejects(heard('no such pod'), /Not found in.*starting a program/);
     await assert.rejects(heard('no container yet'), HumanError);
   });
 });
@@ -143,10 +143,10 @@ const expectedStates: readonly (readonly [string, PodState['is'], RegExp])[] = [
 ];
 
 const expectedRefusals: Readonly<Record<string, RegExp>> = {
-  'a wrong token': /does not accept your credentials/,
-  'no such namespace': /no such thing, while asking: namespaces "missing" not found/,
-  'no such pod': /no such thing, while asking: pods "missing" not found/,
-  'an invalid pod': /refuses \(status 422\), asking: Pod "another" is invalid/,
-  'a name that is taken': /refuses \(status 409\), asking: .*"running" already exists/,
-  'a quota': /The quota of the namespace leaves no room.*exceeded quota: none/,
+  'a wrong token': /rejected your credentials/,
+  'no such namespace': /namespace tests, while asking: namespaces "missing" not found/,
+  'no such pod': /namespace tests, while asking: pods "missing" not found/,
+  'an invalid pod': /refused asking \(status 422\): Pod "another" is invalid/,
+  'a name that is taken': /refused asking \(status 409\): .*"running" already exists/,
+  'a quota': /The namespace's quota is exhausted.*exceeded quota: none/,
 };

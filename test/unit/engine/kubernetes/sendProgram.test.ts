@@ -89,7 +89,10 @@ describe('the program of an agent', () => {
     await writeFile(to, 'no folder');
     await assert.rejects(send(), (error: unknown) => {
       assert.ok(error instanceof SandboxUnusable);
-      assert.match(error.message, /could not be sent to the pod pod-1: .*(File exists|Not a dir)/);
+      assert.match(
+        error.message,
+        /Could not send the agent in .* to the pod pod-1: .*(File exists|Not a dir)/,
+      );
       return true;
     });
   });
@@ -104,7 +107,7 @@ describe('the program of an agent', () => {
     for (const work of [() => send(), () => programBytes(from)]) {
       await assert.rejects(work, (error: unknown) => {
         assert.ok(error instanceof HumanError && !(error instanceof SandboxUnusable));
-        assert.match(error.message, /The folder .*from of the agent's program cannot be read/);
+        assert.match(error.message, /The agent folder .*from cannot be read/);
         return true;
       });
     }

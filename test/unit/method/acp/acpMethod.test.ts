@@ -63,7 +63,7 @@ describe('methods that are agents of the Agent Client Protocol', () => {
     assert.throws(() => acpMethodWith({ ...options, topP: 0.5 }), /--top-p does not reach them/);
     assert.throws(
       () => acpMethodWith({ ...options, model: 'openai/gpt-4o' }),
-      /Claude Code cannot ask a model of openai/,
+      /Claude Code does not support models from openai/,
     );
     assert.equal(acpMethodWith({ ...options, method: 'mini' }), undefined);
     assert.throws(

@@ -17,7 +17,7 @@ function outcomesOf(text: string): RunStep {
     fails: runStep([failing({ details: `failure of ${text}` })]),
     mixed: runStep([passed, failing()]),
     misspelt: runStep([failing({ exception: 'NameError', message: 'name' })]),
-    hangs: runStep([], { problem: 'stopped by the time limit after … s' }),
+    hangs: runStep([], { problem: 'stopped at the time limit after … s' }),
     skipped: runStep([{ ...passed, outcome: 'skipped' }]),
   };
   return runs[word] ?? assert.fail(text);
@@ -86,7 +86,7 @@ describe('AssertFlip', () => {
     assert.match(said[1] ?? '', /no hunk fits[^]*must pass on the repository/);
     assert.match(said[2] ?? '', /undefined name/);
     assert.match(said[3] ?? '', /failure of fails at first/);
-    assert.match(said[4] ?? '', /stopped by the time limit/);
+    assert.match(said[4] ?? '', /stopped at the time limit/);
     assert.match(said[5] ?? '', /skipped/);
     assert.equal(asked[5]?.answer, 'skipped');
     assert.deepEqual(new Set(asked.map(({ sample }) => sample)), new Set([1]));

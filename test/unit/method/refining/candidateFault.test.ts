@@ -126,7 +126,7 @@ describe('a fault of a candidate itself', () => {
       })?.kind;
     assert.equal(of(), 'no test');
     assert.equal(of(noTestFound), 'no test');
-    assert.equal(of('stopped by the time limit after … s'), undefined);
+    assert.equal(of('stopped at the time limit after … s'), undefined);
     assert.equal(of("python: can't open file 'bin/test'"), undefined);
   });
 
