@@ -92,11 +92,11 @@ export async function generate(
           throw error;
         }
         if (error instanceof BudgetSpent && error.of === 'run')
-          stopped ??= `not asked: ${error.message}`;
+          stopped ??= `not requested: ${error.message}`;
         if (error instanceof ModelFailure) {
           failures += 1;
           if (failures >= mostFailures) {
-            stopped ??= `not asked: there was no answer for ${failures} instances in a row`;
+            stopped ??= `not requested: there was no answer for ${failures} instances in a row`;
           }
         }
         const isKnown = [HumanError, GitError, BudgetSpent, ModelFailure].some(
@@ -145,7 +145,7 @@ async function generateOne(
     ) {
       const [{ answer } = { answer: undefined }] = choice.candidates;
       const why = answer === undefined ? '' : whyWithoutText(answer);
-      throw new ModelFailure(`no answer of ${request.model} has a text: ${why}`);
+      throw new ModelFailure(`${request.model} returned only empty answers: ${why}`);
     }
     const prediction = predictionOf(choice);
     if (live !== undefined && choice.until === undefined) {

@@ -189,7 +189,7 @@ export function onlyOne(candidates: readonly MethodCandidate[]): MethodResult {
     ? 'the answer is empty'
     : candidate.patch.applies
       ? 'the only answer'
-      : `the only answer, and it does not apply (${candidate.patch.problem ?? ''})`;
+      : `the only answer, but it does not apply (${candidate.patch.problem ?? ''})`;
   return { candidates, chosen: hasText ? candidate : undefined, why };
 }
 

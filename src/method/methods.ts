@@ -37,7 +37,7 @@ export const repairMethods = (settings?: AgentlessSettings): readonly Method[] =
  */
 export function methodNamed(name: string): Method {
   const method = [...methods, ...repairMethods()].find((each) => each.name === name);
-  if (method === undefined) throw new Error(`${name} is not a method`);
+  if (method === undefined) throw new Error(`there is no method named ${name}`);
   return method;
 }
 

@@ -31,7 +31,7 @@ export async function predictionsFile(path: string): Promise<PredictionsFile> {
     if (error.code === 'ENOENT') return '';
     throw new HumanError(
       `${path} cannot be read (${error.code ?? messageOf(error)})`,
-      'Name another file with --out',
+      'Specify another file with --out',
     );
   });
   const known: PredictionRow[] = [];
@@ -40,8 +40,8 @@ export async function predictionsFile(path: string): Promise<PredictionsFile> {
     const row = readRow(line);
     if (row === undefined) {
       throw new HumanError(
-        `${path}:${index + 1} is no prediction, so the file is left unchanged`,
-        'Name another file with --out',
+        `${path}:${index + 1} is not a prediction, so the file is left unchanged`,
+        'Specify another file with --out',
       );
     }
     known.push(row);
@@ -105,7 +105,7 @@ async function replace(path: string, text: string): Promise<void> {
   } catch (error) {
     throw new HumanError(
       `${path} cannot be written (${messageOf(error)})`,
-      'Name another file with --out; what was answered is in the trace',
+      'Specify another file with --out; the answers are in the trace',
     );
   }
 }

@@ -9,7 +9,7 @@ export class TestsCannotRun extends HumanError {}
 
 /** The consequence of running them with the local engine, for a person who has to decide. */
 export const meaningOfLocal =
-  'code that a model has written runs as you, on your files: it can read the dataset with the answer, and your keys';
+  'model-written code runs with your permissions: it can read your files and keys, and the dataset with the answer';
 
 /** The settings that decide whether tests of models may run. */
 interface LocalTests {
@@ -35,6 +35,6 @@ export const refusedLocally = (
   what: 'tests' | 'code' = 'tests',
 ): HumanError =>
   new TestsCannotRun(
-    `${who} runs ${what} that the model writes, and with the local engine ${meaningOfLocal}`,
-    `Add --engine docker, or --run-tests-locally if you accept that${instead === undefined ? '' : `, or ${instead}`}`,
+    `${who} runs ${what} that the model writes. With the local engine, ${meaningOfLocal}`,
+    `Add --engine docker, or --run-tests-locally if you accept this${instead === undefined ? '' : `, or ${instead}`}`,
   );

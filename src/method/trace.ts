@@ -68,14 +68,14 @@ export async function openTrace(
     if (error.code === 'ENOENT' && mayBeNew) return '';
     throw new HumanError(
       `The trace ${path} cannot be read (${error.code ?? messageOf(error)})`,
-      options.readOnly ? 'A replay needs the trace of a run' : 'Name another file with --out',
+      options.readOnly ? 'A replay needs the trace of a run' : 'Specify another file with --out',
     );
   });
   const memory = memoryTrace();
   for (const { number, line } of wholeLines(text)) {
     const read = readStep(line);
     if (typeof read === 'string') {
-      options.told(`${path}:${number}: this line of the trace is skipped (${read})`);
+      options.told(`${path}:${number}: skipped a trace line (${read})`);
     } else await memory.add(read);
   }
   const journal = options.readOnly ? undefined : await openForMore(path);
@@ -115,7 +115,7 @@ async function openForMore(path: string): Promise<LineJournal> {
   } catch (error) {
     throw new HumanError(
       `The trace ${path} cannot be written (${messageOf(error)})`,
-      'Name another file with --out',
+      'Specify another file with --out',
     );
   }
 }

@@ -128,7 +128,7 @@ function digestOnce(program: string | undefined, advice: string): AcpAgent['prog
     } catch (error) {
       throwIfAborted(signal);
       throw new HumanError(
-        `The folder ${program} of the agent's program cannot be read (${messageOf(error)})`,
+        `The agent folder ${program} cannot be read (${messageOf(error)})`,
         advice,
       );
     }
@@ -152,7 +152,7 @@ async function converse(
   const key = keyOf('session', ...of, ...made, ...defined);
   let isLive = false;
   const session = await steps.recall('session', key, ({ upstream, view, inTurn }) => {
-    if (upstream === undefined) throw new Error('the run has no way to a model for agents');
+    if (upstream === undefined) throw new Error('the run has no model for agents');
     isLive = true;
     return new AcpRun({
       ...{ agent, limits, key, programDigest, instance, model, upstream, view, trace, budget },
@@ -195,24 +195,24 @@ const words: Readonly<Record<AcpEnding, string>> = {
   finished: 'finished',
   refused: 'the agent refused',
   'cut off': 'ended by a limit of the agent or of its model',
-  crashed: 'the agent broke off',
-  silent: 'the agent never answered',
-  time: 'ended by its time limit',
-  calls: 'ended by its limit of calls',
-  cost: 'ended by the limit of dollars',
-  output: 'ended because it wrote too much',
-  disk: 'ended because it filled the disk',
-  processes: 'ended because it started too many processes',
-  memory: 'ended because it used up the memory',
+  crashed: 'the agent stopped unexpectedly',
+  silent: 'the agent never responded',
+  time: 'stopped at the time limit',
+  calls: 'stopped at the call limit',
+  cost: 'stopped at the cost limit',
+  output: 'stopped because it wrote too much output',
+  disk: 'stopped because it filled the disk',
+  processes: 'stopped because it started too many processes',
+  memory: 'stopped because it ran out of memory',
   cancelled: 'the agent cancelled its turn',
 };
 
 function whyOf({ ending, why, answers, patch, leftOut }: StepOf<'session'>): string {
-  const left = leftOut.map(([path, reason]) => `; ${path} is left out: ${reason}`);
+  const left = leftOut.map(([path, reason]) => `; ignored ${path}: ${reason}`);
   return [
     `${words[ending]} after ${answers.length} ${answers.length === 1 ? 'call' : 'calls'}`,
     ...(why === '' ? [] : [` (${why.slice(0, 300)})`]),
-    ...(patch === '' ? [', with no change'] : []),
+    ...(patch === '' ? [', without changes'] : []),
     ...left.slice(0, 20),
   ].join('');
 }

@@ -19,8 +19,8 @@ export const acpPrompt = ({
   readonly folder: string;
   readonly command: TestCommand | undefined;
 }): string => `${reproducingTask({ repo, issue, folder })}
-5. Remove other files that you made. Leave your changes in the files, without a commit.
-${command === undefined ? '' : `\nThe tests of a file, such as ${command.file}, run in ${folder} with:\n\n${command.line}\n`}
-What holds here:
-- There is no network, and nothing can be installed. The environment of the tests is ready.
-- Nobody answers questions. Work until you are done; what you leave in ${folder} is your answer.`;
+5. Remove any other files that you created. Leave your changes in the working tree and do not commit them.
+${command === undefined ? '' : `\nTo run the tests of a file, such as ${command.file}, run in ${folder}:\n\n${command.line}\n`}
+Note:
+- There is no network access, and you cannot install anything. The test environment is ready.
+- Nobody answers questions. Work until you are done. What you leave in ${folder} is your answer.`;

@@ -240,10 +240,7 @@ export class AcpRun {
   ): void {
     const { agent } = this.parts;
     if (proxy.end === 'run cost') {
-      throw new BudgetSpent(
-        'the budget does not suffice for the first request of the agent',
-        'run',
-      );
+      throw new BudgetSpent("the budget is too small for the agent's first request", 'run');
     }
     if (proxy.failure !== undefined) throw proxy.failure;
     if (ending === 'finished' || ending === 'refused') return;
@@ -251,7 +248,7 @@ export class AcpRun {
     const next =
       agent.program === undefined
         ? agent.advice
-        : `See whether ${agent.argv.map(wordForShell).join(' ')} starts with the program in ${agent.program}`;
+        : `Check whether ${agent.argv.map(wordForShell).join(' ')} starts with the program in ${agent.program}`;
     const said = output.trimEnd().slice(-shownOfError).split('\n').map(withoutControl).join('\n');
     throw new HumanError(
       `${agent.title} did nothing (${ending}${what === '' ? '' : `: ${what}`})`,

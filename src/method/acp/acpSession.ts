@@ -101,7 +101,7 @@ export class AcpSession {
       .onNotification(methods.client.session.update, ({ params }) => this.take(params.update))
       .connect(stream);
     const lost = connection.closed.then(() => {
-      throw new Error('the agent ended the connection');
+      throw new Error('the agent closed the connection');
     });
     lost.catch(() => undefined);
     try {
@@ -119,7 +119,7 @@ export class AcpSession {
   private ended(end: AcpSessionEnd): AcpSessionEnd {
     const { program } = this;
     const more = this.actions - mostActions;
-    const why = [end.why, more > 0 ? `${more} further actions are not kept` : undefined]
+    const why = [end.why, more > 0 ? `${more} more actions are not recorded` : undefined]
       .filter((each) => each !== undefined)
       .join('; ');
     return {

@@ -27,7 +27,7 @@ export function wordsOfCommand(line: string): string[] {
   if (word !== undefined) words.push(word);
   if (quote === '' && words.length > 0) return words;
   throw new HumanError(
-    `acp:${line} names no command${quote === '' ? '' : `: the quote ${quote} is not closed`}`,
-    'Write it as acp:COMMAND, such as acp:claude-code or "acp:my-agent --acp"',
+    `acp:${line} has no command${quote === '' ? '' : `: the quote ${quote} is not closed`}`,
+    'Use the form acp:COMMAND, such as acp:claude-code or "acp:my-agent --acp"',
   );
 }

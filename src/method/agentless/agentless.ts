@@ -36,7 +36,8 @@ export function agentless(settings: AgentlessSettings = agentlessSettings()): Me
   const method: Method = {
     name: 'agentless',
     title: 'Agentless',
-    description: 'files, elements and lines to change, then many code patches, tests and a vote',
+    description:
+      'localizes files, elements and lines, then samples code patches and selects one by tests and votes',
     runs: runsTests(settings) ? 'R' : 'nothing',
     samples: settings.locationSamples * settings.repairSamples,
     temperature: 0,
@@ -128,7 +129,7 @@ async function localised(work: StageWork): Promise<Localised | undefined> {
   const sets = isSkipped(settings, 'locations') ? [] : await editLocations(work, code);
   if (endsAt('locations')) return undefined;
   if (sets.length > 0 && sets.every((set) => set.length === 0)) {
-    steps.tell('no sample names a location, so the code of the elements goes on');
+    steps.tell('no sample names a location; continuing with the code of the elements');
   }
   return { files, sets: setsToRepair(sets, code) };
 }

@@ -39,58 +39,58 @@ interface NumberSetting {
 export const agentlessNumbers = {
   suspiciousFiles: {
     ...{ option: '--suspicious-files', stage: 'files', default: 5, kind: 'whole' },
-    meaning: 'files that the model may name',
+    meaning: 'maximum number of files that the model may name',
   },
   chunkTokens: {
     ...{ option: '--chunk-tokens', stage: 'retrieval', default: 512, kind: 'whole' },
-    meaning: 'tokens of a chunk of code',
+    meaning: 'chunk size in tokens',
   },
   chunkOverlap: {
     ...{ option: '--chunk-overlap', stage: 'retrieval', default: 0, kind: 'natural' },
-    meaning: 'tokens that a chunk shares with the one before',
+    meaning: 'chunk overlap in tokens',
   },
   topChunks: {
     ...{ option: '--top-chunks', stage: 'retrieval', default: 100, kind: 'whole' },
-    meaning: 'chunks nearest to the issue whose files are retrieved',
+    meaning: 'number of chunks closest to the issue whose files are retrieved',
   },
   topFiles: {
     ...{ option: '--top-files', stage: 'combined', default: 3, kind: 'whole' },
-    meaning: 'files of both lists that go on',
+    meaning: 'number of files to keep from both lists',
   },
   locationSamples: {
     ...{ option: '--location-samples', stage: 'locations', default: 4, kind: 'whole' },
-    meaning: 'sets of edit locations',
+    meaning: 'number of sets of edit locations',
   },
   locationTemperature: {
     ...{ option: '--location-temperature', stage: 'locations', default: 0.8, kind: 'temperature' },
-    meaning: 'temperature of their requests',
+    meaning: 'temperature for these requests',
   },
   contextLines: {
     ...{ option: '--context-lines', stage: 'repair', default: 10, kind: 'natural' },
-    meaning: 'lines of code that are shown around each location',
+    meaning: 'number of context lines around each location',
   },
   repairSamples: {
     ...{ option: '--repair-samples', stage: 'repair', default: 10, kind: 'whole' },
-    meaning: 'patches for each set of locations, of which the first is greedy',
+    meaning: 'number of patches per set of locations; the first one is greedy',
   },
   repairTemperature: {
     ...{ option: '--repair-temperature', stage: 'repair', default: 0.8, kind: 'temperature' },
-    meaning: 'temperature of the others',
+    meaning: 'temperature for the others',
   },
   regressionFiles: {
     ...{ option: '--regression-files', stage: 'regression', kind: 'whole' },
     default: defaultRegression.regressionFiles,
-    meaning: 'test files that run with each patch, those nearest to the suspicious files first',
+    meaning: 'number of test files to run with each patch, closest to the suspicious files first',
   },
   reproductionSamples: {
     ...{ option: '--reproduction-samples', stage: 'reproduction', kind: 'whole' },
     default: defaultReproduction.reproductionSamples,
-    meaning: 'scripts, of which the first is greedy',
+    meaning: 'number of scripts; the first one is greedy',
   },
   reproductionTemperature: {
     ...{ option: '--reproduction-temperature', stage: 'reproduction', kind: 'temperature' },
     default: reproductionTemperature,
-    meaning: 'temperature of the others',
+    meaning: 'temperature for the others',
   },
 } as const satisfies Readonly<Record<string, NumberSetting>>;
 

@@ -51,7 +51,7 @@ export async function fittingPrompt(
   const fitting = fittingText(texts, steps.contextTokens - frame, count);
   if (fitting.isCut) {
     steps.tell(
-      `a prompt shows only a part of the code: --context-tokens is ${steps.contextTokens}`,
+      `a prompt shows only part of the code, because --context-tokens is ${steps.contextTokens}`,
     );
   }
   return write(fitting.texts);

@@ -42,7 +42,7 @@ export function readGivenStages(
     if (value === undefined) {
       throw new HumanError(
         `${path}:${index + 1} is not JSON`,
-        'Write one object on each line, with instance, stage and output',
+        'Write one object per line with instance, stage and output',
       );
     }
     const { data } = lineSchema.safeParse(value);
@@ -57,7 +57,7 @@ export function readGivenStages(
     const of = taken.length === agentlessStages.length ? 'a stage' : taken.join(' or ');
     throw new HumanError(
       `${path} has no output of ${of}`,
-      'Write one object on each line, with instance, stage and output, or name a trace that has some',
+      'Write one object per line with instance, stage and output, or specify a trace that has them',
     );
   }
   return given;

@@ -93,12 +93,12 @@ function whyFirst(ranked: readonly RepairRanking[], samples: number): string {
     ...(regressions === undefined
       ? []
       : regressions.length === 0
-        ? ['it breaks no regression test']
-        : [`it breaks the fewest regression tests (${regressions.length})`]),
+        ? ['breaks no regression test']
+        : [`breaks the fewest regression tests (${regressions.length})`]),
     ...(reproduction === undefined
       ? []
-      : [`the reproduction script says ${JSON.stringify(reproduction)}`]),
-    `${votes} of ${plural(samples, 'sample')} ${votes === 1 ? 'is' : 'are'} this patch`,
+      : [`the reproduction script prints ${JSON.stringify(reproduction)}`]),
+    `${votes} of ${plural(samples, 'sample')} ${votes === 1 ? 'equals' : 'equal'} this patch`,
   ];
   return reasons.join('; ');
 }

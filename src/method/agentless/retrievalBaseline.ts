@@ -9,7 +9,7 @@ import { readCode } from '../steps/readPatch';
 export const retrievalBaseline: Method = {
   name: 'rag',
   title: 'RAG',
-  description: 'one code patch, from the files that fit the issue best by BM25; nothing runs',
+  description: 'one code patch from the files that best match the issue by BM25; runs no tests',
   runs: 'nothing',
   samples: 1,
   temperature: 0,

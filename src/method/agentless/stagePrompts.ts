@@ -11,8 +11,8 @@ export const suspiciousFilesPrompt = (parts: {
     ...parts,
     shown: shownTree(parts.tree),
     task: [
-      `- Decide from the names alone which files have to be changed to solve the problem: at most ${parts.most}.`,
-      '- Answer with their paths from the root of the repository, one on each line, in a fenced block, the most',
+      `- Decide from the names alone which files need to be changed to fix the problem: at most ${parts.most}.`,
+      '- Answer with their paths from the repository root, one per line, in a fenced block, the most',
       '  important first. For example:',
       '',
       '```',
@@ -24,8 +24,8 @@ export const suspiciousFilesPrompt = (parts: {
 
 /** The lines of a prompt with the tree of names. */
 const shownTree = (tree: string): readonly string[] => [
-  'The Python files of the repository follow between <tree> and </tree>, without its tests. A name is ' +
-    'indented below its folder.',
+  "The repository's Python files, without its tests, follow between <tree> and </tree>. Names " +
+    'are indented below their folder.',
   '',
   '<tree>',
   tree,
@@ -42,9 +42,9 @@ export const irrelevantFoldersPrompt = (parts: {
     ...parts,
     shown: shownTree(parts.tree),
     task: [
-      '- Decide which folders have nothing to do with the problem, so that nobody has to read their files to',
-      '  solve it. All folders below such a folder are left out with it.',
-      '- Answer with their paths from the root of the repository, one on each line and with / at the end, in a',
+      '- Decide which folders have nothing to do with the problem, so that their files need not be read to',
+      '  fix it. All of their subfolders are excluded too.',
+      '- Answer with their paths from the repository root, one per line and with / at the end, in a',
       '  fenced block. For example:',
       '',
       '```',
@@ -63,18 +63,18 @@ export const relatedElementsPrompt = (parts: {
   stagePrompt({
     ...parts,
     shown: [
-      'Skeletons of some files follow between <code> and </code>: the headers of their classes and functions, ' +
-        'and their variables and comments. `...` stands for code that is left out.',
+      'Skeletons of some files follow between <code> and </code>: the headers of their classes ' +
+        'and functions, and their variables and comments. `...` stands for omitted code.',
       '',
       '<code>',
       parts.skeletons.join('\n\n'),
       '</code>',
     ],
     task: [
-      '- Decide which classes, functions and variables have to be read or changed to solve the problem.',
-      '- Name a class only if all of it matters, and its methods one by one otherwise.',
-      '- Answer in a fenced block. Write the path of a file on a line of its own, and its elements below it, one',
-      '  on each line. For example:',
+      '- Decide which classes, functions and variables need to be read or changed to fix the problem.',
+      '- Name a class only if all of it is relevant; otherwise name its relevant methods.',
+      '- Answer in a fenced block. Write the path of a file on its own line, and its elements below it, one',
+      '  per line. For example:',
       '',
       '```',
       'shapes/area.py',
@@ -96,19 +96,19 @@ export const editLocationsPrompt = (parts: {
   stagePrompt({
     ...parts,
     shown: [
-      'Code that may matter follows between <code> and </code>. The number at the beginning of each line is ' +
-        'its number in the file. `...` stands for code that is left out.',
+      'Code that may be relevant follows between <code> and </code>. The number at the beginning ' +
+        'of each line is its line number. `...` stands for omitted code.',
       '',
       '<code>',
       parts.files.join('\n\n'),
       '</code>',
     ],
     task: [
-      '- Decide which places have to be changed to solve the problem: lines, functions or classes. New code',
-      '  comes at such a place too.',
+      '- Decide which places need to be changed to fix the problem: lines, functions or classes. A place where',
+      '  new code goes counts too.',
       '- Think about it first, in a few sentences.',
-      '- End with a fenced block. Write the path of a file on a line of its own, and its places below it, one on',
-      '  each line. For example:',
+      '- End with a fenced block. Write the path of a file on its own line, and its places below it, one per',
+      '  line. For example:',
       '',
       '```',
       'shapes/area.py',
@@ -131,19 +131,19 @@ export const repairPrompt = (parts: {
   stagePrompt({
     ...parts,
     shown: [
-      'The code to change follows between <code> and </code>. `...` stands for code that is left out.',
+      'The code to change follows between <code> and </code>. `...` stands for omitted code.',
       '',
       '<code>',
       parts.files.join('\n\n'),
       '</code>',
     ],
     task: [
-      '- Think step by step first: where the problem comes from, and which small change solves it.',
-      '- Then write the change as search/replace edits, each in a fenced block of its own: the path of the file,',
-      '  the lines to find, and the lines in their place.',
-      '- The lines to find stand in the file exactly so, with their indentation and without a gap. Take as many',
-      '  as it needs for them to be there only once.',
-      '- Change the code only, and leave the tests as they are. For example:',
+      '- First think step by step about what causes the problem and which small change fixes it.',
+      '- Then write the change as search/replace edits, each in its own fenced block: the path of the file,',
+      '  the lines to find, and the lines that replace them.',
+      '- Copy the lines to find exactly from the file, with their indentation and without gaps. Include enough',
+      '  lines that they occur only once.',
+      '- Change only the code, not the tests. For example:',
       '',
       ...repairExample,
     ],
@@ -184,5 +184,5 @@ function stagePrompt(parts: {
 }
 
 const system =
-  'You are an experienced Python developer. You find the code that a reported problem comes from, and solve ' +
-  'it with small changes.';
+  'You are an experienced Python developer. You find the code that causes a reported problem ' +
+  'and fix it with small changes.';

@@ -153,7 +153,7 @@ export async function agentResult(
 
 const words: Readonly<Record<AgentEnding, (end: AgentEnd) => string>> = {
   submitted: ({ calls }) => `submitted after ${calls} calls`,
-  stopped: ({ calls }) => `the model ended after ${calls} calls`,
+  stopped: ({ calls }) => `the model finished after ${calls} calls`,
   'given up': ({ calls }) => `ended by the last of its tries after ${calls} calls`,
   calls: ({ calls }) => `ended by the limit of ${calls} calls`,
   cost: ({ calls }) => `ended by its limit of dollars after ${calls} calls`,

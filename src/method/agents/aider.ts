@@ -46,9 +46,9 @@ export const aider: FilesAgent = {
   },
   system: () => `You are a software engineer who adds tests to a code base.
 
-You see a map of the repository, and some of its files whole. To see another file, name its path: it is shown to you next. Ask for the files that you need before you change them.
+You see a map of the repository and the full text of some of its files. To see another file, mention its path, and you will get it next. Ask for the files that you need before you change them.
 
-Give changes as one unified diff in a fenced block that begins with \`\`\`diff:
+Write changes as one unified diff in a fenced block that starts with \`\`\`diff:
 
 \`\`\`diff
 --- tests/test_cat.py
@@ -64,15 +64,15 @@ Give changes as one unified diff in a fenced block that begins with \`\`\`diff:
 \`\`\`
 
 Rules of the diff:
-- It has no line numbers: a line @@ ... @@ begins each hunk, one for each place that changes.
-- Lines with - and lines with a blank in front are exactly those of the file, with their indentation.
-- A hunk has enough of them around its change that it fits at one place only.
-- A new file has /dev/null in its first line, and lines with + alone.`,
+- Do not write line numbers: a line @@ ... @@ starts each hunk. Write one hunk for each place that changes.
+- Copy lines that start with - or a space exactly from the file, with their indentation.
+- Include enough lines around each change that the hunk matches only one place.
+- A new file has /dev/null in its first line and only lines that start with +.`,
   messages,
   parse(answer) {
     const text = answer.trim();
     return text === ''
-      ? { problem: 'Your answer has no text. Answer again.' }
+      ? { problem: 'Your answer was empty. Answer again.' }
       : { thought: '', action: text };
   },
   act,
@@ -82,11 +82,11 @@ const firstMessage = ({ repo, issue }: FilesTask): string => `<issue>
 ${issue}
 </issue>
 
-This issue was reported for the repository ${repo}. Add tests to its test suite that reproduce the issue: they fail now because of the problem in the issue, and they pass as soon as it is solved as the issue asks.
+This issue was reported for the repository ${repo}. Add tests to its test suite that reproduce the issue: they fail now because of the problem in the issue, and they pass once it is fixed as the issue asks.
 
-- Change tests only, in the style and with the tools of the repository's tests. Do not solve the issue.
-- The test runner of the repository must find the tests.
-- A test fails by an assertion about what the issue says, and not by a wrong import or name.`;
+- Change only tests, in the style and with the tools of the existing tests. Do not fix the issue.
+- The repository\'s test runner must find the tests.
+- Each test must fail at an assertion about what the issue says, not because of a wrong import or name.`;
 
 async function messages(
   task: FilesTask,
@@ -127,7 +127,7 @@ async function act(action: string, work: FilesWork): Promise<AgentObservation<Fi
   const added = mentionedFiles(action, paths).filter((path) => !known.includes(path));
   const reflections = [
     ...made.problems,
-    ...(added.length === 0 ? [] : [`You see these files now: ${added.join(', ')}. Go on.`]),
+    ...(added.length === 0 ? [] : [`You now see these files: ${added.join(', ')}. Continue.`]),
   ];
   const isDone = reflections.length === 0;
   const isGivenUp = !isDone && state.round >= task.limits.rounds;
@@ -173,15 +173,15 @@ async function edit(answer: string, { workspace, signal }: FilesWork): Promise<E
 const refused = (problems: readonly string[]): Edit => ({
   paths: [],
   problems: [
-    `Your diff cannot be applied, and no file has changed:\n${problems
+    `Your diff could not be applied, and no file was changed:\n${problems
       .slice(0, mostProblems)
       .map((each) => `- ${each}`)
-      .join('\n')}\nGive all of it again.`,
+      .join('\n')}\nWrite the whole diff again.`,
   ],
 });
 
 const mendRequest = ({ path, line, problem, lines }: SyntaxErrorOfCandidate): string =>
-  `Your diff was applied, but ${path} is no longer valid Python. The parser fails at line ${line}${problem === undefined ? '' : `: ${problem}`}:\n\n${fenced(lines.join('\n'))}\n\nCorrect it with another diff.`;
+  `Your diff was applied, but ${path} is no longer valid Python. There is a syntax error in line ${line}${problem === undefined ? '' : `: ${problem}`}:\n\n${fenced(lines.join('\n'))}\n\nFix it with another diff.`;
 
 /** The state with what the next request shows: the map, and the files in the chat as they are now. */
 async function shownIn(
@@ -197,7 +197,7 @@ async function shownIn(
     budgetTokens: files.length === 0 ? mapFactor * mapTokens : mapTokens,
     count: await tokenCounter(),
   });
-  const parts = [`A map of the repository, with some of its definitions:\n\n${map}`];
+  const parts = [`A map of the repository with some of its definitions:\n\n${map}`];
   for (const path of files) {
     const text = asShown((await workspace.read(path)) ?? '');
     parts.push(`${path} is now:\n\n${text.includes('\0') ? '(no text)' : fenced(text)}`);

@@ -47,9 +47,7 @@ export async function askWithHistory(
   }
   throw (
     refused ??
-    new ContextExceeded(
-      `the history does not fit into the ${steps.room() ?? 0} tokens that there are`,
-    )
+    new ContextExceeded(`the history does not fit into the available ${steps.room() ?? 0} tokens`)
   );
 }
 
@@ -86,7 +84,7 @@ export async function recallAct(
 }
 
 /** Stands for an observation that a model's window has no room for. */
-const leftOutObservation = '[This output was left out, since the history is too long.]';
+const leftOutObservation = '[This output was removed because the history is too long.]';
 
 /** How many of the latest observations stay whole, one history after the other. */
 const stay = [5, 2, 1];

@@ -71,7 +71,7 @@ const systems: Readonly<Record<Stage, string>> = {
   search: engineer,
   analyse: engineer,
   write: engineer,
-  translate: `You turn a text into JSON. The text says which searches of a code base come next, or which places of the code are relevant to an issue. Answer with one JSON object and nothing else:
+  translate: `You turn a text into JSON. The text says which code searches to do next, or which places in the code are relevant to an issue. Answer with one JSON object and nothing else:
 
 {"API_calls": ["search_method(\\"name\\")"], "relevant_locations": [{"file": "path/of/file.py", "class": "Name", "method": "name"}]}
 
@@ -79,46 +79,46 @@ The search calls are:
 ${searchDocs}
 
 Rules:
-- Each call is a string, as in code, with all of its arguments as quoted strings.
-- Leave a list empty if the text names nothing for it.
-- Leave out what the text does not know of a location.
-- Add nothing that the text does not name.`,
+- Write each call as a string, like code, with all of its arguments as quoted strings.
+- Leave a list empty if the text has nothing for it.
+- Omit the parts of a location that the text does not give.
+- Add nothing that is not in the text.`,
 };
 
 const firstMessage = ({ repo, issue }: FilesTask): string => `<issue>
 ${issue}
 </issue>
 
-This issue was reported for the repository ${repo}. The task is to write tests for its test suite that reproduce the issue: they fail now because of the problem in the issue, and they pass as soon as it is solved as the issue asks. Before you write, you look at the code and at the tests that there are.
+This issue was reported for the repository ${repo}. Your task is to write tests for its test suite that reproduce the issue: they fail now because of the problem in the issue, and they pass once it is fixed as the issue asks. Before you write them, look at the code and the existing tests.
 
-You see the repository by these search calls:
+You can search the repository with these calls:
 ${searchDocs}
 
-Which classes, methods, files and pieces of code are behind the issue, and which tests cover them? Say which search calls you want first, with their arguments, and why. Several calls at once are fine.`;
+Which classes, methods, files and pieces of code are behind the issue, and which tests cover them? Say which search calls you want to make first, with their arguments, and why. You can make several calls at once.`;
 
-const analyseRequest = 'First analyse what these results say about the issue and about its tests.';
+const analyseRequest = 'First analyze what these results say about the issue and about its tests.';
 
-const nextRequest = `Now answer two questions by your analysis:
-- Which further search calls do you need? Name none if you have seen enough.
-- Which locations are relevant? Name file, class and method of the code that the issue is about and of the tests beside which new ones belong, once you know them.
+const nextRequest = `Now answer two questions based on your analysis:
+- Which further search calls do you need? Make none if you have seen enough.
+- Which locations are relevant? Once you know them, give the file, class and method of the code that the issue is about, and of the tests next to which new tests belong.
 
 Relevant locations without search calls end the search, and you write the tests next.`;
 
-const writeRequest = `Now write the tests that reproduce the issue. Give each edit in this form, several if you need them:
+const writeRequest = `Now write the tests that reproduce the issue. Write one or more edits in this form:
 
 <file>path/of/the/file.py</file>
 <original>
-lines of the file that are replaced, exactly as they are
+lines of the file to replace, copied exactly
 </original>
 <patched>
-the lines in their place
+the lines that replace them
 </patched>
 
 Rules:
-- Original lines stand in the file one below the other. Take enough of them that no earlier place has the same lines. To add a test, replace the lines beside it by these lines and the test.
-- For a new file, leave the original part empty. The test runner of the repository must find the file.
-- Write tests only, in the style and with the tools of the repository's tests. Do not solve the issue.
-- A test fails by an assertion about what the issue says, and not by a wrong import or name.`;
+- Original lines must be consecutive lines of the file. Include enough of them that no earlier place has the same lines. To add a test, replace the lines next to it with these lines and the test.
+- For a new file, leave the original part empty. The repository\'s test runner must find the file.
+- Write only tests, in the style and with the tools of the existing tests. Do not fix the issue.
+- Each test must fail at an assertion about what the issue says, not because of a wrong import or name.`;
 
 /** The conversation with the model that searches, analyses and writes. */
 function thread(task: FilesTask, turns: readonly AgentTurn<FilesState>[]): ChatMessage[] {
@@ -148,7 +148,7 @@ function translation(turns: readonly AgentTurn<FilesState>[]): ChatMessage[] {
 
 function parse(answer: string, { stage }: FilesState): ParsedAnswer {
   const text = answer.trim();
-  if (text === '') return { problem: 'Your answer has no text. Answer again.' };
+  if (text === '') return { problem: 'Your answer was empty. Answer again.' };
   return stage === 'translate' || stage === 'write'
     ? { thought: '', action: text }
     : { thought: text, action: stage };
@@ -178,17 +178,17 @@ async function translate(action: string, work: FilesWork): Promise<Observed> {
     const tries = state.tries + 1;
     return tries < translations
       ? {
-          text: `This is not as it must be: ${named.problem}. Answer with the JSON object alone.`,
+          text: `This is not valid: ${named.problem}. Answer with only the JSON object.`,
           state: at('translate', state.round, tries),
         }
       : nextRound(
-          'Your search calls could not be read. Name each one again, with all of its arguments.\n\n',
+          'Your search calls could not be parsed. Write each one again, with all of its arguments.\n\n',
           work,
         );
   }
   const { calls, locations } = named;
   if (calls.length === 0 && locations.length === 0) {
-    return nextRound('You named neither search calls nor locations.\n\n', work);
+    return nextRound('You gave neither search calls nor locations.\n\n', work);
   }
   const results: string[] = [];
   if (calls.length === 0) {
@@ -251,7 +251,7 @@ function parseNamed(
   try {
     data = parseForeignJson(json);
   } catch {
-    return { problem: 'it is no JSON' };
+    return { problem: 'it is not JSON' };
   }
   const read = namedSchema.safeParse(data);
   if (!read.success) {
@@ -271,7 +271,7 @@ async function write(action: string, { workspace, state }: FilesWork): Promise<O
   const edits = snippetEditsOf(action);
   const problem =
     edits.length === 0
-      ? 'The answer has no edit in the form that is asked for.'
+      ? 'Your answer has no edit in the required form.'
       : await makeSnippetEdits(edits, workspace);
   if (problem === undefined) {
     const paths = [...new Set(edits.map(({ path }) => path))].join(', ');
@@ -279,7 +279,7 @@ async function write(action: string, { workspace, state }: FilesWork): Promise<O
   }
   const tries = state.tries + 1;
   return {
-    text: `Your edits cannot be made, and no file has changed:\n${problem}\n\nGive all of them again.`,
+    text: `Your edits could not be applied, and no file was changed:\n${problem}\n\nWrite all of them again.`,
     state: at('write', state.round, tries),
     isGivenUp: tries >= writings,
   };

@@ -88,13 +88,13 @@ function edited(before: string | undefined, edit: SnippetEdit, { python }: Files
   const { path, original, patched } = edit;
   const faultsOf = (text: string) => (path.endsWith('.py') ? syntaxFaults(python, text) : []);
   if (original.length === 0 && before !== undefined) {
-    return { problem: 'the file is there already: give original lines of it that are replaced' };
+    return { problem: 'the file already exists: give the original lines to replace' };
   }
   const guesses = before === undefined ? newFile(edit) : replacements(before, original, patched);
   if (guesses.length === 0) {
     return before === undefined
-      ? { problem: 'there is no such file: a new file has an empty original and patched lines' }
-      : { problem: 'the original lines are not in the file as they stand, one below the other' };
+      ? { problem: 'there is no such file: for a new file, leave the original part empty' }
+      : { problem: 'the original lines are not consecutive lines of the file' };
   }
   // A file that does not parse on R may be for another version of Python.
   const isCheckable = before === undefined || faultsOf(before).length === 0;
@@ -102,7 +102,7 @@ function edited(before: string | undefined, edit: SnippetEdit, { python }: Files
   if (sound !== undefined) return { text: sound };
   const [fault] = faultsOf(guesses[0] ?? '');
   const what = fault?.problem === undefined ? '' : ` (${fault.problem})`;
-  return { problem: `the edited file is no Python at its line ${fault?.line ?? 1}${what}` };
+  return { problem: `the edited file has a syntax error in line ${fault?.line ?? 1}${what}` };
 }
 
 const newFile = ({ original, patched }: SnippetEdit): string[] =>

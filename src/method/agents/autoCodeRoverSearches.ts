@@ -50,24 +50,24 @@ interface Search {
 const searches: Readonly<Record<string, Search>> = {
   search_class: {
     parameters: ['class_name'],
-    does: 'the outline of a class, wherever it is: its header and the headers of its methods',
+    does: 'the outline of a class in any file: its header and the headers of its methods',
     run: async (at, [name = '']) =>
       told(`a class ${name}`, await definitionsNamed(at, 'class', name), outlineOf),
   },
   search_class_in_file: {
     parameters: ['class_name', 'file_name'],
-    does: 'the whole code of a class in a file',
+    does: 'the full code of a class in a file',
     run: async (at, [name = '', file = '']) => inFile(at, file, 'class', name),
   },
   search_method: {
     parameters: ['method_name'],
-    does: 'the code of methods and functions of a name, wherever they are',
+    does: 'the code of methods and functions with this name in any file',
     run: async (at, [name = '']) =>
       told(`a method ${name}`, await definitionsNamed(at, 'method', name), codeOf),
   },
   search_method_in_file: {
     parameters: ['method_name', 'file_name'],
-    does: 'the code of methods and functions of a name in a file',
+    does: 'the code of methods and functions with this name in one file',
     run: async (at, [name = '', file = '']) => inFile(at, file, 'method', name),
   },
   search_method_in_class: {
@@ -78,7 +78,7 @@ const searches: Readonly<Record<string, Search>> = {
   },
   search_code: {
     parameters: ['code'],
-    does: 'places that contain a piece of code, with the lines around them',
+    does: 'places that contain this code, with the surrounding lines',
     run: async (at, [code = '']) => toldHits(at, code, await hitsOf(at, code)),
   },
   search_code_in_file: {
@@ -97,7 +97,7 @@ const searches: Readonly<Record<string, Search>> = {
   },
   show_file_start: {
     parameters: ['file_name'],
-    does: `the first ${firstLines} lines of a file, such as the imports of a file of tests`,
+    does: `the first ${firstLines} lines of a file, such as the imports of a test file`,
     run: async ({ files }, [file = '']) => {
       const [path] = (await files.tree.paths()).filter((each) => isNamed(each, file));
       const text = path === undefined ? undefined : await files.tree.read(path);
@@ -122,12 +122,12 @@ export function parseSearchCall(text: string): SearchCall | { readonly problem: 
   const [, name = '', inside = ''] =
     text.length > longestCall ? [] : (/^\s*([A-Za-z_]\w*)\s*\(([^]*)\)\s*$/.exec(text) ?? []);
   const search = Object.hasOwn(searches, name) ? searches[name] : undefined;
-  if (search === undefined) return { problem: `${quoted} is none of the search calls` };
+  if (search === undefined) return { problem: `${quoted} is not a search call` };
   const args: string[] = [];
   const next = new RegExp(argument);
   while (next.lastIndex < inside.trimEnd().length) {
     const found = next.exec(inside)?.groups;
-    if (found === undefined) return { problem: `${quoted} has arguments that are no strings` };
+    if (found === undefined) return { problem: `${quoted} has arguments that are not strings` };
     args.push(found['bare'] ?? unescaped(found['double'] ?? found['single'] ?? ''));
   }
   const { parameters } = search;
@@ -183,7 +183,7 @@ export async function codeOfLocation(
     const found = await definitionsNamed(searching, 'class', owner, paths);
     if (found.length > 0) return told(`a class ${owner}`, found, codeOf);
   }
-  if (file === undefined) return `Nothing is found by the name ${owner ?? method ?? ''}.`;
+  if (file === undefined) return `Nothing found with the name ${owner ?? method ?? ''}.`;
   return runSearchCall({ name: 'show_file_start', args: [file] }, searching);
 }
 
@@ -304,7 +304,7 @@ const shown = ({ path, line, within, code }: Shown): string =>
  * @param full the first results in full
  */
 function toldResults(what: string, paths: readonly string[], full: readonly string[]): string {
-  if (paths.length === 0) return `The repository does not have ${what}.`;
+  if (paths.length === 0) return `The repository has no match for ${what}.`;
   const rest = [...new Set(paths.slice(full.length))];
   const named = `${rest.slice(0, mostNamed).join(', ')}${rest.length > mostNamed ? ', …' : ''}`;
   return [

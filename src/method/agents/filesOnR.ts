@@ -73,7 +73,7 @@ export class FilesOnR implements PatchTree {
     if (unsafe !== undefined) return unsafe;
     if (this.edited.has(path)) return undefined;
     const text = await this.pristine.files.read(path);
-    if (text?.includes('\0') === true) return 'it is no text';
+    if (text?.includes('\0') === true) return 'it is not a text file';
     if (this.links.has(path)) return 'it is a link, and links are not followed';
     const link = this.beyondLinks.get(path);
     if (link !== undefined) return `${link} is a link, and links are not followed`;
@@ -106,7 +106,7 @@ export class FilesOnR implements PatchTree {
   async restore(patch: string): Promise<void> {
     this.edited.clear();
     const applied = await applyPatch(parseUnified(patch), (path) => this.pristine.files.read(path));
-    if (!applied.ok) throw new Error('a patch of the trace does not apply to its R');
+    if (!applied.ok) throw new Error('a patch in the trace does not apply to R');
     for (const [path, text] of applied.files) this.edited.set(path, text);
   }
 

@@ -41,7 +41,7 @@ export const mini: ShellAgent = {
   submitsAtEnd: false,
   system: () => `You are a software engineer who works in a terminal to write tests.
 
-Each of your answers has a short THOUGHT, which says what you do next and why, and exactly one command in a block like this one:
+Each of your answers must have a short THOUGHT that explains what you do next and why, and exactly one command in a block like this one:
 
 \`\`\`bash
 your_command_here
@@ -63,7 +63,7 @@ Join several steps with && or ||. An answer without exactly one such block is re
     const [block] = blocks;
     if (block === undefined || blocks.length > 1) {
       return {
-        problem: `Your answer has ${blocks.length} commands. Give exactly one command, in one block that begins with \`\`\`bash and ends with \`\`\`. To end the task, run: echo ${submission}`,
+        problem: `Your answer has ${blocks.length} commands. Give exactly one command, in one block that starts with \`\`\`bash and ends with \`\`\`. To end the task, run: echo ${submission}`,
       };
     }
     return { thought: answer.slice(0, block.start).trim(), action: block.text.trim() };
@@ -72,13 +72,13 @@ Join several steps with && or ||. An answer without exactly one such block is re
 };
 
 const firstMessage = (task: ShellTask): string => `${reproducingTask(task)}
-5. Remove other files that you made.
+5. Remove any other files that you created.
 6. Submit with the command: echo ${submission}
 
-What holds here:
-- Each command runs in a new shell in ${task.folder}: a change of the folder or of a variable is gone with its command.
-- A command has ${task.limits.commandSeconds} seconds, no input and no network. Do not start editors or pagers.
-- You have ${task.limits.calls} commands at most.`;
+Note:
+- Each command runs in a new shell in ${task.folder}. Changes of the directory or of variables do not persist.
+- A command can run for ${task.limits.commandSeconds} seconds and has no input and no network access. Do not start editors or pagers.
+- You have at most ${task.limits.calls} commands.`;
 
 async function act(
   action: string,

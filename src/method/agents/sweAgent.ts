@@ -24,35 +24,35 @@ const blockedAlone = [
 
 const systemText = (
   task: ShellTask,
-): string => `You are a programmer who works alone in a terminal with a few special commands.
+): string => `You are an autonomous programmer who works in a terminal with special commands.
 
-The terminal shows you a file through a window of 100 lines. Besides usual shell commands you have these:
+The terminal shows you a file through a window of 100 lines. Besides ordinary shell commands, you have these:
 
 ${sweAgentCommandDocs}
 
-Indentation matters: \`edit\` replaces lines by exactly the text that you give, blanks included.
+Indentation matters: \`edit\` replaces lines with exactly the text that you give, including spaces.
 
-Each answer has a discussion, which says what you do next, and then one command in a fenced block:
+Each answer must have a discussion that says what you do next, and then one command in a fenced block:
 
 DISCUSSION
-First I look at what is there.
+First I list the files.
 \`\`\`
 ls -a
 \`\`\`
 
-Give exactly one command and wait for its output: if you give two, only the last one is run. Commands that wait for a person, such as editors or \`python\` without a file, do not work. A command has ${task.limits.commandSeconds} seconds.`;
+Give exactly one command and wait for its output. If you give two, only the last one runs. Interactive commands, such as editors or \`python\` without a file, do not work. A command can run for ${task.limits.commandSeconds} seconds.`;
 
 const instanceText = (
   { repo, issue, folder }: ShellTask,
   tips: readonly string[],
-): string => `Now it is your turn. This is the issue:
+): string => `Now it is your turn. Here is the issue:
 
 ISSUE:
 ${issue}
 
 INSTRUCTIONS:
-The repository ${repo} lies in ${folder}, as it was when the issue was reported. Write tests for its test suite that reproduce the issue: they fail now because of the problem in the issue, and they pass as soon as the problem is solved as the issue asks. Do not solve the problem: change tests only. When you are done, run the command submit.
-Each answer has exactly one command. There is no network.
+The repository ${repo} is in ${folder}, in the state in which the issue was reported. Write tests for its test suite that reproduce the issue: they fail now because of the problem in the issue, and they pass once the problem is fixed as the issue asks. Do not fix the problem: change only tests. When you are done, run the command submit.
+Each answer must have exactly one command. There is no network access.
 
 TIPS:
 ${tips.map((tip, index) => `${index + 1}. ${tip}`).join('\n')}
@@ -62,16 +62,16 @@ ${tips.map((tip, index) => `${index + 1}. ${tip}`).join('\n')}
 $`;
 
 const tips = [
-  'Begin with the code and the tests that the issue is about. If it has a script, run that first to see the problem.',
-  'When a command does not work, try another one. The same command again gives the same output.',
-  'To look at a line far below, use goto: it needs fewer steps than scroll_down.',
-  'Look at the open file and the current directory under each output: they may be others than you think.',
-  'Check the result of each edit. If it is not what you intended, correct it.',
-  'Look for the file of tests that covers the code in question, and write your tests in its style.',
+  'Start with the code and the tests that the issue is about. If the issue has a script, run it first to see the problem.',
+  'If a command does not work, try a different one. Running the same command again gives the same output.',
+  'To go to a distant line, use goto: it takes fewer steps than scroll_down.',
+  'Check the open file and the current directory shown after each output: they may not be what you expect.',
+  'Check the result of each edit. If it is not what you intended, fix it.',
+  'Find the test file that covers the code in question, and write your tests in its style.',
 ];
 
 const plusTip =
-  'Before you submit, run your tests and check that they fail, and that they fail because of the issue. A test that passes now reproduces nothing.';
+  'Before you submit, run your tests and check that they fail because of the issue. A test that passes now does not reproduce the issue.';
 
 /**
  * SWE-agent 0.6.1 for tests (`config/default.yaml`, `config/commands`), whose window commands, history of
@@ -111,7 +111,7 @@ function sweAgentLike(
 }
 
 const elided = (observation: string): string =>
-  `(old output left out: ${observation.split('\n').length} lines)`;
+  `(old output omitted: ${observation.split('\n').length} lines)`;
 
 function parse(answer: string): ParsedAnswer {
   const block = fencedBlocks(answer).at(-1);
@@ -119,13 +119,13 @@ function parse(answer: string): ParsedAnswer {
   if (block === undefined || action === '') {
     return {
       problem:
-        'Your answer has no command. Give a discussion and then exactly one command in a fenced block:\n\nDISCUSSION\nWhat you do next.\n```\ncommand\n```',
+        'Your answer has no command. Write a discussion and then exactly one command in a fenced block:\n\nDISCUSSION\nWhat you do next.\n```\ncommand\n```',
     };
   }
   const [program = ''] = action.split(/\s+/);
   if (blocked.includes(program) || blockedAlone.includes(action)) {
     return {
-      problem: `The command ${JSON.stringify(action.slice(0, 60))} does not work here: it waits for a person, or is not allowed. Give another command.`,
+      problem: `The command ${JSON.stringify(action.slice(0, 60))} is not available here: it is interactive or not allowed. Use a different command.`,
     };
   }
   return { thought: answer.slice(0, block.start).trim(), action };

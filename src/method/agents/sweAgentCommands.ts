@@ -18,19 +18,19 @@ scroll_up
 scroll_down
     move the window by 98 lines
 create PATH
-    makes an empty file and opens it
+    creates an empty file and opens it
 search_dir TERM [DIR]
-    looks for a text in all files of a folder, by default the current one
+    searches for text in all files of a directory, by default the current one
 search_file TERM [FILE]
-    looks for a text in a file, by default the open one
+    searches for text in a file, by default the open one
 find_file NAME [DIR]
-    looks for files by their name, which may hold * and ?
+    finds files by name, which may contain * and ?
 edit START:END
 TEXT
 end_of_edit
-    replaces the lines START to END of the open file, both included, by TEXT; Python files are checked, and an edit that brings a new error is not made
+    replaces lines START to END (inclusive) of the open file with TEXT; Python files are checked, and an edit that introduces a new error is rejected
 submit
-    ends the task and submits the tests that you wrote`;
+    ends the task and submits your tests`;
 
 /** Lines that the window shows, and how many of them stay when it scrolls. */
 const windowLines = 100;
@@ -100,7 +100,7 @@ const commands: Readonly<Record<string, Command>> = {
   create: async ([path], _, work) => {
     if (path === undefined) throw new Refused('Usage: create PATH');
     const openFile = absolute(path, work.state);
-    if (await isThere(openFile, work)) throw new Refused(`${openFile} is there already`);
+    if (await isThere(openFile, work)) throw new Refused(`${openFile} already exists`);
     await work.workspace.write(openFile, Buffer.from('\n'));
     return windowAt({ ...work.state, openFile }, 1, ['']);
   },
@@ -116,7 +116,7 @@ const commands: Readonly<Record<string, Command>> = {
     if (found.length === 0) throw new Refused(`No matches for ${shownTerm(term)} in ${where}`);
     if (found.length > mostFound) {
       throw new Refused(
-        `${shownTerm(term)} is in ${found.length} files of ${where}. Look for something rarer.`,
+        `${shownTerm(term)} is in ${found.length} files of ${where}. Search for something more specific.`,
       );
     }
     const total = found.reduce((sum, { count }) => sum + count, 0);
@@ -133,7 +133,7 @@ const commands: Readonly<Record<string, Command>> = {
     if (found.length === 0) throw new Refused(`No matches for ${shownTerm(term)} in ${path}`);
     if (found.length > mostFound) {
       throw new Refused(
-        `${shownTerm(term)} is in ${found.length} lines of ${path}. Look for something rarer.`,
+        `${shownTerm(term)} is in ${found.length} lines of ${path}. Search for something more specific.`,
       );
     }
     const list = found.map((index) => `Line ${index + 1}:${lines[index] ?? ''}`);
@@ -153,7 +153,7 @@ const commands: Readonly<Record<string, Command>> = {
       .sort();
     if (found.length === 0) throw new Refused(`No matches for ${shownTerm(name)} in ${where}`);
     if (found.length > mostFound) {
-      throw new Refused(`${found.length} files of ${where} have such a name. Name fewer.`);
+      throw new Refused(`${found.length} files in ${where} match. Use a more specific name.`);
     }
     return {
       text: [`Found ${found.length} matches for ${shownTerm(name)} in ${where}:`, ...found].join(
@@ -162,7 +162,7 @@ const commands: Readonly<Record<string, Command>> = {
     };
   },
   edit,
-  submit: () => Promise.resolve({ text: 'The tests are submitted.', isSubmission: true }),
+  submit: () => Promise.resolve({ text: 'The tests were submitted.', isSubmission: true }),
 };
 
 async function edit(args: readonly string[], body: string, work: ShellWork): Promise<Done> {
@@ -171,14 +171,14 @@ async function edit(args: readonly string[], body: string, work: ShellWork): Pro
   const end = /^end_of_edit\s*$/m.exec(body);
   if (range === null || args.length !== 1 || end === null) {
     throw new Refused(
-      'Usage: edit START:END, then the lines of the text, then end_of_edit in a line of its own',
+      'Usage: edit START:END, then the lines of the text, then end_of_edit on its own line',
     );
   }
   const before = await contentOf(path, work);
   const lines = asLines(before);
   const [start, last] = [Number(range[1]), Math.min(Number(range[2]), lines.length)];
   if (start < 1 || Number(range[2]) < start || start > lines.length) {
-    throw new Refused(`START:END must lie in 1:${lines.length}, with START first`);
+    throw new Refused(`START:END must be within 1:${lines.length}, with START first`);
   }
   // Without the line end that stands before `end_of_edit`; an edit of nothing removes its lines.
   const text = end.index === 0 ? [] : body.slice(0, end.index - 1).split('\n');
@@ -189,19 +189,19 @@ async function edit(args: readonly string[], body: string, work: ShellWork): Pro
     const from = Math.max(1, start - 5);
     throw new Refused(
       [
-        'The edit was not made, since it brings errors:',
+        'The edit was rejected because it introduces errors:',
         ...errors.map((error) => `- ${error}`),
         '',
-        'These lines it would have made:',
+        'It would have resulted in these lines:',
         '-------------------------------------------------',
         numbered(edited, from, start + text.length + 4),
         '-------------------------------------------------',
         '',
-        'These lines stand there now:',
+        'The current lines are:',
         '-------------------------------------------------',
         numbered(lines, from, last + 5),
         '-------------------------------------------------',
-        'The file is as before. Give a correct edit: the same one again would bring the same errors.',
+        'The file is unchanged. Write a correct edit; repeating the same edit gives the same errors.',
       ].join('\n'),
     );
   }
@@ -210,7 +210,7 @@ async function edit(args: readonly string[], body: string, work: ShellWork): Pro
   const middle = start + Math.floor(text.length / 2);
   const { text: shownWindow, state } = windowAt(work.state, middle - windowLines / 2, edited);
   return {
-    text: `${shownWindow}\nThe file was edited. Check that the lines are as you want them, and edit again if not.`,
+    text: `${shownWindow}\nThe file was edited. Check that the lines are correct, and edit again if necessary.`,
     ...(state !== undefined && { state }),
   };
 }

@@ -1,10 +1,10 @@
 /** A whole run on a made-up repository, which shows the commands. Written for this program. */
-export const demonstration = `Here is how such a task is done, on another repository:
+export const demonstration = `Here is a demonstration of such a task on another repository:
 
 --- DEMONSTRATION ---
 ISSUE:
 mean() of an empty list raises ZeroDivisionError
-\`weather.stats.mean([])\` ends with ZeroDivisionError. It should raise ValueError with the text "no readings", as \`median([])\` does.
+\`weather.stats.mean([])\` fails with ZeroDivisionError. It should raise ValueError with the text "no readings", as \`median([])\` does.
 
 (Open file: n/a)
 (Current directory: /weather)
@@ -24,7 +24,7 @@ Found 4 matches for "median" in /weather:
 $
 
 DISCUSSION
-The tests lie in tests/test_stats.py. I open that file to see their style.
+The tests are in tests/test_stats.py. I open that file to see their style.
 \`\`\`
 open tests/test_stats.py
 \`\`\`
@@ -46,7 +46,7 @@ open tests/test_stats.py
 $
 
 DISCUSSION
-I add a test behind test_mean that asks for the error in the issue.
+I add a test after test_mean that expects the error in the issue.
 \`\`\`
 edit 8:8
 
@@ -73,13 +73,13 @@ end_of_edit
 13:
 14:def test_median():
 15:    assert median([1, 2, 5]) == 2
-The file was edited. Check that the lines are as you want them, and edit again if not.
+The file was edited. Check that the lines are correct, and edit again if necessary.
 (Open file: /weather/tests/test_stats.py)
 (Current directory: /weather)
 $
 
 DISCUSSION
-The test is there, but a blank line is missing before it. I add it.
+The test is in place, but a blank line is missing before it. I add it.
 \`\`\`
 edit 8:8
 
@@ -104,13 +104,13 @@ end_of_edit
 14:
 15:def test_median():
 16:    assert median([1, 2, 5]) == 2
-The file was edited. Check that the lines are as you want them, and edit again if not.
+The file was edited. Check that the lines are correct, and edit again if necessary.
 (Open file: /weather/tests/test_stats.py)
 (Current directory: /weather)
 $
 
 DISCUSSION
-The test asks for what the issue wants and does not change the code. I am done.
+The test expects what the issue asks for, and I did not change the code. I am done.
 \`\`\`
 submit
 \`\`\`

@@ -78,7 +78,7 @@ export class WorkspaceOnR {
     const edits: FileEdit[] = [];
     for (const [path, content] of changed) {
       if (ignored.has(path)) continue;
-      if (content.includes(0)) out.set(path, 'it is no text');
+      if (content.includes(0)) out.set(path, 'it is not a text file');
       else edits.push({ path, before: before.get(path), after: textOf(content) });
     }
     for (const path of removed) edits.push({ path, before: before.get(path), after: undefined });

@@ -15,7 +15,7 @@ export const assertFlip: Method = {
   name: 'assertflip',
   title: 'AssertFlip',
   description:
-    'tests that pass on R and show the problem, with their assertions turned round; up to ten attempts, each validated by the model',
+    'tests that pass on R and show the problem, with inverted assertions; up to ten attempts, each validated by the model',
   runs: 'R',
   samples: defaultAttempts,
   temperature: 0,
@@ -53,7 +53,7 @@ function choose(attempts: readonly FlipAttempt[], isSpent: boolean): MethodResul
   const withText = attempts.filter(({ candidate }) => candidate.answer.text.trim() !== '');
   const picked = pickByFlip(withText.map(factsOf));
   const chosen = picked === undefined ? undefined : withText[picked];
-  const why = isSpent ? `${whyOf(chosen)}; the limit of dollars ends the attempts` : whyOf(chosen);
+  const why = isSpent ? `${whyOf(chosen)}; the cost limit ends the attempts` : whyOf(chosen);
   return { candidates, chosen: chosen?.candidate, why };
 }
 
@@ -68,11 +68,11 @@ function whyOf(chosen: FlipAttempt | undefined): string {
   if (chosen === undefined) return 'every answer is empty';
   const { matches, patch } = chosen.candidate;
   const none = 'no attempt is validated';
-  if (matches === true) return 'turned round, its tests fail on R as the issue says';
+  if (matches === true) return 'its inverted tests fail on R as the issue says';
   if (!patch.applies) return `${none}; no answer applies to R`;
-  if (!chosen.isFlipped) return `${none}; no tests that pass on R were turned round`;
-  if (!chosen.fails) return `${none}; turned round, these tests do not fail on R as they should`;
+  if (!chosen.isFlipped) return `${none}; no tests that pass on R were inverted`;
+  if (!chosen.fails) return `${none}; these tests do not fail on R as expected when inverted`;
   return matches === false
-    ? `${none}; these tests fail on R, and the model says that it is not the issue`
-    : `${none}; these tests fail on R, and the model does not say why`;
+    ? `${none}; these tests fail on R, but according to the model not because of the issue`
+    : `${none}; these tests fail on R, but the model does not say why`;
 }

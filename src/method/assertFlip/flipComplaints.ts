@@ -22,14 +22,14 @@ export function whyNotPassing(candidate: Examined): readonly string[] | undefine
   const failing = run.tests.filter(isFailure);
   if (failing.length > 0) {
     return [
-      'On the repository as it is, these tests fail:',
+      'On the current repository, these tests fail:',
       '',
       ...failuresInPrompt(shownFailures(failing)),
     ];
   }
   return run.tests.some(({ outcome }) => standing(outcome) === 'passes')
     ? undefined
-    : ['None of the tests runs to its end: all of them are skipped.', ''];
+    : ['None of the tests ran: all of them were skipped.', ''];
 }
 
 /**
@@ -50,10 +50,10 @@ export function whyNotFailing(candidate: Examined): readonly string[] | undefine
   const names = [...functions];
   return names.length === 0
     ? undefined
-    : [`On the repository as it is, these tests do not fail: ${listed(names, mostNames)}.`, ''];
+    : [`On the current repository, these tests do not fail: ${listed(names, mostNames)}.`, ''];
 }
 
 const brokenOff = (problem: string): readonly string[] => [
-  `The run of the tests on the repository as it is does not come to its end: ${problem}.`,
+  `The test run on the current repository did not finish: ${problem}.`,
   '',
 ];

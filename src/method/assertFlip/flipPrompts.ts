@@ -19,7 +19,7 @@ export interface Setback {
 const setbackLength = 6000;
 
 const system =
-  'You are an experienced Python developer who shows with tests what a program does today. You never fix the ' +
+  'You are an experienced Python developer who shows with tests what a program currently does. You never fix the ' +
   'code under test.';
 
 /**
@@ -40,31 +40,32 @@ export function flipPrompt(parts: {
   const { files, setback, after } = parts;
   const content = [
     ...reportInPrompt(parts, [
-      'Write tests for the test suite of the repository that show what it is about, as the code behaves today. ' +
-        'You may need modules that are not shown here.',
+      "Write tests for the repository's test suite that show how the code currently behaves in " +
+        'the reported case. You may need modules that are not shown here.',
     ]),
     ...filesInPrompt(files),
     ...(setback === undefined ? [] : setbackInPrompt(setback)),
     'Your task:',
-    '- Add tests that do what the report describes, and assert what is wrong about it: the wrong value, the ' +
-      'exception that should not be raised, or that nothing is raised.',
-    '- On the repository as it is they must pass. Once the problem is solved, each of them fails.',
-    '- Beside each such assertion, say in a comment what would be right. Later the assertions are turned round.',
-    '- Put the tests where the repository keeps its tests, in an existing test file where one fits, and follow ' +
-      'its style and its test framework.',
-    '- Add tests only: change neither the tests that are there nor the code.',
+    '- Add tests that do what the report describes and assert the wrong behavior: the wrong ' +
+      'value, the exception that should not be raised, or that nothing is raised.',
+    '- On the current repository they must pass. Once the problem is fixed, each of them must fail.',
+    '- Next to each such assertion, state in a comment what would be correct. The assertions will be inverted later.',
+    '- Put the tests where the repository keeps its tests, in an existing test file if one is ' +
+      "suitable. Follow the repository's style and test framework.",
+    '- Only add tests: change neither the existing tests nor the code.',
     '',
     ...formatInPrompt('custom', 'tests'),
     '',
-    'Think as long as you like first. End with the tests as one block in that format.',
+    'Think for as long as you need first. End your answer with the tests as one block in that format.',
   ].join('\n');
   const prompt: Prompt = { system, messages: [{ role: 'user', content }] };
   return after === undefined ? prompt : goingOn(prompt, after);
 }
 
 const setbackInPrompt = ({ tests, said }: Setback): readonly string[] => [
-  'An earlier attempt has not shown the problem. Its tests stand between <attempt> and </attempt>, and what was ' +
-    'said of them between <said> and </said>. Find another way.',
+  'An earlier attempt did not show the problem. Its tests are between <attempt> and ' +
+    '</attempt>, and the feedback on them is between <said> and </said>. Try a different ' +
+    'approach.',
   '',
   '<attempt>',
   tests.slice(0, setbackLength).trimEnd(),
@@ -77,25 +78,25 @@ const setbackInPrompt = ({ tests, said }: Setback): readonly string[] => [
 ];
 
 const again =
-  'The repository is without your earlier answer. Write all of the tests, as one block in the same format.';
+  'Your earlier answer is not in the repository. Write all of the tests as one block in the same format.';
 
 /** What is said of tests that do not pass on R. @param complaint lines that say what happens there */
 export const passingText = (complaint: readonly string[]): string =>
   [
     ...complaint,
-    'The tests must pass on the repository as it is, and show the reported problem by what they assert. Mend that.',
+    'The tests must pass on the current repository and show the reported problem with their assertions. Fix this.',
     '',
     again,
   ].join('\n');
 
 /** Asks to turn the assertions of passing tests round. */
 export const flipText = [
-  'These tests pass on the repository as it is. Now turn their assertions round:',
+  'These tests pass on the current repository. Now invert their assertions:',
   '',
-  '- Each test asserts what the report asks for, in place of what is wrong today.',
-  '- On the repository as it is each test must fail because of the reported problem, and not by a fault of its own.',
-  '- With a correct solution each test must pass. Assert nothing that depends on how the problem is solved.',
-  '- Leave the rest of the tests as it is. Change names and comments that no longer fit.',
+  '- Each test must assert what the report asks for instead of the current wrong behavior.',
+  '- On the current repository each test must fail because of the reported problem, not because of an error in the test.',
+  '- With a correct fix each test must pass. Assert nothing that depends on how the problem is fixed.',
+  '- Do not change the rest of the tests, except names and comments that no longer fit.',
   '',
   again,
 ].join('\n');
@@ -104,8 +105,8 @@ export const flipText = [
 export const failingText = (complaint: readonly string[]): string =>
   [
     ...complaint,
-    'The assertions of these tests are turned round. Each test must fail on the repository as it is because of ' +
-      'the reported problem, and pass once it is solved. Mend that.',
+    'The assertions of these tests are inverted. Each test must fail on the current repository ' +
+      'because of the reported problem, and pass once it is fixed. Fix this.',
     '',
     again,
   ].join('\n');

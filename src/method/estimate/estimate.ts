@@ -76,7 +76,7 @@ export async function estimateBlind(
   { instance: { repo, issue }, python, tries, ...sizes }: BlindEstimateParts,
 ): Promise<readonly CountedRequest[]> {
   const walk = new Walk({ isBlind: true, isGiven: false });
-  const never = (): Promise<never> => Promise.reject(new Error('an estimate runs nothing'));
+  const never = (): Promise<never> => Promise.reject(new Error('an estimate runs no tests'));
   const now = <T>(work: () => Promise<T>): Promise<T> => work();
   const steps = new Steps({
     ...{ instance: { id: '', repo, issue }, walk, model: '', price: undefined, storage: '' },

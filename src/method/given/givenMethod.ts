@@ -27,7 +27,7 @@ export function givenMethod(setting: GivenSetting, allowed: { readonly oracle: b
     ...zeroShotPlus,
     name: `${zeroShotPlus.name}+${name}`,
     title: `${zeroShotPlus.title} given ${words}`,
-    description: `ZeroShotPlus with more in its prompt: ${words}`,
+    description: `ZeroShotPlus with additional input: ${words}`,
     // T* runs on R with each fix, to tell whether it is wrong.
     runs: setting.from === 'wrong' ? 'oracle' : 'nothing',
     given: setting,

@@ -32,8 +32,8 @@ function givenLines({
 }): { readonly lines: readonly string[]; readonly place: string | undefined } {
   const proposed = [
     // The words are the same for a golden and a wrong patch, so that they do not give it away.
-    'A change that is proposed as the solution stands between <patch> and </patch>. It is not applied to the ' +
-      'repository, and it may be right or wrong. Take what your tests check from the report.',
+    'A proposed fix is between <patch> and </patch>. It is not applied to the repository, and ' +
+      'it may be right or wrong. Base your tests on the report.',
     '',
     '<patch>',
     patch?.trimEnd() ?? '',
@@ -41,11 +41,11 @@ function givenLines({
     '',
   ];
   const files = testFiles.flatMap(({ path, isNew, shown }) => {
-    if (isNew) return [`The tests belong in a new file, ${path}.`, ''];
+    if (isNew) return [`Put the tests in a new file, ${path}.`, ''];
     if (shown === undefined) {
-      return [`The tests belong in the file ${path}, which is too long to be shown here.`, ''];
+      return [`Put the tests in the file ${path}, which is too long to show here.`, ''];
     }
-    const about = `The tests belong in the file ${path}, which stands between <tests> and </tests>.`;
+    const about = `Put the tests in the file ${path}, which is shown between <tests> and </tests>.`;
     return [about, '', '<tests>', shown, '</tests>', ''];
   });
   const paths = testFiles.map(({ path }) => path);
@@ -97,7 +97,7 @@ export async function givenPrompt(
   const least = await tokensOf(write(unshown, '\n'));
   if (least > contextTokens) {
     throw new HumanError(
-      `The prompt needs ${least} tokens before any file is in it`,
+      `The prompt needs ${least} tokens without any files`,
       `Raise --context-tokens above ${contextTokens}`,
     );
   }
@@ -133,8 +133,8 @@ async function bestTestFile(
     if (findTests(python, text, { path }).length > 0) return path;
   }
   throw new HumanError(
-    'No test file of R shares a word with the issue, so none can be retrieved',
-    'Leave test-file out of --given for this instance',
+    'No test file of R has a word in common with the issue, so none can be retrieved',
+    'Remove test-file from --given for this instance',
   );
 }
 

@@ -45,38 +45,41 @@ export function givenSetting({
   if (given === undefined) {
     if (from === undefined) return undefined;
     throw new HumanError(
-      `--from ${from} needs to know what the prompt is given`,
-      `Add --given with some of ${givenParts.join(',')}`,
+      `--from ${from} needs --given`,
+      `Add --given with a list of ${givenParts.join(', ')}`,
     );
   }
   const unknown = given.find((part) => !(givenParts as readonly string[]).includes(part));
   if (unknown !== undefined) {
     throw new HumanError(
-      `--given: ${JSON.stringify(unknown)} is nothing that a prompt can be given`,
-      `Write some of ${givenParts.join(',')}`,
+      `--given: ${JSON.stringify(unknown)} is not a valid part`,
+      `Use a comma-separated list of ${givenParts.join(', ')}`,
     );
   }
   const parts = givenParts.filter((part) => given.includes(part));
   const written = parts.join(',');
   if (parts.length === 0) {
-    throw new HumanError('--given names nothing', `Write some of ${givenParts.join(',')}`);
+    throw new HumanError(
+      '--given is empty',
+      `Use a comma-separated list of ${givenParts.join(', ')}`,
+    );
   }
   if (from === undefined) {
     throw new HumanError(
-      `--given ${written} needs to know where this comes from`,
+      `--given ${written} needs --from`,
       `Add --from ${givenSources.join(', --from ')}`,
     );
   }
   if (from === 'retrieved' && parts.includes('patch')) {
     throw new HumanError(
-      'Files can be retrieved from R, and a patch cannot',
-      'Leave patch out of --given, or write --from golden or --from wrong',
+      'Files can be retrieved from R, but a patch cannot',
+      'Remove patch from --given, or use --from golden or --from wrong',
     );
   }
   if (from === 'wrong' && written === 'test-file') {
     throw new HumanError(
-      'No test file is wrong: --from wrong is about the patch and the files that it changes',
-      'Write --given test-file,patch,files --from wrong, or --given test-file --from golden',
+      '--from wrong applies to the patch and the files that it changes, not to the test file',
+      'Use --given test-file,patch,files --from wrong, or --given test-file --from golden',
     );
   }
   return { parts, from };

@@ -39,7 +39,7 @@ export async function wrongPatch(
         `${unusable} cannot be used`,
         ...(unknown > 0 ? [`${unknown} could not be judged`] : []),
       ].join(', '),
-    'The paper leaves such instances out; select the others with --ids',
+    'The paper excludes such instances; select the others with --ids',
   );
 }
 

@@ -79,7 +79,7 @@ export async function serveMcp(transport: Transport, parts: McpParts): Promise<v
     const tell = (): void => {
       if (progressToken === undefined) return;
       const progress = (step += 1);
-      const message = `${tool.name} is under way`;
+      const message = `${tool.name} is running`;
       extra
         .sendNotification({
           method: 'notifications/progress',
@@ -117,7 +117,7 @@ async function call(
     // see it.
     parts.reporter.log(`swt-bench mcp: ${error.message}`);
     const text =
-      'The repository of this instance cannot be had, and no tool works without it. The log of the server says why. Tell the person whom you work for.';
+      "This instance's repository is not available, and no tool works without it. The server's log says why. Tell the user.";
     return resultOf({ text, isError: true });
   }
   return resultOf(await callTool(tool, view, input, work));

@@ -112,7 +112,7 @@ const fields = {
   safetySettings: list(object({ category: text, threshold: text })),
   generationConfig: settings,
   cachedContent: refused(
-    'Nothing that is stored at the provider can be asked for from here, since nobody knows what it costs. Send the whole content.',
+    'References to content stored at the provider are not allowed, because their cost is unknown. Send the whole content.',
   ),
 };
 

@@ -147,7 +147,7 @@ export class ModelProxy {
     if (request.method !== 'POST' || found === undefined) {
       if (this.refused.size < 100)
         this.refused.add(`${request.method ?? ''} ${pathname.slice(0, 200)}`);
-      return this.refuse(response, 404, 'Only the configured model can be reached from here.');
+      return this.refuse(response, 404, 'Only the configured model is available.');
     }
     const body = await bodyOf(request);
     if (typeof body === 'string') return this.refuse(response, 400, body);
@@ -316,7 +316,7 @@ export class ModelProxy {
       if (!response.headersSent && !gone.signal.aborted) {
         const why = late.aborted ? 'no answer in time' : messageOf(error);
         this.failure = new ModelFailure(`${upstream.model}: ${upstream.withoutSecrets(why)}`);
-        this.refuse(response, 502, 'The model cannot be reached.');
+        this.refuse(response, 502, 'The model is not reachable.');
         return { isWhole: !late.aborted };
       }
     }
@@ -371,7 +371,7 @@ export class ModelProxy {
     }
     this.failure = new ModelFailure(said);
     if (status in advice || status === 429) {
-      const next = advice[status] ?? 'The account has no credit left; finished answers are kept';
+      const next = advice[status] ?? 'The account has no credit left; finished answers are saved';
       this.unusable ??= new ModelUnusable(said, next);
       this.parts.onEnd();
     }
@@ -447,17 +447,17 @@ function headersOf(
 
 /** What an agent is told when it gets no further answer. */
 const endTexts: Readonly<Record<ProxyEnd, string>> = {
-  calls: 'The limit of requests is reached. Finish now: no further request is answered.',
-  cost: 'The budget is spent. Finish now: no further request is answered.',
-  'run cost': 'The budget is spent. Finish now: no further request is answered.',
+  calls: 'The request limit is reached. Finish now; further requests are rejected.',
+  cost: 'The budget is used up. Finish now; further requests are rejected.',
+  'run cost': 'The budget is used up. Finish now; further requests are rejected.',
 };
 
 /** What a person can do about statuses that end the run. */
 const advice: Readonly<Record<number, string>> = {
-  401: 'Check the key in the environment variable of the provider',
-  402: 'The account has no credit left; finished answers are kept',
-  403: 'Check the key in the environment variable of the provider',
-  404: 'Check the name of the model and --base-url',
+  401: "Check the API key in the provider's environment variable",
+  402: 'The account has no credit left; finished answers are saved',
+  403: "Check the API key in the provider's environment variable",
+  404: 'Check the model name and --base-url',
 };
 
 /** @returns the body, or why there is none */
@@ -466,14 +466,14 @@ async function bodyOf(request: IncomingMessage): Promise<JsonFields | string> {
   let bytes = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {
     bytes += piece.length;
-    if (bytes > bodyLimit) return `A request may have ${bodyLimit} bytes.`;
+    if (bytes > bodyLimit) return `A request can have at most ${bodyLimit} bytes.`;
     pieces.push(piece);
   }
   try {
     const body = parseForeignJson(Buffer.concat(pieces).toString('utf8'));
-    return isFields(body) ? body : 'The request is no JSON object.';
+    return isFields(body) ? body : 'The request is not a JSON object.';
   } catch {
-    return 'The request is no JSON.';
+    return 'The request is not JSON.';
   }
 }
 

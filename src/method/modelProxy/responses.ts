@@ -71,7 +71,7 @@ const message = { ...item, role: text, content: seen, phase: text };
 const result = { ...call, output: seen };
 
 const stored = refused(
-  'Nothing that is stored at the provider can be asked for from here, since nobody knows what it costs. Send the whole conversation, with "store": false.',
+  'References to content stored at the provider are not allowed, because their cost is unknown. Send the whole conversation, with "store": false.',
 );
 
 /** The conversation: its items, and tools that are offered among them. */

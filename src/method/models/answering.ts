@@ -95,7 +95,7 @@ export function answering(name: string, ways: ModelWays, options: AnsweringOptio
           const { inputTokens } = spoken.usage;
           if (inputTokens !== undefined && inputTokens > 0 && learned.counted(inputTokens, own)) {
             once(
-              `the server read ${inputTokens} of some ${own} prompt tokens: it cuts prompts at its context length. Raise that length (num_ctx or OLLAMA_CONTEXT_LENGTH of Ollama), or lower --context-tokens`,
+              `the server read only ${inputTokens} of about ${own} prompt tokens, because it truncates prompts to its context length. Raise the context length (num_ctx or OLLAMA_CONTEXT_LENGTH in Ollama), or lower --context-tokens`,
             );
           }
           return {
@@ -158,7 +158,7 @@ function endOf(
 ): Error {
   if (matter.of === 'context') {
     const known = learned.window === undefined ? '' : ` The window is ${learned.window} tokens`;
-    const advice = 'lower --context-tokens or --max-output-tokens, or state --model-window';
+    const advice = 'lower --context-tokens or --max-output-tokens, or set --model-window';
     return new ContextExceeded(`${name}: ${message}.${known}; ${advice}`);
   }
   // A later request of a conversation shows that the server has taken tools.
@@ -203,7 +203,7 @@ async function attempt(modelBy: ModelBy, { request, work, options, stated }: Try
     if (refusal !== undefined) throw errorOf(serverErrorOf({ ...refusal, fields }), withoutSecrets);
     if (spoken !== undefined) return spoken;
     throwIfAborted(signal);
-    throw new ModelTrouble('the connection ended before the answer did');
+    throw new ModelTrouble('the connection closed before the answer was complete');
   } catch (error) {
     throwIfAborted(signal);
     if (late.aborted) throw new ModelTrouble(tooLate(timeoutSeconds));
@@ -345,7 +345,7 @@ function merged(before: unknown, after: unknown): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const tooLate = (seconds: number): string => `no whole answer within ${seconds} s`;
+const tooLate = (seconds: number): string => `no complete answer within ${seconds} s`;
 
 /**
  * Classifies a failed try: worth a retry, the end of this request, or the end of all requests.
@@ -383,17 +383,17 @@ function errorOf(
 ): Error {
   const words = withoutSecrets(said);
   const kind = status === undefined || status < 400 ? 'an error' : `status ${status}`;
-  const answer = `the server answers with ${kind}${words === '' ? '' : `: ${words}`}`;
+  const answer = `the server responded with ${kind}${words === '' ? '' : `: ${words}`}`;
   switch (matter.of) {
     case 'key':
-      return new ModelUnusable(answer, 'Check the key in the environment variable of the provider');
+      return new ModelUnusable(answer, "Check the API key in the provider's environment variable");
     case 'credit':
       return new ModelUnusable(
         answer,
-        'The account has no credit or quota left; finished answers are kept',
+        'The account has no credit or quota left; finished answers are saved',
       );
     case 'model':
-      return new ModelUnusable(answer, 'Check the name of the model and --base-url');
+      return new ModelUnusable(answer, 'Check the model name and --base-url');
     case 'rate':
       return new TooManyRequests(answer, matter.waitMs);
     case 'busy':
@@ -492,4 +492,4 @@ function finishOf(reason: FinishReason): Finish {
 const warningText = (warning: CallWarning): string =>
   warning.type === 'other'
     ? warning.message
-    : `${warning.feature} is not supported as asked${warning.details === undefined ? '' : ` (${warning.details})`}`;
+    : `${warning.feature} is not supported as requested${warning.details === undefined ? '' : ` (${warning.details})`}`;

@@ -115,7 +115,7 @@ export function budgetOf(limits: BudgetLimits, of: BudgetSpent['of'] = 'run'): B
         const alone = exceeded(plus(spent, most));
         if (alone !== undefined) {
           throw new BudgetSpent(
-            `the budget of ${alone}${of === 'run' ? '' : ' for an instance'} does not suffice for the next request (${told(spent)} spent, up to ${told(most)} more)`,
+            `the budget of ${alone}${of === 'run' ? '' : ' for an instance'} is too small for the next request (${told(spent)} spent, up to ${told(most)} more)`,
             of,
           );
         }

@@ -133,7 +133,7 @@ export class CallsNoTools extends ModelUnusable {
   /** @param said its own words */
   constructor(name: string, said: string) {
     super(
-      `${name} does not call tools (${said})`,
+      `${name} does not support tool calls (${said})`,
       'Choose a model that does, or a method that exchanges text, such as zero-shot-plus or libro',
     );
   }

@@ -79,7 +79,7 @@ export async function embedDocuments(
       throwIfAborted(stop);
       sent += 1;
       parts.reporter.progress(
-        `${instance.id}: asking ${model.name} for vectors (${sent} of ${requests.length})`,
+        `${instance.id}: requesting embeddings from ${model.name} (${sent} of ${requests.length})`,
       );
       // What is under way is paid for, so another failure does not stop it.
       for (const [key, found] of await embedBatch(batch, kept, parts)) vectors.set(key, found);
@@ -186,7 +186,7 @@ async function embedBatch(
       at += group.texts.length;
       found.set(group.key, own);
       await kept.put(group.key, { vectors: own, note }).catch((error: unknown) => {
-        reporter.log(`vectors of ${model.name} cannot be kept (${messageOf(error)})`);
+        reporter.log(`embeddings of ${model.name} cannot be stored (${messageOf(error)})`);
       });
     }
     await trace.add(step);

@@ -80,7 +80,9 @@ export function embedding(
         if (error.matter.of !== 'context' || !isShorter) {
           throw new ModelFailure(`${name}: ${error.message}`);
         }
-        work.reporter.log(`${name}: ${error.message}; longer texts are cut to ${after} tokens`);
+        work.reporter.log(
+          `${name}: ${error.message}; longer texts are truncated to ${after} tokens`,
+        );
         return this.embed(given, work);
       }
     },
@@ -133,7 +135,7 @@ async function attempt(
     };
   } catch (error) {
     throwIfAborted(signal);
-    if (late.aborted) throw new ModelTrouble(`no vectors within ${timeoutSeconds} s`);
+    if (late.aborted) throw new ModelTrouble(`no embeddings within ${timeoutSeconds} s`);
     throw error instanceof ModelFailure ? error : await modelTroubleOf(error, withoutSecrets);
   }
 }
@@ -145,7 +147,7 @@ function checkedVectors(found: readonly (readonly number[])[], wanted: number): 
     vector.length === length && vector.every(Number.isFinite);
   if (found.length !== wanted || length === 0 || !found.every(isGood)) {
     throw new ModelFailure(
-      `the embedding server answers ${found.length} vectors for ${wanted} texts, or vectors of different lengths`,
+      `the embedding server returned ${found.length} vectors for ${wanted} texts, or vectors of different lengths`,
     );
   }
   return found.map((vector) => Float32Array.from(vector));

@@ -161,14 +161,14 @@ function accessOf(
   const { baseUrl } = request;
   if (baseUrl === undefined && provider === 'openai-compatible') {
     throw new HumanError(
-      `The model ${request.name} has no address`,
+      `The model ${request.name} has no base URL`,
       `Add ${option}, such as http://localhost:11434/v1 for Ollama`,
     );
   }
   if (baseUrl !== undefined && !/^https?:\/\/[^\s/]+/.test(baseUrl)) {
     throw new HumanError(
-      `${option} ${JSON.stringify(withoutPassword(baseUrl))} is not an address`,
-      'Write it as https://host/v1',
+      `${option} ${JSON.stringify(withoutPassword(baseUrl))} is not a valid URL`,
+      'Use a URL such as https://host/v1',
     );
   }
   const variables = keyVariables[provider];
@@ -176,7 +176,7 @@ function accessOf(
   if (given !== undefined) useKey(given);
   if (given === undefined && provider !== 'openai-compatible') {
     throw new HumanError(
-      `There is no key for ${request.name}`,
+      `There is no API key for ${request.name}`,
       `Set the environment variable ${variables.join(' or ')}`,
     );
   }
@@ -203,8 +203,8 @@ export function parseModelName(text: string): { provider: Provider; name: string
   const name = text.slice(slash + 1);
   if (provider === undefined || slash < 0 || name === '' || /\s/.test(name)) {
     throw new HumanError(
-      `${JSON.stringify(text.slice(0, 80))} is not a model`,
-      `Write it as PROVIDER/NAME with one of the providers ${providers.join(', ')}`,
+      `${JSON.stringify(text.slice(0, 80))} is not a valid model`,
+      `Use the form PROVIDER/NAME with one of the providers ${providers.join(', ')}`,
     );
   }
   return { provider, name };
@@ -310,7 +310,7 @@ async function loadEmbedding(
     case 'anthropic':
       throw new HumanError(
         'anthropic has no embedding models',
-        'Name one of another provider with --embedding-model, such as openai/text-embedding-3-small',
+        'Specify a model of another provider with --embedding-model, such as openai/text-embedding-3-small',
       );
     case 'google': {
       const { createGoogleGenerativeAI } = await import('@ai-sdk/google');

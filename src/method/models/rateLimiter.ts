@@ -88,7 +88,7 @@ export class RateLimiter {
         if (refusals >= mostRefusals) throw new ModelFailure(`${error.message}, ${refusals} times`);
         if (waitMs !== undefined) {
           const seconds = Math.max(1, Math.round(waitMs / 1000));
-          reporter.log(`${error.message}; all requests wait ${seconds} s before trying again`);
+          reporter.log(`${error.message}; pausing all requests for ${seconds} s`);
         }
       }
     }

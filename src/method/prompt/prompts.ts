@@ -25,13 +25,13 @@ export const goingOn = ({ system, messages }: Prompt, { answer, said }: Exchange
 
 /** What a model is told that writes tests. */
 export const testsSystem =
-  'You are an experienced Python developer who reproduces bug reports with tests. You never fix the code ' +
-  'under test: you write tests that fail now because of the reported problem, and that will pass once it is ' +
-  'solved.';
+  'You are an experienced Python developer who reproduces bug reports with tests. You never ' +
+  'fix the code under test. You write tests that fail now because of the reported problem and ' +
+  'that pass once it is fixed.';
 
 /** What a model is told that solves the issue in the code. */
 const fixSystem =
-  'You are an experienced Python developer who solves reported bugs with small changes.';
+  'You are an experienced Python developer who fixes reported bugs with small changes.';
 
 /**
  * The prompt for a candidate: the issue, files of R with line numbers, and the format of the
@@ -49,26 +49,27 @@ export function candidatePrompt(parts: {
 }): Prompt {
   const { repo, issue, files, format, given } = parts;
   const place =
-    given?.place ?? 'where the repository keeps its tests, in an existing test file where one fits';
+    given?.place ??
+    'where the repository keeps its tests, in an existing test file if one is suitable';
   const content = [
     ...reportInPrompt({ repo, issue }, [
-      'Write tests for the test suite of the repository that reproduce it. You may need modules that are not ' +
-        'shown here.',
+      "Write tests for the repository's test suite that reproduce it. You may need modules that " +
+        'are not shown here.',
     ]),
     ...filesInPrompt(files),
     ...(given?.lines ?? []),
     'Your task:',
-    '- Add tests, or change existing ones, so that they check the behaviour that the report asks for.',
-    '- On the repository as it is they must fail, and for the reason in the report: not because of an import ' +
-      'that does not exist, a misspelt name or a missing fixture.',
-    '- With a correct solution they must pass. Assert what the report says, and nothing that depends on how it ' +
-      'is solved.',
-    `- Put them ${place}, and follow its style and its test framework.`,
-    '- Change tests only. Do not solve the problem itself.',
+    '- Add tests, or change existing ones, so that they check the behavior that the report asks for.',
+    '- On the current repository they must fail for the reason in the report, not because of an ' +
+      'import that does not exist, a misspelled name or a missing fixture.',
+    '- With a correct fix they must pass. Assert what the report says, and nothing that depends ' +
+      'on how the problem is fixed.',
+    `- Put them ${place}. Follow the repository's style and test framework.`,
+    '- Change only tests. Do not fix the problem itself.',
     '',
     ...formatInPrompt(format, 'tests'),
     '',
-    'Think as long as you like first. End with the tests as one block in that format.',
+    'Think for as long as you need first. End your answer with the tests as one block in that format.',
   ].join('\n');
   return { system: testsSystem, messages: [{ role: 'user', content }] };
 }
@@ -88,16 +89,16 @@ export function fixPrompt(parts: {
   const { repo, issue, files, format } = parts;
   const content = [
     ...reportInPrompt({ repo, issue }, [
-      'Solve it in the code of the repository. You may need modules that are not shown here.',
+      "Fix it in the repository's code. You may need modules that are not shown here.",
     ]),
     ...filesInPrompt(files),
     'Your task:',
-    '- Change the code so that it does what the report asks for, and nothing else changes.',
-    '- Leave the tests as they are.',
+    '- Change the code so that it does what the report asks for, and change nothing else.',
+    '- Do not change the tests.',
     '',
     ...formatInPrompt(format, 'changes'),
     '',
-    'Think as long as you like first. End with the changes as one block in that format.',
+    'Think for as long as you need first. End your answer with the changes as one block in that format.',
   ].join('\n');
   return { system: fixSystem, messages: [{ role: 'user', content }] };
 }
@@ -125,9 +126,9 @@ export const filesInPrompt = (files: string): readonly string[] =>
   files === ''
     ? []
     : [
-        'Files of the repository that may matter follow between <code> and </code>. The number at the ' +
-          'beginning of each line is its number in the file, and no part of the file. A line `...` stands ' +
-          'for lines that are not shown.',
+        'Files of the repository that may be relevant follow between <code> and </code>. The number ' +
+          'at the beginning of each line is its line number and not part of the file. A line `...` ' +
+          'stands for omitted lines.',
         '',
         '<code>',
         files.trimEnd(),
@@ -153,19 +154,21 @@ const exampleBefore = [
 ];
 
 const exampleTask = [
-  'An example. Of this file',
+  'For example, in this file',
   '',
   ...exampleBefore,
   '',
-  'the first test is to check a negative width as well, and a new test is to come at the end. The answer is:',
+  'the first test should also check a negative width, and a new test should be added at the end. The answer is:',
 ];
 
 const unifiedFormat = (what: 'tests' | 'changes'): readonly string[] => [
-  `Write the ${what} as a unified diff, as \`git diff\` does. For each file it has the lines \`--- a/PATH\` and ` +
-    '`+++ b/PATH` (`--- /dev/null` for a new file) and then hunks. A hunk begins with `@@ -START,COUNT ' +
-    '+START,COUNT @@`: first line and number of lines, before and after. Each line of a hunk begins with a blank ' +
-    '(it stays), `-` (it goes) or `+` (it comes). Lines that stay or go are exactly those of the file, without ' +
-    'the line numbers shown above, and there are three lines that stay around each change where the file has them.',
+  `Write the ${what} as a unified diff, like the output of \`git diff\`. For each file it has ` +
+    'the lines `--- a/PATH` and `+++ b/PATH` (`--- /dev/null` for a new file) and then hunks. A ' +
+    'hunk starts with `@@ -START,COUNT +START,COUNT @@`: the first line and the number of ' +
+    'lines, before and after the change. Each line of a hunk starts with a space (unchanged), ' +
+    '`-` (removed) or `+` (added). Copy unchanged and removed lines exactly from the file, ' +
+    'without the line numbers shown above. Include three unchanged lines around each change ' +
+    'where the file has them.',
   '',
   ...exampleTask,
   '',
@@ -201,14 +204,15 @@ const customFormat = (what: 'tests' | 'changes'): readonly string[] => [
   'diff',
   'PATH OF THE FILE',
   '"rewrite" or "insert"',
-  'ROUGH LINE NUMBER, or BOF or EOF for the beginning or the end of the file',
-  'THE WHOLE FUNCTION OR CLASS AS IT IS TO BE',
+  'APPROXIMATE LINE NUMBER, or BOF or EOF for the beginning or end of the file',
+  'THE WHOLE NEW FUNCTION OR CLASS',
   'end diff',
   '```',
   '',
-  'A `rewrite` replaces the function of the same name that is nearest to the line. An `insert` goes to BOF or ' +
-    'EOF, or into a new file. Imports that the code needs may stand before it in the block. Write as many blocks ' +
-    'as you need, also for several files, and no line numbers before the lines of code.',
+  'A `rewrite` replaces the function of the same name that is nearest to the line. An ' +
+    '`insert` goes to BOF or EOF, or into a new file. You can put imports that the code needs ' +
+    'before it in the block. Write as many blocks as you need, for one or more files. Do not ' +
+    'write line numbers before the lines of code.',
   '',
   ...exampleTask,
   '',
@@ -281,18 +285,18 @@ export function judgePrompt(parts: {
     patch.trimEnd(),
     '</tests>',
     '',
-    'The problem is not solved yet. On the repository as it is, with these tests added, the following fail:',
+    'The problem is not fixed yet. On the current repository with these tests added, the following tests fail:',
     '',
     ...failuresInPrompt(failures),
     failingBefore.length === 0
       ? 'None of them failed before the tests were added or changed.'
-      : `These failed already before they were changed: ${failingBefore.join(', ')}.`,
+      : `These already failed before they were changed: ${failingBefore.join(', ')}.`,
     '',
-    'Does a failure above show the problem of the report? It does when the tests exercise what the report is ' +
-      'about and fail with what the report describes, or since what it asks for is not there. It does not when ' +
-      'the tests themselves are broken, or fail for another reason.',
+    'Does a failure above show the reported problem? It does if the tests exercise what the ' +
+      'report is about and fail in the way the report describes, or because what it asks for does ' +
+      'not exist yet. It does not if the tests themselves are broken or fail for another reason.',
     '',
-    'Explain in a few sentences. Then write a last line that is only YES or NO.',
+    'Explain in a few sentences. Then write a last line that contains only YES or NO.',
   ].join('\n');
   return {
     system:

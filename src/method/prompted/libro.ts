@@ -10,8 +10,7 @@ import { judge as judgeWith } from '../steps/judge';
 export const libro: Method = {
   name: 'libro',
   title: 'LIBRO',
-  description:
-    'five answers in the custom format; they run on R, and the model judges the failures',
+  description: 'five answers in the custom format run on R; the model judges the failures',
   runs: 'R',
   samples: 5,
   temperature: 0.7,
@@ -63,9 +62,9 @@ function whyOf(chosen: MethodCandidate | undefined, failing: number): string {
   if (chosen === undefined) return 'every answer is empty';
   if (!chosen.patch.applies) return 'no answer applies to R; this is the first';
   if (!fails(chosen)) return 'no answer fails on R; this is the shortest that applies';
-  if (failing === 1) return 'the only one that fails on R';
-  if (chosen.matches === true) return 'the shortest that fails on R as the issue says';
+  if (failing === 1) return 'the only answer that fails on R';
+  if (chosen.matches === true) return 'the shortest answer that fails on R as the issue says';
   return chosen.matches === undefined
-    ? 'the shortest that fails on R'
-    : 'the shortest that fails on R, none of them as the issue says';
+    ? 'the shortest answer that fails on R'
+    : 'the shortest answer that fails on R; none fails as the issue says';
 }

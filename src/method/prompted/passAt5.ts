@@ -47,7 +47,7 @@ async function verdictOn(steps: Steps, { patch }: PatchStep): Promise<StepOf<'ve
     'verdict',
     key,
     async ({ oracle }) => {
-      steps.progress('asking the oracle');
+      steps.progress('consulting the oracle');
       return (await oracle()).judge(patch);
     },
     {
@@ -62,7 +62,7 @@ function whyOf(chosen: MethodCandidate | undefined): string {
   if (chosen === undefined) return 'every answer is empty';
   const { verdict } = chosen;
   if (verdict === undefined) return 'no answer applies to R; this is the first';
-  if (verdict.success) return 'the oracle calls it a success';
+  if (verdict.success) return 'the oracle grades it as a success';
   const more = verdict.failToPass > 0 ? `${verdict.failToPass} F→P` : 'no F→P';
-  return `the oracle calls none a success (${verdict.reason}, ${more})`;
+  return `the oracle grades none as a success (${verdict.reason}, ${more})`;
 }

@@ -5,14 +5,14 @@ import { onlyOne, sampleAll, temperatureOf, type Method } from '../method';
 export const zeroShot = oneAnswer('unified', {
   name: 'zero-shot',
   title: 'ZeroShot',
-  description: 'one answer, as a unified diff; nothing runs',
+  description: 'one answer, as a unified diff; runs no tests',
 });
 
 /** One answer, in the custom format of the paper. */
 export const zeroShotPlus = oneAnswer('custom', {
   name: 'zero-shot-plus',
   title: 'ZeroShotPlus',
-  description: 'one answer, in the custom format; nothing runs',
+  description: 'one answer, in the custom format; runs no tests',
 });
 
 function oneAnswer(

@@ -40,7 +40,7 @@ export interface Examined {
  */
 export function candidateFault({ patch, run }: Examined): CandidateFault | undefined {
   if (!patch.applies) {
-    const { problem = 'it is no patch', diagnostics } = patch;
+    const { problem = 'it is not a patch', diagnostics } = patch;
     return { kind: 'does not apply', problem, diagnostics };
   }
   if (patch.problem !== undefined) return { kind: 'no test', problem: patch.problem };

@@ -11,7 +11,7 @@ export function faultInPrompt(fault: CandidateFault): readonly string[] {
   switch (fault.kind) {
     case 'does not apply':
       return [
-        `The tests cannot be put into the repository: ${bounded(fault.problem)}.`,
+        `The tests could not be added to the repository: ${bounded(fault.problem)}.`,
         ...fault.diagnostics
           .filter(({ severity, message }) => severity !== 'info' && message !== fault.problem)
           .slice(0, mostDiagnostics)
@@ -20,14 +20,14 @@ export function faultInPrompt(fault: CandidateFault): readonly string[] {
       ];
     case 'no test':
       return [
-        `Nothing of it runs as a test: ${bounded(fault.problem)}.`,
-        'Files, classes and functions of tests need the names that the test runner of the repository looks for.',
+        `None of it runs as a test: ${bounded(fault.problem)}.`,
+        "Test files, classes and functions need names that the repository's test runner recognizes.",
         '',
       ];
     case 'broken tests': {
       const reasons = [...new Set(fault.tests.map(({ reason }) => reason))].join(', ');
       return [
-        `On the repository as it is, these tests fail by faults of their own (${reasons}):`,
+        `On the current repository, these tests fail because of errors of their own (${reasons}):`,
         '',
         ...failuresInPrompt(shownFailures(fault.tests.map(({ test }) => test))),
       ];

@@ -45,7 +45,7 @@ export async function refineCandidate<Candidate extends Refinable>(
     const { answer } = last;
     if (fault === undefined || !saysSomething(answer)) break;
     const next = await unlessSpent(() => again({ answer: answer.text, said: mendingText(fault) }));
-    if (next === undefined) steps.tell('the limit of dollars ends the refinement');
+    if (next === undefined) steps.tell('the cost limit ends the refinement');
     if (next === undefined || !saysSomething(next) || next.text === answer.text) break;
     const patch = await readTests(steps, next.text, next);
     last = await runWhereItApplies(steps, { ...last, answer: next, patch, run: undefined });
@@ -82,9 +82,9 @@ export async function unlessSpent<Result>(ask: () => Promise<Result>): Promise<R
 const mendingText = (fault: CandidateFault): string =>
   [
     ...faultInPrompt(fault),
-    'Mend that, and change nothing else. The tests must still fail on the repository as it is because of the ' +
-      'reported problem, and pass once it is solved. If they need something that the report asks for and that ' +
-      'is not there yet, give the same answer again.',
+    'Fix this and change nothing else. The tests must still fail on the current repository ' +
+      'because of the reported problem, and pass once it is fixed. If they need something that ' +
+      'the report asks for and that does not exist yet, give the same answer again.',
     '',
-    'The repository is without your earlier answer. Write all of the tests again, as one block in the same format.',
+    'Your earlier answer is not in the repository. Write all of the tests again as one block in the same format.',
   ].join('\n');

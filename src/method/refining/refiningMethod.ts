@@ -14,15 +14,15 @@ export const refiningOption = { option: '--refine', default: 0, minimum: 0 } as 
 export function refiningMethod(method: Method, times: number): Method {
   if (method.canRefine !== true) {
     throw new HumanError(
-      `--refine is for methods that sample answers, and not for ${method.title}`,
-      'Leave --refine out',
+      `--refine applies to methods that sample answers, not to ${method.title}`,
+      'Omit --refine',
     );
   }
   return {
     ...method,
     name: `${method.name}+refine${times}`,
     title: `${method.title} refined up to ${plural(times, 'time')}`,
-    description: `${method.description}; errors of the tests themselves are sent back`,
+    description: `${method.description}; the model revises tests with errors of their own`,
     runs: method.runs === 'nothing' ? 'R' : method.runs,
     refined: { of: method, times },
     produce: (steps, options) => method.produce(steps, { ...options, refine: times }),

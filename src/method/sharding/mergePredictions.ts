@@ -69,7 +69,7 @@ async function shardsIn(dir: string): Promise<ShardFile[]> {
   const names = await readdir(dir).catch((error: unknown) => {
     throw new HumanError(
       `The folder ${dir} cannot be read (${messageOf(error)})`,
-      'Name the folders that the shards were written to',
+      'Specify the folders that the shards were written to',
     );
   });
   const shards: ShardFile[] = [];
@@ -94,8 +94,8 @@ function checkOneRun([first, ...others]: readonly ShardFile[]): void {
     if (record.count !== known.count) names.push('the number of shards');
     if (names.length === 0) continue;
     throw new HumanError(
-      `The shards ${first.path} and ${path} are not of one run: they differ in ${names.join(', ')}`,
-      'Merge the shards of one run only, made by the same command',
+      `The shards ${first.path} and ${path} are not from the same run: they differ in ${names.join(', ')}`,
+      'Merge only shards of one run, created by the same command',
     );
   }
 }
@@ -109,8 +109,8 @@ async function mergeFiles(
   if (first === undefined) throw new Error('a run has a shard');
   if ((await readShardRecord(path)) !== undefined) {
     throw new HumanError(
-      `${path} is the predictions file of a shard`,
-      'Name another folder with --out',
+      `${path} is a shard's predictions file`,
+      'Specify another folder with --out',
     );
   }
   const { instances, count } = first.record;
@@ -188,11 +188,9 @@ async function rowsByInstance(
     for await (const line of linesIn(file, signal)) {
       number += 1;
       const id = instanceOf(line);
-      if (id === undefined) problems.push(`${file}:${number} is no prediction, and is left out`);
+      if (id === undefined) problems.push(`ignored ${file}:${number}: not a prediction`);
       else if (!own.includes(id)) {
-        problems.push(
-          `${file}:${number} is about ${id}, which is not of this shard: it is left out`,
-        );
+        problems.push(`ignored ${file}:${number}: ${id} does not belong to this shard`);
       } else mine.set(id, [...(mine.get(id) ?? []), line]);
     }
     for (const [id, lines] of mine) {
@@ -203,7 +201,7 @@ async function rowsByInstance(
       }
       repeated += 1;
       if (known.join('\n') !== lines.join('\n')) {
-        problems.push(`${file} has another prediction for ${id}: the one read first counts`);
+        problems.push(`${file} has another prediction for ${id}; using the one read first`);
       }
     }
   }

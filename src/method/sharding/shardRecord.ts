@@ -55,15 +55,15 @@ export async function writeShardRecord(
         ? `the same shard of another run`
         : `shard ${shardText(before)}`;
     throw new HumanError(
-      `${predictions} holds ${what}, and this command is shard ${shardText(record)}`,
-      'Name another file with --out',
+      `${predictions} has ${what}, but this command runs shard ${shardText(record)}`,
+      'Specify another file with --out',
     );
   }
   const path = recordPath(predictions);
   await writeWholeFile(path, `${JSON.stringify(record, null, 2)}\n`).catch((error: unknown) => {
     throw new HumanError(
       `${path} cannot be written (${messageOf(error)})`,
-      'Name another file with --out',
+      'Specify another file with --out',
     );
   });
 }
@@ -80,7 +80,7 @@ export async function readShardRecord(predictions: string): Promise<ShardRecord 
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw new HumanError(
-      `The record ${path} of a shard cannot be read (${error instanceof z.ZodError ? 'it is not that of a shard' : messageOf(error)})`,
+      `The record ${path} of a shard cannot be read (${error instanceof z.ZodError ? 'it is not a shard record' : messageOf(error)})`,
       'Run that shard again with another --out',
     );
   }

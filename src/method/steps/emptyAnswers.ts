@@ -21,13 +21,13 @@ export function whyWithoutText({
   reasoningTokens = 0,
   outputTokens,
 }: Pick<AnswerStep, 'finish' | 'reasoning' | 'reasoningTokens' | 'outputTokens'>): string {
-  if (finish === 'refused') return 'the model refuses to answer';
+  if (finish === 'refused') return 'the model refused to answer';
   const isReasoning = reasoning.length > 0 || reasoningTokens > 0;
   if (finish !== 'length') {
-    return isReasoning ? 'the answer has only reasoning' : 'the answer has no text';
+    return isReasoning ? 'the answer contains only reasoning' : 'the answer is empty';
   }
   const what = isReasoning
     ? `all ${outputTokens} tokens of the answer went to reasoning`
-    : `the answer has no text within ${outputTokens} tokens`;
+    : `the answer is empty within ${outputTokens} tokens`;
   return `${what}: raise --max-output-tokens`;
 }

@@ -138,7 +138,7 @@ function checkedOutput<Output>(name: string, schema: z.ZodType<Output>, given: u
   if (success) return data;
   const [issue] = error.issues;
   throw new HumanError(
-    `The given output of the stage ${name} does not fit (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`,
-    'Take the line of that stage from a trace as a pattern',
+    `The given output of the stage ${name} is invalid (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`,
+    "Use that stage's line in a trace as a template",
   );
 }

@@ -252,7 +252,7 @@ export class Steps {
     let cost = { tokens: 0, dollars: 0 };
     try {
       const started = performance.now();
-      this.progress(`asking ${this.parts.model} (${method}, sample ${sample})`);
+      this.progress(`requesting an answer from ${this.parts.model} (${method}, sample ${sample})`);
       const said = await model.complete(request, {
         ...{ signal, reporter, mostTokens: most.tokens },
         onText: (piece) => onText?.({ instance: id, purpose, sample }, piece),
@@ -262,7 +262,7 @@ export class Steps {
       else if (said.finish === 'length') {
         this.tell(`the answer was cut off at ${request.maxOutputTokens} tokens`);
       } else if (said.finish === 'refused') {
-        this.tell('the model refuses to answer');
+        this.tell('the model refused to answer');
       }
       return { ...said, seconds: (performance.now() - started) / 1000 };
     } finally {
@@ -305,7 +305,7 @@ export class Steps {
     if (live === undefined) {
       throw new HumanError(
         `${instance.id}: the trace has no ${nameOf[kind]} for this request`,
-        'Replay with the method, model and options of the run, or run it without --replay',
+        'Use the same method, model and options as the original run, or omit --replay',
       );
     }
     const name = `${kind} ${key}`;
@@ -339,7 +339,7 @@ export class Steps {
     if (answers === 0) return;
     this.recalled = undefined;
     const has = `${plural(answers, 'answer')} and ${plural(actions, 'action')}`;
-    this.tell(`goes on from its trace, which has ${has}`);
+    this.tell(`resuming from its trace, which has ${has}`);
   }
 }
 

@@ -76,7 +76,7 @@ export async function checkSubmission(
   }
   if (!read.applies) {
     return concluded([
-      ['applies', 'no', `It does not apply to R: ${read.problem ?? 'no reason is known'}.`],
+      ['applies', 'no', `It does not apply to R: ${read.problem ?? 'unknown reason'}.`],
     ]);
   }
   const known: Answered[] = [
@@ -94,7 +94,7 @@ export async function checkSubmission(
     throwIfAborted(signal);
     if (!(error instanceof TestsCannotRun)) throw error;
     options.reporter.log(error.message);
-    return concluded([...known, ['collected', 'unknown', 'Tests cannot be run here.']]);
+    return concluded([...known, ['collected', 'unknown', 'Tests cannot run here.']]);
   }
   return concluded([
     ...known,
@@ -129,12 +129,12 @@ function concluded(known: readonly Answered[]): SubmissionCheck {
 const onlyTests = ({ otherFiles }: ReadOnR): Answer =>
   otherFiles.length === 0
     ? ['yes', 'It changes only test files.']
-    : ['no', `It changes files that are no tests: ${firstNames(otherFiles)}.`];
+    : ['no', `It changes files that are not tests: ${firstNames(otherFiles)}.`];
 
 function hasTests({ files, ownTests, syntaxErrors, problem }: ReadOnR): Answer {
   const [error] = syntaxErrors;
   if (error !== undefined) {
-    return ['no', `${error.path} is not Python at line ${error.line}.`];
+    return ['no', `${error.path} has a syntax error in line ${error.line}.`];
   }
   if (ownTests.length > 0) return ['yes', `It adds or changes ${firstNames(ownTests)}.`];
   // Tests that a loop creates have no function of their own.
@@ -146,7 +146,7 @@ function areCollected({ ownTests, tests, problem }: RunOnR): Answer {
   const found = tests.filter(({ outcome }) => outcome !== 'missing');
   const ran = new Set(found.map(({ test }) => functionOf(test)));
   const absent = ownTests.filter((test) => !ran.has(test));
-  if (problem !== undefined) return ['no', `The run on R is not whole: ${problem}.`];
+  if (problem !== undefined) return ['no', `The run on R is incomplete: ${problem}.`];
   if (absent.length > 0) return ['no', `The runner does not collect ${firstNames(absent)}.`];
   if (found.length === 0) return ['no', 'The runner collects no test of it.'];
   const idle = found.filter(({ outcome }) => standing(outcome) === 'neither').map(named);
@@ -159,10 +159,12 @@ function failsOnR({ tests }: RunOnR): Answer {
   const failing = tests.filter(isFailure);
   const others = tests.filter((each) => !isFailure(each)).map(named);
   if (failing.length === 0) {
-    return ['no', 'None of its tests fails on R: it reproduces nothing.'];
+    return ['no', 'None of its tests fail on R, so it does not reproduce the issue.'];
   }
   const rest =
-    others.length > 0 ? ` These do not, and reproduce nothing: ${firstNames(others)}.` : '';
+    others.length > 0
+      ? ` These do not, so they do not reproduce the issue: ${firstNames(others)}.`
+      : '';
   const count =
     tests.length === 1
       ? 'Its test fails on R.'
@@ -180,8 +182,8 @@ function isRelated({ tests }: RunOnR): Answer {
     return [`${result.test}: ${found.reason}${missing}`];
   });
   return broken.length === 0
-    ? ['yes', 'No failure looks like a fault of the test itself.']
-    : ['doubt', `These failures look like faults of the tests themselves: ${firstNames(broken)}.`];
+    ? ['yes', 'No failure looks like an error in the test itself.']
+    : ['doubt', `These failures look like errors in the tests themselves: ${firstNames(broken)}.`];
 }
 
 function existingTests(
@@ -193,8 +195,8 @@ function existingTests(
     before === undefined ? [] : [lostInRun(before, [...tests, ...others], movedTests)],
   );
   const inWords = lostInWords(lost).join('; ');
-  if (inWords !== '') return ['no', `Tests of R are ${inWords}.`];
-  if (before === undefined) return ['unknown', 'The tests of R could not be run without it.'];
+  if (inWords !== '') return ['no', `Existing tests are ${inWords}.`];
+  if (before === undefined) return ['unknown', 'The existing tests could not run without it.'];
   const own = new Set(ownTests);
   const now = new Map([...tests, ...others].map((each) => [each.test, each]));
   const passing = before.filter(({ outcome }) => standing(outcome) === 'passes');
@@ -204,14 +206,20 @@ function existingTests(
   });
   const untouched = spoiled.filter(({ test }) => !own.has(functionOf(test)));
   if (untouched.length > 0) {
-    return ['no', `These tests of R pass without it, and not with it: ${listedTests(untouched)}.`];
+    return [
+      'no',
+      `These existing tests pass without it but not with it: ${listedTests(untouched)}.`,
+    ];
   }
   return spoiled.length > 0
     ? [
         'doubt',
-        `It changes tests of R that pass without it, and not with it: ${listedTests(spoiled)}.`,
+        `It changes existing tests that pass without it but not with it: ${listedTests(spoiled)}.`,
       ]
-    : ['yes', `The other tests of its files end as before; ${passing.length} of them pass.`];
+    : [
+        'yes',
+        `The other tests in its files have the same outcomes as before; ${passing.length} of them pass.`,
+      ];
 }
 
 /** Outcomes of the files that R has, without the candidate; undefined when they are not whole. */

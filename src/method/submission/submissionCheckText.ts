@@ -16,8 +16,8 @@ export function submissionCheckText({ conclusion, questions }: SubmissionCheck):
 
 /** What follows from a check, and what to do. */
 const conclusionText: Readonly<Record<SubmissionConclusion, string>> = {
-  ready: 'Ready to submit, as far as R can tell.',
-  'look again': 'Look again before you submit: there are doubts.',
+  ready: 'Ready to submit, as far as R alone can show.',
+  'look again': 'Review before you submit: some checks raise doubts.',
   'not ready': 'Not ready to submit.',
   incomplete: 'Not everything could be checked.',
 };

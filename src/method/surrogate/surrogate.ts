@@ -47,7 +47,7 @@ export function surrogate(settings: SurrogateSettings = defaultSurrogate): Metho
     name: 'surrogate',
     title: 'Surrogate',
     description:
-      'five answers and five surrogate fixes; each test runs with each fix, and the tests that agree best win',
+      'five answers and five surrogate fixes; each test runs with each fix, and the tests with the most agreement win',
     runs: 'R',
     samples: 5,
     temperature: 0.7,
@@ -230,11 +230,11 @@ function choose(tested: readonly Tested[], fixes: Fixes): MethodResult {
 function whyOf(chosen: Tested, { share }: Agreement, { patches }: Fixes): string {
   const { applies, fails } = factsOf(chosen);
   if (!applies) return 'no answer applies to R; this is the first';
-  if (!fails) return 'no answer fails on R; this has the fewest tests of those that apply';
-  const fewest = 'this has the fewest tests of those that fail on R';
+  if (!fails) return 'no answer fails on R; this one has the fewest tests of those that apply';
+  const fewest = 'this one has the fewest tests of those that fail on R';
   if (patches.length === 0) return `there is no surrogate fix; ${fewest}`;
   const accepted = accepts(chosen).filter(Boolean).length;
   if (accepted === 0) return `no answer passes with a surrogate fix; ${fewest}`;
   const votes = Math.round(100 * (share ?? 0));
-  return `passes with ${accepted} of ${patches.length} surrogate ${patches.length === 1 ? 'fix' : 'fixes'}, which have ${votes} % of the tests’ votes`;
+  return `passes with ${accepted} of ${patches.length} surrogate ${patches.length === 1 ? 'fix' : 'fixes'}, with ${votes} % of the tests’ votes`;
 }

@@ -73,21 +73,21 @@ export function refinementPrompt(parts: {
 }): Prompt {
   const { shown } = parts;
   const content = [
-    ...reportInPrompt(parts, ['Tests are wanted that reproduce it.']),
-    'The candidates below fail on the repository as it is. They also ran with fixes that somebody ' +
-      'tried. Nobody knows which of the fixes solve the problem, or which of the tests are right.',
+    ...reportInPrompt(parts, ['The goal is tests that reproduce it.']),
+    'The candidates below fail on the current repository. They also ran with several proposed ' +
+      'fixes. It is not known which of the fixes are correct, or which of the tests are right.',
     '',
     ...shown,
     'Your task:',
-    '- Decide from the report what is right wherever the tests disagree about a fix, or fail with all of them.',
-    '- Write tests that fail on the repository as it is because of the problem, and that pass with every ' +
-      'solution that does what the report asks for.',
-    '- Assert what the report says, and nothing that depends on how it is solved.',
-    '- The tests apply to the repository as it is, without any of the candidates. Change tests only.',
+    '- Decide from the report what is correct wherever the tests disagree about a fix or fail with all fixes.',
+    '- Write tests that fail on the current repository because of the problem, and that pass ' +
+      'with every fix that does what the report asks for.',
+    '- Assert what the report says, and nothing that depends on how the problem is fixed.',
+    '- Write the tests against the current repository, without any of the candidates. Change only tests.',
     '',
     ...formatInPrompt('custom', 'tests'),
     '',
-    'Think as long as you like first. End with the tests as one block in that format.',
+    'Think for as long as you need first. End your answer with the tests as one block in that format.',
   ].join('\n');
   return { system: testsSystem, messages: [{ role: 'user', content }] };
 }

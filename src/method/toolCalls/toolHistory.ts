@@ -4,7 +4,7 @@ import type { CountTokens } from '../prompt/tokens';
 
 /** Replaces a result that was removed to make room for later ones. */
 export const leftOutResult =
-  '[This result was left out to save room. Make the call again if it is needed.]';
+  '[This result was removed to save space. Make the call again if you need it.]';
 
 /** Tokens that the frame of a message takes. */
 const frame = 8;

@@ -11,10 +11,10 @@ export const toolPromptVersion = 2;
 
 /** How the work goes on and ends. The chat says the same. */
 export const goOn =
-  'Go on until the tests fail for the reason in the issue. If a run shows that a test fails for another reason, apply a better candidate and run it again. End with two or three sentences: what the tests check, and why they fail now.';
+  'Continue until the tests fail for the reason in the issue. If a test fails for another reason, apply a better candidate and run it again. Finish with two or three sentences that explain what the tests check and why they fail now.';
 
 export const onlyR =
-  'What happens once the issue is solved is not known to you, and nobody can tell you: judge by the issue and by what happens on the repository as it is.';
+  'You cannot find out what happens once the issue is fixed. Judge by the issue and by what happens on the current repository.';
 
 export const issueText = (issue: string): string => `<issue>\n${issue.trim()}\n</issue>`;
 
@@ -23,7 +23,7 @@ export const systemPrompt = (answers: number): string =>
   [
     instructions,
     goOn,
-    `You have ${answers} answers at most. Each may hold several calls, which are made in their order. An answer without a call ends the work, and the candidate as it is then counts: change tests only, and leave existing tests passing.`,
+    `You have at most ${answers} answers. Each answer can have several calls, which run in order. An answer without a call ends your work, and the current candidate is then graded. Change only tests, and keep existing tests passing.`,
     onlyR,
   ].join('\n');
 
@@ -34,7 +34,7 @@ export const firstMessage = ({ repo, issue }: { repo: string; issue: string }): 
 
 /** For an answer that ends the work although there is no candidate. */
 export const noCandidate =
-  'There is no candidate yet, so nothing would count. Write one with apply_candidate.';
+  'There is no candidate yet, so there is nothing to grade. Write one with apply_candidate.';
 
 /**
  * For an answer that ended at the limit of its length, or whose calls are no JSON.
@@ -48,12 +48,12 @@ export function notWhole(
   const names = [...new Set(calls)].join(', ');
   const which = calls.length === 1 ? `the call of ${names} was` : `the calls of ${names} were`;
   if (!isCut) {
-    return `The arguments are no JSON, so ${which} not made. Write them anew as one JSON object.`;
+    return `The arguments are not valid JSON, so ${which} not made. Write them again as one JSON object.`;
   }
   const what = calls.length === 0 ? 'before a call was whole' : `so ${which} not made`;
-  return `Your answer was cut off at its limit of ${tokens} tokens, ${what}. Go on with a shorter answer: make the call first, leave out explanations, and write a smaller patch if need be.`;
+  return `Your answer was cut off at its limit of ${tokens} tokens, ${what}. Continue with a shorter answer: make the call first, omit explanations, and write a smaller patch if necessary.`;
 }
 
 /** For calls beyond the most that one answer may hold. */
 export const tooManyCalls = (most: number): string =>
-  `This call was not made: one answer may hold ${most} calls. Make it again if it is needed.`;
+  `This call was not made: an answer can have at most ${most} calls. Make it again if you need it.`;

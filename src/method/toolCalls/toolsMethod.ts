@@ -21,7 +21,7 @@ const limitsOf: Readonly<Record<LimitProfile, ToolLimits>> = {
 export const toolsMethod: Method = {
   name: 'tools',
   title: 'Tools',
-  description: 'a model that calls tools: they search R, apply its tests, and run them on R',
+  description: 'a model that calls tools to search R, apply tests, and run them on R',
   runs: 'R',
   samples: 1,
   temperature: 0,

@@ -10,24 +10,28 @@ export const applyCandidate = toolOf({
   name: 'apply_candidate',
   title: 'Apply a candidate',
   description:
-    'Takes a patch with tests as the candidate, in the place of the one before: the patch is always on the repository as it is, never on an earlier candidate. Write a unified diff ("--- a/PATH", "+++ b/PATH", "@@ … @@"), SEARCH/REPLACE blocks, or blocks between "diff" and "end diff". Gives the tests that it adds or changes, syntax errors, and the whole diff as it was applied. Nothing is run: call run_tests then.',
+    'Makes a patch with tests the current candidate and replaces the previous one. The patch must apply to the unchanged repository, not to an earlier candidate. Write a unified diff ("--- a/PATH", "+++ b/PATH", "@@ … @@"), SEARCH/REPLACE blocks, or blocks between "diff" and "end diff". Returns the tests that it adds or changes, syntax errors, and the complete diff as applied. It runs nothing: call run_tests next.',
   input: fields({
-    patch: z.string().min(1).max(1_000_000).describe('The whole patch, on the repository as it is'),
+    patch: z
+      .string()
+      .min(1)
+      .max(1_000_000)
+      .describe('The complete patch against the unchanged repository'),
     format: z
       .enum(askedFormats(furtherFormats))
       .optional()
       .describe(
-        'How the patch is written; found out by default. "fuzzy" is a diff with wrong line numbers',
+        'Format of the patch; detected by default. "fuzzy" is a diff with wrong line numbers',
       ),
   }),
   output: fields({
     ...candidateShape,
-    notes: z.array(z.string()).describe('What was noticed while the patch was read'),
+    notes: z.array(z.string()).describe('Diagnostics from parsing the patch'),
   }),
   effect: 'changes the candidate',
   usesCandidate: true,
   mostCharacters: patchLimit,
-  confirmation: 'Puts the tests that the model has written in the place of the current candidate.',
+  confirmation: 'Replaces the current candidate with tests that the model has written.',
   async run(view, { patch, format }, { candidate, signal }) {
     const read = await view.read(patch, { ...(format !== undefined && { format }), signal });
     const told = read.diagnostics.map(describe);
@@ -37,10 +41,10 @@ export const applyCandidate = toolOf({
         : `: ${read.problem ?? ''}`;
       throw new HumanError(
         [
-          `The patch does not apply to the repository, and the candidate is what it was${problem}`,
+          `The patch does not apply to the repository, so the candidate is unchanged${problem}`,
           ...told,
         ].join('\n'),
-        'Read the lines that it changes with read_file, and write the whole patch again',
+        'Read the lines that it changes with read_file, and write the complete patch again',
       );
     }
     await candidate.apply(read.patch);
@@ -49,17 +53,17 @@ export const applyCandidate = toolOf({
       'The candidate applies.',
       ...(syntaxErrors.length > 0
         ? [
-            'But it is not Python, so its tests cannot run. Correct it, and apply the whole patch again.',
+            'However, it is not valid Python, so its tests cannot run. Fix it and apply the complete patch again.',
           ]
         : []),
       ...syntaxErrorText(syntaxErrors),
       ownTests.length === 0
-        ? `It adds or changes no test${read.problem === undefined ? '' : ` (${read.problem})`}: there is nothing to reproduce the issue with.`
+        ? `It adds or changes no test${read.problem === undefined ? '' : ` (${read.problem})`}, so nothing reproduces the issue.`
         : `Tests that it adds or changes:\n${ownTests.map((test) => `- ${test}`).join('\n')}`,
       ...(removedTests.length > 0 ? [`It removes tests: ${removedTests.join(', ')}.`] : []),
       ...(otherFiles.length > 0
         ? [
-            `It changes files that are no tests, which a candidate should not: ${otherFiles.join(', ')}.`,
+            `It changes files that are not tests, which a candidate should not do: ${otherFiles.join(', ')}.`,
           ]
         : []),
       ...told,

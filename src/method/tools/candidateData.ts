@@ -7,13 +7,15 @@ import { bounded, fields, patchLimit } from './tool';
 
 /** A candidate as data for a program. */
 export const candidateShape = {
-  tests: z.array(z.string()).describe('Tests that it adds or changes, as run_tests takes them'),
+  tests: z
+    .array(z.string())
+    .describe('Tests that it adds or changes, with the names that run_tests accepts'),
   removed_tests: z.array(z.string()),
-  other_files: z.array(z.string()).describe('Files that it changes and that are no tests'),
+  other_files: z.array(z.string()).describe('Changed files that are not tests'),
   syntax_errors: z.array(
-    fields({ path: z.string(), line: z.int(), text: z.string().describe('The lines around it') }),
+    fields({ path: z.string(), line: z.int(), text: z.string().describe('The surrounding lines') }),
   ),
-  diff: z.string().describe('Unified diff on the repository as it is'),
+  diff: z.string().describe('Unified diff against the unchanged repository'),
 };
 
 export type CandidateData = Immutable<z.infer<z.ZodObject<typeof candidateShape>>>;

@@ -10,7 +10,7 @@ export const listCandidateTests = toolOf({
   name: 'list_candidate_tests',
   title: "List the candidate's tests",
   description:
-    'Gives the current candidate: the tests that it adds, changes or removes, by the names that run_tests takes, and the whole patch itself.',
+    'Returns the current candidate: the tests that it adds, changes or removes, with the names that run_tests accepts, and the complete patch.',
   input: fields({}),
   output: fields(candidateShape),
   effect: 'reads',

@@ -6,7 +6,7 @@ import { fields, toolOf } from './tool';
 
 const entry = fields({
   path: z.string(),
-  files: z.int().optional().describe('Of a folder: how many files are below it'),
+  files: z.int().optional().describe('For a folder: number of files in it and its subfolders'),
 });
 type Entry = z.infer<typeof entry>;
 
@@ -16,7 +16,7 @@ export const listFiles = toolOf({
   name: 'list_files',
   title: 'List files',
   description:
-    'Lists the files and folders of one folder of the repository; of its root when no folder is named. Folders end with / and tell how many files are below them. To find a file by its name, call search_code with kind "file".',
+    'Lists the files and folders in one folder of the repository, by default its root. Folders end with / and show how many files they contain. To find a file by name, call search_code with kind "file".',
   input: fields({
     folder: folderField('Folder to list, such as tests/unit').optional(),
     page: pageField,
@@ -27,7 +27,7 @@ export const listFiles = toolOf({
   }),
   effect: 'reads',
   usesCandidate: false,
-  confirmation: 'Gives the model names of files of the repository.',
+  confirmation: 'Gives the model names of files in the repository.',
   async run({ tree }, { folder = '', page: asked = 1 }) {
     const prefix = folder === '' ? '' : `${folder}/`;
     const below = (await tree.paths()).filter((path) => path.startsWith(prefix));
@@ -35,7 +35,7 @@ export const listFiles = toolOf({
       const why = await tree.whyNotRead(folder);
       throw new HumanError(
         `${folder} cannot be listed: ${why ?? 'it is a file'}`,
-        why === undefined ? 'Read it with read_file' : 'List the root to see what there is',
+        why === undefined ? 'Read it with read_file' : 'List the root folder first',
       );
     }
     const counts = new Map<string, number>();

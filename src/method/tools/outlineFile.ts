@@ -11,7 +11,7 @@ export const outlineFile = toolOf({
   name: 'outline_file',
   title: 'Outline a file',
   description:
-    'Gives the skeleton of one Python file: its imports, and its classes, functions and methods with their signatures and line numbers, without their bodies.',
+    'Returns the outline of a Python file: its imports, and its classes, functions and methods with their signatures and line numbers, without their bodies.',
   input: fields({ path: pathField('Path of a Python file in the repository') }),
   output: fields({
     path: z.string(),
@@ -21,11 +21,11 @@ export const outlineFile = toolOf({
       fields({
         start_line: z.int(),
         end_line: z.int(),
-        depth: z.int().describe('How many classes and functions are around it'),
+        depth: z.int().describe('Nesting depth'),
         signature: z.string(),
       }),
     ),
-    more: z.int().describe('Definitions that are left out'),
+    more: z.int().describe('Number of omitted definitions'),
   }),
   effect: 'reads',
   usesCandidate: false,
@@ -33,7 +33,7 @@ export const outlineFile = toolOf({
   async run({ tree, python }, { path }) {
     const source = await fileOfR(tree, path);
     if (!path.endsWith('.py')) {
-      throw new HumanError(`${path} is no Python file`, 'Read it with read_file');
+      throw new HumanError(`${path} is not a Python file`, 'Read it with read_file');
     }
     const lines = linesOf(source);
     const imports = lines.flatMap((line, at) =>

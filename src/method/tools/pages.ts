@@ -7,12 +7,12 @@ export const pageField = z
   .min(1)
   .max(100_000)
   .optional()
-  .describe('Page of the answer; 1 by default');
+  .describe('Page of the results; 1 by default');
 
 /** Output of a tool whose answer has pages. */
 export const pageShape = {
   page: z.int(),
-  more: z.int().describe('How many follow on later pages'),
+  more: z.int().describe('Number of results on later pages'),
 };
 
 /** One page of a list. */
@@ -34,7 +34,7 @@ export function pageOf<T>(all: readonly T[], page: number, size: number): Result
   if (page > pages) {
     throw new HumanError(
       `There is no page ${page}: the last one is ${pages}`,
-      'Ask for a page that is there',
+      'Request an existing page',
     );
   }
   const items = all.slice((page - 1) * size, page * size);
@@ -43,4 +43,4 @@ export function pageOf<T>(all: readonly T[], page: number, size: number): Result
 
 /** The last line of a page that others follow, for a model. */
 export const nextPage = ({ page, more }: Pick<ResultPage<unknown>, 'page' | 'more'>): string[] =>
-  more > 0 ? [`[${more} more: go on with page ${page + 1}]`] : [];
+  more > 0 ? [`[${more} more: continue with page ${page + 1}]`] : [];

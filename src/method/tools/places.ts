@@ -33,8 +33,8 @@ export async function fileOfR(tree: TreeOfR, path: string): Promise<string> {
   throw new HumanError(
     `${JSON.stringify(path)} cannot be read: ${why}`,
     near.length > 0 && !near.includes(path)
-      ? `Files of that name are ${near.join(', ')}`
-      : 'Name a file by its path in the repository, as list_files and search_code give it',
+      ? `Files with that name are ${near.join(', ')}`
+      : "Use the file's path in the repository, as returned by list_files and search_code",
   );
 }
 

@@ -9,7 +9,7 @@ const mostLines = 400;
 export const readFile = toolOf({
   name: 'read_file',
   title: 'Read lines of a file',
-  description: `Gives lines of one file of the repository with their numbers, ${mostLines} at most. It shows the repository as it is, without the candidate. For a long file call outline_file first, and read the lines that matter.`,
+  description: `Returns lines of a file in the repository with their line numbers, at most ${mostLines}. It shows the repository without the candidate. For a long file, call outline_file first and read only the relevant lines.`,
   input: fields({
     path: pathField('Path in the repository, such as tests/test_money.py'),
     start_line: z.int().min(1).optional().describe('First line, counted from 1; 1 by default'),
@@ -17,18 +17,18 @@ export const readFile = toolOf({
       .int()
       .min(1)
       .optional()
-      .describe('Last line, included; as far as it goes by default'),
+      .describe('Last line (inclusive); by default as many lines as possible'),
   }),
   output: fields({
     path: z.string(),
     start_line: z.int(),
-    end_line: z.int().describe('Last line that is shown; 0 for an empty file'),
+    end_line: z.int().describe('Last line returned; 0 for an empty file'),
     total_lines: z.int(),
-    text: z.string().describe('The lines, without numbers'),
+    text: z.string().describe('The lines, without line numbers'),
   }),
   effect: 'reads',
   usesCandidate: false,
-  confirmation: 'Gives the model lines of a file of the repository.',
+  confirmation: 'Gives the model lines of a file in the repository.',
   async run({ tree }, { path, start_line: start = 1, end_line: end }) {
     const lines = linesOf(await fileOfR(tree, path));
     if (lines.length === 0) {
@@ -37,14 +37,14 @@ export const readFile = toolOf({
     }
     if (start > lines.length) {
       throw new HumanError(
-        `${path} has ${plural(lines.length, 'line')}, and start_line is ${start}`,
-        'Ask for lines that are there',
+        `${path} has ${plural(lines.length, 'line')}, but start_line is ${start}`,
+        'Request existing lines',
       );
     }
     if (end !== undefined && end < start) {
       throw new HumanError(
-        `end_line ${end} comes before start_line ${start}`,
-        'Give the last line that is wanted, counted from 1',
+        `end_line ${end} is before start_line ${start}`,
+        'Set end_line to the last line you want, counted from 1',
       );
     }
     const wanted = Math.min(end ?? lines.length, lines.length);
@@ -54,7 +54,7 @@ export const readFile = toolOf({
     const text = [
       `${path}, lines ${start} to ${last} of ${lines.length}:`,
       ...shown.map((line, at) => `${String(start + at).padStart(width)}  ${line}`),
-      ...(last < wanted ? [`[go on with start_line ${last + 1}]`] : []),
+      ...(last < wanted ? [`[continue with start_line ${last + 1}]`] : []),
     ].join('\n');
     const data = {
       ...{ path, start_line: start, end_line: last, total_lines: lines.length },

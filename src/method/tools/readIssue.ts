@@ -5,12 +5,12 @@ export const readIssue = toolOf({
   name: 'read_issue',
   title: 'Read the issue',
   description:
-    'Gives the text of the issue that the tests are to reproduce, as its author wrote it, with the name of the repository. Call it first.',
+    'Returns the repository name and the original text of the issue that the tests must reproduce. Call it first.',
   input: fields({}),
   output: fields({ repo: z.string(), instance: z.string(), issue: z.string() }),
   effect: 'reads',
   usesCandidate: false,
-  confirmation: 'Gives the model the text of the issue.',
+  confirmation: 'Gives the model the issue text.',
   run: ({ alias, repo, issue }) =>
     Promise.resolve({
       text: `Issue of ${repo} (instance ${alias}):\n\n${issue.trim()}`,

@@ -23,18 +23,18 @@ const toldTest = fields({
   fault_of_test: z
     .string()
     .optional()
-    .describe('Why the failure looks like a fault of the test itself'),
-  details: z.string().optional().describe('The end of the failure as the runner shows it'),
+    .describe('Why the failure looks like an error in the test itself'),
+  details: z.string().optional().describe('The end of the failure output from the runner'),
 });
 type ToldTest = z.infer<typeof toldTest>;
 
 const output = fields({
-  counts: z.record(z.string(), z.int()).describe('How many tests have each outcome'),
-  problem: z.string().optional().describe('Why not everything is known'),
-  conclusion: z.string().optional().describe('Said when the candidate reproduces nothing'),
+  counts: z.record(z.string(), z.int()).describe('Number of tests by outcome'),
+  problem: z.string().optional().describe('Why the results are incomplete'),
+  conclusion: z.string().optional().describe('Set if the candidate reproduces nothing'),
   tests: z.array(toldTest).describe('Failures first'),
-  more: z.int().describe('Tests that are left out'),
-  printed: z.string().describe('What the tests printed'),
+  more: z.int().describe('Number of omitted tests'),
+  printed: z.string().describe('Output of the tests'),
 });
 type Output = Immutable<z.infer<typeof output>>;
 
@@ -50,7 +50,7 @@ export const runTests = toolOf({
   name: 'run_tests',
   title: 'Run tests',
   description:
-    'Runs tests on the repository as it is, which has the fault of the issue, with the current candidate. By default those that the candidate adds or changes. A test that reproduces the issue fails here because of the fault, by an assertion or an error that the issue tells of, and would pass once the fault is mended. A test that passes here, or fails by an import, a name or a fixture that is not there, reproduces nothing. Gives the failures, compared values and what the tests print, each within limits.',
+    'Runs tests with the current candidate on the current repository, which still has the bug of the issue. By default runs the tests that the candidate adds or changes. A test that reproduces the issue fails here because of the bug, with an assertion or an error that matches the issue, and would pass once the bug is fixed. A test that passes here, or fails because of a missing import, name or fixture, does not reproduce the issue. Returns failures, compared values and test output, each up to a limit.',
   input: fields({
     tests: z
       .array(z.string().min(1).max(1000))
@@ -58,29 +58,29 @@ export const runTests = toolOf({
       .max(50)
       .optional()
       .describe(
-        'Test files, or tests as tests/test_a.py::Class::test_x, to run instead. A class (tests/test_a.py::Class) stands for its tests; a bare name (test_x, Class.test_x) is looked up in the candidate, then in the repository',
+        'Test files, or tests as tests/test_a.py::Class::test_x, to run instead. A class (tests/test_a.py::Class) selects all of its tests; a bare name (test_x, Class.test_x) is looked up in the candidate, then in the repository',
       ),
     whole_files: z
       .boolean()
       .optional()
-      .describe('Run all tests of the files that the candidate touches, not only its own'),
+      .describe('Run all tests in the files that the candidate changes, not only its own'),
     without_candidate: z
       .boolean()
       .optional()
-      .describe('Run the named tests of the repository without the candidate'),
+      .describe('Run the given tests of the repository without the candidate'),
   }),
   output,
   effect: 'runs code',
   usesCandidate: true,
-  confirmation: 'Runs tests, and with them code that the model has written, on R.',
+  confirmation: 'Runs tests on R, including code that the model has written.',
   async run(view, { tests, whole_files: whole, without_candidate: without = false }, work) {
     const patch = without ? '' : await work.candidate.read();
     if (patch.trim() === '' && tests === undefined) {
       throw new HumanError(
-        without ? 'No tests are named' : 'There is no candidate yet',
+        without ? 'No tests are given' : 'There is no candidate yet',
         without
-          ? 'Name files or tests in `tests`'
-          : 'Write one with apply_candidate, or name tests of the repository in `tests`',
+          ? 'List files or tests in `tests`'
+          : 'Write one with apply_candidate, or list tests of the repository in `tests`',
       );
     }
     const { signal, reporter, timeoutSeconds } = work;
@@ -127,7 +127,7 @@ function tell(result: RunOnR, { isAll }: { readonly isAll: boolean }): Output {
     counts: countsOf(all),
     ...(result.problem !== undefined && { problem: result.problem }),
     ...(reproducesNothing && {
-      conclusion: `${isAll ? 'No test of the candidate fails' : 'None of these tests of the candidate fails'} on the repository as it is: ${isAll ? 'the candidate reproduces' : 'they reproduce'} nothing.`,
+      conclusion: `${isAll ? "None of the candidate's tests fail" : 'None of these tests fail'} on the repository as it is: ${isAll ? 'the candidate reproduces' : 'they reproduce'} nothing.`,
     }),
     tests: shown,
     more: all.length - shown.length,
@@ -148,17 +148,17 @@ function textOf(result: RunOnR, told: Output, given: string): string {
   const ofCandidate = new Set(tests.flatMap((each) => (each.of_candidate ? [each.test] : [])));
   const rest = all.filter((each) => !isFailure(each));
   return [
-    `On the repository as it is, ${given}: ${summary(told.counts)}.`,
-    ...(problem === undefined ? [] : [`Not everything is known: ${problem}.`]),
+    `On the current repository, ${given}: ${summary(told.counts)}.`,
+    ...(problem === undefined ? [] : [`The results are incomplete: ${problem}.`]),
     ...(conclusion === undefined ? [] : [conclusion]),
     ...details.map(failureText),
     ...(failures.length > mostFailures
       ? [`More failures: ${names(failures.slice(mostFailures))}`]
       : []),
     ...(rest.length > 0 ? [`Others: ${names(rest, ofCandidate)}`] : []),
-    ...(printed === '' ? [] : [`What the tests printed:\n${printed}`]),
+    ...(printed === '' ? [] : [`Output of the tests:\n${printed}`]),
     ...(isMute(all) && result.log !== ''
-      ? [`The end of what the runner printed:\n${lastLines(result.log)}`]
+      ? [`End of the runner's output:\n${lastLines(result.log)}`]
       : []),
   ].join('\n\n');
 }
@@ -178,7 +178,7 @@ function countsOf(results: readonly TestResult[]): Record<string, number> {
 
 function summary(counts: Output['counts']): string {
   const told = Object.entries(counts).map(([outcome, number]) => `${number} ${outcome}`);
-  return told.length === 0 ? 'no test has left an outcome' : told.join(', ');
+  return told.length === 0 ? 'no test produced an outcome' : told.join(', ');
 }
 
 function describeFailure(result: TestResult, isOwn: boolean): ToldTest {
@@ -209,7 +209,7 @@ function describeFailure(result: TestResult, isOwn: boolean): ToldTest {
 
 function failureText(told: ToldTest): string {
   const { test, outcome, phase, exception, expected, actual, details = '' } = told;
-  const when = phase === 'collect' ? 'while it was collected' : `in its ${phase}`;
+  const when = phase === 'collect' ? 'during collection' : `in its ${phase}`;
   // The runner shows most values itself.
   const isHidden =
     expected !== undefined &&
@@ -221,7 +221,7 @@ function failureText(told: ToldTest): string {
     ...(told.raised_at === undefined ? [] : [`Raised at ${told.raised_at}`]),
     ...(told.fault_of_test === undefined
       ? []
-      : [`This looks like a fault of the test itself, not of the issue: ${told.fault_of_test}`]),
+      : [`This looks like an error in the test itself, not the issue: ${told.fault_of_test}`]),
     ...(details === '' ? [] : [details]),
     ...(isHidden ? [`Compared values, expected:\n${expected}\nactual:\n${actual}`] : []),
   ].join('\n');
@@ -231,7 +231,7 @@ function failureText(told: ToldTest): string {
 const names = (results: readonly TestResult[], ofCandidate?: ReadonlySet<string>): string => {
   const all = results.map(({ test, outcome }) => {
     if (ofCandidate === undefined) return test;
-    if (ofCandidate.has(test)) return `${test} (${outcome} here: reproduces nothing)`;
+    if (ofCandidate.has(test)) return `${test} (${outcome} here: does not reproduce the issue)`;
     return standing(outcome) === 'passes' ? test : `${test} (${outcome})`;
   });
   return listed(all, mostNames);

@@ -22,7 +22,7 @@ const hit = fields({
   path: z.string(),
   line: z.int().optional(),
   end_line: z.int().optional().describe('Last line of a definition'),
-  text: z.string().optional().describe('The line, or the signature of a definition'),
+  text: z.string().optional().describe("The line, or a definition's signature"),
   inside: z.string().optional().describe('The class or function around a definition'),
 });
 type Hit = z.infer<typeof hit>;
@@ -38,25 +38,25 @@ const hitsOfPage = 80;
 export const searchCode = toolOf({
   name: 'search_code',
   title: 'Search the code',
-  description: `Searches the repository, tests included. kind "class" and "function" find definitions by name (methods are functions, and may be written Class.method) and give their files, lines and signatures; "text" finds lines that hold the query as it stands; "regex" lines that match a regular expression (Perl syntax: \\d, \\w, \\s, \\b, (?i), lookaround; one line at a time); "file" files whose path holds the query, or whose name matches it with * and ? (with a / in it the whole path; ** stands for any folders). ${hitsOfPage} hits a page. It shows the repository as it is, without the candidate.`,
+  description: `Searches the repository, including tests. kind "class" and "function" find definitions by name (methods are functions; you can write Class.method) and return their files, lines and signatures; "text" finds lines that contain the query literally; "regex" finds lines that match a regular expression (Perl syntax: \\d, \\w, \\s, \\b, (?i), lookaround; one line at a time); "file" finds files whose path contains the query, or whose name matches it with * and ? (with a /, the whole path; ** matches any folders). ${hitsOfPage} results per page. It shows the repository without the candidate.`,
   input: fields({
     query: z
       .string()
       .min(1)
       .max(500)
       .describe('Name of a class, function or file, text, or regular expression'),
-    kind: z.enum(kinds).describe('What the query is'),
+    kind: z.enum(kinds).describe('Kind of the query'),
     within: folderField('Search only this file or folder, such as tests').optional(),
     page: pageField,
   }),
   output,
   effect: 'reads',
   usesCandidate: false,
-  confirmation: 'Gives the model lines of files of the repository that match.',
+  confirmation: 'Gives the model matching lines of files in the repository.',
   async run(view, { query, kind, within, page = 1 }, work) {
     const search: Search = { query, kind, within: within === '' ? undefined : within, page };
     if (/[\0\r\n]/.test(query)) {
-      throw new HumanError('The query has several lines', 'Search for one line of it');
+      throw new HumanError('The query has more than one line', 'Search for a single line');
     }
     switch (kind) {
       case 'class':
@@ -109,7 +109,7 @@ async function files(
   if (found.length === 0) {
     return nothing(
       (await whyNothingWithin(tree, within)) ??
-        `No file of ${within ?? 'the repository'} has a path with ${JSON.stringify(name)}.`,
+        `No file in ${within ?? 'the repository'} has a path that matches ${JSON.stringify(name)}.`,
     );
   }
   const hits = found.map((path) => ({ path }));
@@ -132,7 +132,7 @@ async function definitions(
   if (!/^[\p{L}_][\p{L}\p{N}_.]*$/u.test(name)) {
     throw new HumanError(
       `${JSON.stringify(query)} is not the name of a ${kind}`,
-      'Give the bare name, such as Money or Money.allocate, or search with kind "text"',
+      'Use only the name, such as Money or Money.allocate, or search with kind "text"',
     );
   }
   const parts = name.split('.');
@@ -158,7 +158,7 @@ async function definitions(
   if (found.length === 0) {
     return nothing(
       (await whyNothingWithin(tree, within)) ??
-        `No ${kind} of ${within ?? 'the repository'} is called ${name}.${matching.length > 0 ? ` There are definitions of ${last} elsewhere: search for ${last}.` : ' It may be defined another way: search with kind "text".'}`,
+        `There is no ${kind} named ${name} in ${within ?? 'the repository'}.${matching.length > 0 ? ` There are definitions of ${last} elsewhere: search for ${last}.` : ' It may be defined in another way: search with kind "text".'}`,
     );
   }
   const shown = pageOf(found, page, hitsOfPage);

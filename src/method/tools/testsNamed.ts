@@ -87,14 +87,14 @@ class Naming {
     const found = ofCandidate.length > 0 ? ofCandidate : await this.inR(parts);
     if (found.length === 0) {
       throw new HumanError(
-        `${JSON.stringify(name)} is no test of the candidate or of the repository`,
-        'Name a test file by its path, or a test as tests/test_a.py::Class::test_x; list_candidate_tests gives those of the candidate',
+        `${JSON.stringify(name)} is not a test of the candidate or the repository`,
+        "Use the path of a test file, or a test such as tests/test_a.py::Class::test_x. list_candidate_tests returns the candidate's tests",
       );
     }
     if (new Set(found.map(fileOf)).size > 1) {
       throw new HumanError(
-        `${JSON.stringify(name)} is the name of several tests`,
-        `Name one of ${found.slice(0, 20).join(', ')}`,
+        `Several tests are named ${JSON.stringify(name)}`,
+        `Use one of ${found.slice(0, 20).join(', ')}`,
       );
     }
     return withParameters(found, name);

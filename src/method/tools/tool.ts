@@ -114,13 +114,13 @@ export async function callTool(
     }
     if (error instanceof HumanError) return { text: `${error.message}.`, isError: true };
     work.reporter.log(`${tool.name}: ${error instanceof Error ? error.stack : String(error)}`);
-    const text = `${tool.name} failed by a fault of its own, not of its input. Calling it again with the same input may fail in the same way: go on without it.`;
+    const text = `${tool.name} failed because of an internal error, not because of its input. Calling it again may fail in the same way. Continue without it.`;
     return { text, isError: true };
   }
 }
 
 const cannotRun =
-  'Tests cannot be run here, whatever the tests are; the log says why. Go on without running them, and tell the person whom you work for: they can choose the docker engine, or allow that tests of models run on their machine.';
+  'Tests cannot run here; the log says why. Continue without running them, and tell the user: they can choose the docker engine, or allow model-written tests to run on their machine.';
 
 /** The JSON schema of a tool's input, for offering the tool to a model. */
 export function inputSchema(tool: Tool): Record<string, unknown> {
@@ -142,7 +142,7 @@ function wrongInput(tool: Tool, error: z.ZodError): string {
     return `- ${field}: ${message}`;
   });
   const schema = JSON.stringify(inputSchema(tool));
-  return `The input of ${tool.name} is not as it must be:\n${problems.join('\n')}\nCall it again with input of this JSON schema: ${schema}`;
+  return `The input of ${tool.name} is invalid:\n${problems.join('\n')}\nCall it again with input that matches this JSON schema: ${schema}`;
 }
 
 /** A text without its middle where it is too long. It says how much is left out. */
@@ -150,7 +150,7 @@ export function bounded(text: string, limit = answerLimit): string {
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);
   const end = half === 0 ? '' : text.slice(-half);
-  return `${text.slice(0, half)}\n[${text.length - 2 * half} characters are left out here]\n${end}`;
+  return `${text.slice(0, half)}\n[${text.length - 2 * half} characters omitted]\n${end}`;
 }
 
 function redactedData(data: unknown): unknown {

@@ -25,8 +25,8 @@ export const tools: readonly Tool[] = [
 
 /** The instructions that a model gets before it calls a tool. */
 export const instructions = [
-  'Write tests that reproduce an issue: they fail on the repository as it is because of the bug that the issue describes, and they would pass once that bug is fixed. Do not fix the bug.',
-  'Read the issue, find the code that it is about and the tests that are there, apply a candidate (a patch that adds or changes tests), run its tests, and check that they fail for the reason in the issue. Finally, check the candidate with check_candidate.',
+  'Write tests that reproduce an issue: they fail on the current repository because of the bug that the issue describes, and they pass once that bug is fixed. Do not fix the bug.',
+  'Read the issue, find the related code and the existing tests, apply a candidate (a patch that adds or changes tests), run its tests, and check that they fail for the reason in the issue. Finally, check the candidate with check_candidate.',
 ].join('\n');
 
 /** Tools as a request to a model offers them. */

@@ -23,8 +23,8 @@ export function posixPattern(pattern: string): {
     if (part.startsWith('[')) isInBrackets = true;
     if (part === '(?') {
       throw new HumanError(
-        'The pattern cannot be searched for (lookaround and options in its middle are not supported here)',
-        'Write it without them, or as plain text with kind "text"',
+        'The pattern is not supported here (it has lookaround or inline options)',
+        'Remove them, or search for plain text with kind "text"',
       );
     }
     if (part.startsWith('(?')) return '(';

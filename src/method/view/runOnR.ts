@@ -232,7 +232,8 @@ export async function runScriptOnR(
   const nothing = { exitCode: undefined, output: '', seconds: 0 };
   const taken = await Promise.all(scriptPaths.map((path) => session.readFileOfR(path)));
   const path = scriptPaths.find((_, at) => taken[at] === undefined);
-  if (path === undefined) return { ...nothing, problem: 'R has files of the names of the script' };
+  if (path === undefined)
+    return { ...nothing, problem: "R already has files with the script's names" };
   const added = makeUnified([{ path, before: undefined, after: script }]);
   const together = await stackPatches(session, patch, added, { signal });
   if (typeof together !== 'string') return { ...nothing, problem: together.failure };
@@ -243,7 +244,7 @@ export async function runScriptOnR(
     )
     .catch(cannotRun);
   const record = records.base;
-  if (record === undefined) return { ...nothing, problem: 'nothing here can run a script' };
+  if (record === undefined) return { ...nothing, problem: 'no runner for scripts is available' };
   const isEnded = record.ending === 'exited' && record.killedBy === undefined;
   const problem = isEnded ? undefined : (whyBrokenOff(record) ?? record.ending);
   return {
@@ -265,7 +266,7 @@ function cannotRun(error: unknown): never {
 /** The problem of a run that came to its end without any test. */
 export const noTestFound = 'the runner found none of the tests';
 /** Why nothing ran, where no runner of the environment takes the files. */
-export const noRunnerFound = 'nothing here can run these tests';
+export const noRunnerFound = 'no test runner is available for these tests';
 
 interface Ran {
   readonly results: readonly TestResult[];
@@ -340,14 +341,16 @@ async function testsAskedFor(
     const refuse = (why: string, next: string): HumanError =>
       new HumanError(`${JSON.stringify(path)} cannot be run: ${why}`, next);
     const unsafe = unsafePath(path);
-    if (unsafe !== undefined)
-      throw refuse(unsafe, 'Name a test file by its path in the repository');
+    if (unsafe !== undefined) throw refuse(unsafe, "Use the test file's path in the repository");
     if (!path.endsWith('.py')) {
-      throw refuse('it is no Python file', 'Name files of tests, or tests as path::Class::test');
+      throw refuse(
+        'it is not a Python file',
+        'Use test files, or tests in the form path::Class::test',
+      );
     }
     const source = after.has(path) ? after.get(path) : await session.readFileOfR(path);
     if (source === undefined) {
-      throw refuse('the repository has no such file', 'List the files to see what there is');
+      throw refuse('the repository has no such file', 'List the files first');
     }
     const tests = findTests(session.python, source, { path }).map((test) => test.id);
     found.push(...tests);
@@ -359,8 +362,8 @@ async function testsAskedFor(
     if (isInherited) continue;
     const near = found.filter((each) => each.endsWith(`::${functionOf(test).split('::').at(-1)}`));
     throw new HumanError(
-      `${JSON.stringify(test)} is no test of ${fileOf(test)}`,
-      `Name one of ${(near.length > 0 ? near : found).slice(0, 20).join(', ')}`,
+      `${JSON.stringify(test)} is not a test in ${fileOf(test)}`,
+      `Use one of ${(near.length > 0 ? near : found).slice(0, 20).join(', ')}`,
     );
   }
   return found;

@@ -79,7 +79,7 @@ export function treeOfR(folder: string, files: FolderTree, digest: string): Tree
       if (unsafe !== undefined) {
         throw new HumanError(
           `${JSON.stringify(within)} cannot be searched: ${unsafe}`,
-          'Name a file or folder by its path in the repository',
+          "Use the file's or folder's path in the repository",
         );
       }
       // git grep searches only tracked files: neither .git nor what a link leads to.
@@ -141,7 +141,7 @@ async function grep(
     if (error instanceof GitError) throw problemOfPattern(error.stderr);
     if (error instanceof Cancelled && signal?.aborted !== true) {
       throw new HumanError(
-        `The search was given up after ${searchMilliseconds / 1000} seconds`,
+        `The search was stopped after ${searchMilliseconds / 1000} seconds`,
         'Search for plain text, or in one folder',
       );
     }
@@ -153,14 +153,14 @@ function problemOfPattern(stderr: string): Error {
   if (/not compiled with USE_LIBPCRE/.test(stderr)) return new NoPerlPatterns();
   if (/^fatal: pcre2_(?:jit_)?match failed with error code -(?:46|47|53)\b/m.test(stderr)) {
     return new HumanError(
-      'The search was given up: the pattern has too many ways to match one line',
-      'Search for plain text, or without repetition of a repetition such as (a+)+',
+      'The search was stopped: the pattern can match a line in too many ways',
+      'Search for plain text, or avoid nested repetition such as (a+)+',
     );
   }
   // Of git's error messages, only those about the pattern are safe to show.
   const why = /^fatal: (?:command line|-e option), (.*)$/m.exec(stderr)?.[1];
   return new HumanError(
-    `The pattern cannot be searched for${why === undefined ? '' : ` (${why})`}`,
+    `The pattern is invalid${why === undefined ? '' : ` (${why})`}`,
     'Write it as plain text with kind "text", or as a regular expression (Perl syntax)',
   );
 }

@@ -36,7 +36,7 @@ export async function installAgent(request: InstallRequest, work: InstallWork): 
   const program = agentPrograms[name];
   if (program === undefined) {
     const known = Object.keys(agentPrograms).join(', ');
-    throw new HumanError(`No agent is called ${name}`, `Name one of ${known}`);
+    throw new HumanError(`There is no agent named ${name}`, `Use one of ${known}`);
   }
   await mustBeFree(out);
   const made = besideOf(out);
@@ -68,11 +68,11 @@ interface InstallPlace extends InstallRequest {
 async function mustBeFree(out: string): Promise<void> {
   const names = await readdir(out).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;
-    throw new HumanError(`${out} is no folder`, 'Name a new folder with --out');
+    throw new HumanError(`${out} is not a folder`, 'Specify a new folder with --out');
   });
   if (names === undefined) return;
   if (names.length > 0) {
-    throw new HumanError(`${out} is there already`, 'Remove it, or name a new folder with --out');
+    throw new HumanError(`${out} already exists`, 'Remove it, or specify a new folder with --out');
   }
   await rm(out, { recursive: true });
 }
@@ -98,7 +98,7 @@ const running =
     const why = ended.startError ?? ended.output.trim().slice(-2048);
     throw new HumanError(
       `${doing} failed: ${basename(argv[0] ?? '')} ${ended.startError === undefined ? `ended with ${ended.exitCode ?? ended.ending}` : 'cannot be started'}`,
-      `See what it says, and whether its registry can be reached:\n${why}`,
+      `Check the output, and whether the registry is reachable:\n${why}`,
     );
   };
 
@@ -158,7 +158,10 @@ async function moveProgram(
     );
   }
   if (!isThere) {
-    throw new HumanError(`The package for ${cpu} has none of ${paths.join(', ')}`, 'Report this');
+    throw new HumanError(
+      `The package for ${cpu} has none of ${paths.join(', ')}`,
+      'Please report this as a bug',
+    );
   }
   for (const path of paths) {
     await rm(join(modules, path.replace(/\/.*/, '')), { recursive: true, force: true });
@@ -243,8 +246,8 @@ async function findPython(version: string, run: Run): Promise<string> {
   } catch (error) {
     if (!(error instanceof HumanError)) throw error;
     throw new HumanError(
-      `Neither uv nor ${name} gives a Python ${version}`,
-      'Install uv, or name an interpreter with --python',
+      `Neither uv nor ${name} provides Python ${version}`,
+      'Install uv, or specify an interpreter with --python',
     );
   }
 }

@@ -40,7 +40,7 @@ export function linesOfElements(
     const view = await steps.view();
     const { found, unknown } = await locatedIn(view, elements, paths);
     if (unknown.length > 0) {
-      steps.tell(`elements that are not there are ignored: ${unknown.join(', ')}`);
+      steps.tell(`ignored elements that do not exist: ${unknown.join(', ')}`);
     }
     if (found.length > 0) return found;
     const whole: typeof found = [];
@@ -92,7 +92,7 @@ export async function editLocations(
         const ignored = [...files, ...unknown];
         if (ignored.length > 0) {
           steps.tell(
-            `locations of sample ${sample} that were not shown are ignored: ${ignored.join(', ')}`,
+            `ignored locations of sample ${sample} that were not shown: ${ignored.join(', ')}`,
           );
         }
         if (found.length === 0) steps.tell(`sample ${sample} names no location`);

@@ -33,14 +33,14 @@ export function embeddingRetrieval(
   const of = [stagesVersion, model, folders, size, overlap, topChunks];
   return stage(steps, { stage: 'retrieval', of, schema: embeddingRetrievalSchema }, async () => {
     if (model === undefined) {
-      steps.tell('embedding retrieval is skipped: no embedding model is set');
+      steps.tell('skipped embedding retrieval: no embedding model is set');
       return [];
     }
     const { tree } = await steps.view();
     const all = await codeFiles(tree);
     const paths = withoutFolders(all, folders);
     if (folders.length > 0 && paths.length === all.length) {
-      steps.tell('the folders to leave out hold every file or none, so all files are searched');
+      steps.tell('the irrelevant folders contain all files or none; searching all files');
     }
     const documents = await documentsOfR(work, paths);
     const query = await retrievalQuery(work);
@@ -51,7 +51,7 @@ export function embeddingRetrieval(
       return largest.map((path) => ({ path, score: 0 }));
     }
     const [[issue] = [], ...vectors] = found;
-    if (issue === undefined) throw new Error('the issue has no vector');
+    if (issue === undefined) throw new Error('the issue has no embedding');
     const chunks = new Map(documents.map(({ path }, at) => [path, vectors[at] ?? []]));
     return nearestFiles(issue, chunks, topChunks);
   });
@@ -78,7 +78,7 @@ async function embed(steps: Steps, documents: readonly (readonly string[])[]) {
     return undefined;
   }
   if (live?.embedding === undefined || embedding === undefined) {
-    throw new HumanError('There is no embedding model', 'Name one with --embedding-model');
+    throw new HumanError('There is no embedding model', 'Specify one with --embedding-model');
   }
   return embedDocuments(documents, {
     ...parts,

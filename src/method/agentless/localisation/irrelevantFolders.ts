@@ -21,7 +21,7 @@ export function irrelevantFolders(work: StageWork): Promise<string[]> {
     const text = await askOnce(work, 'folders', prompt);
     const { paths: named, unknown } = readNamedPaths(text, foldersOf(paths));
     if (unknown.length > 0) {
-      steps.tell(`folders that the repository does not have are ignored: ${unknown.join(', ')}`);
+      steps.tell(`ignored folders that do not exist: ${unknown.join(', ')}`);
     }
     return [...named];
   });

@@ -30,7 +30,7 @@ export function relatedElements(
     const files: string[] = [];
     for (const path of paths) {
       const source = await tree.read(path);
-      if (source === undefined) steps.tell(`${path} is ignored: the repository has no such file`);
+      if (source === undefined) steps.tell(`ignored ${path}: the repository has no such file`);
       // A file that nobody has named yet may have a longer skeleton than the largest files have.
       else files.push(`### ${path}\n${isExact ? skeletonOf(python, source) : source}`);
     }
@@ -40,10 +40,11 @@ export function relatedElements(
     );
     const { places, unknown } = readNamedPlaces(await askOnce(work, 'elements', prompt), paths);
     if (unknown.length > 0) {
-      steps.tell(`elements of files that were not shown are ignored: ${unknown.join(', ')}`);
+      steps.tell(`ignored elements of files that were not shown: ${unknown.join(', ')}`);
     }
     const elements = places.filter((place) => place.kind !== 'lines');
-    if (elements.length === 0) steps.tell('the model names no element, so whole files go on');
+    if (elements.length === 0)
+      steps.tell('the model names no element; continuing with whole files');
     return elements;
   });
 }

@@ -24,7 +24,7 @@ export function suspiciousFiles(work: StageWork): Promise<string[]> {
     if (steps.supposes(text)) return largestFiles(tree, most);
     const { paths: named, unknown } = readNamedPaths(text, new Set(paths));
     if (unknown.length > 0) {
-      steps.tell(`files that the repository does not have are ignored: ${unknown.join(', ')}`);
+      steps.tell(`ignored files that do not exist: ${unknown.join(', ')}`);
     }
     if (named.length === 0) steps.tell('the model names no file of the repository');
     return named.slice(0, most);

@@ -33,7 +33,7 @@ export const agentlessTests: Method = {
   name: 'agentless-tests',
   title: 'Agentless tests',
   description:
-    'forty scripts from the issue alone; they run on R, and the most frequent that reproduces it becomes the test',
+    'forty scripts from the issue alone run on R; the most frequent one that reproduces the issue becomes the test',
   runs: 'R',
   samples: defaultReproduction.reproductionSamples,
   temperature: reproductionTemperature,
@@ -71,7 +71,7 @@ async function chooseTest(
   const why =
     chosen?.patch.applies === true
       ? 'no script fails on R as a test; this is the first'
-      : 'no script that reproduces the issue can be made a test';
+      : 'no script that reproduces the issue can be converted to a test';
   return { candidates, chosen, why };
 }
 
@@ -89,7 +89,8 @@ async function firstScript(
     return { candidates: [candidate], chosen: candidate, why };
   }
   const answer = answers.find(({ text }) => text.trim() !== '') ?? answers[0];
-  if (answer === undefined) return { candidates: [], chosen: undefined, why: 'nothing was asked' };
+  if (answer === undefined)
+    return { candidates: [], chosen: undefined, why: 'no requests were sent' };
   const candidate = {
     sample: answer.sample,
     answer,

@@ -146,19 +146,19 @@ function regressionPrompt(parts: {
   const { repo, issue, tests } = parts;
   const content = [
     ...reportInPrompt({ repo, issue }),
-    'These tests of the repository pass today:',
+    'These tests of the repository currently pass:',
     '',
     '<tests>',
     ...tests,
     '</tests>',
     '',
-    'Solutions of the problem are going to be checked with them: what passes today has to pass with a ' +
-      'solution. Some of the tests may assert just what the report says is wrong. A right solution ' +
-      'would break them, so they must not be used.',
+    'They will be used to check fixes: a test that passes now must also pass with a fix. ' +
+      'However, some tests may assert exactly the behavior that the report says is wrong. A ' +
+      'correct fix would break these tests, so they must not be used.',
     '',
-    'Name the tests that must not be used, each on a line of its own between <exclude> and </exclude>, ' +
-      'exactly as it is written above. Name none that a right solution leaves passing. Where there is ' +
-      'none to name, leave nothing between them.',
+    'List the tests that must not be used, each on its own line between <exclude> and ' +
+      '</exclude>, exactly as it is written above. Do not list tests that still pass with a ' +
+      'correct fix. If there are none to list, leave nothing between the tags.',
   ].join('\n');
   return {
     system: 'You are an experienced Python developer who guards a test suite against regressions.',

@@ -76,7 +76,7 @@ export async function reproductionTests(
       run: async (on, options) => {
         const { tree } = await steps.view();
         if (!usesModules(script, modulesOf(await tree.paths()))) {
-          steps.tell('a script imports nothing of the repository: it is not kept');
+          steps.tell('discarded a script that imports nothing from the repository');
           return 'Other issues' satisfies ReproductionAnswer;
         }
         return answerOf(await on.runScript(script, '', options));
@@ -167,22 +167,23 @@ function reproductionPrompt(parts: { readonly repo: string; readonly issue: stri
   const { repo, issue } = parts;
   const content = [
     ...reportInPrompt({ repo, issue }),
-    'Write a Python script that shows whether the problem is there. It runs by itself in the root of the ' +
-      'repository, without arguments, input or network, and prints one of three lines:',
-    '- `Issue reproduced` when the code does what the report complains about;',
-    '- `Issue resolved` when the code does what the report asks for;',
-    '- `Other issues` when anything else happens, such as another error.',
+    'Write a Python script that shows whether the problem exists. It runs on its own in the ' +
+      'repository root, without arguments, input or network access, and prints one of three lines:',
+    '- `Issue reproduced` if the code does what the report complains about;',
+    '- `Issue resolved` if the code does what the report asks for;',
+    '- `Other issues` if anything else happens, such as a different error.',
     '',
-    'Print no other of these lines, and write each as a plain string in a call of `print`. Import all that ' +
-      'the script needs, and use what the report says about the behaviour, not how it could be solved.',
+    'Print exactly one of these lines, and write each as a plain string in a call of `print`. ' +
+      'Import everything that the script needs. Rely on what the report says about the behavior, ' +
+      'not on how the problem could be fixed.',
     '',
-    'An example, for a report that `area(-2, 3)` raises ValueError instead of giving 6:',
+    'An example for a report that `area(-2, 3)` raises ValueError instead of returning 6:',
     '',
     '```python',
     ...example,
     '```',
     '',
-    'Think as long as you like first. End with the whole script as one block that begins with ```python.',
+    'Think for as long as you need first. End your answer with the complete script as one block that starts with ```python.',
   ].join('\n');
   return {
     system:
