@@ -3,13 +3,13 @@ import type { Asked } from './fakeModels';
 
 /** What shows the stage of a request. */
 const marks: readonly (readonly [AgentlessStage, string])[] = [
-  ['files', 'which files have to be changed'],
+  ['files', 'which files need to be changed'],
   ['folders', 'which folders have nothing to do'],
   ['elements', 'which classes, functions and variables'],
-  ['locations', 'which places have to be changed'],
+  ['locations', 'which places need to be changed'],
   ['repair', 'search/replace edits'],
   ['regression', 'so they must not be used'],
-  ['reproduction', 'Write a Python script that shows whether the problem is there'],
+  ['reproduction', 'Write a Python script that shows whether the problem exists'],
 ];
 
 export function stageOf({ text }: Pick<Asked, 'text'>): AgentlessStage {

@@ -81,7 +81,7 @@ describe('swt-bench generate --method agentless-tests', () => {
     assert.deepEqual([dry.requests, dry.input_tokens], [row['requests'], 6 * Number(tokens)]);
     assert.equal(row['chosen_sample'], 3, String(row['why']));
     assert.match(String(row['why']), /^2 of 5 scripts reproduce the issue on R, 2 of them like/);
-    assert.match(answered.stderr, /a script imports nothing of the repository: it is not kept/);
+    assert.match(answered.stderr, /discarded a script that imports nothing from the repository/);
     const patch = String(row['model_patch']);
     assert.match(patch, /^\+\+\+ b\/tests\/test_issue_reproduction\.py$/m);
     assert.match(

@@ -192,15 +192,15 @@ describe('generate', () => {
 
   describe('asks again where an answer says nothing', () => {
     const nothing: [string, Reply, RegExp][] = [
-      ['an empty answer', { text: '' }, /the answer has no text/],
-      ['a refusal of the server', { text: '', finish: 'refused' }, /the model refuses to answer/],
-      ['reasoning only', { text: '', reasoning: 9 }, /the answer has only reasoning/],
+      ['an empty answer', { text: '' }, /the answer is empty/],
+      ['a refusal of the server', { text: '', finish: 'refused' }, /the model refused to answer/],
+      ['reasoning only', { text: '', reasoning: 9 }, /the answer contains only reasoning/],
       [
         'reasoning that fills the answer',
         { text: '<think>But wait', finish: 'length' },
         /only reasoning, cut off at --max-output-tokens/,
       ],
-      ['a tool call', { text: '', toolCall: true }, /the answer has no text/],
+      ['a tool call', { text: '', toolCall: true }, /the answer is empty/],
     ];
     for (const [what, reply, message] of isEveryday ? nothing.slice(0, 1) : nothing) {
       it(`${what}: three times, and at the next start`, async () => {
@@ -403,7 +403,7 @@ describe('generate', () => {
       assert.match(
         answer.stderr,
         new RegExp(
-          `^swt-bench: ${title} runs tests that the model writes, and with the local engine code .* runs as you.*` +
+          `^swt-bench: ${title} runs tests that the model writes. With the local engine, code .* runs as you.*` +
             'Add --engine docker, or --run-tests-locally .*, or choose zero-shot or zero-shot-plus.*\n$',
         ),
       );

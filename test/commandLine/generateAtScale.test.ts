@@ -104,7 +104,7 @@ describe('generate on many instances', () => {
     assert.equal(answer.status, 0, answer.stderr);
     assert.ok(refused > 0);
     assert.deepEqual(await idsIn(answer.out), manyIds(count));
-    assert.match(answer.stderr, /status 429.*all requests wait \d+ s before trying again/);
+    assert.match(answer.stderr, /status 429.*pausing all requests for \d+ s/);
   });
 
   it('says what a run would ask and cost, without a key and without asking', async () => {

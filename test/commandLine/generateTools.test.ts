@@ -81,7 +81,7 @@ describe('generate --method tools @full', () => {
           JSON.parse(answer.stdout) as { results: { why: string; requests: number }[] }
         ).results;
         const requests = how.length > 0 ? 4 : 5;
-        assert.equal(row?.why, `the model ended after ${requests} calls`);
+        assert.equal(row?.why, `the model finished after ${requests} calls`);
         assert.deepEqual([row.requests, server?.asked.length], [requests, requests]);
         assert.ok(server?.asked.every(({ temperature }) => temperature === 0));
         const acts = await actsOf(out);

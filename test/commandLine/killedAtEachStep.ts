@@ -57,7 +57,9 @@ export async function killedAtEachStep(
       assert.equal(models.asked.length, isLast ? 1 : 2, `start ${at + 1}: ${stderr}`);
       assert.equal(models.answered.length, 1);
       asked.push(models.asked[0]?.text ?? '');
-      const kept = /goes on from its trace, which has (\d+) answers? and \d+ actions?/.exec(stderr);
+      const kept = /resuming from its trace, which has (\d+) answers? and \d+ actions?/.exec(
+        stderr,
+      );
       const count = script.slice(0, at).filter(saysSomething).length;
       const isTold = of.agent && count > 0;
       assert.equal(kept?.[1], isTold ? String(count) : undefined, stderr);

@@ -111,7 +111,7 @@ const scripts: readonly {
     replies: [{ text: reproductionScript }],
   },
   {
-    isFor: ({ text }) => text.includes('who solves reported bugs'),
+    isFor: ({ text }) => text.includes('who fixes reported bugs'),
     replies: [{ text: newCodeDiff }],
   },
   { isFor: ({ text }) => text.includes('YES or NO'), replies: [{ text: 'It does.\nYES' }] },

@@ -140,6 +140,6 @@ describe('swt-bench generate --refine', () => {
       argsOf(out, 'http://127.0.0.1:1/v1', '--refine', '1', '--method', 'aider'),
     );
     assert.equal(agent.status, 2);
-    assert.match(agent.stderr, /--refine is for methods that sample answers, and not for Aider/);
+    assert.match(agent.stderr, /--refine applies to methods that sample answers, not to Aider/);
   });
 });

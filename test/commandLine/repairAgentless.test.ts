@@ -111,7 +111,7 @@ describe('swt-bench repair --method agentless', () => {
       [true, true, false, true],
     );
     assert.equal((outputs.get('repair') as unknown[]).length, 40);
-    assert.match(answer.stderr, /files that the repository does not have are ignored: \S*gone\.py/);
+    assert.match(answer.stderr, /ignored files that do not exist: \S*gone\.py/);
     assert.match(answer.stderr, /line 9999 of tallybook\/money\.py/);
     const [row] = await jsonLinesOf(out);
     assert.ok(String(row?.['model_patch']).includes(`+${roundedDown}\n`));
@@ -119,7 +119,7 @@ describe('swt-bench repair --method agentless', () => {
     assert.ok(Number(row?.['embedded_tokens']) > 500, JSON.stringify(row));
     assert.match(
       String(row?.['why']),
-      /^it breaks no regression test; the reproduction script says "Issue resolved"; 36 of 40/,
+      /^breaks no regression test; the reproduction script prints "Issue resolved"; 36 of 40/,
     );
     const ranked = await jsonLinesOf(`${out}.ranked.jsonl`);
     assert.equal(ranked.length, 40);
@@ -154,7 +154,7 @@ describe('swt-bench repair --method agentless', () => {
     const first = await repair(out, '--until', 'elements', '--skip', 'folders');
     assert.equal(first.status, 0, first.stderr);
     assert.match(first.stdout, /^Agentless, \S+: 1 of 1 instances stopped after stage elements/);
-    assert.match(first.stderr, /embedding retrieval is skipped: no embedding model is set/);
+    assert.match(first.stderr, /skipped embedding retrieval: no embedding model is set/);
     await assert.rejects(readFile(out), { code: 'ENOENT' });
     assert.deepEqual([countOf('files'), countOf('folders'), countOf('locations')], [1, 0, 0]);
     assert.ok((await stageOutputsOf(out)).has('elements'));

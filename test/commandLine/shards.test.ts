@@ -173,7 +173,7 @@ describe('shards of a run', () => {
       assert.equal(requests, asked);
       const other = await generate('answers-1', '--shard', '2/2');
       assert.equal(other.status, 2);
-      assert.match(other.stderr, /holds shard 1\/2, and this command is shard 2\/2/);
+      assert.match(other.stderr, /holds shard 1\/2, but this command runs shard 2\/2/);
     });
 
     it('refuse to grade one shard as a run', async () => {

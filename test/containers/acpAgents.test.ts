@@ -106,7 +106,7 @@ function declareOn(platform: Platform): void {
       assert.ok(!('web_search_options' in (asked?.body ?? {})));
       assert.match(
         asked?.text ?? '',
-        /Change tests only\.[^]*The tests of a file, such as tests\//,
+        /Change only tests\.[^]*To run the tests of a file, such as tests\//,
       );
       const steps = await stepsOf(out);
       const removed = steps.flatMap((step) => step.removed ?? []);
@@ -203,17 +203,20 @@ function declareOn(platform: Platform): void {
       assert.ok(list.includes(200) && list.at(-1) === 400, statuses);
       assert.equal(list.filter((status) => status === 200).length, row.requests);
       assert.ok((row.dollars ?? 0) > 0 && (row.dollars ?? 1) <= 0.03, String(row.dollars));
-      assert.match(row.why, /^ended by the limit of dollars after \d+ calls$/);
+      assert.match(row.why, /^stopped at the cost limit after \d+ calls$/);
     });
 
     it('one that crashes, refuses, floods or fills the disk ends as what it is @full', async () => {
       const crashed = await ended('crashes');
       assert.equal(crashed.session.ending, 'crashed');
-      assert.match(crashed.row.why, /broke off after 1 call \(.*Segmentation fault of the fake/);
+      assert.match(
+        crashed.row.why,
+        /stopped unexpectedly after 1 call \(.*Segmentation fault of the fake/,
+      );
       assert.match(crashed.row.model_patch, /tests\/before\.txt/, 'what it left is submitted');
       const refused = await ended('refuses');
       assert.equal(refused.session.ending, 'refused');
-      assert.equal(refused.row.why, 'the agent refused after 1 call, with no change');
+      assert.equal(refused.row.why, 'the agent refused after 1 call, without changes');
       const flooded = await ended('floods');
       assert.equal(flooded.session.ending, 'output', flooded.row.why);
       const filled = await ended('fills', '--disk', '256m');
@@ -227,7 +230,7 @@ function declareOn(platform: Platform): void {
       const { session, row } = await ended('endless', '--agent-timeout', '15');
       assert.equal(session.ending, 'time');
       assert.match(row.model_patch, /tests\/before\.txt/);
-      assert.match(row.why, /^ended by its time limit after 1 call/);
+      assert.match(row.why, /^stopped at the time limit after 1 call/);
     });
 
     it('one that says nothing, or cannot be started, has no prediction and is tried again @full', async () => {

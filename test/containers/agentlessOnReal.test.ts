@@ -65,7 +65,7 @@ describe(`Agentless on ${sympyId}, in containers @full`, () => {
     const answer = await cli(repairing(out));
     assert.equal(answer.status, 0, answer.stderr);
     assert.deepEqual(await containersOf(sympyId), []);
-    assert.match(answer.stderr, /files that the repository does not have are ignored: \S*gone\.py/);
+    assert.match(answer.stderr, /ignored files that do not exist: \S*gone\.py/);
     const outputs = await stageOutputsOf(out);
     const quantum = 'sympy/physics/quantum';
     assert.deepEqual(outputs.get('folders'), [
@@ -106,7 +106,7 @@ describe(`Agentless on ${sympyId}, in containers @full`, () => {
     const [row] = await jsonLinesOf(out);
     assert.match(
       String(row?.['why']),
-      /^it breaks no regression test; the reproduction script says "Issue resolved"; \d+ of 40 samples are this patch/,
+      /^breaks no regression test; the reproduction script prints "Issue resolved"; \d+ of 40 samples equal this patch/,
     );
     const ranked = await jsonLinesOf(`${out}.ranked.jsonl`);
     assert.equal(ranked[0]?.['model_patch'], row?.['model_patch']);

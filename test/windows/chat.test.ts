@@ -473,7 +473,7 @@ describe('@swt in the chat', () => {
     const last = models.requests.at(-1)?.messages.flatMap(({ parts }) => parts) ?? [];
     const results = last.flatMap((part) => (part.type === 'result' ? [part.text] : []));
     assert.equal(results.length, reads.length);
-    assert.match(results[0] ?? '', /left out to save room/);
+    assert.match(results[0] ?? '', /removed to save space/);
     assert.match(results.at(-1) ?? '', /class Money/);
     assert.match(await answer(), /I have read everything\.[^]*No tests were written\./);
     await ask(`@swt ${'what is this about? '.repeat(1500)}`, { model: 'scripted-small' });

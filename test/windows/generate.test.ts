@@ -411,7 +411,7 @@ describe('Generate Reproducing Tests', () => {
     models.always('It fails now.');
     await vscode.commands.executeCommand('swt-bench.resumeGenerating');
     await row('the candidate', ({ description }) => /^chosen · W · fails on R/.test(description));
-    await said(/Tools: candidate 1, the model ended after 3 calls \(about \d+ tokens\)/);
+    await said(/Tools: candidate 1, the model finished after 3 calls \(about \d+ tokens\)/);
     assert.equal(models.requests.length, 4, 'only the request that was cancelled is sent again');
     const [first, , , last] = models.requests;
     assert.deepEqual(

@@ -53,7 +53,7 @@ describe('the MCP server of the open instance', () => {
       assert.equal((await client.listTools()).tools.length, 9);
       assert.match(await call('read_issue'), new RegExp(`instance ${alias}`));
       const ran = await call('run_tests', { tests: ['tests/test_money.py'] });
-      assert.match(ran, /^On the repository as it is, without a candidate: \d+ passed/);
+      assert.match(ran, /^On the current repository, without a candidate: \d+ passed/);
     } finally {
       await client.close();
     }
@@ -102,6 +102,6 @@ describe('the MCP server of the open instance', () => {
       .map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : ''))
       .join('');
     answers.push(text);
-    assert.match(text, /^On the repository as it is, without a candidate: \d+ passed/);
+    assert.match(text, /^On the current repository, without a candidate: \d+ passed/);
   });
 });

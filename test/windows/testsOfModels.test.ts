@@ -97,6 +97,6 @@ describe('tests that models write, with the local engine', () => {
     await generating;
     await vscode.commands.executeCommand('notifications.clearAll');
     assert.equal(isAllowed(), true);
-    assert.match(await run(), /^On the repository as it is, without a candidate: \d+ passed/);
+    assert.match(await run(), /^On the current repository, without a candidate: \d+ passed/);
   });
 });

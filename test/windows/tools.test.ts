@@ -157,7 +157,7 @@ describe('the tools for agents in VS Code', () => {
       const listed = await call('list_candidate_tests');
       assert.match(listed, /- tests\/test_parts\.py::PartsTest::test_parts\n/);
       const ran = await call('run_tests');
-      assert.match(ran, /^On the repository as it is, with the candidate: 1 failed\./);
+      assert.match(ran, /^On the current repository, with the candidate: 1 failed\./);
       assert.match(ran, /AssertionError: 2001 != 2000/);
       const without = { tests: ['tests/test_money.py'], without_candidate: true };
       assert.match(await call('run_tests', without), /without a candidate: \d+ passed/);

@@ -71,8 +71,8 @@ describe('models of the settings', () => {
   });
 
   it('have a provider that is known, and an address that is one', () => {
-    assert.match(why({ model: 'gpt-5' }), /is not a model/);
-    assert.match(why({ model: 'other/gpt-5' }), /is not a model/);
+    assert.match(why({ model: 'gpt-5' }), /is not a valid model/);
+    assert.match(why({ model: 'other/gpt-5' }), /is not a valid model/);
     assert.match(why({ model: 'openai-compatible/llama' }), /needs a baseUrl/);
     assert.match(why({ model: 'openai/gpt-5', baseUrl: 'host' }), /not an address/);
     assert.match(why({ model: 'openai/gpt-5', baseUrl: 'file:///etc/passwd' }), /https:\/\//);
@@ -112,7 +112,7 @@ describe('the embedding model of the settings', () => {
       assert.ok(found !== undefined && 'why' in found);
       return found.why;
     };
-    assert.match(why('embed'), /"embed" is not a model/);
+    assert.match(why('embed'), /"embed" is not a valid model/);
     assert.equal(why('anthropic/e'), 'anthropic has no embedding models');
     assert.match(why('openai/e', 'https://host/v1?key=sk-1'), /a key has no place in settings/);
   });

@@ -135,7 +135,7 @@ describe('a run of a method over instances', () => {
       throw new ModelFailure('no connection');
     });
     assert.equal(requests.length, 3);
-    assert.match(failures(entries)[4] ?? '', /not asked: there was no answer for 3 instances/);
+    assert.match(failures(entries)[4] ?? '', /not requested: there was no answer for 3 instances/);
   });
 
   it('ends when no request will have an answer', async () => {

@@ -149,7 +149,7 @@ describe('models', () => {
     });
     await assert.rejects(model.complete(question, { reporter: silent }), (error: Error) => {
       assert.ok(error instanceof ModelFailure);
-      assert.match(error.message, /no whole answer within 0\.2 s/);
+      assert.match(error.message, /no complete answer within 0\.2 s/);
       return true;
     });
     assert.equal(server?.asked.length, 2);
@@ -313,7 +313,7 @@ describe('models', () => {
       [{ name: 'openai/gpt-4o' }, /OPENAI_API_KEY/],
       [{ name: 'google/gemini' }, /GOOGLE_GENERATIVE_AI_API_KEY or GEMINI_API_KEY/],
       [{ name: 'openai-compatible/m' }, /--base-url/],
-      [{ name: 'openai-compatible/m', baseUrl: 'localhost:11434' }, /is not an address/],
+      [{ name: 'openai-compatible/m', baseUrl: 'localhost:11434' }, /is not a valid URL/],
       [{ name: 'gpt-4o' }, /PROVIDER\/NAME/],
       [{ name: 'mistral/large' }, /openai-compatible/],
       [{ name: 'openai/' }, /PROVIDER\/NAME/],

@@ -57,7 +57,7 @@ describe('the prompt for the judge', () => {
       assert.ok(text([]).includes(part), part);
     }
     assert.match(text([]), /None of them failed before/);
-    assert.match(text(['t.py::test_b']), /failed already before they were changed: t\.py::test_b/);
+    assert.match(text(['t.py::test_b']), /already failed before they were changed: t\.py::test_b/);
   });
 });
 

@@ -82,13 +82,13 @@ describe('the check before submitting', () => {
     );
     assert.equal(made.conclusion, 'not ready');
     assert.match(textOf(made, 'only tests'), /tallybook\/extra\.py/);
-    assert.match(textOf(made, 'fails on R'), /None of its tests fails on R/);
+    assert.match(textOf(made, 'fails on R'), /None of its tests fail on R/);
     assert.match(submissionCheckText(made), /\nNot checked: related failure\.$/);
   });
 
   it('says where a file is not Python', async () => {
     const made = await check(addedFile('tests/test_new.py', 'def test_new(:', '    pass'));
-    assert.match(textOf(made, 'has tests'), /tests\/test_new\.py is not Python at line 1/);
+    assert.match(textOf(made, 'has tests'), /tests\/test_new\.py has a syntax error in line 1/);
     assert.equal(made.conclusion, 'not ready');
   });
 
@@ -111,7 +111,10 @@ describe('the check before submitting', () => {
     const money = await changed(/^from tallybook/, 'Money = None');
     const broken = await check(`${money}${test(failing)}`);
     assert.equal(broken.conclusion, 'look again');
-    assert.match(textOf(broken, 'existing tests'), /^It changes tests of R that pass without it/);
+    assert.match(
+      textOf(broken, 'existing tests'),
+      /^It changes existing tests that pass without it/,
+    );
     const spoiling = await check(
       await appended(
         ...(['class NewTest(unittest.TestCase):', '    def test_new(self): self.fail()'] as const),
@@ -121,7 +124,7 @@ describe('the check before submitting', () => {
     assert.equal(spoiling.conclusion, 'not ready');
     assert.match(
       textOf(spoiling, 'existing tests'),
-      /^Tests of R are removed from tests\/test_money\.py: [^,]*test_equal_parts\.$/,
+      /^Existing tests are removed from tests\/test_money\.py: [^,]*test_equal_parts\.$/,
     );
     const removed = await check(
       await changed(/^ {4}def test_equal_parts/, '    def equal_parts(self):'),
@@ -129,7 +132,7 @@ describe('the check before submitting', () => {
     assert.equal(removed.conclusion, 'not ready');
     assert.match(
       textOf(removed, 'existing tests'),
-      /^Tests of R are removed from tests\/test_money\.py: .*test_equal_parts\.$/,
+      /^Existing tests are removed from tests\/test_money\.py: .*test_equal_parts\.$/,
     );
   });
 

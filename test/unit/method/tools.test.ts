@@ -82,7 +82,10 @@ describe('tools on the bundled instance', function () {
       within: 'tests',
     });
     assert.match(regex, /tests\/test_money\.py:\d+: def test_missing_cent_goes_to_the_first/);
-    assert.match(await textOf('search_code', { query: 'Pound', kind: 'class' }), /No class/);
+    assert.match(
+      await textOf('search_code', { query: 'Pound', kind: 'class' }),
+      /no class named Pound/,
+    );
     assert.match(await textOf('search_code', { query: 'zzz', kind: 'text' }), /No line of the/);
     assert.match(
       await textOf('search_code', { query: 'Money', kind: 'class', within: 'test' }),
@@ -90,9 +93,9 @@ describe('tools on the bundled instance', function () {
     );
     assert.match(
       await errorOf('search_code', { query: 'a(', kind: 'regex' }),
-      /cannot be searched for \(.*(?:missing closing parenthesis|Unmatched)/,
+      /pattern is invalid \(.*(?:missing closing parenthesis|Unmatched)/,
     );
-    assert.match(await errorOf('search_code', { query: 'a b', kind: 'class' }), /bare name/);
+    assert.match(await errorOf('search_code', { query: 'a b', kind: 'class' }), /Use only the name/);
     assert.match(await errorOf('search_code', { query: 'a\nb', kind: 'text' }), /several lines/);
   });
 
@@ -112,7 +115,7 @@ describe('tools on the bundled instance', function () {
 
   it('gives up a regular expression that takes too long, and says so', async () => {
     const text = await errorOf('search_code', { query: '(.*.*)*=(.*.*)*@#$', kind: 'regex' });
-    assert.match(text, /given up.*[Ss]earch for plain text/);
+    assert.match(text, /was stopped.*[Ss]earch for plain text/);
   });
 
   it('gives the hits of a search page by page', async () => {
@@ -120,7 +123,7 @@ describe('tools on the bundled instance', function () {
     const first = await call('search_code', query);
     const { hits, more } = first.data as { hits: { path: string; line: number }[]; more: number };
     assert.equal(hits.length, 80);
-    assert.match(first.text, new RegExp(`\\[${more} more: go on with page 2\\]$`));
+    assert.match(first.text, new RegExp(`\\[${more} more: continue with page 2\\]$`));
     const seen = new Set(hits.map(({ path, line }) => `${path}:${line}`));
     let left = more;
     for (let page = 2; left > 0; page += 1) {
@@ -151,7 +154,7 @@ describe('tools on the bundled instance', function () {
     assert.deepEqual(await found('**/READM?.md'), ['README.md']);
     assert.deepEqual(await found('t*_money.py'), ['tests/test_money.py']);
     assert.deepEqual(await found('tests*money.p?/'), []);
-    assert.match(await textOf('search_code', { query: 'pound', kind: 'file' }), /No file of the/);
+    assert.match(await textOf('search_code', { query: 'pound', kind: 'file' }), /No file in the/);
   });
 
   it('outlines and reads files', async () => {
@@ -166,10 +169,10 @@ describe('tools on the bundled instance', function () {
       end_line: 4,
     });
     assert.match(lines, /^tallybook\/money\.py, lines 3 to 4 of \d+:\n3 {2}.*\n4 {2}.*$/);
-    assert.match(await errorOf('outline_file', { path: 'README.md' }), /no Python file/);
+    assert.match(await errorOf('outline_file', { path: 'README.md' }), /not a Python file/);
     assert.match(
       await errorOf('read_file', { path: 'money.py' }),
-      /no such file.*Files of that name are tallybook\/money\.py/,
+      /no such file.*Files with that name are tallybook\/money\.py/,
     );
     assert.match(await errorOf('read_file', { path: 'tallybook' }), /it is a folder/);
     assert.match(
@@ -185,7 +188,7 @@ describe('tools on the bundled instance', function () {
     assert.match(applied, /^- tests\/test_parts\.py::PartsTest::test_parts_add_up$/m);
     assert.match(await textOf('list_candidate_tests'), /PartsTest::test_ten[^]*\+import unittest/);
     const ran = await textOf('run_tests');
-    assert.match(ran, /^On the repository as it is, with the candidate: 1 failed, 1 passed\./);
+    assert.match(ran, /^On the current repository, with the candidate: 1 failed, 1 passed\./);
     assert.match(ran, /FAILED tests\/test_parts\.py::PartsTest::test_parts_add_up/);
     assert.match(ran, /AssertionError: 2001 != 2000/);
     assert.match(ran, /Others: tests\/test_parts\.py::PartsTest::test_ten/);
@@ -227,7 +230,7 @@ describe('tools on the bundled instance', function () {
       '    pass',
     );
     const applied = await call('apply_candidate', { patch });
-    assert.match(applied.text, /^The candidate applies\.\nBut it is not Python/);
+    assert.match(applied.text, /^The candidate applies\.\nHowever, it is not valid Python/);
     assert.match(applied.text, /Syntax error in tests\/test_bad\.py, line \d/);
     assert.match(applied.text, /^> 4 {2}def test_b\(:$|^> 2 {2} {4}x = \(1$/m);
     const { syntax_errors: errors } = applied.data as { syntax_errors: { path: string }[] };
@@ -241,10 +244,10 @@ describe('tools on the bundled instance', function () {
   it('says that tests which pass on R reproduce nothing', async () => {
     await textOf('apply_candidate', { patch: reproducing });
     const ran = await textOf('run_tests');
-    assert.match(ran, /Others: \S+::test_ten \(passed here: reproduces nothing\)/);
+    assert.match(ran, /Others: \S+::test_ten \(passed here: does not reproduce the issue\)/);
     assert.doesNotMatch(ran, /the candidate reproduces nothing/);
     const one = await textOf('run_tests', { tests: ['test_ten'] });
-    assert.match(one, /None of these tests of the candidate fails.*: they reproduce nothing\./);
+    assert.match(one, /None of these tests fail.*: they reproduce nothing\./);
     const patch = addedFile(
       'tests/test_fine.py',
       ...['import unittest', '', 'class FineTest(unittest.TestCase):'],
@@ -254,7 +257,7 @@ describe('tools on the bundled instance', function () {
     const passing = await call('run_tests');
     assert.match(
       passing.text,
-      /No test of the candidate fails.*: the candidate reproduces nothing\./,
+      /None of the candidate's tests fail.*: the candidate reproduces nothing\./,
     );
     const { conclusion, tests } = passing.data as { conclusion: string; tests: unknown };
     assert.match(conclusion, /reproduces nothing/);
@@ -276,8 +279,8 @@ describe('tools on the bundled instance', function () {
     );
     await textOf('apply_candidate', { patch });
     const { text, data } = await call('run_tests');
-    assert.match(text, /What the tests printed:\n[^]*seen on the way/);
-    assert.match(text, /characters are ignored here[^]*the end/);
+    assert.match(text, /Output of the tests:\n[^]*seen on the way/);
+    assert.match(text, /characters omitted[^]*the end/);
     assert.ok(text.length < 20_000, `${text.length}`);
     assert.match(text, /Compared values, expected:\n[^]*'sixty'\]?\nactual:\n[^]*59\]/);
     const { printed, tests } = data as { printed: string; tests: { expected?: string }[] };
@@ -310,14 +313,17 @@ describe('tools on the bundled instance', function () {
     const ofR = 'tests/test_money.py::AllocateTest::test_equal_parts';
     assert.deepEqual(await ran(['test_equal_parts']), [ofR]);
     assert.ok((await ran(['tests/test_money.py::AllocateTest'])).includes(ofR));
-    assert.match(await errorOf('run_tests', { tests: ['test_no_such'] }), /is no test of the cand/);
+    assert.match(
+      await errorOf('run_tests', { tests: ['test_no_such'] }),
+      /is not a test of the cand/,
+    );
     const twice =
       addedFile('tests/test_a.py', 'def test_x():', '    pass') +
       addedFile('tests/test_b.py', 'def test_x():', '    pass');
     await textOf('apply_candidate', { patch: twice });
     assert.match(
       await errorOf('run_tests', { tests: ['test_x'] }),
-      /several tests\. Name one of tests\/test_a\.py::test_x, tests\/test_b\.py::test_x/,
+      /Several tests are named "test_x"\. Use one of tests\/test_a\.py::test_x, tests\/test_b\.py::test_x/,
     );
   });
 
@@ -364,10 +370,10 @@ describe('tools on the bundled instance', function () {
     const named = { tests: ['tests/test_money.py::AllocateTest::test_nothing'] };
     assert.match(
       await errorOf('run_tests', named),
-      /is no test of tests\/test_money\.py\. Name one of .*AllocateTest::test_equal_parts/,
+      /is not a test in tests\/test_money\.py\. Use one of .*AllocateTest::test_equal_parts/,
     );
     assert.match(await errorOf('run_tests', { tests: ['tests/no.py'] }), /no such file/);
-    assert.match(await errorOf('run_tests', { tests: ['README.md'] }), /no Python file/);
+    assert.match(await errorOf('run_tests', { tests: ['README.md'] }), /not a Python file/);
   });
 
   it('says when a failure is a fault of the test', async () => {
@@ -383,7 +389,7 @@ describe('tools on the bundled instance', function () {
       ),
     });
     const ran = await textOf('run_tests');
-    assert.match(ran, /fault of the test itself, not of the issue: import error/);
+    assert.match(ran, /error in the test itself, not the issue: import error/);
   });
 
   it('keeps the candidate when the next one does not apply, and says why', async () => {
@@ -393,19 +399,22 @@ describe('tools on the bundled instance', function () {
       'I would rather not.',
       '--- a/tests/test_money.py\n+++ b/tests/test_money.py\n@@ -1,2 +1,3 @@\n no such line\n+x\n nor this\n',
     ]) {
-      assert.match(await errorOf('apply_candidate', { patch }), /the candidate is what it was/);
+      assert.match(await errorOf('apply_candidate', { patch }), /the candidate is unchanged/);
       assert.equal(await candidate.read(), kept);
     }
   });
 
   it('names edits of files that are no tests', async () => {
     const patch = addedFile('tallybook/more.py', 'x = 1') + reproducing;
-    assert.match(await textOf('apply_candidate', { patch }), /no tests.*: tallybook\/more\.py/);
+    assert.match(
+      await textOf('apply_candidate', { patch }),
+      /files that are not tests.*: tallybook\/more\.py/,
+    );
   });
 
   it('says what is wrong with input, for a model', async () => {
     const text = await errorOf('read_file', { file: 'README.md' });
-    assert.match(text, /input of read_file is not as it must be/);
+    assert.match(text, /input of read_file is invalid/);
     assert.match(text, /- `path`: /);
     assert.match(text, /"required":\["path"\]/);
     await errorOf('search_code', { query: 'x', kind: 'symbol' });

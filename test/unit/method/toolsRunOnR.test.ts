@@ -72,7 +72,7 @@ describe('runOnR', function () {
     assert.deepEqual([empty.applies, empty.problem], [true, 'the candidate is empty']);
     const prose = await sample.view.runOnR('I cannot help with that.', options);
     assert.equal(prose.applies, false);
-    assert.match(prose.problem ?? '', /holds no patch/);
+    assert.match(prose.problem ?? '', /contains no patch/);
     const unfit = await sample.view.runOnR(
       (await oneMore('pass')).replace('class AllocateTest', 'class OtherTest'),
       options,
@@ -81,7 +81,7 @@ describe('runOnR', function () {
     assert.equal(unfit.patch, '');
     const code = await sample.view.runOnR(addedFile('tallybook/more.py', 'x = 1'), options);
     assert.equal(code.applies, true);
-    assert.match(code.problem ?? '', /touches no Python test file/);
+    assert.match(code.problem ?? '', /changes no Python test file/);
     assert.deepEqual(code.otherFiles, ['tallybook/more.py']);
     for (const { tests, others, log } of [empty, prose, unfit, code]) {
       assert.deepEqual([tests, others, log], [[], [], '']);

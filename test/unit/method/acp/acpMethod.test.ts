@@ -27,7 +27,7 @@ describe('methods that are agents of the Agent Client Protocol', () => {
     assert.equal(method('acp:my-agent --acp').title, 'my-agent');
     assert.equal(method('acp:my-agent --acp').runs, 'workspace');
     for (const none of ['acp:', 'acp:  ', "acp:an 'open quote"]) {
-      assert.throws(() => acpNamed(none), /names no command/);
+      assert.throws(() => acpNamed(none), /has no command/);
     }
   });
 
@@ -60,7 +60,7 @@ describe('methods that are agents of the Agent Client Protocol', () => {
   it('refuse options that would not reach their requests, and models that they cannot ask', () => {
     const options = { method: 'acp:claude-code', model: 'anthropic/a-model' };
     assert.equal(acpMethodWith(options)?.name, 'acp:claude-code');
-    assert.throws(() => acpMethodWith({ ...options, topP: 0.5 }), /--top-p does not reach them/);
+    assert.throws(() => acpMethodWith({ ...options, topP: 0.5 }), /--top-p has no effect/);
     assert.throws(
       () => acpMethodWith({ ...options, model: 'openai/gpt-4o' }),
       /Claude Code does not support models from openai/,
@@ -68,7 +68,7 @@ describe('methods that are agents of the Agent Client Protocol', () => {
     assert.equal(acpMethodWith({ ...options, method: 'mini' }), undefined);
     assert.throws(
       () => acpMethodWith({ ...options, method: 'mini', agentTimeout: 5 }),
-      /--agent-timeout is for agents of the Agent Client Protocol/,
+      /--agent-timeout applies to Agent Client Protocol agents/,
     );
   });
 
@@ -102,7 +102,7 @@ describe('methods that are agents of the Agent Client Protocol', () => {
     }
     assert.throws(
       () => acpMethodWith({ method: 'mini', model: 'openai/m', agentTitle: 'A' }),
-      /--agent-title is for agents of the Agent Client Protocol/,
+      /--agent-title applies to Agent Client Protocol agents/,
     );
   });
 });

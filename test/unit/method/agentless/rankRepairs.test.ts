@@ -131,7 +131,7 @@ describe('ranked repairs', function () {
     assert.equal(last, undefined);
     assert.match(
       why,
-      /^it breaks no regression test; the reproduction script says "Issue resolved"; 1 of 7/,
+      /^breaks no regression test; the reproduction script prints "Issue resolved"; 1 of 7/,
     );
     assert.ok(
       !ranked.some(({ ranking }) =>
@@ -170,7 +170,7 @@ describe('ranked repairs', function () {
         [1, { rank: 3, votes: 1, group: 1 }],
       ],
     );
-    assert.equal(why, '2 of 3 samples are this patch');
+    assert.equal(why, '2 of 3 samples equal this patch');
     assert.deepEqual(asked, []);
   });
 

@@ -107,7 +107,7 @@ describe('the loop of agents', () => {
       says('submit'),
     ]);
     assert.deepEqual([end.ending, end.calls, acts.length], ['submitted', 5, 2]);
-    assert.match(requests[2]?.messages.at(-1)?.content ?? '', /"git log" does not work here/);
+    assert.match(requests[2]?.messages.at(-1)?.content ?? '', /"git log" is not available here/);
     assert.equal(requests[3]?.messages.length, 3);
   });
 

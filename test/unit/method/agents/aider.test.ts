@@ -93,7 +93,7 @@ describe('Aider', () => {
         diff('--- /dev/null', `+++ ${path}`, '@@ ... @@', '+x = 1'),
         'I stop.',
       ]);
-      assert.match(acts[0]?.observation ?? '', /cannot be applied/);
+      assert.match(acts[0]?.observation ?? '', /could not be applied/);
       assert.equal(end.patch, '');
     }
   });

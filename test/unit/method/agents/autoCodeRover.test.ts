@@ -87,7 +87,7 @@ describe('AutoCodeRover', () => {
       told.map((each) => each.length),
       [1, 1, 3, 3, 1, 5],
     );
-    assert.match(told[3]?.at(-1)?.content ?? '', /^Your search calls could not be read/);
+    assert.match(told[3]?.at(-1)?.content ?? '', /^Your search calls could not be parsed/);
     assert.equal(end.ending, 'submitted');
     const roles = told.at(-1)?.map(({ role }) => role);
     assert.deepEqual(roles, ['user', 'assistant', 'user', 'assistant', 'user']);

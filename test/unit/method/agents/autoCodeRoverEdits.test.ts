@@ -97,14 +97,14 @@ describe('the edits of AutoCodeRover', () => {
     const broken = answer('cat.py', 'return 2', 'return (');
     assert.match(
       (await edit(broken)) ?? '',
-      /cat\.py: the edited file is no Python at its line \d/,
+      /cat\.py: the edited file has a syntax error in line \d/,
     );
     const old = filesOf({ 'cat.py': `${cat}print "old"\n` });
     assert.match(
       (await edit(answer('cat.py', 'return 2', 'return 3'), old)) ?? '',
       /return 3\nprint/,
     );
-    assert.match((await edit(answer('new.py', '', 'def (:'))) ?? '', /new\.py: .* no Python/);
+    assert.match((await edit(answer('new.py', '', 'def (:'))) ?? '', /new\.py: .* syntax error/);
   });
 
   it('keep line ends and bytes, and compose in one file', async () => {
@@ -129,7 +129,10 @@ describe('the edits of AutoCodeRover', () => {
     const problem = (await makeSnippetEdits(snippetEditsOf(text), files)) ?? '';
     const lines = problem.split('\n');
     assert.equal(lines.length, 8, problem);
-    assert.match(problem, /gone\.py: there is no such file[^]*is there already[^]*not in the file/);
+    assert.match(
+      problem,
+      /gone\.py: there is no such file[^]*already exists[^]*not consecutive lines/,
+    );
     assert.match(problem, /\.\.\/out\.py: [^]*cat\.py is a file[^]*dog: it is a folder/);
     assert.equal((await files.done()).patch, '');
     assert.match((await edit(answer('cat.py', 'return 1', 'return 1'))) ?? '', /change nothing/);

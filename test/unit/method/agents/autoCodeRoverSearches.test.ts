@@ -41,14 +41,14 @@ describe('the searches of AutoCodeRover', () => {
 
   it('are refused with the reason where they are none', () => {
     for (const [text, why] of [
-      ['search_all("x")', /none of the search calls/],
-      ['toString("x")', /none of the search calls/],
-      ['search_class', /none of the search calls/],
+      ['search_all("x")', /is not a search call/],
+      ['toString("x")', /is not a search call/],
+      ['search_class', /is not a search call/],
       ['search_class()', /needs the arguments \(class_name\)/],
       ['search_class("A", "B")', /needs the arguments/],
       ['search_class(" ")', /needs the arguments/],
-      ['search_class("A" "B")', /no strings/],
-      [`search_code("${'x'.repeat(3000)}")`, /none of the search calls/],
+      ['search_class("A" "B")', /not strings/],
+      [`search_code("${'x'.repeat(3000)}")`, /is not a search call/],
     ] as const) {
       const parsed = parseSearchCall(text);
       assert.ok('problem' in parsed, text);
@@ -82,10 +82,10 @@ describe('the searches of AutoCodeRover', () => {
   });
 
   it('say what they do not find, and never read outside R', async () => {
-    assert.match(await search('search_class("Nope")'), /does not have a class Nope/);
+    assert.match(await search('search_class("Nope")'), /no match for a class Nope/);
     assert.match(await search('search_class("no name")'), /is no name/);
     assert.match(await search('search_method_in_file("allocate", "ey.py")'), /has no file ey\.py/);
-    assert.match(await search('search_method_in_class("allocate", "Ledger")'), /does not have/);
+    assert.match(await search('search_method_in_class("allocate", "Ledger")'), /has no match for/);
     for (const path of ['../trees.json', '/etc/passwd', '.git/HEAD', '.git/config']) {
       assert.match(await search(`show_file_start("${path}")`), /has no file/);
     }
@@ -97,7 +97,7 @@ describe('the searches of AutoCodeRover', () => {
     assert.match(await locate(method), /def allocate/);
     assert.match(await locate({ ...method, method: 'gone' }), /class Money/);
     assert.match(await locate({ ...method, method: 'gone', class: 'Gone' }), /"""Exact amounts/);
-    assert.match(await locate({ class: 'Gone' }), /^Nothing is found by the name Gone/);
+    assert.match(await locate({ class: 'Gone' }), /^Nothing found with the name Gone/);
     assert.match(await locate({ method: 'allocate', file: 'gone.py' }), /has no file gone\.py/);
   });
 });

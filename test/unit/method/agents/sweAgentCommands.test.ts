@@ -61,7 +61,7 @@ describe('the commands of SWE-Agent', () => {
       assert.match(await act(action), /^No file is open/, action);
     }
     assert.match(await act('open nothing.txt'), /^nothing|cannot be read/);
-    assert.match(await act('create short.txt'), /is there already/);
+    assert.match(await act('create short.txt'), /already exists/);
     assert.match(
       await act('create "a b/new.py"'),
       /\[File: \/testbed\/a b\/new\.py \(1 lines total\)\]/,
@@ -75,6 +75,6 @@ describe('the commands of SWE-Agent', () => {
     assert.ok((await act('open short.txt')).includes('(Open file: /testbed/short.txt)'));
     assert.match(await act('search_file t'), /Found 1 matches for "t"[^]*Line 2:two/);
     assert.match(await act("search_file 'row 25'"), /^No matches/);
-    assert.match(await act('search_file row long.txt'), /in 250 lines of .* rarer/);
+    assert.match(await act('search_file row long.txt'), /in 250 lines of .* more specific/);
   });
 });

@@ -73,7 +73,7 @@ describe('AssertFlip', () => {
     assert.match(asked[0]?.first ?? '', /ISSUE[^]*they must pass/);
     assert.equal(asked[0]?.said, undefined);
     assert.equal(asked[1]?.answer, 'passes');
-    assert.match(asked[1]?.said ?? '', /turn their assertions round/);
+    assert.match(asked[1]?.said ?? '', /invert their assertions/);
     assert.deepEqual([chosen?.sample, chosen?.from], [1, ['1']]);
   });
 
@@ -83,7 +83,7 @@ describe('AssertFlip', () => {
     ]);
     assert.equal(text, 'fails yes');
     const said = asked.map((each) => each.said ?? '');
-    assert.match(said[1] ?? '', /no hunk fits[^]*must pass on the repository/);
+    assert.match(said[1] ?? '', /no hunk fits[^]*must pass on the current repository/);
     assert.match(said[2] ?? '', /undefined name/);
     assert.match(said[3] ?? '', /failure of fails at first/);
     assert.match(said[4] ?? '', /stopped at the time limit/);
@@ -98,9 +98,9 @@ describe('AssertFlip', () => {
     ]);
     assert.equal(text, 'fails yes');
     const said = asked.map((each) => each.said ?? '');
-    assert.match(said[2] ?? '', /do not fail: tests\/test_a\.py::test_y\.[^]*turned round/);
+    assert.match(said[2] ?? '', /do not fail: tests\/test_a\.py::test_y\.[^]*inverted/);
     assert.match(said[3] ?? '', /do not fail: tests\/test_a\.py::test_y\./);
-    assert.match(said[4] ?? '', /faults of their own/);
+    assert.match(said[4] ?? '', /errors of their own/);
     assert.match(said[5] ?? '', /no hunk fits/);
     assert.deepEqual(judged, ['fails yes']);
   });
@@ -138,9 +138,9 @@ describe('AssertFlip', () => {
     );
     assert.match(
       asked[4]?.first ?? '',
-      /<said>\nOn the repository as it is, these tests do not fail/,
+      /<said>\nOn the current repository, these tests do not fail/,
     );
-    assert.match(why, /do not fail on R as they should/);
+    assert.match(why, /do not fail on R as expected/);
     assert.equal(text, 'passes 2');
   });
 
@@ -158,7 +158,7 @@ describe('AssertFlip', () => {
     assert.match(none.why, /no attempt is validated.*does not say/);
     const rejected = await play(['passes', 'fails no 1', 'broken', 'broken'], { samples: 2 });
     assert.equal(rejected.text, 'fails no 1');
-    assert.match(rejected.why, /it is not the issue/);
+    assert.match(rejected.why, /not because of the issue/);
     const empty = await play([''], { samples: 1 });
     assert.deepEqual([empty.chosen, empty.why], [undefined, 'every answer is empty']);
   });
@@ -166,12 +166,12 @@ describe('AssertFlip', () => {
   it('hands in what it has when the instance may cost no more', async () => {
     const asking = await play(['passes', 'spent']);
     assert.equal(asking.text, 'passes');
-    assert.match(asking.why, /no tests .* turned round; the limit of dollars/);
+    assert.match(asking.why, /no tests .* inverted; the cost limit/);
     const judging = await play(['passes', 'fails costly']);
     assert.equal(judging.text, 'fails costly');
-    assert.match(judging.why, /the limit of dollars/);
+    assert.match(judging.why, /the cost limit/);
     const second = await play(['passes', 'fails no', 'spent']);
     assert.equal(second.text, 'fails no');
-    assert.match(second.why, /the limit of dollars/);
+    assert.match(second.why, /the cost limit/);
   });
 });

@@ -21,7 +21,7 @@ import { failing, runStep } from '../refining/examined';
 import { viewForTests } from '../sampleView';
 import { ScriptedSteps, type Script } from '../scriptedSteps';
 
-const never = (): Promise<never> => Promise.reject(new Error('an estimate runs nothing'));
+const never = (): Promise<never> => Promise.reject(new Error('an estimate runs no tests'));
 
 /** How many requests each stage has. */
 function countsOf(requests: readonly CountedRequest[]): Record<string, number> {

@@ -139,7 +139,7 @@ describe('the prompt of a setting', () => {
     const without = new Map([...files].filter(([path]) => path !== 'tests/test_purr.py'));
     assert.match(
       (await promptOf(context, { files: without })).text,
-      /The tests belong in a new file, tests\/test_purr\.py\.[^]*- Put them into tests\/test_purr\.py, /,
+      /Put the tests in a new file, tests\/test_purr\.py\.[^]*- Put them into tests\/test_purr\.py\. /,
     );
     const long = new Map([...files, ['tests/test_purr.py', 'x = 1\n'.repeat(2000)]]);
     const made = await promptOf(context, { files: long });

@@ -47,13 +47,21 @@ describe('a setting of Table 5', () => {
   });
 
   const refused: [given: string[] | undefined, from: GivenSource | undefined, message: RegExp][] = [
-    [undefined, 'golden', /--from golden needs .* Add --given with some of test-file,patch,files/],
+    [
+      undefined,
+      'golden',
+      /--from golden needs .* Add --given with a list of test-file, patch, files/,
+    ],
     [['patch'], undefined, /--given patch needs .* --from retrieved, --from golden, --from wrong/],
-    [['tests'], 'golden', /"tests" is nothing .* Write some of test-file,patch,files/],
-    [[], 'golden', /--given names nothing/],
-    [['patch'], 'retrieved', /a patch cannot\. Leave patch out/],
-    [['files', 'patch'], 'retrieved', /a patch cannot\. Leave patch out/],
-    [['test-file'], 'wrong', /No test file is wrong.*--given test-file --from golden/],
+    [
+      ['tests'],
+      'golden',
+      /"tests" is not .* Use a comma-separated list of test-file, patch, files/,
+    ],
+    [[], 'golden', /--given is empty/],
+    [['patch'], 'retrieved', /a patch cannot\. Remove patch from/],
+    [['files', 'patch'], 'retrieved', /a patch cannot\. Remove patch from/],
+    [['test-file'], 'wrong', /not to the test file.*--given test-file --from golden/],
   ];
   for (const [given, from, message] of refused) {
     it(`refuses ${given?.join(',') ?? 'nothing'} from ${from ?? 'nowhere'}`, () => {

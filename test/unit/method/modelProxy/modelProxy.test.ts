@@ -407,7 +407,7 @@ describe('the model proxy', () => {
       [1, 2, 3, 4].map(() => post(`${few.url}/v1/chat/completions`, body)),
     );
     assert.deepEqual(all.map(({ status }) => status).sort(), [200, 200, 400, 400]);
-    assert.match(all.find(({ status }) => status === 400)?.text ?? '', /limit of requests/);
+    assert.match(all.find(({ status }) => status === 400)?.text ?? '', /request limit/);
     assert.equal(few.proxy.end, 'calls');
   });
 
@@ -585,7 +585,7 @@ describe('the model proxy', () => {
     assert.equal(refused.status, 401);
     assert.doesNotMatch(refused.text, new RegExp(key));
     assert.doesNotMatch(proxy.unusable?.message ?? '', new RegExp(key));
-    assert.match(proxy.unusable?.message ?? '', /status 401.*Check the key/s);
+    assert.match(proxy.unusable?.message ?? '', /status 401.*Check the API key/s);
     assert.equal(ended(), 1);
     assert.equal(proxy.calls, 1);
   });

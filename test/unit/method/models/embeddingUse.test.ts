@@ -19,6 +19,6 @@ describe('an embedding model beside the model that answers', () => {
   it('has a provider', () => {
     const model = { name: 'openai/m' };
     const use = { name: 'embed', baseUrl: undefined, price: undefined };
-    assert.throws(() => embeddingBeside(use, model), /"embed" is not a model/);
+    assert.throws(() => embeddingBeside(use, model), /"embed" is not a valid model/);
   });
 });

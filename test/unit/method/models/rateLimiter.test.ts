@@ -126,7 +126,7 @@ describe('the rate limits of a run', () => {
     assert.equal(taken.length, 40);
     assert.deepEqual(refused, [0]);
     assert.equal(Math.min(...taken), 30_000);
-    assert.deepEqual(log, ['status 429; all requests wait 30 s before trying again']);
+    assert.deepEqual(log, ['status 429; pausing all requests for 30 s']);
   });
 
   it('keeps to the requests of a minute, evenly', async () => {

@@ -534,9 +534,9 @@ describe('what servers answer', () => {
     };
     await model.complete(long, work);
     await model.complete(long, work);
-    const said = log.filter((line) => line.includes('cuts prompts'));
+    const said = log.filter((line) => line.includes('truncates prompts'));
     assert.equal(said.length, 1);
-    assert.match(said[0] ?? '', /read 10 of some 25\d\d prompt tokens/);
+    assert.match(said[0] ?? '', /read only 10 of about 25\d\d prompt tokens/);
   });
 
   it('a server that counts more tokens than we do is believed', async () => {

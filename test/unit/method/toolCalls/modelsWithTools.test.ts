@@ -111,7 +111,7 @@ describe('models with tools', () => {
           assert.ok(thrown instanceof CallsNoTools);
           assert.match(
             thrown.message,
-            /\/m does not call tools \(.*gemma.*Choose a model that does/,
+            /\/m does not support tool calls \(.*gemma.*Choose a model that does/,
           );
           return true;
         });

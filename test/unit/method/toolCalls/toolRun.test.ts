@@ -154,10 +154,7 @@ describe('the loop of a model that calls tools', () => {
     const { acts } = played;
     assert.match(acts[0]?.observation ?? '', /There is no tool "bash"\. Call one of read_issue, /);
     for (const at of [1, 2]) {
-      assert.match(
-        acts[at]?.observation ?? '',
-        /input of read_file is not as it must be[^]*schema/,
-      );
+      assert.match(acts[at]?.observation ?? '', /input of read_file is invalid[^]*schema/);
     }
     assert.match(acts[3]?.observation ?? '', /does not apply to the repository/);
     assert.ok(acts.slice(0, 4).every(({ call }) => call?.isError === true));
@@ -165,7 +162,7 @@ describe('the loop of a model that calls tools', () => {
       acts.slice(4).map(({ call }) => call?.isError),
       many.map((_, at) => at >= 20),
     );
-    assert.match(acts.at(-1)?.observation ?? '', /one answer may hold 20 calls/);
+    assert.match(acts.at(-1)?.observation ?? '', /an answer can have at most 20 calls/);
   });
 
   it('asks again when an answer was cut off in a call, and leaves that call out of the history', async () => {
@@ -189,7 +186,10 @@ describe('the loop of a model that calls tools', () => {
       /cut off at its limit of 4096 tokens, so the call of apply_candidate was not made/,
     );
     assert.match(requests[2]?.messages.at(-1)?.content ?? '', /before a call was whole/);
-    assert.match(requests[3]?.messages.at(-1)?.content ?? '', /no JSON, so the call of apply_cand/);
+    assert.match(
+      requests[3]?.messages.at(-1)?.content ?? '',
+      /not valid JSON, so the call of apply_cand/,
+    );
     assert.equal(requests[3]?.messages.at(-2)?.content, '(no text)');
   });
 
@@ -235,7 +235,7 @@ describe('the loop of a model that calls tools', () => {
         results.map(({ text }) => text),
       );
     const last = texts(11);
-    assert.match(last[0] ?? '', /left out to save room/);
+    assert.match(last[0] ?? '', /removed to save space/);
     assert.match(last.at(-1) ?? '', /allocate/);
     // The beginning stays as it is for several requests, for the caches of providers.
     const left = played.requests.map(
