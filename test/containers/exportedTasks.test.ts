@@ -9,6 +9,7 @@ import { cli, sample, type Evaluation } from '../commandLine/cli';
 import { sourceRelease } from '../environments';
 import { needDocker } from './dockerForTests';
 import { data } from './realData';
+import { skipTest } from './skipping';
 import { certifiedBase, fieldEnvironment, withCompose } from './toolsOfTheField';
 
 const run = promisify(execFile);
@@ -93,7 +94,7 @@ describe('exported tasks, run by the programs that they are for @full', function
     });
 
     it('does so on real instances from source releases', async function () {
-      if (!existsSync(data)) return this.skip();
+      if (!existsSync(data)) skipTest(this, `no dataset at ${data} (set SWT_BENCH_DATA)`);
       const tasks = join(folder, 'real');
       const flask = await sourceRelease(this, 'flask', '2.2.5');
       const sympy = await sourceRelease(this, 'sympy', '1.11.1');
