@@ -125,6 +125,20 @@ describe('the command export', () => {
     assert.match(git('status', '--short'), /^A {2}tests\/test_two\.py$/m);
   });
 
+  it('leaves out what the local engine cannot grade, and says so', async () => {
+    const dataset = join(folder, 'compiled.jsonl');
+    const compiled = { ...row, instance_id: 'compiled-1', repo: 'scikit-learn/scikit-learn' };
+    await writeFile(dataset, [row, compiled].map((each) => JSON.stringify(each)).join('\n'));
+    const out = join(folder, 'compiled');
+    const answer = await cli([
+      ...['export', '--format', 'harbor', '--dataset', dataset, '--out', out],
+      ...['--source', join(sample, 'repository'), '--storage', join(folder, 'storage')],
+    ]);
+    assert.equal(answer.status, 1);
+    assert.match(answer.stderr, /compiled-1 is left out: R has parts to compile/);
+    assert.deepEqual(await readdir(out), [id]);
+  });
+
   it('leaves a folder with files in it alone', async () => {
     const out = join(folder, 'full');
     await mkdir(out);
