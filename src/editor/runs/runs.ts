@@ -579,7 +579,7 @@ async function askForTrajectory(): Promise<string | undefined> {
     title: vscode.l10n.t('Trajectory'),
     openLabel: vscode.l10n.t('Open Trajectory'),
     filters: {
-      [vscode.l10n.t('Trajectories')]: ['jsonl', 'traj', 'json', 'md'],
+      [vscode.l10n.t('Trajectories')]: ['jsonl', 'traj', 'json', 'eval', 'md'],
       [vscode.l10n.t('All files')]: ['*'],
     },
   });
