@@ -153,7 +153,9 @@ describe('ATIF on the command line', () => {
     await mkdir(join(folder.path, 'of harbor'));
     const convert =
       'import sys; from pathlib import Path; from harbor.agents.installed import mini_swe_agent as m; m.convert_and_save_trajectory(*map(Path, sys.argv[1:]), session_id="s")';
-    execFileSync(join(python, 'bin', 'python'), ['-c', convert, ofMini, ofHarbor]);
+    execFileSync(join(python, 'bin', 'python'), ['-c', convert, ofMini, ofHarbor], {
+      env: { ...process.env, LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
+    });
     const [converted] = await read(ofHarbor);
     const [plain] = await read(ofMini);
     const texts = (trajectory: Trajectory | undefined, kind: string): string[] | undefined =>
