@@ -133,7 +133,7 @@ describe('findings of the trajectory in reports', () => {
         name,
       );
       const { stdout } = await cli(['report', out]);
-      assert.match(stdout, /OpenHands\S* +0\.01 /, name);
+      assert.match(stdout, /OpenHands\S* +1 +0\.01 /, name);
     }
   });
 });
