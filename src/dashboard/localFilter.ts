@@ -18,8 +18,8 @@ export function localFilter(text: string): Filter {
     if (unknown !== undefined) {
       return {
         problem:
-          'This page knows ids, repositories, dates and lengths of issues: ' +
-          'use words, repo:, created:, after:, before: and issue:',
+          'This page can filter by ID, repository, date and issue length: use words, repo:, created:, ' +
+          'after:, before: and issue:',
       };
     }
     return {

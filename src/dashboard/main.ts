@@ -33,7 +33,7 @@ function start(root: HTMLElement): void {
   }
   const host = globalThis.acquireVsCodeApi?.();
   if (host === undefined) {
-    root.replaceChildren(element('p', {}, 'This page holds no data.'));
+    root.replaceChildren(element('p', {}, 'This page has no data.'));
     return;
   }
   // VS Code restores these after a reload: the shown runs, and the hidden methods.

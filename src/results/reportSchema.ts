@@ -32,7 +32,7 @@ const coverageLine = z.object({
   lost: z
     .literal(true)
     .exactOptional()
-    .describe('Newly covered if the candidate removed or disabled no test of R'),
+    .describe('Would be newly covered if the candidate had not removed or disabled existing tests'),
 });
 
 const fraction = {
@@ -67,16 +67,14 @@ const strict = z
       .nullable()
       .describe('ΔC; null where golden or base tests could not be run to their end'),
     golden_change_coverage: z.object(fraction).nullable().describe('ΔC of T* itself'),
-    findings: z
-      .array(findingSchema)
-      .describe('Reasons to doubt how the verdict was reached, for a person to judge'),
+    findings: z.array(findingSchema).describe('Reasons to question the verdict, for human review'),
   })
   .describe('The definitions of the SWT-Bench paper, section 3');
 
 const mutants = z
   .object({
     made: count.describe('Mutants of the instance, the same for every candidate'),
-    all: count.describe('Mutants that the candidate was tried on: a sample where `made` is more'),
+    all: count.describe('Mutants that the candidate was tested on; a sample if `made` is larger'),
     killed: count.describe('Mutants on which a test fails, or that time out'),
     killed_by_FAIL_TO_PASS: count.describe('Of these, mutants that an F→P test kills'),
     score: share.describe('killed / all; null where there is no mutant'),
@@ -88,7 +86,7 @@ const mutants = z
       }),
     ),
   })
-  .describe('Faults in lines that X* adds, which the tests of the candidate ran on');
+  .describe("Bugs seeded in lines that X* adds, on which the candidate's tests ran");
 
 /** One run on one side, without its output. */
 export const runReportSchema = z.object({
@@ -115,13 +113,13 @@ export const reportSchema = z.object({
   oracle: z
     .literal(true)
     .exactOptional()
-    .describe('Set where making or choosing the candidate used the answer'),
+    .describe('Set if the candidate was created or selected with the answer'),
   ...harnessReportSchema.shape,
   reason: z
     .enum(entryReasons)
-    .describe('The one reason of every candidate; `success`, or why it is no success'),
+    .describe('`success`, or the reason why the candidate is not a success'),
   explanation: z.string(),
-  error: z.string().exactOptional().describe('Why there is no grade; absent where there is one'),
+  error: z.string().exactOptional().describe('Why there is no grade; absent if there is one'),
   program: z
     .object({ name: z.string(), version: z.string() })
     .exactOptional()
@@ -129,7 +127,7 @@ export const reportSchema = z.object({
   source: z
     .object({ kind: z.enum(['commit', 'snapshot']), from: z.string() })
     .exactOptional()
-    .describe('Where R comes from'),
+    .describe('Source of R'),
   environment: z
     .object({
       description: z.string(),
@@ -141,22 +139,22 @@ export const reportSchema = z.object({
         .object({ wanted: z.string(), taken: z.string() })
         .exactOptional()
         .describe(
-          'Days (YYYY-MM-DD) of the instance, and as of which its packages were taken; absent where they are the same',
+          'Dates (YYYY-MM-DD) of the instance and of its packages; absent if they are equal',
         ),
       digest: z.string(),
     })
     .nullable()
     .exactOptional()
-    .describe('What the tests ran with'),
+    .describe('Environment of the tests'),
   seconds: z.number().exactOptional().describe('Wall clock of the evaluation'),
   trajectory_findings: z
     .array(trajectoryFindingSchema)
     .exactOptional()
     .describe(
-      'Signs of cheating in the trajectory of the candidate, for a person to judge; absent where no trajectory is known',
+      "Signs of cheating in the candidate's trajectory, for human review; absent if no trajectory is known",
     ),
   strict: strict.nullable().describe('null where there is no grade'),
-  mutants: mutants.exactOptional().describe('Absent where the candidate was tried on no mutant'),
+  mutants: mutants.exactOptional().describe('Absent if the candidate was not tested on mutants'),
   gradings_differ: z
     .string()
     .nullable()
@@ -165,7 +163,7 @@ export const reportSchema = z.object({
   diagnostics: z
     .array(z.looseObject(diagnostic.shape))
     .exactOptional()
-    .describe('Diagnostics of the conversion to a unified diff'),
+    .describe('Diagnostics from the conversion to a unified diff'),
   notes: z.array(z.string()).exactOptional(),
   runs: z.object({ base: run, fixed: run }).exactOptional().describe('Runs of the candidate'),
 });

@@ -31,7 +31,9 @@ const groupSummary = z.object({
   name: z.string(),
   oracle: z
     .boolean()
-    .describe('Whether candidates were made or chosen with the answer; `name` is marked then'),
+    .describe(
+      'Whether candidates were created or selected with the answer; `name` is marked if so',
+    ),
   grading: grading.describe('The grading of S, F→P and ΔC'),
   selected: count.describe('The denominator of every share'),
   evaluated: count,
@@ -49,7 +51,7 @@ const groupSummary = z.object({
 const answerSeen = z
   .string()
   .exactOptional()
-  .describe('What a published method is known to see of the answer; its `oracle` is true then');
+  .describe('What a published method is known to see of the answer; `oracle` is true if so');
 
 const summary = groupSummary.extend({
   answerSeen,
@@ -76,7 +78,7 @@ const summary = groupSummary.extend({
       others: count.describe('Candidates without F→P test that have a finding'),
       unknown: count.describe('Candidates with F→P tests that were not checked for findings'),
     })
-    .describe('Reasons to doubt how verdicts were reached, for a person to judge'),
+    .describe('Reasons to question verdicts, for human review'),
   trajectoryFindings: z
     .object({
       of: count.describe('Candidates whose trajectory was searched'),
@@ -88,7 +90,7 @@ const summary = groupSummary.extend({
     })
     .exactOptional()
     .describe(
-      'Signs of cheating in trajectories, for a person to judge; absent where none is known',
+      'Signs of cheating in trajectories, for human review; absent if no trajectory is known',
     ),
 });
 
@@ -360,7 +362,7 @@ export const studyReportSchema = z.object({
       seconds: z.number().exactOptional(),
     }),
   ),
-  problems: z.array(z.string()).describe('What could not be read'),
+  problems: z.array(z.string()).describe('Files and lines that could not be read'),
 });
 
 /** All tables of a study, as figures: what `report --format json` prints. */

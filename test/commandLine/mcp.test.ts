@@ -110,7 +110,7 @@ describe('swt-bench mcp', function () {
           steps.push(message ?? '');
         };
         await call(client, 'read_issue', {}, { onprogress });
-        assert.deepEqual(steps, ['read_issue is under way']);
+        assert.deepEqual(steps, ['read_issue is running']);
       },
       ['--storage', join(folder.path, 'fresh')],
     ));

@@ -75,7 +75,7 @@ describe('findings of the trajectory in reports', () => {
     const told = await cli(['report', out, '--format', 'markdown']);
     assert.match(
       told.stdout,
-      /## Findings in trajectories: what looks like cheating, candidates\n\n\| Method \| with a trajectory \| tells the sides apart \| any warning \|/,
+      /## Findings in trajectories: signs of cheating, candidates\n\n\| Method \| with a trajectory \| tells the sides apart \| any warning \|/,
     );
     assert.match(told.stdout, /\| aider\/openai-compatible\/m \| 1 \| 1 \| 1 \| 1 \| 1 \| 0 \|/);
     // Without the journal the reports say the same.

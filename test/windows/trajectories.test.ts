@@ -63,7 +63,7 @@ describe('trajectories in the editor', () => {
     await hands.clickInWebview(instance, 'tbody button');
     const text = await page('4 turns');
     assert.match(text, /success; 1 F→P/);
-    assert.match(text, /went on in a new workspace once/);
+    assert.match(text, /continued in a new workspace once/);
     await screenshot('trajectory-graded');
     await screenshot('trajectory-narrow', { width: 900, height: 1000 });
     await hands.resize(1500, 1000);

@@ -51,10 +51,10 @@ export const symbols: Readonly<Record<CellKind, string>> = {
 /** The meaning of the symbols, for the legend. */
 export const kindWords: Readonly<Record<CellKind, string>> = {
   success: 'success',
-  failure: 'tests ran, no success',
-  unusable: 'no test of the candidate ran',
+  failure: 'tests ran, not a success',
+  unusable: "none of the candidate's tests ran",
   stopped: 'stopped at a limit',
-  unsound: 'the records of the run contradict each other',
+  unsound: "the run's records contradict each other",
   unknown: 'not evaluated',
   pending: 'not run yet',
   'left-out': 'not selected in this run',
@@ -135,7 +135,7 @@ export function cellState(entry: RunEntry): CellState {
       ...(mutants === undefined ? [] : [mutantWords(mutants)]),
       ...told('findings', kinds),
       ...told('findings in the trajectory', warned),
-      ...told('noted in the trajectory', noted),
+      ...told('notes on the trajectory', noted),
     ].join('; '),
     hasFindings: kinds.length + warned.length > 0,
   };
@@ -143,7 +143,7 @@ export function cellState(entry: RunEntry): CellState {
 
 /** For the details and for screen readers. */
 const mutantWords = ({ killed, all }: MutantFraction): string =>
-  all === 0 ? 'no mutant can be made' : `kills ${killed} of ${all} mutants`;
+  all === 0 ? 'no mutants' : `kills ${killed} of ${all} mutants`;
 
 function kindOf(entry: RunEntry): CellKind {
   if (entry.success) return 'success';

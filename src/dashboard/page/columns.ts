@@ -144,9 +144,9 @@ export function isShown(shown: MatrixFilter, id: string, columns: readonly Colum
 /** Orders of the matrix's rows. */
 export const orders = {
   id: 'Id',
-  created: 'Date of the issue',
-  length: 'Length of the issue',
-  solved: 'Methods that succeed',
+  created: 'Issue date',
+  length: 'Issue length',
+  solved: 'Successful methods',
 } as const;
 export type Order = keyof typeof orders;
 

@@ -230,9 +230,9 @@ const figuresOfEntry = (entry: RunEntry): readonly Fact[] => {
       'Harness grading',
       harness === undefined
         ? undefined
-        : `${harness.resolved ? 'resolved' : 'not resolved'}, ${harness.addedFailToPass} F→P beyond those without the candidate`,
+        : `${harness.resolved ? 'resolved' : 'not resolved'}, ${harness.addedFailToPass} F→P added by the candidate`,
     ],
-    ['The gradings differ', entry.difference],
+    ['Difference between gradings', entry.difference],
   ];
 };
 
@@ -240,9 +240,9 @@ function factsOfEntry(entry: RunEntry, { known }: Column): HTMLElement {
   const { harness, cost } = entry;
   const all: readonly Fact[] = [
     ...(known === undefined ? figuresOfEntry(entry) : resolvedAlone(harness)),
-    ['Evaluated in', entry.seconds === 0 ? undefined : seconds(entry.seconds)],
-    ['Made for', cost?.dollars === undefined ? undefined : `$${cost.dollars.toFixed(3)}`],
-    ['Made in', cost?.seconds === undefined ? undefined : seconds(cost.seconds)],
+    ['Evaluation time', entry.seconds === 0 ? undefined : seconds(entry.seconds)],
+    ['Cost', cost?.dollars === undefined ? undefined : `$${cost.dollars.toFixed(3)}`],
+    ['Generation time', cost?.seconds === undefined ? undefined : seconds(cost.seconds)],
     [
       'Tokens',
       cost?.inputTokens === undefined && cost?.outputTokens === undefined
@@ -272,7 +272,7 @@ function survivorsOfEntry({ mutants, survivors = [] }: RunEntry): Node[] {
     element(
       'details',
       { class: 'survivors' },
-      element('summary', {}, `Mutants that survive: ${surviving} (this shows code of X*)`),
+      element('summary', {}, `Surviving mutants: ${surviving} (reveals code of the fix)`),
       element('ul', {}, ...survivors.map(survivorItem)),
       left > 0 && element('p', { class: 'quiet-text' }, `${left} more are in report.json.`),
     ),
@@ -299,6 +299,6 @@ function fraction(of: DeltaFraction | undefined): string | undefined {
   if (of === undefined) return undefined;
   const delta = deltaOf(of);
   return delta === undefined
-    ? 'no executable line'
+    ? 'no executable lines'
     : `${percent(delta)} (${of.covered} of ${of.executable} lines)`;
 }

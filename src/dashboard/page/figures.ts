@@ -131,7 +131,7 @@ export class Figures {
 
   private input(): PlotInput {
     const { document } = this;
-    if (document === undefined) throw new Error('Nothing is shown yet');
+    if (document === undefined) throw new Error('No data yet');
     return { document, methods: this.shown(), kept: this.kept, grading: this.grading };
   }
 
@@ -141,7 +141,7 @@ export class Figures {
       kept === undefined
         ? runs.map(denominatorText)
         : [
-            `The filter is on: shares of the ${kept.size === 1 ? '1 instance' : `${number(kept.size)} instances`} that it keeps.`,
+            `Filtered: shares of the ${kept.size === 1 ? '1 instance' : `${number(kept.size)} instances`} that match.`,
           ];
     return texts.map((text) => element('li', {}, text));
   }

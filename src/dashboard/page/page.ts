@@ -166,7 +166,7 @@ export class Page {
 
   private matrixSection(): HTMLElement {
     const order = choice<Order>(
-      'Order by',
+      'Sort by',
       Object.entries(orders) as [Order, string][],
       'id',
       (by) => {
@@ -276,8 +276,8 @@ export class Page {
             'summary',
             {},
             problems.length === 1
-              ? '1 thing could not be read'
-              : `${problems.length} things could not be read`,
+              ? '1 problem while reading'
+              : `${problems.length} problems while reading`,
           ),
           element('ul', {}, ...problems.slice(0, 200).map((each) => element('li', {}, each))),
         ),
@@ -338,7 +338,7 @@ export class Page {
     const any = found.size + warned.size > 0;
     return [
       ['all', 'all instances'],
-      ['differ', 'some methods succeed, others do not'],
+      ['differ', 'some methods succeed'],
       ['none', 'no method succeeds'],
       ['every', 'every method succeeds'],
       ...entryReasons
@@ -409,7 +409,7 @@ const title = (id: string, text: string): HTMLElement => element('h2', { id: `${
 const legend = (): HTMLElement =>
   element(
     'ul',
-    { class: 'legend', 'aria-label': 'Signs of the cells' },
+    { class: 'legend', 'aria-label': 'Legend' },
     ...(Object.entries(kindWords) as [CellKind, string][]).map(([kind, words]) =>
       element(
         'li',
@@ -422,6 +422,6 @@ const legend = (): HTMLElement =>
       'li',
       { class: 'with-finding' },
       element('span', { class: 'finding', 'aria-hidden': 'true' }, findingSymbol),
-      'a finding: something looks wrong about the verdict, or the trajectory like cheating',
+      'a finding: the verdict may be wrong, or the trajectory shows signs of cheating',
     ),
   );

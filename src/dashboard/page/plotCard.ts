@@ -50,7 +50,7 @@ export class PlotCard {
       'div',
       {},
       element('div', { class: 'plot-actions' }, saving('SVG', svgBlob), saving('PNG', pngOf)),
-      element('details', {}, element('summary', {}, 'Figures as a table'), this.figures),
+      element('details', {}, element('summary', {}, 'Data table'), this.figures),
     );
     this.root = element(
       'section',
@@ -97,7 +97,7 @@ export class PlotCard {
     // The page's style sheet has these rules, since the policy forbids inline styles here.
     for (const style of svg.querySelectorAll('style')) style.remove();
     svg.setAttribute('role', 'img');
-    svg.setAttribute('aria-label', `${this.title}; its figures are in the table below`);
+    svg.setAttribute('aria-label', `${this.title}; the data is in the table below`);
     show(this.place, svg, text);
     show(this.figures, table);
   }

@@ -37,7 +37,7 @@ export class ProgressBars {
     if (!ended && !turned && now - this.lastSpoken < spokenEvery) return;
     this.lastSpoken = now;
     this.spoken.textContent = ended
-      ? `${run}: the batch has ended`
+      ? `${run}: batch finished`
       : progress === undefined
         ? ''
         : `${run}: ${inWords(progress)}`;
@@ -96,7 +96,11 @@ function inWords(progress: Progress): string {
   const { done, total, running, perHour, secondsLeft } = progress;
   return [
     `${number(done)} of ${number(total)}`,
-    progress.interrupted ? 'interrupted: its process is gone' : progress.paused ? 'paused' : '',
+    progress.interrupted
+      ? 'interrupted: the process no longer exists'
+      : progress.paused
+        ? 'paused'
+        : '',
     perHour === undefined ? '' : `${number(perHour)} per hour`,
     secondsLeft === undefined || progress.paused ? '' : `${seconds(secondsLeft)} left`,
     running.length === 0 || progress.interrupted

@@ -53,7 +53,10 @@ export const signsOf = (
   columns: readonly MethodColumn[],
 ): readonly (readonly [sign: string, meaning: string])[] => [
   ['R', 'the repository before the fix'],
-  ['F, P, ×', 'a test fails, passes, or either; before the arrow on R, after it with the fix'],
+  [
+    'F, P, ×',
+    'a test fails (F), passes (P), or either (×); on R before the arrow, with the fix after it',
+  ],
   ...columns.map(({ head, help }) => [head, help] as const),
 ];
 
@@ -63,12 +66,12 @@ export const signsOf = (
  * @param kept how many instances the filter keeps; undefined without a filter
  */
 export function summaryCaption(kept: number | undefined): string {
-  if (kept === 0) return 'The filter keeps no instance';
+  if (kept === 0) return 'No instances match the filter';
   const of =
     kept === undefined
       ? 'all selected instances'
       : kept === 1
-        ? 'the 1 instance that the filter keeps'
-        : `the ${number(kept)} instances that the filter keeps`;
+        ? 'the 1 instance that matches the filter'
+        : `the ${number(kept)} instances that match the filter`;
   return `In percent of ${of}, with 95 % bootstrap intervals over the instances`;
 }

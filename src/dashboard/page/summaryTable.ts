@@ -66,7 +66,7 @@ export function drawSummaryTable(
 const signs = (columns: readonly MethodColumn[]): HTMLElement =>
   element(
     'ul',
-    { class: 'signs quiet-text', 'aria-label': 'Signs of the summary' },
+    { class: 'signs quiet-text', 'aria-label': 'Legend' },
     ...signsOf(columns).map(([sign, meaning]) =>
       element('li', {}, element('b', {}, sign), ` ${meaning}`),
     ),
@@ -111,7 +111,7 @@ function findings(summaries: readonly Summary[]): HTMLElement | false {
       'p',
       { class: 'quiet-text' },
       of === 1
-        ? 'No findings in the one candidate with an F→P test.'
+        ? 'No findings in the only candidate with an F→P test.'
         : `No findings in the ${number(of)} candidates with at least one F→P test.`,
     )
   );
@@ -188,7 +188,7 @@ function nameCell(row: MethodRow, box: HTMLElement): HTMLElement {
 
 /** Beside the name of a method that is known to look at the answer: what it sees. */
 const answerSeenTag = (why: string): HTMLElement =>
-  element('span', { class: 'tag' }, `known to look at the answer: ${why}`);
+  element('span', { class: 'tag' }, `known to see the answer: ${why}`);
 
 /** An interval in one line: without brackets, and in whole percent where the window is narrow. */
 function intervalOf(range: Interval | undefined): HTMLElement {
@@ -215,7 +215,7 @@ function publishedRows(
       element(
         'th',
         { colspan: String(columns.length + 1), scope: 'colgroup' },
-        'Published, for comparison: not computed here, and on other instances',
+        'Published results for comparison: not computed here, and on other instances',
       ),
     ),
     ...published.map((row) =>

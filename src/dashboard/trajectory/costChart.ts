@@ -18,9 +18,7 @@ export class CostChart {
     this.cost = costOverTime(trajectory);
     this.root = element('div', { class: 'cost' });
     if (this.cost === undefined) {
-      this.root.append(
-        element('p', { class: 'quiet-text' }, 'The steps do not say what they cost.'),
-      );
+      this.root.append(element('p', { class: 'quiet-text' }, 'The steps have no cost data.'));
       return;
     }
     this.root.append(this.drawing(this.cost), this.told);

@@ -32,7 +32,7 @@ function start(root: HTMLElement): void {
   }
   const host = globalThis.acquireVsCodeApi?.() as Host | undefined;
   if (host === undefined) {
-    root.replaceChildren(element('p', {}, 'This page holds no trajectory.'));
+    root.replaceChildren(element('p', {}, 'This page has no trajectory.'));
     return;
   }
   startInEditor(root, host);

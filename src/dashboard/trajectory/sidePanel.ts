@@ -22,7 +22,7 @@ export class SidePanel {
     class: 'diff',
     tabindex: '0',
     role: 'group',
-    'aria-label': 'Lines of the difference',
+    'aria-label': 'Diff lines',
   });
   private readonly folded: HTMLElement;
   /** Stands in place of the difference where there is none: nothing unfolds then. */
@@ -44,14 +44,14 @@ export class SidePanel {
     );
     this.root = element(
       'aside',
-      { class: 'side', 'aria-label': 'Verdict, findings, cost and difference to R' },
+      { class: 'side', 'aria-label': 'Verdict, findings, cost and diff' },
       this.verdict(),
       this.findings(),
       element('section', {}, element('h2', {}, 'Cost over time'), this.chart.root),
       element(
         'section',
         {},
-        element('h2', { id: 'difference-title' }, 'Difference to R'),
+        element('h2', { id: 'difference-title' }, 'Diff against R'),
         this.folded,
         this.without,
       ),
@@ -81,7 +81,7 @@ export class SidePanel {
   private withoutDiff(isLast: boolean): string {
     if (isLast) return 'nothing was submitted';
     const isKnown = this.shown.trajectory.steps.some(({ diff }) => diff !== undefined);
-    return isKnown ? 'nothing changed yet' : 'the file does not say it';
+    return isKnown ? 'nothing changed yet' : 'not recorded in the file';
   }
 
   private verdict(): HTMLElement {
@@ -103,7 +103,7 @@ export class SidePanel {
       {},
       element('h2', {}, 'Findings'),
       findings.length === 0
-        ? element('p', { class: 'quiet-text' }, 'The scan found no sign of cheating.')
+        ? element('p', { class: 'quiet-text' }, 'The scan found no signs of cheating.')
         : element(
             'ul',
             { class: 'finding-list' },

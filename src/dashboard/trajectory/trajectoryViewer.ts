@@ -62,7 +62,7 @@ export class TrajectoryViewer {
           element(
             'p',
             { class: 'quiet-text', id: 'steps-help' },
-            'Arrow keys move from step to step; Enter unfolds one; / goes to the search.',
+            'Arrow keys move from step to step; Enter expands one; / moves to the search box.',
           ),
           this.list.root,
         ),
@@ -116,8 +116,8 @@ export class TrajectoryViewer {
           'p',
           { class: 'restarts' },
           totals.restarts === 1
-            ? 'The run went on in a new workspace once, after a kill or a loss of the old one.'
-            : `The run went on in a new workspace ${totals.restarts} times, after kills or losses of the old one.`,
+            ? 'The run continued in a new workspace once, after the old one was killed or lost.'
+            : `The run continued in a new workspace ${totals.restarts} times, after the old one was killed or lost.`,
         ),
     );
   }
@@ -132,7 +132,7 @@ export class TrajectoryViewer {
       element(
         'fieldset',
         { class: 'kinds' },
-        element('legend', { class: 'spoken' }, 'Kinds of steps'),
+        element('legend', { class: 'spoken' }, 'Step kinds'),
         ...there.map((kind) => this.kindBox(kind, steps)),
       ),
       this.found.size > 0 &&
@@ -141,9 +141,9 @@ export class TrajectoryViewer {
         'span',
         { class: 'links' },
         button('Unfold', () => this.list.unfold(), {
-          title: 'Unfold the shown steps, 200 at most',
+          title: 'Expand shown steps (at most 200)',
         }),
-        button('Fold', () => this.list.fold(), { title: 'Fold all steps' }),
+        button('Fold', () => this.list.fold(), { title: 'Collapse all steps' }),
       ),
       this.note,
     );

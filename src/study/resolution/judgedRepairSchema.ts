@@ -24,36 +24,41 @@ export const judgedRepairSchema = z.object({
   sample: z.number().int().positive(),
   status: z
     .enum(['resolved', 'unresolved', 'empty patch', 'error'])
-    .describe('The list of ids of SWE-bench in which it stands'),
+    .describe('The SWE-bench list of IDs that contains it'),
   resolution: z.enum(resolutionStatuses).exactOptional().describe('By the rules of SWE-bench 5'),
   tests: z
     .object({ FAIL_TO_PASS: group, PASS_TO_PASS: group })
     .exactOptional()
-    .describe('Numbers of listed tests that did, and did not, what the row asks for'),
+    .describe('Numbers of listed tests that had, and did not have, the required result'),
   lists: z
     .enum(['dataset', 'golden runs'])
     .exactOptional()
     .describe('Where FAIL_TO_PASS and PASS_TO_PASS come from'),
   failure: z.string().exactOptional().describe('Why there is no grade'),
-  hindrance: z.enum(notEvaluatedReasons).exactOptional().describe('The fault is not the patch’s'),
+  hindrance: z
+    .enum(notEvaluatedReasons)
+    .exactOptional()
+    .describe('True if the patch is not to blame'),
   infra: z
     .object({ reason: z.string(), tier: z.enum(['environment', 'ambiguous']) })
     .exactOptional()
-    .describe('A sign of a fault of the environment in the log; it changes no grade'),
+    .describe('Sign of an environment problem in the log; does not change the grade'),
   strict: z
     .object({
-      resolved: z.boolean().nullable().describe('Null where the golden tests do not tell'),
+      resolved: z.boolean().nullable().describe('Null if the golden tests cannot decide'),
       reason: z.enum(strictReasons),
       explanation: z.string(),
     })
     .exactOptional()
-    .describe('By the recorded outcomes: every test that passes on R∘X* passes'),
+    .describe('By recorded outcomes: true if every test that passes on R∘X* passes'),
   difference: z.string().exactOptional().describe('Why the two judgements differ'),
-  location: places.exactOptional().describe('Whether it edits a superset of the places of X*'),
+  location: places
+    .exactOptional()
+    .describe('Whether it changes a superset of the locations that X* changes'),
   appliedWith: z
     .string()
     .exactOptional()
-    .describe('The command that SWE-bench needs to apply it, where that is not `git apply`'),
+    .describe('Command that SWE-bench needs to apply it, if not `git apply`'),
   notes: z.array(z.string()).readonly().exactOptional(),
   cost: costSchema.exactOptional(),
   ranked: z
@@ -63,11 +68,11 @@ export const judgedRepairSchema = z.object({
         .object({ set: number, sets: number, round: number, rounds: number })
         .describe('Its set of edit locations, and its number among the samples of that set'),
       group: number.describe('The earliest sample with the same patch after normalising'),
-      regressions: count.exactOptional().describe('Regression tests that fail with it'),
+      regressions: count.exactOptional().describe('Regression tests that fail with the patch'),
       reproduction: z.enum(reproductionAnswers).exactOptional(),
     })
     .exactOptional()
-    .describe('What it was ranked by, where a method ranked its patches'),
+    .describe('Ranking criteria, if a method ranked its patches'),
   stages: z
     .object({
       located: z.array(
@@ -76,7 +81,7 @@ export const judgedRepairSchema = z.object({
           set: number
             .exactOptional()
             .describe('Number of the set of edit locations; absent for all of them together'),
-          lines: count.describe('Lines of code that the step keeps'),
+          lines: count.describe('Lines of code that the step selects'),
           contains: places.describe('Whether these are all places of X*'),
         }),
       ),
@@ -88,7 +93,7 @@ export const judgedRepairSchema = z.object({
     .exactOptional()
     .describe('The stages of localisation of the instance, with its first patch'),
   madeBy: z.object({ method: z.string(), model: z.string() }).exactOptional(),
-  oracle: z.literal(true).exactOptional().describe('Making the patch used the answer'),
+  oracle: z.literal(true).exactOptional().describe('The patch was created with the answer'),
   seconds: z.number().nonnegative().describe('Wall clock of judging it'),
 });
 

@@ -47,7 +47,7 @@ const selectionNames: Readonly<Record<SelectionKind, string>> = {
 
 const unfinishedNotes = (all: readonly AgentlessAblation[]): string[] =>
   all.flatMap(({ name, unfinished }) =>
-    unfinished ? [`${name}: not all patches are judged yet.`] : [],
+    unfinished ? [`${name}: some patches are not judged yet.`] : [],
   );
 
 /** A share of the selected instances. */
@@ -101,7 +101,7 @@ const localisation: Ablation<LocalisationRow> = {
     }),
   ],
   notes: () => [
-    'file, function, line: the code that a step keeps has all files, functions or lines that X* edits. known: instances whose output of the step is known. Lines of code: mean over these.',
+    'file, function, line: the code that a step selects contains all files, functions or lines that X* changes. known: instances with a known output of the step. Lines of code: mean over these.',
   ],
 };
 
@@ -123,7 +123,7 @@ const samples: Ablation<SamplesRow> = {
     share('samples_any_oracle', markedAsOracle('any sample'), 'one resolves', (row) => row.any),
   ],
   notes: (all) => [
-    'samples: the first of each instance, drawn in turns from its sets of edit locations; the pipeline chooses among them. any sample: one of them resolves the instance, by SWE-bench’s rules.',
+    'samples: the first samples of each instance, taken in turn from its sets of edit locations; the pipeline selects one. any sample: one of them resolves the instance, by SWE-bench’s rules.',
     ...unfinishedNotes(all),
   ],
 };
@@ -152,7 +152,7 @@ const selection: Ablation<SelectionRow> = {
     }),
   ],
   notes: (all) => [
-    'The same patches and recorded runs, chosen without the tests that are not named; + stands for votes as well.',
+    'The same patches and recorded runs, selected only by the named tests and, after +, by votes.',
     ...unfinishedNotes(all),
   ],
 };

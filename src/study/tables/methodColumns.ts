@@ -226,7 +226,7 @@ export const rateColumns: readonly MethodColumn[] = [
   }),
   column({
     id: 'success_differs',
-    head: 'S differs',
+    head: 'ΔS vs. baseline',
     help: 'from the baseline, paired by instance: exact McNemar test, and Holm’s correction',
     format: formats.difference('success'),
     value: by(({ comparison }) =>
@@ -277,7 +277,7 @@ export const coverageColumns: readonly MethodColumn[] = [
   }),
   column({
     id: 'delta_differs',
-    head: 'ΔC differs',
+    head: 'ΔC vs. baseline',
     help: 'from the baseline, where both are known: paired permutation test, and Holm’s correction',
     format: formats.difference('delta'),
     value: by(({ comparison }) =>

@@ -63,7 +63,7 @@ function publishedNotes(rows: readonly PublishedRow[]): string[] {
   const sources = [...new Set(rows.map(({ source }) => source))];
   return sources.length === 0
     ? []
-    : [`Published rows are not measured here, and use harness grading (${sources.join('; ')}).`];
+    : [`Published rows were not measured here and use harness grading (${sources.join('; ')}).`];
 }
 
 /** The measured methods of a report, as rows. */
@@ -102,7 +102,7 @@ function ratesTable(report: StudyReport): StudyTable<MethodRow> {
       ...publishedNotes(report.published),
       ...(report.comparisons.length > 0
         ? [
-            `S differs: from ${baseline}, with p of the exact McNemar test, two-sided, paired by instance; Holm: for all comparisons of the table together.`,
+            `ΔS vs. baseline: difference from ${baseline}, with p of the two-sided exact McNemar test, paired by instance. Holm: corrected for all comparisons in the table.`,
           ]
         : []),
     ],
@@ -129,7 +129,7 @@ function onlySuccessNote({ methods }: StudyReport): string[] {
     .map(({ name }) => name);
   return names.length === 0
     ? []
-    : [`Only S is known, from a summary of the reference harness: ${names.join(', ')}.`];
+    : [`Only S is known, from a reference harness summary: ${names.join(', ')}.`];
 }
 
 const oracleNotes = ({ methods, published }: StudyReport): string[] => {
@@ -146,18 +146,18 @@ const oracleNotes = ({ methods, published }: StudyReport): string[] => {
   return [
     ...(methods.some(({ oracle }) => oracle)
       ? [
-          '(oracle): made or chosen with the answer, so it is no method. It is compared with others only when --compare names it.',
+          '(oracle): created or selected with the answer, so this is not a method. It is compared with others only if --compare names it.',
         ]
       : []),
     ...[...seen].map(
-      ([why, names]) => `Known to look at the answer (${why}): ${names.join(', ')}.`,
+      ([why, names]) => `Known to see the answer (${why}): ${names.join(', ')}.`,
     ),
   ];
 };
 
 const intervalNote = ({ resampling: { level, resamples, seed } }: StudyReport): string =>
   resamples === 0
-    ? 'Intervals and p of ΔC are left out, since resampling so many methods would take hours.'
+    ? 'Intervals and p of ΔC are omitted because resampling so many methods would take hours.'
     : `In brackets: ${100 * level} % percentile intervals of ${resamples} bootstrap resamples of the instances (seed ${seed}).`;
 
 function deltaTable(report: StudyReport): StudyTable<MethodRow> {
@@ -174,7 +174,7 @@ function deltaTable(report: StudyReport): StudyTable<MethodRow> {
       ...(mutated ? [mutantsNote(report)] : []),
       ...(report.comparisons.length > 0
         ? [
-            `ΔC differs: from ${report.methods[0]?.name ?? ''}, where both are known, with p of the paired permutation test, two-sided.`,
+            `ΔC vs. baseline: difference from ${report.methods[0]?.name ?? ''} where both are known, with p of the two-sided paired permutation test.`,
           ]
         : []),
     ],
@@ -185,7 +185,7 @@ const mutantsNote = ({ methods }: StudyReport): string => {
   const counts = methods.map(
     ({ name, mutants, selected }) => `${name} ${mutants?.of ?? 0} of ${selected}`,
   );
-  return `Mutants killed: of all faults made in lines that X* adds, over the instances whose candidates were tried on them (${counts.join(', ')}). Unlike ΔC, this subtracts nothing that T^R does.`;
+  return `Mutants killed: share of all bugs seeded in lines that X* adds, over instances whose candidates were tested on them (${counts.join(', ')}). Unlike ΔC, this does not subtract what T^R catches.`;
 };
 
 /** A row for each reason that occurs, and a column for each method. */
@@ -209,17 +209,18 @@ export function findingsTable(methods: readonly Summary[]): StudyTable<MethodRow
   const withOthers = looked.filter(({ findings }) => findings.others > 0);
   const unknown = methods.filter(({ findings }) => findings.unknown > 0);
   return {
-    title: 'Findings: what looks wrong about verdicts, candidates with an F→P test',
+    title: 'Findings: signs that verdicts are wrong, for candidates with an F→P test',
     columns: [nameColumn, ...findingColumns],
     rows: summaryRows(looked),
     notes: [
-      'Of candidates with at least one F→P test (strict grading); one may have several findings. A finding is for a person to judge and changes no rate.',
+      'Of candidates with at least one F→P test (strict grading); a candidate can have several findings. Findings are for human review and do not change rates.',
       ...withOthers.map(
-        ({ name, findings }) => `${name}: ${findings.others} without F→P test have a finding too.`,
+        ({ name, findings }) =>
+          `${name}: ${findings.others} without an F→P test also have a finding.`,
       ),
       ...unknown.map(
         ({ name, findings }) =>
-          `${name}: ${findings.unknown} with F→P tests were not checked for findings (the reference harness saved them).`,
+          `${name}: ${findings.unknown} with F→P tests were not checked for findings because the reference harness saved them.`,
       ),
     ],
   };
@@ -231,11 +232,11 @@ export function trajectoryFindingsTable(methods: readonly Summary[]): StudyTable
   const without = methods.filter((method) => method.trajectoryFindings === undefined);
   const rows = summaryRows(searched);
   return {
-    title: 'Findings in trajectories: what looks like cheating, candidates',
+    title: 'Findings in trajectories: signs of cheating, candidates',
     columns: [nameColumn, ...trajectoryColumns],
     rows: hasTrajectoryFindings(rows) ? rows : [],
     notes: [
-      'By kind are candidates with a warning; one may have several. A finding is for a person to judge and changes no rate.',
+      'Kinds count candidates with a warning; a candidate can have several. Findings are for human review and do not change rates.',
       ...without.map(({ name }) => `${name}: no trajectory is known.`),
     ],
   };
@@ -259,7 +260,7 @@ export function passTable(all: StudyReport['passAtK']): TextTable {
       ]),
     ],
     notes: [
-      'In the other tables, a method means its first sample, and its Pass@n the pick of an oracle.',
+      "In the other tables, a method stands for its first sample, and its Pass@n for an oracle's choice.",
     ],
   };
 }
@@ -344,7 +345,7 @@ export const splitTable = (
       { name, group: before, summary: before.summaries[index] },
       { name, group: after, summary: after.summaries[index], test: tests[index] },
     ]),
-    undated === 0 ? [] : [`${undated} instances have no date and are left out of this table.`],
+    undated === 0 ? [] : [`${undated} instances have no date and are not in this table.`],
   );
 
 /** Regions that a report has. */
@@ -381,7 +382,7 @@ function overlapTables(overlap: Overlap | undefined): TextTable[] {
         ...pairs.map((row, index) => [names[index] ?? '', ...row.map(String)]),
       ],
       notes: [
-        `All together solve ${union}; the best alone solves ${best}` +
+        `Together they solve ${union}; the best alone solves ${best}` +
           (best === 0 ? '.' : `, so together ${Math.round(100 * (union / best - 1))} % more.`),
       ],
     },
@@ -394,13 +395,11 @@ const repairRatesTable = (repairRates: readonly RepairRates[] = []): StudyTable<
   columns: [nameColumn, ...repairColumns],
   rows: repairRates.map((repair) => ({ repair })),
   notes: [
-    'resolved: by the rules of SWE-bench 5. strictly: every test that passes on R∘X* passes. Correct location: the patch edits a superset of the lines, functions or files of X*.',
+    "resolved: by SWE-bench 5's rules. strictly: every test that passes on R∘X* passes. Correct location: the patch changes a superset of the lines, functions or files that X* changes.",
     ...repairRates.flatMap(({ name, dollars, selected }) =>
       dollars === undefined || dollars.known === selected
         ? []
-        : [
-            `${name}: ${dollars.known} of ${selected} instances have patches that say what they cost.`,
-          ],
+        : [`${name}: ${dollars.known} of ${selected} instances have patches with a known cost.`],
     ),
   ],
 });
@@ -438,7 +437,7 @@ export function costsTable({
     rows: rows.filter(hasCosts),
     notes: costs.flatMap(({ name, dollars, candidates }) =>
       dollars !== undefined && dollars.known < candidates
-        ? [`${name}: ${dollars.known} of ${candidates} predictions say what they cost.`]
+        ? [`${name}: ${dollars.known} of ${candidates} predictions have a known cost.`]
         : [],
     ),
   };
@@ -452,12 +451,12 @@ const nodesTable = ({ nodes = [] }: StudyReport): TextTable =>
       For: ({ purpose }) => purpose,
       'Run or file': ({ name }) => name,
       Node: ({ node }) => node,
-      'Seconds of sandboxes': ({ used }) => used.toFixed(0),
+      'Sandbox seconds': ({ used }) => used.toFixed(0),
     },
     nodes.flatMap(({ purpose, name, seconds }) =>
       Object.entries(seconds).map(([node, used]) => ({ purpose, name, node, used })),
     ),
     [
-      'A sandbox counts from its start to its end. A killed command loses the last ten seconds of that.',
+      'Time from the start to the end of each sandbox. A killed command loses the last ten seconds.',
     ],
   );

@@ -65,7 +65,7 @@ function engineFor({ repo, version }: Instance): 'local' | 'docker' {
   return build.length + system.length > 0 || repo === 'astropy/astropy' ? 'docker' : 'local';
 }
 
-/** Where R comes from. */
+/** Source of R. */
 type Found =
   | { readonly path: string; readonly release?: ReleaseSource }
   | { readonly none: string };

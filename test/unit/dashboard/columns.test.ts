@@ -52,7 +52,7 @@ describe('cells of the matrix', () => {
     assert.equal(cellState(template).kind, 'failure');
     const step = { kind: 'history', step: 2, text: 'git log' } as const;
     const noted = cellState({ ...success, trajectoryFindings: [{ ...step, severity: 'note' }] });
-    assert.equal(noted.words, 'success; 1 F→P, 2 P→P; noted in the trajectory: history');
+    assert.equal(noted.words, 'success; 1 F→P, 2 P→P; notes on the trajectory: history');
     assert.equal(noted.hasFindings, false, 'a note is usual work');
     const warned = cellState({
       ...success,

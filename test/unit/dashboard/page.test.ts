@@ -256,9 +256,9 @@ describe('the dashboard as a file', function () {
     assert.ok(run);
     const entries = run.entries.map((entry) => ({ ...entry, model: 'DevstralTestGen' }));
     await open({ ...study, runs: [{ ...run, entries }, ...others] });
-    assert.equal(await count('.summary tr:has-text("known to look at the answer")'), 1);
+    assert.equal(await count('.summary tr:has-text("known to see the answer")'), 1);
     await page.getByLabel('Published rows').check();
-    const published = page.locator('.published tr:has-text("known to look at the answer")');
+    const published = page.locator('.published tr:has-text("known to see the answer")');
     await published.first().waitFor();
     assert.equal(await published.count(), 3);
     await page.locator('[role=gridcell]').first().click();
@@ -525,7 +525,7 @@ describe('the dashboard as a file', function () {
     assert.equal(await focused(), 'Save Success rate as SVG');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
-    assert.equal(await focused(), 'Figures as a table');
+    assert.equal(await focused(), 'Data table');
     await page.keyboard.press('Enter');
     const figures = "document.querySelector('.card details table')";
     await until(`${figures}?.checkVisibility()`);
@@ -536,7 +536,7 @@ describe('the dashboard as a file', function () {
       grading.dispatchEvent(new Event('change', { bubbles: true }));
     })()`);
     await until(`${figures} !== globalThis.before && ${figures}.checkVisibility()`);
-    assert.equal(await focused(), 'Figures as a table');
+    assert.equal(await focused(), 'Data table');
   });
 
   it('gives the bar of a single method a height', async () => {

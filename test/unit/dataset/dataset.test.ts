@@ -128,7 +128,7 @@ describe('loading a dataset', () => {
     );
   });
 
-  it('figures: characters of the issue, files and lines of both patches', async () => {
+  it('figures: issue characters, files and lines of both patches', async () => {
     const dataset = await load(row);
     const [entry] = dataset.entries;
     assert.ok(entry !== undefined);

@@ -102,7 +102,7 @@ describe('the filter of the list', () => {
     dropped('tests:src', 'tests:>7', 'changed:purr changed:>20', 'changed:..19', 'changed:21..');
   });
 
-  it('compares the characters of the issue', () => {
+  it('compares the issue characters', () => {
     kept(`issue:${entry.issue.length}`, 'issue:>10', 'issue:10..500');
     dropped('issue:>500', 'issue:<10');
   });

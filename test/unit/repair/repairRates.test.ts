@@ -109,7 +109,7 @@ describe('rates of code patches', () => {
       text,
       /^a +x +4 +25\.0 \(1\) +50\.0 \(2\) +0\.75 +100 +10 +25\.0 +25\.0 +50\.0 +0 +1$/m,
     );
-    assert.match(text, /^- a\/x: 2 of 4 instances have patches that say what they cost\.$/m);
+    assert.match(text, /^- a\/x: 2 of 4 instances have patches with a known cost\.$/m);
     assert.match(reportMarkdown(report), /^\| a \| x \| 4 \| 25\.0 \(1\) \|/m);
     const [head = '', row = ''] = reportCsv(report).split('\r\n');
     const cells = new Map(head.split(',').map((name, at) => [name, row.split(',')[at]]));

@@ -152,7 +152,7 @@ describe('published runs', () => {
     assert.equal(column?.known, 'success');
     assert.equal(columnCell(column, one).text, 'success');
     const text = reportText(studyReport(studyDocument({ runs: [run] })));
-    assert.match(text, /Only S is known, from a summary of the reference harness: OpenHands/);
+    assert.match(text, /Only S is known, from a reference harness summary: OpenHands/);
     const { shares } = compareMethods(method, method);
     assert.deepEqual([shares.success.both, shares.wellFormed.both], [1, 0]);
     assert.equal(shares.wellFormed.neither, 0);
@@ -232,7 +232,7 @@ describe('rows that are known to look at the answer', () => {
     const text = reportText(report);
     assert.match(
       text,
-      /Known to look at the answer \(its prompts name the fixed version, .*\): DevstralTestGen \(oracle\), DevstralTestGen \(oracle\) \[published: Lite, Devstral 2\]\./,
+      /Known to see the answer \(its prompts name the fixed version, .*\): DevstralTestGen \(oracle\), DevstralTestGen \(oracle\) \[published: Lite, Devstral 2\]\./,
     );
     assert.match(text, /SymPy from T\*\): assertFlip_default_run \(oracle\), AssertFlip/);
     const rows = reportCsv(report).split('\r\n');

@@ -89,8 +89,8 @@ describe('the caption of the summary', () => {
   it('says what the figures are shares of, with a filter too', () => {
     const rest = ', with 95 % bootstrap intervals over the instances';
     assert.equal(summaryCaption(undefined), `In percent of all selected instances${rest}`);
-    assert.equal(summaryCaption(0), 'The filter keeps no instance');
-    assert.equal(summaryCaption(1), `In percent of the 1 instance that the filter keeps${rest}`);
-    assert.equal(summaryCaption(14), `In percent of the 14 instances that the filter keeps${rest}`);
+    assert.equal(summaryCaption(0), 'No instances match the filter');
+    assert.equal(summaryCaption(1), `In percent of the 1 instance that matches the filter${rest}`);
+    assert.equal(summaryCaption(14), `In percent of the 14 instances that match the filter${rest}`);
   });
 });

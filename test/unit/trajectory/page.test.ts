@@ -186,7 +186,7 @@ describe('the viewer of trajectories as a file', function () {
     await page.locator('[data-at="6"] button').click();
     assert.equal(await summary.innerText(), 'after step 7: diff +3 −0');
     assert.equal(await count('.diff .added'), 3);
-    assert.match(await page.locator('.restarts').innerText(), /went on in a new workspace once/);
+    assert.match(await page.locator('.restarts').innerText(), /continued in a new workspace once/);
     assert.match(await page.locator('[data-at="7"]').innerText(), /new workspace/);
   });
 
@@ -285,8 +285,8 @@ describe('the viewer of trajectories as a file', function () {
     const counts = await Promise.all(landmarks.map((role) => page.getByRole(role).count()));
     assert.deepEqual(counts, [1, 1, 1, 0], 'the steps are the only region');
     for (const name of [
-      ...['Text of step 1', 'Text of step 6', 'Kinds of steps'],
-      ...['Difference to R', 'Lines of the difference'],
+      ...['Text of step 1', 'Text of step 6', 'Step kinds'],
+      ...['Diff against R', 'Diff lines'],
     ]) {
       assert.equal(await page.getByRole('group', { name, exact: true }).count(), 1, name);
     }

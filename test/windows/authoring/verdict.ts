@@ -490,7 +490,7 @@ describe('the verdict and what becomes of it', () => {
       (await visible.statusBar()).find((each) => each.id.endsWith('swt-bench.verdict')) ?? {};
     assert.match(
       aria,
-      /The gradings differ: strict no success, harness grading: resolved; skipped/,
+      /Difference between gradings: strict no success, harness grading: resolved; skipped/,
     );
     await screenshot('verdict-gradings-differ');
     await vscode.commands.executeCommand('undo');

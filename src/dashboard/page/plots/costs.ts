@@ -16,13 +16,13 @@ import {
 export const costs: PlotKind = {
   title: 'Cost and time',
   about:
-    'Cost and time of making and evaluating the candidates, where predictions and runs record them.',
+    'Cost and time of generating and evaluating candidates, if predictions and runs record them.',
   name: 'costs',
   draw({ methods, grading }, width) {
     const summaries = methods.map((method) => summariseMethod(method, { grading }));
     const costs = methods.map((method) => costsOf(method, grading));
     const table = asTexts(costsTable({ methods: summaries, costs, published: [] }));
-    if (table.rows.length < 2) return noPlot('Neither predictions nor runs say what they cost.');
+    if (table.rows.length < 2) return noPlot('No cost data in predictions or runs.');
     const points = costs.flatMap(({ name, dollars }, index) => {
       const { count = 0, of = 0 } = summaries[index]?.success ?? {};
       const share = of === 0 ? 0 : (100 * count) / of;
@@ -54,13 +54,13 @@ export const costs: PlotKind = {
 /** Pass@k of methods with several samples. */
 export const samples: PlotKind = {
   title: 'Pass@k',
-  about: 'Chance in percent that one of k samples is a success, by the unbiased estimator.',
+  about: 'Probability in percent that at least one of k samples is a success (unbiased estimator).',
   name: 'pass-at-k',
   draw({ methods: all, grading }, width) {
     const methods = all.filter(
       ({ oracleOf, sampleCount }) => oracleOf === undefined && sampleCount > 1,
     );
-    if (methods.length === 0) return noPlot('No method has several samples for an instance.');
+    if (methods.length === 0) return noPlot('No method has more than one sample per instance.');
     const rows = methods.map((method) => ({
       method: method.id,
       name: method.name,

@@ -37,12 +37,12 @@ const namesOf = ({ methods }: PlotInput): string[] => methods.map(({ name }) => 
 /** The paper's figure 9. */
 export const repositoryGroups: PlotKind = {
   title: 'By repository',
-  about: 'S in percent of the instances of each repository.',
+  about: "S in percent of each repository's instances.",
   name: 'by-repository',
   draw(input, width) {
     const { methods, grading } = input;
     const groups = groupsByRepository(methods, { grading });
-    if (groups.length === 0) return noPlot('There is no instance.');
+    if (groups.length === 0) return noPlot('No instances.');
     const labels = groups.map(({ label, instances }) => `${label} (${instances})`);
     const shares = sharesOf(
       groups.map((group, index) => ({ ...group, label: labels[index] ?? '' })),
@@ -69,19 +69,19 @@ export const repositoryGroups: PlotKind = {
 
 /** The paper's figure 5. */
 export const issueLengthGroups: PlotKind = {
-  title: 'By length of the issue',
-  about: 'S in percent, in groups of about equally many instances by characters of the issue text.',
+  title: 'By issue length',
+  about: 'S in percent, in groups of about equal size by number of characters in the issue.',
   name: 'by-issue-length',
   draw(input, width) {
     const { methods, grading } = input;
     const groups = groupsByIssueLength(methods, { grading });
-    if (groups.length < 2) return noPlot('Lengths of the issues are not known, or all equal.');
+    if (groups.length < 2) return noPlot('Issue lengths are unknown or all equal.');
     const shares = sharesOf(groups);
     const plot = draw({
       width,
       height: 280,
       x: {
-        label: 'characters of the issue',
+        label: 'issue characters',
         type: 'point',
         domain: groups.map(({ label }) => label),
       },
@@ -114,11 +114,11 @@ function defaultDate({ document, methods }: PlotInput): string | undefined {
 
 /** The paper's table 7. */
 export const dateGroups: PlotKind = (() => {
-  const field = element('input', { type: 'date', 'aria-label': 'Split at this day' });
+  const field = element('input', { type: 'date', 'aria-label': 'Split date' });
   return {
     title: 'Before and after a date',
     about:
-      'S in percent on instances created before a day, such as the cutoff of a model, and from it on.',
+      "S in percent on instances created before and from a date, such as a model's training cutoff.",
     name: 'before-and-after',
     controls: (again) => {
       field.addEventListener('change', again);
@@ -127,11 +127,11 @@ export const dateGroups: PlotKind = (() => {
     draw(input, width) {
       const { methods, grading } = input;
       if (field.value === '') field.value = defaultDate(input) ?? '';
-      if (field.value === '') return noPlot('Dates of the issues are not known.');
+      if (field.value === '') return noPlot('Issue dates are unknown.');
       const split = beforeAndAfter(methods, field.value, { grading });
       const { before, after, undated } = split;
       if (before.instances === 0 || after.instances === 0) {
-        return noPlot(`No instance is ${before.instances === 0 ? 'before' : 'after'} this day.`);
+        return noPlot(`No instance is ${before.instances === 0 ? 'before' : 'after'} this date.`);
       }
       const rows = methods.map(({ name }, index) => {
         const early = before.summaries[index]?.success ?? { count: 0, of: 0 };
@@ -144,7 +144,7 @@ export const dateGroups: PlotKind = (() => {
           height: 60 + 24 * rows.length,
           marginLeft: roomFor(rows.map(({ name }) => shortened(name))),
           marginRight: 20,
-          x: { label: 'S (%): ○ before, ● from the day on', grid: true, zero: true },
+          x: { label: 'S (%): ○ before, ● from this date on', grid: true, zero: true },
           y: { label: null, domain: rows.map(({ name }) => name), tickFormat: shortened },
           color: colourScale(methods),
           marks: [
@@ -154,7 +154,7 @@ export const dateGroups: PlotKind = (() => {
           ],
         }),
         ...(undated > 0 && {
-          note: `Without a date and on neither side: ${plural(undated, 'instance')}.`,
+          note: `Without a date, not included: ${plural(undated, 'instance')}.`,
         }),
         table: splitTable(methods, split),
       };

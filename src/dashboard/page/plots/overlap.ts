@@ -11,13 +11,14 @@ const shownRegions = 20;
 export const overlap: PlotKind = {
   title: 'Overlap of solved instances',
   about:
-    'Number of instances that exactly the methods with a dot solve; every solved instance is in one bar.',
+    'Number of instances solved by exactly the methods with a dot. Each solved instance is in one bar.',
   name: 'overlap',
   draw({ methods: all, grading }, width) {
     const methods = all.filter(({ oracle }) => !oracle);
-    if (methods.length < 2) return noPlot('Fewer than two methods make tests without the answer.');
+    if (methods.length < 2)
+      return noPlot('Fewer than two methods generate tests without the answer.');
     const found = overlapOf(methods, grading);
-    if (found.union === 0) return noPlot('No instance is solved.');
+    if (found.union === 0) return noPlot('No solved instances.');
     const regions = found.regions.slice(0, shownRegions);
     const bars = regions.map(({ instances }, index) => ({ index, count: instances.length }));
     const names = methods.map(({ name }) => name);
@@ -75,7 +76,8 @@ export const overlap: PlotKind = {
 /** The paper's table 6. */
 export const repairs: PlotKind = {
   title: 'Overlap with code repair',
-  about: 'Is an instance whose issue is reproduced also one that a code repair method resolves?',
+  about:
+    'Compares instances whose issue is reproduced with instances that a code repair method resolves.',
   name: 'repairs',
   controls: (_again, { addRepairs }) =>
     addRepairs === undefined
@@ -84,12 +86,12 @@ export const repairs: PlotKind = {
   draw({ document, methods, grading }) {
     if (document.repairs.length === 0) {
       return noPlot(
-        'No results of code repair were given: summaries of the SWE-bench harness, or lists of ' +
-          'resolved instances (`swt-bench report --repairs FILE`).',
+        'No code repair results. Add SWE-bench harness summaries or lists of resolved instances ' +
+          '(`swt-bench report --repairs FILE`).',
       );
     }
     return {
-      note: 'p: chance of at least so many in common if the two were independent (hypergeometric).',
+      note: 'p: probability of at least this overlap if the two were independent (hypergeometric).',
       table: repairsTable(
         document.repairs.flatMap((each) =>
           methods.map((method) => overlapWithRepairs(method, each, grading)),

@@ -9,7 +9,7 @@ export const successRates: PlotKind = {
   about: 'S in percent of all selected instances, with 95 % bootstrap intervals.',
   name: 'success-rate',
   draw({ methods, grading }, width) {
-    if (methods.length === 0) return noPlot('There is no run.');
+    if (methods.length === 0) return noPlot('No runs.');
     const rows = methods.map((method) => {
       const summary = summariseMethod(method, { grading, intervals: { resamples: 400 } });
       const { success } = summary;

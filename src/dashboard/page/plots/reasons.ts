@@ -5,9 +5,9 @@ import { type PlotKind, draw, noPlot, roomFor, shortened } from './input';
 
 /** The reasons of instances without success, by method. */
 export const reasons: PlotKind = {
-  title: 'Why there is no success',
+  title: 'Reasons for failure',
   about:
-    'Every instance that is not a success has one reason; the number and the shade of a cell give the count.',
+    'Each unsuccessful instance has one reason. The number and shade of a cell show the count.',
   name: 'reasons',
   draw({ methods, grading }, width) {
     const rows = methods.flatMap((method) =>
@@ -15,7 +15,7 @@ export const reasons: PlotKind = {
         .filter(({ reason }) => reason !== 'success')
         .map(({ reason, count }) => ({ name: method.name, reason, count })),
     );
-    if (rows.length === 0) return noPlot('Every instance is a success, or none was run yet.');
+    if (rows.length === 0) return noPlot('All instances succeed, or none has run yet.');
     const totals = new Map<string, number>();
     for (const { reason, count } of rows) totals.set(reason, (totals.get(reason) ?? 0) + count);
     const order = [...totals].sort((a, b) => b[1] - a[1]).map(([reason]) => reason);

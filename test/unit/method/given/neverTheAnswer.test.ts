@@ -38,7 +38,7 @@ function answerOf({ messages, temperature }: ChatRequest, all: readonly ChatRequ
   const textOf = (request: Pick<ChatRequest, 'messages'>): string =>
     request.messages.map(({ content }) => content).join('\n');
   const text = textOf({ messages });
-  const isOfLocations = (each: ChatRequest): boolean => textOf(each).includes('which places have');
+  const isOfLocations = (each: ChatRequest): boolean => textOf(each).includes('which places need');
   const sample = all.filter(isOfLocations).length - 1;
   return isOfStage(text) ? agentlessAnswer({ text, temperature }, sample) : 'no patch';
 }
