@@ -66,7 +66,7 @@ done
     await symlink(programs, join(folder.path, 'there', 'agent'));
     const there = await install('there', 'nothing');
     assert.equal(there.status, 2);
-    assert.match(there.stderr, /agent is there already\. Remove it/);
+    assert.match(there.stderr, /agent already exists\. Remove it/);
     const unknown = await cli(['agents', 'install', 'claude']);
     assert.equal(unknown.status, 2);
     assert.match(unknown.stderr, /There is no agent named claude\. Use one of claude-code, codex/);

@@ -43,11 +43,11 @@ describe('bad datasets on the command line', function () {
   const columns = [{ name: 'instance_id', data: ['a', 'b'], type: 'STRING' as const }];
   const parquet = (): Buffer => Buffer.from(parquetWriteBuffer({ columnData: columns }));
   for (const [what, content, message] of [
-    ['a Parquet file that is cut off', () => parquet().subarray(0, -20), /rows .*cut off.*again/],
-    ['a gzip file that is cut off', () => gzipSync('{}\n{}\n').subarray(0, -4), /cut off.*again/],
+    ['a Parquet file that is cut off', () => parquet().subarray(0, -20), /rows .*truncated.*again/],
+    ['a gzip file that is cut off', () => gzipSync('{}\n{}\n').subarray(0, -4), /truncated.*again/],
     ['a web page', () => Buffer.from('<!DOCTYPE html>\n<html>'), /is a web page.*raw file/],
     ['text that is no data', () => Buffer.from('a\nb\n'), /neither JSON nor JSONL/],
-    ['a table of something else', parquet, /No row of .* can be used.*A row needs/],
+    ['a table of something else', parquet, /has no valid rows.*A row needs/],
   ] as const) {
     it(`refuses ${what} in one line`, async () => {
       const kept = storage();
@@ -91,7 +91,7 @@ describe('bad datasets on the command line', function () {
     ]);
     for (const [name, message] of [
       [join(folder.path, 'nowhere'), /There is no filter list .*Lite, Verified, Full/],
-      [await file('page', '<html>'), /Line 1 of the filter list .*one id a line/],
+      [await file('page', '<html>'), /Line 1 of the filter list .*one ID per line/],
       [await file('others', 'octo__cat-1'), /No instance of .* is in/],
     ] as const) {
       const kept = storage();
@@ -156,7 +156,7 @@ describe('bad datasets on the command line', function () {
         this.skip();
       }
       try {
-        await refused(await list(address, kept), kept, /no space left on the disk of .*Free some/);
+        await refused(await list(address, kept), kept, /No space left on the disk of .*Free some/);
         // A dataset on another disk is still listed, although the storage is full.
         const local = await file('rows.jsonl', server.files.get('rows.jsonl') ?? '');
         const listed = await list(local, kept);

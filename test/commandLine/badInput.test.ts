@@ -76,7 +76,7 @@ describe('bad input to the command line', () => {
       const all = spawnSync('sh', ['-c', few, String(limit), process.execPath, ...args]);
       const said = `${String(all.stdout)}${String(all.stderr)}`;
       assert.notEqual(all.status, 0, said);
-      assert.match(said, /may not open more files\. Raise its limit \(`ulimit -n/);
+      assert.match(said, /cannot open more files\. Raise the limit \(`ulimit -n/);
       assert.doesNotMatch(said, /\n\s+at /);
     }
   });

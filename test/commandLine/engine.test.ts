@@ -26,12 +26,12 @@ describe('the engine on the command line', () => {
 
   for (const [what, args, says] of [
     ['memory in words', ['--memory', 'much'], /--memory.*'much' is invalid\. Write it as 4g, 512m/],
-    ['too little memory', ['--memory', '4'], /--memory cannot be 4\. Write a whole number of MiB/],
+    ['too little memory', ['--memory', '4'], /--memory has the invalid value 4\. Use a whole number of MiB/],
     ['processors in words', ['--cpus', 'two'], /--cpus.*Write a number/],
-    ['less than no processors', ['--cpus=-1'], /--cpus cannot be -1/],
-    ['a budget of nothing', ['--image-budget', '0'], /--image-budget cannot be 0.*GiB/],
+    ['less than no processors', ['--cpus=-1'], /--cpus has the invalid value -1/],
+    ['a budget of nothing', ['--image-budget', '0'], /--image-budget has the invalid value 0.*GiB/],
     ['an empty name in --network', ['--network', 'a,,b'], /--network.*separated by commas/],
-    ['--python', ['--python', 'python3'], /--python is for the local engine/],
+    ['--python', ['--python', 'python3'], /--python applies to the local engine/],
     ['an address of no kind', ['--docker-host', 'gopher://there'], /gopher/],
   ] as const) {
     it(`with docker refuses ${what}`, async () => {
@@ -45,7 +45,7 @@ describe('the engine on the command line', () => {
   it('refuses options of docker for the local engine rather than ignore them', async () => {
     const { status, stderr } = await evaluate('--network', 'psf/requests');
     assert.equal(status, 2);
-    assert.match(stderr, /--network is for the docker engine/);
+    assert.match(stderr, /--network applies to the docker engine/);
     isOneLine(stderr);
   });
 
@@ -75,7 +75,7 @@ describe('the engine on the command line', () => {
     const { status, stdout, stderr } = await cli(args);
     assert.equal(status, 0, stderr);
     assert.match(stdout, /total/);
-    assert.match(stderr, /images are not listed: .*no-engine\.sock/);
+    assert.match(stderr, /could not list images: .*no-engine\.sock/);
     isOneLine(stderr);
     const json = await cli([...args, '--json']);
     const document = JSON.parse(json.stdout) as { images: unknown };

@@ -187,7 +187,7 @@ describe('findings of candidates', () => {
     // Findings stand below the verdicts, each with its evidence.
     assert.match(
       (await text()).stdout,
-      /octo__cat-1, reads the source: ⚠ No F→P test ran a changed line\.\n {4}The one F→P test ran none/,
+      /octo__cat-1, reads the source: ⚠ No F→P test executed a changed line\.\n {4}The only F→P test executed none/,
     );
 
     const told = async (format: string): Promise<string> => {

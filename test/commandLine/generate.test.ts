@@ -198,7 +198,7 @@ describe('generate', () => {
       [
         'reasoning that fills the answer',
         { text: '<think>But wait', finish: 'length' },
-        /only reasoning, cut off at --max-output-tokens/,
+        /went to reasoning: raise --max-output-tokens/,
       ],
       ['a tool call', { text: '', toolCall: true }, /the answer is empty/],
     ];
@@ -384,7 +384,7 @@ describe('generate', () => {
     await writeFile(out, 'my notes\n');
     const refused = await generate('zero-shot', out);
     assert.equal(refused.status, 2);
-    assert.match(refused.stderr, /predictions\.jsonl:1 is no prediction/);
+    assert.match(refused.stderr, /predictions\.jsonl:1 is not a prediction/);
     assert.equal(await readFile(out, 'utf8'), 'my notes\n');
   });
 

@@ -305,7 +305,7 @@ describe('generate in the settings of Table 5', () => {
     ['parts without their origin', '--given patch', /--from retrieved, --from golden/],
     ['an origin without parts', '--from golden', /Add --given/],
     ['a patch that is retrieved', '--given patch --from retrieved', /a patch cannot/],
-    ['a wrong test file', '--given test-file --from wrong --oracle', /No test file is wrong/],
+    ['a wrong test file', '--given test-file --from wrong --oracle', /not to the test file/],
     [
       'another method',
       '--given files --from golden --oracle --method zero-shot',

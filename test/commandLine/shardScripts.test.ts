@@ -148,18 +148,18 @@ describe('jobs of shards', () => {
     ]);
     assert.match(stdout, /--out answers\.jsonl\.shards\/"\$shard"\/answers\.jsonl &/);
     assert.match(stdout, /secretRef:\n +name: keys/);
-    assert.match(stderr, /all 3 may spend up to \$7\.50/);
+    assert.match(stderr, /all 3 together may spend up to \$7\.50/);
     assert.match(stderr, /merge answers\.jsonl\.shards\/\* --out \.$/m);
   });
 
   const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
-    ['no system', ['evaluate'], /Write --slurm N or --kubernetes N/],
-    ['two systems', ['--slurm', '1', '--kubernetes', '1', 'evaluate'], /jobs of one system/],
-    ['a command without shards', ['--slurm', '2', 'validate'], /validate cannot be cut/],
+    ['no system', ['evaluate'], /Use either --slurm N or --kubernetes N/],
+    ['two systems', ['--slurm', '1', '--kubernetes', '1', 'evaluate'], /jobs for one system/],
+    ['a command without shards', ['--slurm', '2', 'validate'], /validate cannot be split/],
     [
       'a shard',
       ['--slurm', '2', 'evaluate', '--shard', 'auto'],
-      /--shard and shards contradict each other/,
+      /--shard cannot be used with shards/,
     ],
     [
       'an unknown option',
@@ -180,7 +180,7 @@ describe('jobs of shards', () => {
     [
       'no place',
       ['--slurm', '2', 'evaluate', '--dataset', 'x', '--predictions', 'y'],
-      /Name it with --out/,
+      /Specify it with --out/,
     ],
     [
       'no image',

@@ -93,7 +93,7 @@ describe('shards of a run', () => {
     assert.equal(answer.status, 0, answer.stderr);
     const merged = await merge('mixed', 'shard-1', 'stricter');
     assert.equal(merged.status, 2);
-    assert.match(merged.stderr, /not of one run: they differ in --tests-only/);
+    assert.match(merged.stderr, /not from the same run: they differ in --tests-only/);
     const whole = await merge('mixed', 'whole');
     assert.equal(whole.status, 2);
     assert.match(whole.stderr, /No shards found in/);
@@ -105,7 +105,7 @@ describe('shards of a run', () => {
     assert.match(answer.stderr, /--shard was 1\/3 and is 2\/3/);
     const onto = await merge('shard-1', 'shard-2', 'shard-3');
     assert.equal(onto.status, 2);
-    assert.match(onto.stderr, /holds shard 1\/3 of the run run/);
+    assert.match(onto.stderr, /has shard 1\/3 of the run run/);
   });
 
   describe('that judge code patches', () => {
@@ -173,7 +173,7 @@ describe('shards of a run', () => {
       assert.equal(requests, asked);
       const other = await generate('answers-1', '--shard', '2/2');
       assert.equal(other.status, 2);
-      assert.match(other.stderr, /holds shard 1\/2, but this command runs shard 2\/2/);
+      assert.match(other.stderr, /has shard 1\/2, but this command runs shard 2\/2/);
     });
 
     it('refuse to grade one shard as a run', async () => {

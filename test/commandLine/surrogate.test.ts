@@ -120,7 +120,7 @@ describe('swt-bench generate --method surrogate', () => {
     assert.deepEqual([...new Set(own.asked.map(kindOfRequest))], ['tests']);
     const golden = await cli([...args, '--fixes-from', 'gold']);
     assert.equal(golden.status, 2);
-    assert.match(golden.stderr, /--fixes-from gold would take the golden patch/);
+    assert.match(golden.stderr, /--fixes-from gold would use the golden patch/);
   });
 
   it('refuses its options with another method', async () => {

@@ -206,7 +206,7 @@ describe('files of ours in a workspace', () => {
     assert.deepEqual(readdirSync(join(folder, 'a/b')), ['c.txt']);
     await assert.rejects(writeWholeFileBelow(folder, 'a/b', 'x'), /a\/b in .* is a folder/);
     await assert.rejects(writeWholeFileBelow(folder, 'a/b/c.txt/d', 'x'), /is a file/);
-    await assert.rejects(writeWholeFileBelow(folder, '../out', 'x'), /part "\.\."/);
+    await assert.rejects(writeWholeFileBelow(folder, '../out', 'x'), /component "\.\."/);
     await symlink('c.txt', join(folder, 'a/b/link'));
     await assert.rejects(writeWholeFileBelow(folder, 'a/b/link', 'x'), /a link/);
     await writeWholeFileBelow(folder, 'a/b/link', 'three\n', { replacesLink: true });
