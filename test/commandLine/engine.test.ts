@@ -26,7 +26,11 @@ describe('the engine on the command line', () => {
 
   for (const [what, args, says] of [
     ['memory in words', ['--memory', 'much'], /--memory.*'much' is invalid\. Write it as 4g, 512m/],
-    ['too little memory', ['--memory', '4'], /--memory has the invalid value 4\. Use a whole number of MiB/],
+    [
+      'too little memory',
+      ['--memory', '4'],
+      /--memory has the invalid value 4\. Use a whole number of MiB/,
+    ],
     ['processors in words', ['--cpus', 'two'], /--cpus.*Write a number/],
     ['less than no processors', ['--cpus=-1'], /--cpus has the invalid value -1/],
     ['a budget of nothing', ['--image-budget', '0'], /--image-budget has the invalid value 0.*GiB/],

@@ -283,7 +283,7 @@ describe('generate on many instances', () => {
     for (const id of [first, second]) {
       assert.match(
         answer.stderr,
-        new RegExp(`${id}: no prediction: the budget of \\$1\\.2 for an instance does not suffice`),
+        new RegExp(`${id}: no prediction: the budget of \\$1\\.2 for an instance is too small`),
       );
     }
   });

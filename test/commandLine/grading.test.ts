@@ -320,7 +320,10 @@ describe('grading of made-up candidates', () => {
       assert.equal(only(results, 'stray').strict?.success, false);
       const result = only(testsOnly, 'stray');
       assert.equal(result.strict?.success, true, result.strict?.explanation);
-      assert.match(result.notes?.join() ?? '', /ignored changes to files that are not tests: pkg\/__init__\.py/);
+      assert.match(
+        result.notes?.join() ?? '',
+        /ignored changes to files that are not tests: pkg\/__init__\.py/,
+      );
     });
 
     it('a test in a renamed file is taken for the test that it was', () => {

@@ -66,7 +66,7 @@ describe('jobs of shards', () => {
       const ran = await shell(['bash', at('array.sh')], at('.'), { SLURM_ARRAY_TASK_ID: task });
       assert.equal(ran.status, 0, ran.stderr);
     }
-    const [, merge = ''] = /afterwards: (.*)/.exec(answer.stderr) ?? [];
+    const [, merge = ''] = /have finished, run: (.*)/.exec(answer.stderr) ?? [];
     const merged = await shell(['sh', '-c', merge], at('.'), {});
     assert.equal(merged.status, 0, merged.stderr);
     assert.match(merged.stdout, /^run: 2 of 2 candidates, all 2 shards$/m);
@@ -131,7 +131,7 @@ describe('jobs of shards', () => {
       const ran = await shell(command, workingDir, { JOB_COMPLETION_INDEX: index });
       assert.equal(ran.status, 0, ran.stderr);
     }
-    const [, merge = ''] = /afterwards: (.*)/.exec(answer.stderr) ?? [];
+    const [, merge = ''] = /have finished, run: (.*)/.exec(answer.stderr) ?? [];
     const merged = await shell(['sh', '-c', merge], volume, {});
     assert.equal(merged.status, 0, merged.stderr);
     const manifest: unknown = JSON.parse(

@@ -54,7 +54,10 @@ describe('findings of the trajectory in reports', () => {
       /⚠ Trajectory, step (\d+): A test checks whether the fix is applied\.\n {4}self\.assertIn\('by_loss', inspect\.getsource\(Money\.allocate\)\) \(reads the source of the code\)/.exec(
         printed.stdout,
       ) ?? assert.fail(printed.stdout);
-    assert.match(printed.stdout, /1 note in the trajectory \(run `swt-bench trajectory` to see them\)/);
+    assert.match(
+      printed.stdout,
+      /1 note in the trajectory \(run `swt-bench trajectory` to see them\)/,
+    );
 
     // The number is that of the trajectory as it is read.
     const whole = await cli(['trajectory', predictions, '--step', step]);

@@ -149,9 +149,7 @@ const oracleNotes = ({ methods, published }: StudyReport): string[] => {
           '(oracle): created or selected with the answer, so this is not a method. It is compared with others only if --compare names it.',
         ]
       : []),
-    ...[...seen].map(
-      ([why, names]) => `Known to see the answer (${why}): ${names.join(', ')}.`,
-    ),
+    ...[...seen].map(([why, names]) => `Known to see the answer (${why}): ${names.join(', ')}.`),
   ];
 };
 

@@ -34,6 +34,9 @@ describe('the settings of Agentless', () => {
       ...{ method: 'agentless', topFiles: 2, skip: ['folders'], until: 'elements' },
     });
     assert.deepEqual([topFiles, skip, until, chunkTokens], [2, ['folders'], 'elements', 512]);
-    assert.throws(() => settingsOf({ method: 'rag', topFiles: 2 }), /--top-files applies to agentless/);
+    assert.throws(
+      () => settingsOf({ method: 'rag', topFiles: 2 }),
+      /--top-files applies to agentless/,
+    );
   });
 });

@@ -95,7 +95,10 @@ describe('tools on the bundled instance', function () {
       await errorOf('search_code', { query: 'a(', kind: 'regex' }),
       /pattern is invalid \(.*(?:missing closing parenthesis|Unmatched)/,
     );
-    assert.match(await errorOf('search_code', { query: 'a b', kind: 'class' }), /Use only the name/);
+    assert.match(
+      await errorOf('search_code', { query: 'a b', kind: 'class' }),
+      /Use only the name/,
+    );
     assert.match(await errorOf('search_code', { query: 'a\nb', kind: 'text' }), /several lines/);
   });
 
