@@ -403,7 +403,7 @@ describe('generate', () => {
       assert.match(
         answer.stderr,
         new RegExp(
-          `^swt-bench: ${title} runs tests that the model writes. With the local engine, code .* runs as you.*` +
+          `^swt-bench: ${title} runs tests that the model writes. With the local engine, model-written code runs with your permissions.*` +
             'Add --engine docker, or --run-tests-locally .*, or choose zero-shot or zero-shot-plus.*\n$',
         ),
       );
