@@ -8,7 +8,7 @@ import { openEngine } from '../../engine/sandbox';
 import { environments } from '../../environments/environments';
 import type { InstanceSession } from '../../evaluation/session';
 import { stepBeside } from '../shell/plainText';
-import { engineSettings, storageFolder, type EngineSettings } from '../shell/settings';
+import { engineSettings, startsWarm, storageFolder, type EngineSettings } from '../shell/settings';
 import { withShellPython } from '../shell/shellPython';
 
 /** What a window's session is made from. */
@@ -70,10 +70,14 @@ export class WarmSession {
   /** What the settings ask for, as a text; undefined where they are invalid. */
   private asked(): string | undefined {
     try {
-      return keyOf(engineSettings(this.parts.scope));
+      return this.keyOf(engineSettings(this.parts.scope));
     } catch {
       return undefined;
     }
+  }
+
+  private keyOf(settings: EngineSettings): string {
+    return JSON.stringify([settings, storageFolder(), startsWarm(this.parts.scope)]);
   }
 
   /** Digest of the environment of the run under way; undefined before the first. */
@@ -89,7 +93,7 @@ export class WarmSession {
   async session(): Promise<InstanceSession> {
     if (this.disposed) throw new Error('the window closes');
     const settings = engineSettings(this.parts.scope);
-    const key = keyOf(settings);
+    const key = this.keyOf(settings);
     let { opening } = this;
     if (opening?.settings !== key) {
       this.close();
@@ -164,7 +168,7 @@ export class WarmSession {
       environments,
       storage: storageFolder(),
       assets: this.parts.dist,
-      isAwaited: true,
+      isAwaited: startsWarm(this.parts.scope),
       signal,
     });
     try {
@@ -204,8 +208,6 @@ export class WarmSession {
     await this.closing;
   }
 }
-
-const keyOf = (settings: EngineSettings): string => JSON.stringify([settings, storageFolder()]);
 
 interface Opened {
   readonly engine: Engine;

@@ -151,6 +151,13 @@ export const settingSections: readonly SettingSection[] = [
         markdownDescription: 'Test timeout in seconds, per side.',
         from: 'resource',
       },
+      [settingKeys.warmStart]: {
+        type: 'boolean',
+        default: true,
+        markdownDescription:
+          'Controls whether interpreters start, and load R, before a test run needs them. Verdicts come sooner; each waiting interpreter takes memory.',
+        from: 'window',
+      },
       [settingKeys.codeLens]: {
         type: 'boolean',
         default: true,

@@ -132,6 +132,7 @@ export const settingKeys = {
   python: 'swt-bench.python',
   codeLens: 'swt-bench.codeLens',
   timeout: 'swt-bench.timeout',
+  warmStart: 'swt-bench.warmStart',
   dataset: 'swt-bench.dataset',
   repositorySources: 'swt-bench.repositorySources',
   storage: 'swt-bench.storageFolder',

@@ -107,6 +107,14 @@ export function timeoutSeconds(scope?: vscode.Uri): number {
   return typeof seconds === 'number' && seconds > 0 ? seconds : 300;
 }
 
+/** Whether the interpreter of the next run may start before that run is asked for. */
+export function startsWarm(scope?: vscode.Uri): boolean {
+  const set: unknown = vscode.workspace
+    .getConfiguration(undefined, scope)
+    .get(settingKeys.warmStart);
+  return set !== false;
+}
+
 export function writesDevContainer(): boolean {
   return vscode.workspace.getConfiguration().get(settingKeys.devContainer) === true;
 }

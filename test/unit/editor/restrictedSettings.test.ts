@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import manifest from '../../../package.json';
 
 /** Settings that an untrusted workspace may set: they name no program, path or address. */
-const harmless = ['swt-bench.codeLens', 'swt-bench.timeout', 'swt-bench.validationRepetitions'];
+const harmless = [
+  'swt-bench.codeLens',
+  'swt-bench.timeout',
+  'swt-bench.warmStart',
+  'swt-bench.validationRepetitions',
+];
 
 describe('settings that a workspace brings', () => {
   const settings = Object.entries(
