@@ -62,7 +62,7 @@ export interface Subject {
    * Another engine with the same settings, except the given ones of docker; the test disposes of
    * it.
    */
-  open(more?: Partial<DockerSettings>): Promise<Engine>;
+  open(more?: Partial<DockerSettings>, isAwaited?: boolean): Promise<Engine>;
   /** Names of existing sandboxes. */
   sandboxes(): Promise<string[]>;
 }
@@ -164,9 +164,9 @@ async function makeSubject(
   };
   const instance = example.instance(more);
   const trees = await example.prepare({ kind: 'commit', from: origin }, storage, more);
-  const open = (more: Partial<DockerSettings> = {}): Promise<Engine> =>
+  const open = (more: Partial<DockerSettings> = {}, isAwaited = false): Promise<Engine> =>
     openEngine({
-      engines,
+      ...{ engines, isAwaited },
       environments,
       name,
       storage,

@@ -137,7 +137,7 @@ describe('a run in an interpreter that was started ahead', function () {
 
   it('begins anew where something else is installed, or the program is another', () => {
     const agents = new ReadyAgents(() => python);
-    const ahead = { variables: new Set(['HOME']), environment: 'one' };
+    const ahead = { variables: new Set(['HOME']), environment: 'one', meanwhile: {} };
     const of = { argv: [python, '-m', 'pytest'], cwd: '/', env: { HOME: '/a', LANG: 'C' }, ahead };
     const request = { ...of, timeoutSeconds: 1, outputLimit: 1 };
     const isTaken = (changed: Partial<ProcessRequest>): boolean => {

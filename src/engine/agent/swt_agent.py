@@ -41,7 +41,7 @@ from swt_processes import (
     remove_namespace_objects,
     restore_signals,
 )
-from swt_run import Run, start_program
+from swt_run import Ahead, NotStarted, Run, start_program
 from swt_services import start_service, wait_for
 from swt_shell import FOLDER, Shell
 from swt_tree import Tree, remove
@@ -64,6 +64,8 @@ class Agent(object):
         self.tree = Tree(config["folder"], config["user"])
         self.user = config["user"]
         self.shell = Shell(self)
+        # (an interpreter that waits for the next run, what it has in common with that one) or None
+        self.ahead = None
         empty_open_places()
         name_user(self.user)
 
@@ -117,7 +119,7 @@ class Agent(object):
         self.tree.know_compiled(files)
 
     def _apart(self, work, seconds):
-        """Does work in a process of the tests' user, for at most so many seconds."""
+        """Does work of our own in a process of the tests' user, for at most so many seconds."""
         program = os.fork()
         if program == 0:
             try:
@@ -126,9 +128,13 @@ class Agent(object):
             finally:
                 os._exit(0)
         end = time.monotonic() + seconds
-        while time.monotonic() < end and program not in [pid for pid, _ in collect()]:
+        ended = []
+        while time.monotonic() < end and program not in ended:
             time.sleep(0.002)
-        kill_all()
+            ended += [pid for pid, _ in collect()]
+        if self.ahead is None or self.ahead[0].started[0] in ended or program not in ended:
+            self._end_ahead()
+            kill_all()
 
     def drop_rights(self, limit):
         restore_signals()
@@ -190,6 +196,7 @@ class Agent(object):
     def do_reset(self, header, payload):
         """Ends the shell and what it started, and puts the tree back."""
         self.shell = Shell(self)
+        self._end_ahead()
         kill_all()
         self.wire.send("done")
         self._settle()
@@ -280,7 +287,7 @@ class Agent(object):
         remarks = self._serve(header)
         path = self.environment(header)["PATH"]
         missing = [name for name in header.get("programs", []) if shutil.which(name, path=path) is None]
-        result = self._run(header, root=False)
+        result = self._run(header, root=False, ahead=self._take_ahead(header))
         result["missing"] = missing
         result["remarks"] += remarks
         # Whatever tests leave there is theirs to answer for: without records the run is unsound.
@@ -292,7 +299,31 @@ class Agent(object):
         if cut:
             result["remarks"].append("the records of the run were too long, and only a part was read")
         self.wire.send("done", trace, **result)
-        self._settle()
+        if self._settle() and header.get("isAwaited"):
+            self._start_ahead(header)
+
+    def _start_ahead(self, header):
+        """Starts the interpreter of the next run, where nothing is left of the one before."""
+        folder = FOLDER
+        remove(folder)
+        try:
+            ahead = Ahead(header["argv"][:3], *self._surroundings(header, root=False))
+        except (NotStarted, OSError):
+            return  # The next run says why.
+        self.ahead = ahead, common(header)
+
+    def _take_ahead(self, header):
+        """The interpreter that waits for this run, or None."""
+        if self.ahead is None or self.ahead[1] != common(header):
+            self._end_ahead()
+            return None
+        (found, _), self.ahead = self.ahead, None
+        return found
+
+    def _end_ahead(self):
+        if self.ahead is not None:
+            self.ahead[0].end()
+            self.ahead = None
 
     def _serve(self, header):
         """
@@ -314,7 +345,8 @@ class Agent(object):
         return remarks
 
     def _settle(self):
-        """Puts everything back after the answer, so that nobody waits: it takes as long as a short test."""
+        """Puts everything back after the answer, so that nobody waits: it takes as long as a short
+        test. Returns whether that worked."""
         settled = {"altered": []}
         try:
             if others():
@@ -329,6 +361,7 @@ class Agent(object):
         except (OSError, RecursionError) as error:
             settled["spoiled"] = "what tests left cannot be removed (%s)" % error
         self.wire.send("settled", **settled)
+        return "spoiled" not in settled
 
     def _lay_key(self, folder, key):
         """
@@ -347,9 +380,27 @@ class Agent(object):
             os.chown(each, self.user, self.user)
         return path
 
-    def _run(self, header, root):
-        """Runs a program; then no process is left. As root there are no limits but that of time."""
+    def _run(self, header, root, ahead=None):
+        """
+        Runs a program; then no process is left. As root there are no limits but that of time. It may
+        have begun `ahead`.
+        """
+        if ahead is None:
+            self._end_ahead()
         run = Run(self.wire, SANDBOX, self.limits(header), self._abandon)
+        env, folder, prepare = self._surroundings(header, root)
+
+        def start():
+            if ahead is not None:
+                if ahead.become(header["argv"], env, folder):
+                    return ahead.started
+                ahead.end()
+            return start_program(header["argv"], env, folder, prepare)
+
+        return run.run(start, header["seconds"], is_limited=not root)
+
+    def _surroundings(self, header, root):
+        """Variables, folder, and preparation of the process of a program."""
         env = dict(os.environ)
         env.update(header["env"])
         if header["bin"]:
@@ -366,9 +417,7 @@ class Agent(object):
             if not root:
                 self.drop_rights(header["disk"] + (64 << 20))
 
-        folder = self.tree.path(header["cwd"] if header["cwd"] != "." else "")
-        start = lambda: start_program(header["argv"], env, folder, prepare)
-        return run.run(start, header["seconds"], is_limited=not root)
+        return env, self.tree.path(header["cwd"] if header["cwd"] != "." else ""), prepare
 
     def _abandon(self):
         if self.wire.beats:
@@ -379,6 +428,11 @@ class Agent(object):
         """Watches the limits of a program that is about to start."""
         tell = lambda limit: self.wire.send("limit", what=limit)
         return Limits(self.tree, self.user, header["disk"], OPEN_PLACES, tell)
+
+
+def common(header):
+    """What a program that waits has in common with the run that it waits for."""
+    return [header["argv"][:3]] + [header[name] for name in ("bin", "cwd", "env", "disk")]
 
 
 def empty_open_places():

@@ -28,32 +28,12 @@ def with_usual_signals():
         signal.signal(each, signal.SIG_DFL)
 
 
-class Ahead(object):
-    """An interpreter that was started before its run is known."""
+def started_ahead(header):
+    """An interpreter that waits for the run of which `header` says what is known."""
+    from swt_run import Ahead
 
-    def __init__(self, header):
-        from swt_run import start_program
-
-        reading, self.end = os.pipe()
-        os.set_inheritable(reading, True)
-        env = encoded_env(header["env"])
-        env[b"SWT_TRACE_AHEAD"] = b"%d" % reading
-        self.started = start_program(
-            encoded(header["argv"]), env, encoded([header["cwd"]])[0], with_usual_signals
-        )
-        os.close(reading)
-
-    def run(self, header):
-        """Makes it the program of a run; returns whether it could be."""
-        run = {name: header[name] for name in ("argv", "env", "cwd")}
-        data = memoryview(json.dumps(run).encode("ascii"))
-        try:
-            while data:
-                data = data[os.write(self.end, data):]
-        except OSError:
-            return False
-        os.close(self.end)
-        return True
+    env = {os.fsdecode(name): os.fsdecode(value) for name, value in encoded_env(header["env"]).items()}
+    return Ahead(header["argv"], env, encoded([header["cwd"]])[0], with_usual_signals)
 
 
 def run_program(wire, header, family, ahead):
@@ -86,7 +66,7 @@ def run_program(wire, header, family, ahead):
         env = encoded_env(header["env"])
         found = serve(encoded_env(header["serviceEnv"])) if header.get("services") else {}
         found.update(env)
-        if ahead is not None and ahead.run(header):
+        if ahead is not None and ahead.become(header["argv"], header["env"], header["cwd"]):
             started = ahead.started
         else:
             folder = encoded([header["cwd"]])[0]
@@ -160,7 +140,7 @@ def main():
 
             family, ahead = Family(header["mark"]), None
             if header["kind"] == "prepare":
-                ahead = Ahead(header)
+                ahead = started_ahead(header)
                 frame = wire.receive()
                 if frame is None:
                     return

@@ -55,6 +55,52 @@ def start_program(argv, env, folder, prepare):
     return program, reading
 
 
+class Ahead(object):
+    """
+    An interpreter that was started before its run is known. It waits with the module imported that
+    its options name: see swt_ahead.py. `argv` has the program and these options.
+    """
+
+    MODULES = ("pytest", "unittest")
+
+    def __init__(self, argv, env, folder, prepare):
+        import json
+
+        self._json = json
+        reading, self._end = os.pipe()
+        os.set_inheritable(reading, True)
+        try:
+            module = argv[2] if argv[1] == "-m" and argv[2] in self.MODULES else ""
+            env = dict(env, SWT_TRACE_AHEAD="%d %s" % (reading, module))
+            self.started = start_program(argv, env, folder, prepare)
+        except BaseException:
+            os.close(self._end)
+            raise
+        finally:
+            os.close(reading)
+
+    def become(self, argv, env, folder):
+        """Makes it the program of a run, with all its variables; returns whether it could be."""
+        run = {"argv": argv, "env": env, "cwd": folder}
+        data = memoryview(self._json.dumps(run).encode("ascii"))
+        try:
+            while data:
+                data = data[os.write(self._end, data):]
+        except OSError:
+            return False
+        os.close(self._end)
+        return True
+
+    def end(self):
+        """Ends it in the place of a run."""
+        for end in self._end, self.started[1]:
+            os.close(end)
+        try:
+            os.killpg(self.started[0], signal.SIGKILL)
+        except OSError:
+            pass
+
+
 class Run(object):
     """
     One run of a program. Output is sent as it arrives; the program has to wait while nobody reads it.

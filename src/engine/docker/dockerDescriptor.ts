@@ -15,9 +15,9 @@ export const docker: EngineDescriptor = {
     const { connect } = await import('./connection/connect');
     await (await connect({ host: dockerSettings.in(values).host, signal })).close();
   },
-  async open({ environments, storage, assets, values, signal }) {
+  async open({ environments, storage, assets, values, isAwaited, signal }) {
     const { dockerEngine } = await import('./dockerEngine');
     const settings = dockerSettings.in(values);
-    return dockerEngine({ environments, storage, assets, settings, signal });
+    return dockerEngine({ environments, storage, assets, settings, isAwaited, signal });
   },
 };

@@ -16,6 +16,7 @@ import { openSandbox, type ContainerSandbox } from '../sandbox/containerSandbox'
 import { sandboxRepository, type SandboxRepository } from '../sandbox/sandboxRepository';
 import { ContainerWorkspace } from '../sandbox/containerWorkspace';
 import { warmPair } from '../sandbox/warmPair';
+import { mayStartAhead } from '../runners/runners';
 import { makeProgramVolume, removeAbandonedVolumes, removeVolume } from './sandbox/programVolume';
 import { settingsOfRuns, type DockerSettings } from './dockerSettings';
 import type { EnvironmentMaker, InstanceImage } from '../environmentMaker';
@@ -28,6 +29,8 @@ interface DockerOptions {
   readonly assets: string;
   readonly settings: DockerSettings;
   readonly env?: NodeJS.ProcessEnv;
+  /** Whether a person waits for runs, so that each is prepared before it is asked for. */
+  readonly isAwaited?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -261,6 +264,8 @@ class DockerEngine {
         kill: () => void container.remove(),
         whyLost: () => container.whyLost(),
         admit: (each) => this.gate.admit(memoryMb * mebibyte, each),
+        mayStartAhead: (plan) =>
+          this.options.isAwaited === true && mayStartAhead(plan, described(image)),
       },
       () => repository,
       signal,
@@ -290,6 +295,11 @@ const mebibyte = 2 ** 20;
 const isNamed = (instance: Instance, names: readonly string[]): boolean =>
   names.some((name) => name === instance.id || name === instance.repo);
 
+const described = ({ pythonVersion, name }: InstanceImage) => ({
+  description: `CPython ${pythonVersion} in ${name}`,
+  pythonVersion,
+});
+
 /**
  * @param around everything else that a run may depend on: the tracer and the agent, limits, the
  * network
@@ -300,9 +310,8 @@ function environmentOf(
 ): Environment {
   const around = JSON.stringify([own, network, ...settingsOfRuns(settings)]);
   return {
-    description: `CPython ${image.pythonVersion} in ${image.name}`,
+    ...described(image),
     interpreter: image.python,
-    pythonVersion: image.pythonVersion,
     packages: image.packages,
     image: image.name,
     movedDay: image.moved,

@@ -29,7 +29,7 @@ import {
   type ProcessRequest,
   type ProcessResult,
 } from '../programs/process';
-import { runnerOf } from '../runners/runners';
+import { mayStartAhead, runnerOf } from '../runners/runners';
 import { followTrace } from '../tracer/followTrace';
 import { emptyTrace, readTrace, type ExecutionTrace } from '../tracer/readTrace';
 import { alikeInPair, keptCompiledFiles, type CompiledOfPair } from './compilePristine';
@@ -318,8 +318,13 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
         timeoutSeconds: request.timeoutSeconds,
         onOutput: request.onOutput,
         ...{ onLacks: box.onLacks, agents: box.agents },
-        ahead: mayStartAhead(box, request)
-          ? { variables: ofRun, environment: box.watch.environment.digest }
+        ahead: isAwaited(box, request)
+          ? {
+              variables: ofRun,
+              // Without it, the interpreter would look for packages in the home of the user.
+              meanwhile: { HOME: join(box.scratch, 'none') },
+              environment: box.watch.environment.digest,
+            }
           : undefined,
       });
     } finally {
@@ -351,22 +356,11 @@ const ofRun: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether the next run like this one may wait for its tests in a started interpreter. */
-function mayStartAhead(
-  { options, watch }: LocalSandbox,
-  { plan, hashSeed = 0 }: RunRequest,
-): boolean {
-  const [, minor = 0] = /^3\.(\d+)/.exec(watch.environment.pythonVersion) ?? [];
-  return (
-    options.isAwaited === true &&
-    process.platform !== 'win32' &&
-    watch.environment.description.startsWith('CPython') &&
-    Number(minor) >= 8 &&
-    hashSeed === 0 &&
-    (plan.services ?? []).length === 0 &&
-    plan.args[0] === '-m' &&
-    plan.args[1] === 'pytest'
-  );
-}
+const isAwaited = ({ options, watch }: LocalSandbox, { plan, hashSeed = 0 }: RunRequest): boolean =>
+  options.isAwaited === true &&
+  process.platform !== 'win32' &&
+  hashSeed === 0 &&
+  mayStartAhead(plan, watch.environment);
 
 /** Nothing of the tracer, and no folder of the tree, whose modules could shadow a service's own. */
 const serviceEnv = ({ PATH = '', HOME = '', TMPDIR = '' }: DebuggedProgram['env']) => ({

@@ -26,13 +26,15 @@ export interface ProcessRequest {
   /** Has agents that are started already. */
   readonly agents?: ReadyAgents | undefined;
   /**
-   * Set where the next program may be started before it is known: it runs `-m pytest` in a CPython
-   * that waits (swt_ahead.py).
+   * Set where the next program may be started before it is known: it runs tests in a CPython that
+   * waits for them (swt_ahead.py).
    */
   readonly ahead?:
     | {
         /** The variables that differ from run to run; the others have to be the same. */
         readonly variables: ReadonlySet<string>;
+        /** Some of these while it waits. */
+        readonly meanwhile: Readonly<Record<string, string>>;
         /** What is installed, as far as it is known: another has other code to import. */
         readonly environment: string;
       }
@@ -170,7 +172,7 @@ export class ReadyAgents {
       const { program, wire, mark } = agent;
       const common = like?.ahead === undefined ? undefined : commonOf(like);
       if (common !== undefined) {
-        const env = { ...common.env, [runMark]: mark };
+        const env = { ...common.env, ...like?.ahead?.meanwhile, [runMark]: mark };
         wire.send({ kind: 'prepare', ...common, env, mark });
       }
       program.hold(false);

@@ -12,6 +12,7 @@ import { pythonCharacters } from './pythonCharacters';
 
 export const django: TestRunner = {
   name: 'django',
+  startsAhead: true,
   plan: planDjango,
   scriptEnv: settingsOfTests,
   // Django before 4.1 does not count unexpected successes as failures.

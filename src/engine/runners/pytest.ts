@@ -5,6 +5,7 @@ import { splitPythonWords } from './pythonCharacters';
 
 export const pytest: TestRunner = {
   name: 'pytest',
+  startsAhead: true,
   packages: ['pytest'],
   plan: planPytest,
   needsAllFiles: true,

@@ -1,7 +1,9 @@
+import type { Environment } from '../engine';
 import { django } from './django';
 import { pytest } from './pytest';
 import { script } from './script';
 import { sympy } from './sympy';
+import type { TestPlan } from './testPlan';
 import type { TestRunner } from './testRunner';
 import { tox } from './tox';
 import { unittest } from './unittest';
@@ -34,4 +36,21 @@ export function runnerOf(name: string): TestRunner {
   const found = runners.find((runner) => runner.name === name);
   if (found === undefined) throw new Error(`${name} runs no tests`);
   return found;
+}
+
+/**
+ * Whether the next run like this one may begin in an interpreter that waits for it: see
+ * swt_ahead.py. `environment` is described as `CPython 3.11.7`.
+ */
+export function mayStartAhead(
+  { runner, services = [] }: TestPlan,
+  { description, pythonVersion }: Pick<Environment, 'description' | 'pythonVersion'>,
+): boolean {
+  const [, minor = 0] = /^3\.(\d+)/.exec(pythonVersion) ?? [];
+  return (
+    description.startsWith('CPython') &&
+    Number(minor) >= 8 &&
+    services.length === 0 &&
+    runnerOf(runner).startsAhead === true
+  );
 }

@@ -14,6 +14,7 @@ const program = (): string => pythonText('run_sympy.py');
 
 export const sympy: TestRunner = {
   name: 'sympy',
+  startsAhead: true,
   plan: planSympy,
 };
 

@@ -69,6 +69,8 @@ export interface TestRunner {
    * on to it.
    */
   readonly isRelay?: boolean;
+  /** Whether its interpreter may start before the tests are known, with the first two options. */
+  readonly startsAhead?: boolean;
   /** Whether the recorder may miss programs that it starts, so that log and records may differ. */
   readonly isUnrecorded?: boolean;
   /** Whether a failing outcome can occur with exit status 0; by default none can. */

@@ -11,6 +11,7 @@ import type { TestPlan } from './testPlan';
 
 export const unittest: TestRunner = {
   name: 'unittest',
+  startsAhead: true,
   plan: planUnittest,
   readLog: (log) => {
     const found = parseUnittest(log);

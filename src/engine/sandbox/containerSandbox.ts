@@ -16,6 +16,7 @@ import {
 } from '../../repository/treeFiles';
 import { BoundedOutput, outputLimit, streamLimit } from '../programs/boundedOutput';
 import type { RunRecord, RunRequest, Sandbox } from '../engine';
+import type { TestPlan } from '../runners/testPlan';
 import { missingPrograms, missingService } from './services';
 import { runnerOf } from '../runners/runners';
 import { endings, signalName, type Ending } from '../programs/process';
@@ -50,6 +51,8 @@ interface SandboxParts extends AgentParts {
   readonly diskBytes: number;
   /** Waits until there is memory for a run. The returned function releases it. */
   readonly admit: (signal: AbortSignal | undefined) => Promise<() => void>;
+  /** Whether a run may begin in an interpreter that waits for it; never by default. */
+  readonly mayStartAhead?: ((plan: TestPlan) => boolean) | undefined;
 }
 
 /**
@@ -404,6 +407,10 @@ export class ContainerSandbox implements Sandbox {
         seconds: request.timeoutSeconds + 30,
         disk: this.parts.diskBytes,
         key: key.content.toString('hex'),
+        isAwaited:
+          image.user !== 0 &&
+          (request.hashSeed ?? 0) === 0 &&
+          this.parts.mayStartAhead?.(plan) === true,
       },
       {
         signal,

@@ -115,7 +115,7 @@ def _chain():
 if "SWT_TRACE_AHEAD" in os.environ:
     import swt_ahead
 
-    swt_ahead.wait(int(os.environ.pop("SWT_TRACE_AHEAD")))
+    swt_ahead.wait(os.environ.pop("SWT_TRACE_AHEAD"))
     del sys.modules["swt_ahead"]
 _boot()
 # `site` handles its errors, as it would without us.

@@ -1,7 +1,7 @@
 """Keeps an interpreter that was started ahead until its run arrives; CPython 3.8 and later.
 
-Meanwhile it imports pytest, as `-m pytest` does first of all, from the installed packages alone. No
-code of the tree has a part in that. `wait` returns in the process of the run, before anything is
+Meanwhile it imports the runner, as `-m pytest` does first of all, from the installed packages alone.
+No code of the tree has a part in that. `wait` returns in the process of the run, before anything is
 recorded. Where the tree has a module that stands before one of those, it starts the run anew instead.
 """
 
@@ -10,22 +10,19 @@ import os
 import sys
 
 
-def wait(end):
-    """Waits for the run on the file descriptor `end`: a JSON object with `argv`, `env` and `cwd`.
+def wait(told):
+    """Waits for the run: a JSON object with `argv`, `env` and `cwd`.
 
-    Ends the process if none comes.
+    `told` has the file descriptor that it comes from, and the module to import, if any. Ends the
+    process if no run comes.
     """
-    usual = list(sys.path)
+    end, _, module = told.partition(" ")
     own = os.path.dirname(os.path.abspath(__file__))
     of_tree = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path != own]
-    sys.path[:] = [path for path in usual if path not in of_tree]
     known = set(sys.modules)
-    try:
-        importlib.import_module("pytest")
-    except Exception:
-        pass  # The run says why.
-    sys.path[:] = usual
-    with os.fdopen(end, "rb") as stream:
+    if module:
+        _import_installed(module, of_tree + [os.getcwd()])
+    with os.fdopen(int(end), "rb") as stream:
         text = stream.read()
     if not text:
         os._exit(0)
@@ -35,6 +32,25 @@ def wait(end):
         # `site` would go on as if nothing were the matter.
         os.write(2, ("the run did not begin: %s\n" % error).encode("utf-8", "replace"))
         os._exit(127)
+
+
+def _import_installed(module, folders):
+    """Imports a module and what it needs, with nothing of these folders."""
+    usual, finders = list(sys.path), list(sys.meta_path)
+    inside = tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
+    sys.path[:] = [
+        path for path in usual if not os.path.join(os.path.realpath(path), "").startswith(inside)
+    ]
+    # An editable installation may find the tree in a way of its own.
+    sys.meta_path[:] = [
+        each for each in finders if getattr(each, "__module__", "").startswith("_frozen_importlib")
+    ]
+    try:
+        importlib.import_module(module)
+    except Exception:
+        pass  # The run says why.
+    sys.path[:] = usual
+    sys.meta_path[:] = finders + [each for each in sys.meta_path if each not in finders]
 
 
 def _become(text, of_tree, modules):
@@ -48,10 +64,15 @@ def _become(text, of_tree, modules):
     argv = run["argv"]
     if _stands_before([run["cwd"]] + of_tree, modules):
         os.execv(argv[0], argv)
-    sys.argv[1:] = argv[3:]
+    sys.argv[1:] = argv[3:] if argv[1] in ("-m", "-c") else argv[2:]
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = argv
     importlib.invalidate_caches()
+    site = sys.modules.get("site")
+    if getattr(site, "USER_SITE", None) is not None:
+        # As they follow from the home of the run.
+        site.USER_BASE = site.USER_SITE = None
+        site.getusersitepackages()
 
 
 def _stands_before(folders, modules):
