@@ -195,6 +195,13 @@ export interface Sandbox {
    */
   run(request: RunRequest): Promise<RunRecord>;
   /**
+   * Prepares a preliminary run: restores the copy and loads what its tests import of R. Absent where
+   * nobody waits for runs.
+   *
+   * @returns why that run begins in a fresh process nevertheless; undefined where it need not
+   */
+  expect?: ((request: ExpectedRun) => Promise<string | undefined>) | undefined;
+  /**
    * Lets a debugger of this machine start the program that `run` would start. Lines are not counted
    * meanwhile. Absent where no debugger of this machine reaches the sandbox.
    *
@@ -230,10 +237,18 @@ export interface RunRequest {
   readonly timeoutSeconds: number;
   /** `PYTHONHASHSEED` of the run; 0 by default. */
   readonly hashSeed?: number | undefined;
+  /** Whether another run decides, so that this one may begin with R loaded: see swt_warm.py. */
+  readonly isPreliminary?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((text: string) => void) | undefined;
   /** Receives outcomes during the run, where the engine sees them; those in `trace` are final. */
   readonly onOutcome?: ((test: string, outcome: Outcome) => void) | undefined;
+}
+
+/** A preliminary run before it is asked for. */
+export interface ExpectedRun extends Pick<RunRequest, 'plan' | 'countLines' | 'signal'> {
+  /** Test files as they will be, or nearly, by path. Their imports alone are read. */
+  readonly texts: ReadonlyMap<string, string>;
 }
 
 /** The results of one run on one side. */
@@ -253,4 +268,6 @@ export interface RunRecord {
   readonly folders?: readonly string[];
   /** Further facts that a reader should know about the run, such as a limit that it reached. */
   readonly remarks?: readonly string[];
+  /** Why a preliminary run began in a fresh process although one had been prepared. */
+  readonly whyFresh?: string | undefined;
 }

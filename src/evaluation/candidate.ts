@@ -38,7 +38,7 @@ import { branchesThatExclude } from './findings/branchesThatExclude';
 import type { SideCounts } from './findings/noChangedLineRan';
 import { findingsInCode, findingsInRuns, inOrder } from './findings/findings';
 import { lostTests, removesOrDisablesTests } from './findings/removesOrDisablesTests';
-import { runFirst, type FirstOptions } from './firstResult';
+import { differingTest, ownSet, runFirst, tellFirst, type FirstOptions } from './firstResult';
 import { testsThatDidNotRun } from './findings/testsThatDidNotRun';
 import { recordsThatDoNotFit } from './findings/recordsThatDoNotFit';
 import {
@@ -107,9 +107,8 @@ async function evaluated(
   request: CandidateRequest,
   options: CandidateOptions,
 ): Promise<Evaluation> {
-  const { reporter, onFirst, since } = options;
   const script = request.mode === 'reproduction-script';
-  reporter.progress(`${request.model}: reading patch`);
+  options.reporter.progress(`${request.model}: reading patch`);
   const read = await prepareCandidate(session, request, options.signal);
   if ('verdict' in read) {
     const golden = await goldenEvidence(session, options);
@@ -119,18 +118,48 @@ async function evaluated(
       complete: undefined,
     };
   }
-  const few =
-    since === undefined || script ? undefined : await runAffected(session, read, since, options);
+  const evaluation = await ranAndGraded(session, request, read, options);
+  // The next edit is likely to be one of the same tests.
+  if (options.onFirst !== undefined && !script && read.own.functions.length > 0) {
+    session.expect(ownSet(read), options);
+  }
+  return evaluation;
+}
+
+async function ranAndGraded(
+  session: InstanceSession,
+  request: CandidateRequest,
+  read: ReadCandidate,
+  options: CandidateOptions,
+): Promise<Evaluation> {
+  const { reporter, onFirst, since } = options;
+  const script = request.mode === 'reproduction-script';
+  const ofEdit = async (how: CandidateOptions) =>
+    since === undefined || script ? undefined : runAffected(session, read, since, how);
+  const early =
+    onFirst !== undefined && session.isExpecting()
+      ? await ofEdit({ ...options, isPreliminary: true })
+      : undefined;
+  if (early !== undefined && onFirst !== undefined) {
+    tellFirst(session, request, read, early.run, { ...options, onFirst });
+  }
+  const few = await ofEdit(options);
   const first =
     onFirst === undefined || few !== undefined
-      ? undefined
+      ? {}
       : await runFirst(session, request, read, { ...options, onFirst });
   const golden = await goldenEvidence(session, options);
   reporter.progress(`${request.model}: running base tests`);
   const base = await runBase(session, read.own, options);
   reporter.progress(`${request.model}: running candidate tests`);
   const { patch, files } = read;
-  const candidate = few?.run ?? first ?? (await runSet(session, { patch, files, script }, options));
+  const candidate =
+    few?.run ?? first.whole ?? (await runSet(session, { patch, files, script }, options));
+  const warm = early?.run ?? first.warm;
+  const differing = warm && differingTest(warm, candidate, read.own.functions);
+  if (differing !== undefined) {
+    session.distrust(`the outcome of ${differing} was another with R loaded`, reporter);
+  }
 
   const ofBase = hindrancesOf(base, 'base');
   const runs: CandidateRuns = {

@@ -52,12 +52,18 @@ export interface FirstOptions extends RunOptions {
  */
 const quick = 1;
 
+/** The run behind a first result, where it began with R loaded. */
+export interface WarmRun {
+  readonly warm?: SetRun | undefined;
+}
+
 /**
  * Runs the tests that a candidate adds or changes on both sides and reports their results, unless
  * the whole files are known to be quick. The result names tests that a runner does not know by
- * their names, and any other problem. The run of the whole files then finds the cause.
+ * their names, and any other problem. The run of the whole files then finds the cause. Where the
+ * session expects it, the run begins with R loaded, and another one follows in any case.
  *
- * @returns the run, when it is that of the whole files as well
+ * @returns `whole`, when the run is that of the whole files as well; `warm`, when R was loaded
  * @throws Cancelled; and, where it is the run of the whole files, what `runSet` throws
  */
 export async function runFirst(
@@ -65,41 +71,94 @@ export async function runFirst(
   request: CandidateRequest,
   read: ReadCandidate,
   options: FirstOptions,
-): Promise<SetRun | undefined> {
+): Promise<WarmRun & { readonly whole?: SetRun | undefined }> {
   const { own, patch } = read;
-  if (request.mode === 'reproduction-script' || own.functions.length === 0) return undefined;
+  if (request.mode === 'reproduction-script' || own.functions.length === 0) return {};
   options.reporter.progress(`${request.model}: running new and changed tests`);
-  const functions = new Set(own.functions);
-  const whole = own.all.every((test) => functions.has(test));
-  const header = {
-    preliminary: true,
-    instance: session.instance.id,
-    model: request.model,
-    patch,
-    ownTests: own.functions,
-    whole,
-  } as const;
-  const tell = (found: Omit<FirstResult, keyof typeof header>): void => {
-    try {
-      options.onFirst({ ...header, ...found });
-    } catch (error) {
-      // A listener that throws does not change the grade.
-      options.reporter.log(`the preliminary verdict could not be shown: ${messageOf(error)}`);
-    }
-  };
-
-  if (whole) {
+  const whole = isWhole(own);
+  const isPreliminary = session.isExpecting();
+  if (whole && !isPreliminary) {
     const run = await runSet(session, { patch, files: read.files }, options);
-    tell(judge(session, run, read, options));
-    return run;
+    tell(session, request, read, options, judge(session, run, read, options));
+    return { whole: run };
   }
   const known = knownEvidence(session, own, options)?.base.records;
-  if (known !== undefined && sides.every((side) => known[side].seconds <= quick)) return undefined;
+  const isQuick =
+    known !== undefined && sides.every((side) => known[side].seconds <= quick) && !isPreliminary;
+  if (isQuick) return {};
   try {
-    tell(judge(session, await runOwn(session, read, options), read, options));
+    const run = await runOwn(session, read, { ...options, isPreliminary });
+    tell(session, request, read, options, judge(session, run, read, options));
+    return { warm: isPreliminary ? run : undefined };
   } catch (error) {
     if (error instanceof Cancelled) throw error;
-    tell({ ...nothingSeen(own), problem: messageOf(error) });
+    const problem = messageOf(error);
+    tell(session, request, read, options, { ...nothingSeen(own), problem });
+  }
+  return {};
+}
+
+/** Reports the results of a run of few tests that began with R loaded, which another one replaces. */
+export function tellFirst(
+  session: InstanceSession,
+  request: CandidateRequest,
+  read: ReadCandidate,
+  run: SetRun,
+  options: FirstOptions,
+): void {
+  tell(session, request, read, options, judge(session, run, read, options));
+}
+
+/** The tests that a preliminary run of a candidate has. */
+export const ownSet = (
+  { own, patch, files }: ReadCandidate,
+  select: readonly string[] = own.functions,
+): TestSet => ({
+  patch,
+  files: files.filter((path) => select.some((test) => fileOf(test) === path)),
+  select,
+});
+
+function isWhole({ functions, all }: OwnTests): boolean {
+  const own = new Set(functions);
+  return all.every((test) => own.has(test));
+}
+
+type Judged = Omit<
+  FirstResult,
+  'preliminary' | 'instance' | 'model' | 'patch' | 'ownTests' | 'whole'
+>;
+
+function tell(
+  session: InstanceSession,
+  { model }: CandidateRequest,
+  { own, patch }: ReadCandidate,
+  options: FirstOptions,
+  found: Judged,
+): void {
+  const header = { preliminary: true, instance: session.instance.id, model, patch } as const;
+  try {
+    options.onFirst({ ...header, ownTests: own.functions, whole: isWhole(own), ...found });
+  } catch (error) {
+    // A listener that throws does not change the grade.
+    options.reporter.log(`the first verdict could not be shown: ${messageOf(error)}`);
+  }
+}
+
+/** A test of a candidate whose outcomes differ between two runs; undefined where none do. */
+export function differingTest(
+  { records: one }: SetRun,
+  { records: other }: SetRun,
+  functions: readonly string[],
+): string | undefined {
+  if (one === undefined || other === undefined) return undefined;
+  const own = new Set(functions);
+  for (const side of sides) {
+    const outcomes = new Map(other[side].trace.outcomes.map((each) => [each.test, each.outcome]));
+    const found = one[side].trace.outcomes.find(
+      ({ test, outcome }) => own.has(functionOf(test)) && outcomes.get(test) !== outcome,
+    );
+    if (found !== undefined) return found.test;
   }
   return undefined;
 }
@@ -115,19 +174,15 @@ const nothingSeen = (own: OwnTests) => ({
 /** Runs the candidate's own tests. If pytest does not find some of them, runs the others again. */
 async function runOwn(
   session: InstanceSession,
-  { own, patch, files }: ReadCandidate,
+  read: ReadCandidate,
   options: RunOptions,
 ): Promise<SetRun> {
-  const setOf = (select: readonly string[]): TestSet => ({
-    patch,
-    files: files.filter((path) => select.some((test) => fileOf(test) === path)),
-    select,
-  });
-  const run = await runSet(session, setOf(own.functions), options);
+  const { own } = read;
+  const run = await runSet(session, ownSet(read), options);
   const unknown = notFoundIn(run, own.functions);
   const rest = own.functions.filter((test) => !unknown.has(test));
   // If one name is unknown to pytest, it runs none of the tests.
-  return unknown.size > 0 && rest.length > 0 ? runSet(session, setOf(rest), options) : run;
+  return unknown.size > 0 && rest.length > 0 ? runSet(session, ownSet(read, rest), options) : run;
 }
 
 /** Tests that pytest says it does not find: `ERROR: not found: /tree/tests/test_a.py::test_x`. */
@@ -148,7 +203,7 @@ function judge(
   run: SetRun,
   { own }: ReadCandidate,
   options: RunOptions,
-): Omit<FirstResult, 'preliminary' | 'instance' | 'model' | 'patch' | 'ownTests' | 'whole'> {
+): Judged {
   const { records } = run;
   const unrunnable =
     records === undefined

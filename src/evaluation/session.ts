@@ -1,10 +1,11 @@
 import type { ChangedLine } from '../domain/changeCoverage';
 import type { Instance } from '../domain/instance';
-import { sides as bothSides, type Outcome, type Side } from '../domain/outcome';
+import { sideName, sides as bothSides, type Outcome, type Side } from '../domain/outcome';
 import {
   RetryingMemo,
   Cancelled,
   HumanError,
+  messageOf,
   throwIfAborted,
   type Reporter,
   turnsOf,
@@ -19,6 +20,7 @@ import {
   type WorkspaceWork,
   type Environment,
   type RunRecord,
+  type Sandbox,
   type Workspace,
 } from '../engine/engine';
 import {
@@ -75,6 +77,11 @@ export interface RunOptions {
   readonly hashSeed?: number | undefined;
   /** The sides to run on; both by default. */
   readonly sides?: readonly Side[];
+  /**
+   * Whether another run decides, so that this one may begin with R loaded. It is neither kept nor
+   * reused.
+   */
+  readonly isPreliminary?: boolean | undefined;
   readonly onOutput?: ((side: Side, text: string) => void) | undefined;
   /**
    * Called with outcomes while tests run, where the engine sees them. They are for display, not for
@@ -138,6 +145,15 @@ export interface InstanceSession {
     files: readonly string[],
     work: EngineWork,
   ): Promise<{ readonly plan: TestPlan; readonly environment: Environment }>;
+  /**
+   * Prepares a preliminary run of a test set, which then begins with R loaded, where the engine does
+   * that. Returns at once; the reporter learns why it is not done.
+   */
+  expect(set: TestSet, options: RunOptions): void;
+  /** Whether a preliminary run is prepared, or being prepared. */
+  isExpecting(): boolean;
+  /** Ends warm starts for this session, for a reason in words. */
+  distrust(why: string, reporter: Reporter): void;
   /** Opens the pair of sandboxes in advance, so that the first run does not wait for it. */
   warmUp(work: EngineWork): Promise<void>;
   dispose(): Promise<void>;
@@ -200,6 +216,9 @@ export async function openSession(parts: SessionParts): Promise<InstanceSession>
     environment: (asked) => work.environment(asked),
     openWorkspace: (asked) => work.openWorkspace(asked),
     planOnR: (files, asked) => work.planOnR(files, asked),
+    expect: (set, options) => work.expect(set, options),
+    isExpecting: () => work.isExpecting,
+    distrust: (why, reporter) => work.distrust(why, reporter),
     warmUp: (asked) => work.warmUp(asked),
     dispose: () => work.dispose(release),
   };
@@ -209,6 +228,10 @@ export async function openSession(parts: SessionParts): Promise<InstanceSession>
 class SessionWork {
   readonly ownLines: Readonly<Record<Side, readonly ChangedLine[]>>;
   private readonly sides: readonly Side[];
+  /** Ends the preparation of the next preliminary run. */
+  private expecting: AbortController | undefined;
+  /** Why no run of this session begins with R loaded any more. */
+  private whyFresh: string | undefined;
   readonly goldenTests = new RetryingMemo((signal: AbortSignal | undefined) => {
     const { instance, trees } = this.parts;
     return goldenTestsOf(instance, trees, readerOf(trees.base), signal);
@@ -241,7 +264,61 @@ class SessionWork {
     this.ownLines = { base: removed, fixed: [...added, ...removed] };
   }
 
+  get isExpecting(): boolean {
+    return this.expecting !== undefined;
+  }
+
+  expect(set: TestSet, options: RunOptions): void {
+    this.expecting?.abort();
+    this.expecting = undefined;
+    if (this.whyFresh !== undefined) return;
+    const expecting = new AbortController();
+    this.expecting = expecting;
+    const prepare = async (): Promise<void> => {
+      const { signal } = expecting;
+      if (signal.aborted) return;
+      try {
+        const why = await this.prepareFor(set, { ...options, signal });
+        if (why !== undefined && !signal.aborted) this.distrust(why, options.reporter);
+      } catch (error) {
+        // The next run meets the same problem, and reports it.
+        if (this.expecting === expecting) this.expecting = undefined;
+        if (!(error instanceof Cancelled)) options.reporter.log(`warm start: ${messageOf(error)}`);
+      }
+    };
+    void this.warm.inTurn(prepare);
+  }
+
+  distrust(why: string, reporter: Reporter): void {
+    this.expecting?.abort();
+    this.expecting = undefined;
+    this.whyFresh = why;
+    reporter.log(`${this.parts.instance.id}: each run begins in a fresh process: ${why}`);
+  }
+
+  /** @returns why the next preliminary run begins in a fresh process nevertheless */
+  private async prepareFor(set: TestSet, options: RunOptions): Promise<string | undefined> {
+    const boxes = await this.warm.open(options);
+    if (this.sides.some((side) => boxes[side].expect === undefined)) return undefined;
+    const environment = await this.environment(options);
+    const plan = await this.planOf(set, environment);
+    const lines = await this.linesOf(set);
+    const run = new OneRun(this, { set, options, plan, lines, environment: environment.digest });
+    const read = readerOf(this.parts.trees.base);
+    const after = await contentsWith(set.patch, read);
+    const texts = new Map<string, string>();
+    for (const path of plan.files) {
+      const text = after.has(path) ? after.get(path) : await read(path);
+      if (text !== undefined) texts.set(path, text);
+    }
+    const whys = await Promise.all(this.sides.map((side) => run.expectOn(boxes[side], texts)));
+    return whys.find((why) => why !== undefined);
+  }
+
   run(set: TestSet, options: RunOptions): Promise<SessionRun> {
+    // Nobody waits for modules that this run does not use.
+    if (options.isPreliminary !== true) this.expecting?.abort();
+    this.expecting = undefined;
     return this.warm.inTurn(async () => {
       // People may install packages between two runs, but hardly more often than this.
       for (let left = 2; left > 0; left -= 1) {
@@ -266,11 +343,7 @@ class SessionWork {
     const wanted = options.sides ?? this.sides;
     const closed = wanted.find((side) => !this.sides.includes(side));
     if (closed !== undefined) throw new Error(`this session has no sandbox for ${closed}`);
-    const { trees } = this.parts;
-    const lines = {
-      base: await candidateLines(set.patch, readerOf(trees.base)),
-      fixed: await candidateLines(set.patch, readerOf(trees.fixed)),
-    };
+    const lines = await this.linesOf(set);
     const run = new OneRun(this, { set, options, plan, lines, environment: environment.digest });
     const done = await run.on(wanted);
     // A run checks the environment itself, but a kept one does not.
@@ -280,6 +353,14 @@ class SessionWork {
       throw new EnvironmentChanged('The environment changed during the run', 'Run the tests again');
     }
     return { plan, lines, environment: environment.digest, ...done, ...namedAsOnR(done.records) };
+  }
+
+  private async linesOf({ patch }: TestSet): Promise<SessionRun['lines']> {
+    const { trees } = this.parts;
+    return {
+      base: await candidateLines(patch, readerOf(trees.base)),
+      fixed: await candidateLines(patch, readerOf(trees.fixed)),
+    };
   }
 
   debug(
@@ -338,6 +419,7 @@ class SessionWork {
 
   /** @param release releases the trees once nothing uses them any more */
   dispose(release: () => Promise<void>): Promise<void> {
+    this.expecting?.abort();
     return this.warm.inTurn(async () => {
       await this.debugging.dispose();
       await this.warm.dispose();
@@ -440,11 +522,17 @@ class OneRun {
     return { records, faults };
   }
 
+  /** Prepares the run in a sandbox. @returns why it begins in a fresh process nevertheless */
+  expectOn(sandbox: Sandbox, texts: ReadonlyMap<string, string>): Promise<string | undefined> {
+    const { signal } = this.parts.options;
+    return sandbox.expect?.({ ...this.request, texts, signal }) ?? Promise.resolve(undefined);
+  }
+
   private async onSide(side: Side) {
     const { options } = this.parts;
     const run = () => this.inSandbox(side);
     const mayKeep = async (record: RunRecord) => (await this.faultOf(record)) === undefined;
-    const isUsual = (options.hashSeed ?? 0) === 0;
+    const isUsual = (options.hashSeed ?? 0) === 0 && options.isPreliminary !== true;
     const record = isUsual
       ? await this.session.parts.store.getOrRun(this.keyOf(side), options.reuse, run, mayKeep)
       : await run();
@@ -457,17 +545,21 @@ class OneRun {
 
   private async inSandbox(side: Side): Promise<RunRecord> {
     const { set, options } = this.parts;
-    const { signal, hashSeed, onOutput, onOutcome } = options;
+    const { signal, hashSeed, isPreliminary, onOutput, onOutcome } = options;
     const sandbox = (await this.session.warm.open(options))[side];
     await sandbox.load(set.loaded ?? set.patch, signal);
     const record = await sandbox.run({
       ...this.request,
       hashSeed,
+      isPreliminary,
       signal,
       onOutput: onOutput && ((text) => onOutput(side, text)),
       onOutcome: onOutcome && ((test, outcome) => onOutcome(side, test, outcome)),
     });
     if (record.ending === 'cancelled') throw new Cancelled();
+    if (record.whyFresh !== undefined) {
+      options.reporter.log(`${sideName[side]}: a fresh process ran: ${record.whyFresh}`);
+    }
     this.ran.add(side);
     return record;
   }

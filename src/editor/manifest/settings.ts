@@ -156,7 +156,7 @@ export const settingSections: readonly SettingSection[] = [
         default: true,
         markdownDescription:
           'Controls whether interpreters start, and load R, before a test run needs them. Verdicts come sooner; each waiting interpreter takes memory.',
-        from: 'window',
+        from: 'resource',
       },
       [settingKeys.codeLens]: {
         type: 'boolean',

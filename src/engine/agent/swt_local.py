@@ -2,7 +2,8 @@
 The agent of the local engine: runs one program on this machine, as its user, and leaves none of its
 processes behind. It speaks as the agent of a sandbox does (swt_agent.py), and serves one request: what
 comes next has another agent, of which the tests of this one could know nothing. Before it, the agent
-may be told to start the interpreter of the run ahead: see swt_ahead.py.
+may be told to start the interpreter of the run ahead: see swt_ahead.py. One that `loads` R says in
+`loaded` when it has done so, or why not.
 
 Its input ends when the process that asked is gone, however that happened: the run is killed then, and
 the folder of its sandboxes removed. Runs on CPython 3.6 and later, with the standard library only.
@@ -33,7 +34,8 @@ def started_ahead(header):
     from swt_run import Ahead
 
     env = {os.fsdecode(name): os.fsdecode(value) for name, value in encoded_env(header["env"]).items()}
-    return Ahead(header["argv"], env, encoded([header["cwd"]])[0], with_usual_signals)
+    folder = encoded([header["cwd"]])[0]
+    return Ahead(header["argv"], env, folder, with_usual_signals, "loads" in header)
 
 
 def run_program(wire, header, family, ahead):
@@ -66,7 +68,9 @@ def run_program(wire, header, family, ahead):
         env = encoded_env(header["env"])
         found = serve(encoded_env(header["serviceEnv"])) if header.get("services") else {}
         found.update(env)
-        if ahead is not None and ahead.become(header["argv"], header["env"], header["cwd"]):
+        if ahead is not None and ahead.become(
+            header["argv"], header["env"], header["cwd"], header.get("tests", ())
+        ):
             started = ahead.started
         else:
             folder = encoded([header["cwd"]])[0]
@@ -141,6 +145,12 @@ def main():
             family, ahead = Family(header["mark"]), None
             if header["kind"] == "prepare":
                 ahead = started_ahead(header)
+                if "loads" in header:
+                    loaded = ahead.loaded(wire, header["loads"])
+                    wire.send("loaded", **loaded)
+                    if loaded["seconds"] is None or loaded["why"] is not None:
+                        ahead.end()
+                        return
                 frame = wire.receive()
                 if frame is None:
                     return

@@ -58,30 +58,54 @@ def start_program(argv, env, folder, prepare):
 class Ahead(object):
     """
     An interpreter that was started before its run is known. It waits with the module imported that
-    its options name: see swt_ahead.py. `argv` has the program and these options.
+    its options name: see swt_ahead.py. `argv` has the program and these options. Where it `tells`, it
+    loads modules of R as well.
     """
 
     MODULES = ("pytest", "unittest")
 
-    def __init__(self, argv, env, folder, prepare):
+    def __init__(self, argv, env, folder, prepare, tells=False):
         import json
 
         self._json = json
         reading, self._end = os.pipe()
-        os.set_inheritable(reading, True)
+        self._told, telling = os.pipe() if tells else (None, None)
+        module = argv[2] if argv[1] == "-m" and argv[2] in self.MODULES else ""
+        told = "%d %s" % (reading, module) + (" %d" % telling if tells else "")
+        inherited = [each for each in (reading, telling) if each is not None]
+        for each in inherited:
+            os.set_inheritable(each, True)
         try:
-            module = argv[2] if argv[1] == "-m" and argv[2] in self.MODULES else ""
-            env = dict(env, SWT_TRACE_AHEAD="%d %s" % (reading, module))
-            self.started = start_program(argv, env, folder, prepare)
+            self.started = start_program(argv, dict(env, SWT_TRACE_AHEAD=told), folder, prepare)
         except BaseException:
             os.close(self._end)
             raise
         finally:
-            os.close(reading)
+            for each in inherited:
+                os.close(each)
 
-    def become(self, argv, env, folder):
+    def loaded(self, wire, seconds):
+        """
+        Waits until everything is loaded, at most so long, or until the engine says something else.
+        Returns what the interpreter says of it: `seconds`, and `why` it cannot be the run.
+        """
+        text, end = b"", time.monotonic() + seconds
+        while not text.endswith(b"\n"):
+            left = end - time.monotonic()
+            ready = [] if left <= 0 or wire.has_more() else select.select(
+                [self._told, wire.source], [], [], left)[0]
+            if self._told not in ready:
+                return {"why": "loading R takes more than %d seconds" % seconds if left <= 0 else None,
+                        "seconds": None}
+            piece = os.read(self._told, 4096)
+            if not piece:
+                return {"why": "loading R ends its process", "seconds": None}
+            text += piece
+        return self._json.loads(text.decode("ascii"))
+
+    def become(self, argv, env, folder, tests=()):
         """Makes it the program of a run, with all its variables; returns whether it could be."""
-        run = {"argv": argv, "env": env, "cwd": folder}
+        run = {"argv": argv, "env": env, "cwd": folder, "tests": list(tests)}
         data = memoryview(self._json.dumps(run).encode("ascii"))
         try:
             while data:
@@ -89,12 +113,15 @@ class Ahead(object):
         except OSError:
             return False
         os.close(self._end)
+        if self._told is not None:
+            os.close(self._told)
         return True
 
     def end(self):
         """Ends it in the place of a run."""
-        for end in self._end, self.started[1]:
-            os.close(end)
+        for end in self._end, self.started[1], self._told:
+            if end is not None:
+                os.close(end)
         try:
             os.killpg(self.started[0], signal.SIGKILL)
         except OSError:

@@ -16,6 +16,7 @@ import {
   type Engine,
   type EngineWork,
   type Sandboxes,
+  type ExpectedRun,
   type RunRecord,
   type RunRequest,
   type Sandbox,
@@ -23,6 +24,7 @@ import {
 import { outputLimit } from '../programs/boundedOutput';
 import {
   endRun,
+  loadAhead,
   ReadyAgents,
   runMark,
   runProcess,
@@ -36,6 +38,7 @@ import { alikeInPair, keptCompiledFiles, type CompiledOfPair } from './compilePr
 import { watchEnvironment, type EnvironmentWatch } from './environmentWatch';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { localServices } from './localServices';
+import { keyOf, WarmStart, type Prepared } from './warmStart';
 import type { LocalEnvironment } from './python';
 import { missingPrograms } from '../sandbox/services';
 import { treeVariable, type EnvironmentMaker } from '../environmentMaker';
@@ -50,6 +53,8 @@ export interface LocalOptions {
   readonly python?: string | undefined;
   /** Whether a person waits for runs, so that each is prepared before it is asked for. */
   readonly isAwaited?: boolean | undefined;
+  /** Seconds from which on loading R ahead of a run is worth it. */
+  readonly warmFrom?: number | undefined;
 }
 
 /**
@@ -120,7 +125,10 @@ class LocalPairs {
     const boxes: LocalSandbox[] = [];
     const remove = async (): Promise<void> => {
       this.removers.delete(remove);
-      for (const { agents } of boxes) agents.dispose();
+      for (const { agents, warm } of boxes) {
+        agents.dispose();
+        await warm.discard();
+      }
       await removeForce(folder);
     };
     // Names and order do not reveal the side, and neither copy is beside the other.
@@ -136,6 +144,7 @@ class LocalPairs {
         options: this.options,
         onLacks: (what) => this.logLacks(what, reporter),
         agents: new ReadyAgents(() => this.watch.environment.interpreter),
+        warm: new WarmStart(this.options.warmFrom),
       });
     try {
       await makeFolder(this.folder);
@@ -229,6 +238,7 @@ interface LocalSandbox {
   readonly folder: string;
   readonly onLacks: ProcessRequest['onLacks'];
   readonly agents: ReadyAgents;
+  readonly warm: WarmStart;
   readonly options: LocalOptions;
 }
 
@@ -271,6 +281,7 @@ function localSandbox(box: LocalSandbox): Sandbox {
         );
       }
       throwIfAborted(signal);
+      box.warm.loaded(patch);
       if (patch.trim() !== '') {
         await box.copy.apply(patch).catch(async (error: unknown) => {
           throw (await fullDisk(error, box.scratch)) ?? error;
@@ -279,6 +290,18 @@ function localSandbox(box: LocalSandbox): Sandbox {
       throwIfAborted(signal);
     },
     run: (request) => inWatch(box, () => runIn(box, nextRun(), request)),
+    ...(box.options.isAwaited === true && {
+      expect: async (request: ExpectedRun) => {
+        await box.warm.discard();
+        const { beforeR } = runnerOf(request.plan.runner);
+        if (beforeR === undefined || !isAwaited(box, request)) {
+          return `${request.plan.runner} prepares R in its own way, or needs services`;
+        }
+        // Nothing of a candidate may be there while R is loaded.
+        await box.copy.reset();
+        return expectIn(box, nextRun(), request, beforeR);
+      },
+    }),
     debug: (request, start) => inWatch(box, () => debugIn(box, nextRun(), request, start)),
   };
 }
@@ -295,10 +318,35 @@ async function inWatch<T>({ watch, tree, copy, compiled }: LocalSandbox, run: ()
   }
 }
 
-/** @param run folder for this run only, not created yet */
-function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<RunRecord> {
+/** Loads R for a run. @param run folder for that run only, not created yet */
+async function expectIn(
+  box: LocalSandbox,
+  run: string,
+  request: ExpectedRun,
+  beforeR: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const { texts, signal } = request;
   const key = newRecordKey();
-  return withFolders(box, run, { ...request, key }, async ({ program, traceFolder }) => {
+  const more = { tests: Object.fromEntries(texts), environment: beforeR };
+  const prepared = await makeFolders(box, run, { ...request, key }, more);
+  const { interpreter, args, cwd, env } = prepared.program;
+  const argv = [interpreter, ...args].slice(0, 3);
+  const found = await loadAhead(interpreter, { argv, cwd, env, signal });
+  const { environment } = box.watch;
+  return box.warm.keep(found, { ...prepared, run, key, ...keyOf(request, environment.digest) });
+}
+
+/** @param fresh folder for this run only, not created yet; where R is loaded, there is one already */
+async function runIn(box: LocalSandbox, fresh: string, request: RunRequest): Promise<RunRecord> {
+  const { isPreliminary = false } = request;
+  const taken = isPreliminary
+    ? await box.warm.take(keyOf(request, box.watch.environment.digest))
+    : undefined;
+  const warm = taken !== undefined && 'agent' in taken ? taken : undefined;
+  const key = warm?.key ?? newRecordKey();
+  const run = warm?.run ?? fresh;
+  const whyFresh = taken !== undefined && 'why' in taken ? taken.why : undefined;
+  const within = async ({ program, traceFolder }: Prepared): Promise<RunRecord> => {
     const { onOutcome, plan, signal } = request;
     const found = await localServices(plan.services ?? [], box.options, signal).catch(
       (error: unknown) => {
@@ -318,6 +366,7 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
         timeoutSeconds: request.timeoutSeconds,
         onOutput: request.onOutput,
         ...{ onLacks: box.onLacks, agents: box.agents },
+        ...{ loaded: warm?.agent, tests: plan.files },
         ahead: isAwaited(box, request)
           ? {
               variables: ofRun,
@@ -336,6 +385,8 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
       ...result.remarks,
       ...missingPrograms(missing, result.output),
     ];
+    const trace = await readTrace(traceFolder, key);
+    const why = whyFresh ?? trace.warm?.why;
     return {
       ending: result.ending,
       exitCode: result.exitCode,
@@ -343,11 +394,19 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
       startError: result.startError,
       log: result.output,
       seconds: result.seconds,
-      trace: await readTrace(traceFolder, key),
+      trace,
       folders: [box.tree, box.scratch, dirname(box.tree), box.tracer],
       ...(remarks.length > 0 && { remarks }),
+      ...(why !== undefined && { whyFresh: why }),
     };
-  });
+  };
+  if (warm === undefined) return withFolders(box, run, { ...request, key }, within);
+  try {
+    await writeFile(join(run, keyFile), key.content, { mode: 0o600 });
+    return await within(warm);
+  } finally {
+    await removeForce(run);
+  }
 }
 
 /** Variables of a program that each run has for itself. */
@@ -356,7 +415,10 @@ const ofRun: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether the next run like this one may wait for its tests in a started interpreter. */
-const isAwaited = ({ options, watch }: LocalSandbox, { plan, hashSeed = 0 }: RunRequest): boolean =>
+const isAwaited = (
+  { options, watch }: LocalSandbox,
+  { plan, hashSeed = 0 }: Pick<RunRequest, 'plan' | 'hashSeed'>,
+): boolean =>
   options.isAwaited === true &&
   process.platform !== 'win32' &&
   hashSeed === 0 &&
@@ -410,30 +472,44 @@ function debugIn(
   });
 }
 
-interface Prepared {
-  readonly program: DebuggedProgram;
-  readonly traceFolder: string;
-}
-
 /** Creates the folders and the environment of one run, and removes the folders afterwards. */
 async function withFolders<T>(
   box: LocalSandbox,
   run: string,
-  {
-    plan,
-    countLines,
-    hashSeed,
-    key,
-  }: Pick<RunRequest, 'plan' | 'countLines' | 'hashSeed'> & { readonly key?: RecordKey },
+  request: FolderRequest,
   work: (prepared: Prepared) => Promise<T>,
 ): Promise<T> {
+  try {
+    const prepared = await makeFolders(box, run, request);
+    if (request.key !== undefined) {
+      await writeFile(join(run, keyFile), request.key.content, { mode: 0o600 });
+    }
+    return await work(prepared);
+  } finally {
+    await removeForce(run);
+  }
+}
+
+type FolderRequest = Pick<RunRequest, 'plan' | 'countLines' | 'hashSeed'> & {
+  readonly key?: RecordKey;
+};
+
+/** Name of the file with the key of a run, in its folder. */
+const keyFile = 'key';
+
+/** @param more what the tracer is told besides */
+async function makeFolders(
+  box: LocalSandbox,
+  run: string,
+  { plan, countLines, hashSeed, key }: FolderRequest,
+  more: object = {},
+): Promise<Prepared> {
   const traceFolder = join(run, 'trace');
   const home = join(run, 'home');
   const temporary = join(run, 't');
   await Promise.all([traceFolder, home, temporary].map((path) => mkdir(path, { recursive: true })));
   const config = join(run, 'trace.json');
-  const keyFile = join(run, 'key');
-  if (key !== undefined) await writeFile(keyFile, key.content, { mode: 0o600 });
+  const isRelay = runnerOf(plan.runner).isRelay === true;
   await writeFile(
     config,
     JSON.stringify({
@@ -442,30 +518,27 @@ async function withFolders<T>(
       files: Object.fromEntries(countLines),
       out: traceFolder,
       outcomes: true,
-      ...(key === undefined ? {} : { key: keyFile, relay: runnerOf(plan.runner).isRelay === true }),
+      ...(key === undefined ? {} : { key: join(run, keyFile), relay: isRelay }),
+      ...more,
     }),
   );
-  try {
-    const program: DebuggedProgram = {
-      interpreter: box.watch.environment.interpreter,
-      args: plan.args,
-      cwd: join(box.tree, plan.cwd),
-      env: {
-        ...(await environmentOf(box, hashSeed ?? 0)),
-        ...plan.env,
-        HOME: home,
-        TMPDIR: temporary,
-        TEMP: temporary,
-        TMP: temporary,
-        SWT_TRACE_CONFIG: config,
-      },
-      tree: box.tree,
-      scratch: run,
-    };
-    return await work({ program, traceFolder });
-  } finally {
-    await removeForce(run);
-  }
+  const program: DebuggedProgram = {
+    interpreter: box.watch.environment.interpreter,
+    args: plan.args,
+    cwd: join(box.tree, plan.cwd),
+    env: {
+      ...(await environmentOf(box, hashSeed ?? 0)),
+      ...plan.env,
+      HOME: home,
+      TMPDIR: temporary,
+      TEMP: temporary,
+      TMP: temporary,
+      SWT_TRACE_CONFIG: config,
+    },
+    tree: box.tree,
+    scratch: run,
+  };
+  return { program, traceFolder };
 }
 
 /**

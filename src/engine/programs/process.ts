@@ -25,6 +25,10 @@ export interface ProcessRequest {
   readonly python?: string | undefined;
   /** Has agents that are started already. */
   readonly agents?: ReadyAgents | undefined;
+  /** Its interpreter was started for this very run. */
+  readonly loaded?: LoadedAgent | undefined;
+  /** The test files of the run, for that interpreter. */
+  readonly tests?: readonly string[] | undefined;
   /**
    * Set where the next program may be started before it is known: it runs tests in a CPython that
    * waits for them (swt_ahead.py).
@@ -137,6 +141,50 @@ interface ReadyAgent {
   readonly mark: string;
   /** What the waiting program was started with, where one was. */
   readonly ahead: string | undefined;
+}
+
+/** An agent whose interpreter has loaded what tests import of R: see swt_warm.py. */
+export type LoadedAgent = Omit<ReadyAgent, 'ahead'>;
+
+/** Seconds that loading R may take. */
+const loadingTime = 60;
+
+/**
+ * Starts an agent whose interpreter loads modules of R.
+ *
+ * @param program what will run, with the arguments that are known
+ * @returns the seconds that it took; or why it cannot be done
+ */
+export async function loadAhead(
+  python: string,
+  { argv, cwd, env, signal }: Pick<ProcessRequest, 'argv' | 'cwd' | 'env' | 'signal'>,
+): Promise<{ readonly agent: LoadedAgent; readonly seconds: number } | { readonly why: string }> {
+  const agent = newAgent(python);
+  const { program, wire, mark } = agent;
+  program.hold(false);
+  const close = (): void => wire.close();
+  signal?.addEventListener('abort', close, { once: true });
+  try {
+    const marked = { ...env, [runMark]: mark };
+    wire.send({ kind: 'prepare', argv, cwd, env: marked, mark, loads: loadingTime });
+    for (;;) {
+      const frame = await wire.receive();
+      if (frame === undefined || signal?.aborted === true) {
+        close();
+        return { why: signal?.aborted === true ? 'it is not waited for' : 'its process ended' };
+      }
+      const { header } = frame;
+      if (header.kind === 'loaded' && header.why === null && header.seconds !== null) {
+        return { agent, seconds: header.seconds };
+      }
+      if (header.kind === 'loaded' || header.kind === 'failed') {
+        close();
+        return { why: header.why ?? 'its process ended' };
+      }
+    }
+  } finally {
+    signal?.removeEventListener('abort', close);
+  }
 }
 
 /** What two programs have in common of which one may wait for the run of the other. */
@@ -270,8 +318,9 @@ const unstarted = (ending: Ending, startError?: string): ProcessResult => ({
 
 /** Lets an agent of its own run a program. */
 async function withAgent(run: Run, python: string): Promise<ProcessResult> {
-  const { agents } = run.request;
-  const ready = agents?.take(run.request);
+  const { agents, loaded } = run.request;
+  loaded?.program.hold(true);
+  const ready = loaded ?? agents?.take(run.request);
   const result = ready === undefined ? undefined : await ranBy(ready, run, python);
   // One that was waiting may be gone, since nothing keeps tests from its process.
   const ended = result ?? (await ranBy(newAgent(python), run, python));
@@ -296,6 +345,7 @@ async function ranBy(
       wire.send({
         ...{ kind: 'run', argv: request.argv, cwd: request.cwd, mark, folder: request.folder },
         env: { ...request.env, [runMark]: mark },
+        tests: request.tests ?? [],
         services: request.services ?? [],
         serviceEnv: { ...request.serviceEnv, [runMark]: mark },
         // Takes effect only when this process cannot stop the run.

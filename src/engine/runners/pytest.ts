@@ -6,6 +6,7 @@ import { splitPythonWords } from './pythonCharacters';
 export const pytest: TestRunner = {
   name: 'pytest',
   startsAhead: true,
+  beforeR: {},
   packages: ['pytest'],
   plan: planPytest,
   needsAllFiles: true,

@@ -15,6 +15,8 @@ const program = (): string => pythonText('run_sympy.py');
 export const sympy: TestRunner = {
   name: 'sympy',
   startsAhead: true,
+  // As run_sympy.py and `bin/test -C`.
+  beforeR: { SYMPY_USE_CACHE: 'no' },
   plan: planSympy,
 };
 

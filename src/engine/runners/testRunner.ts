@@ -71,6 +71,11 @@ export interface TestRunner {
   readonly isRelay?: boolean;
   /** Whether its interpreter may start before the tests are known, with the first two options. */
   readonly startsAhead?: boolean;
+  /**
+   * Variables that it sets before it imports R. Absent where it prepares R in other ways, so that no
+   * module of R can be loaded before it runs.
+   */
+  readonly beforeR?: Readonly<Record<string, string>>;
   /** Whether the recorder may miss programs that it starts, so that log and records may differ. */
   readonly isUnrecorded?: boolean;
   /** Whether a failing outcome can occur with exit status 0; by default none can. */

@@ -12,6 +12,7 @@ import type { TestPlan } from './testPlan';
 export const unittest: TestRunner = {
   name: 'unittest',
   startsAhead: true,
+  beforeR: {},
   plan: planUnittest,
   readLog: (log) => {
     const found = parseUnittest(log);

@@ -44,6 +44,13 @@ const frameHeader = z.discriminatedUnion('kind', [
     /** What the system lacks for ending and limiting runs. */
     lacks: z.array(z.string()).default([]),
   }),
+  // An interpreter has loaded R for the next run, or cannot be that run.
+  z.object({
+    kind: z.literal('loaded'),
+    bytes: z.number(),
+    why: z.string().nullable(),
+    seconds: z.number().nullable(),
+  }),
   // The agent of the local engine has started the program.
   z.object({ kind: z.literal('started'), bytes: z.number(), pid: z.number() }),
   z.object({ kind: z.literal('output'), bytes: z.number() }),

@@ -6,6 +6,7 @@ import {
   type JournalRecord,
   type OutcomeRecord,
   type ProcessRecord,
+  type WarmStart,
 } from './records';
 import type { RecordKey } from './recordKey';
 
@@ -32,6 +33,8 @@ export interface RecordJournal {
   readonly files: readonly { readonly path: string; readonly how: string; readonly why?: string }[];
   readonly elsewhere: readonly { readonly path: string; readonly loaded: string }[];
   readonly acts: readonly Act[];
+  /** Of a run for which a process had been prepared. */
+  readonly warm?: WarmStart;
   readonly problems: readonly string[];
   /** Ids of the processes that it started; undefined for one whose id it does not know. */
   readonly started: ReadonlySet<number | undefined>;
@@ -67,6 +70,7 @@ const sealedOnly: ReadonlySet<JournalRecord['kind']> = new Set([
   'collected',
   'started',
   'foreign',
+  'warm',
 ]);
 
 /**
@@ -134,6 +138,7 @@ interface ReadRecords {
   readonly files: { path: string; how: string; why?: string }[];
   readonly elsewhere: { path: string; loaded: string }[];
   readonly acts: Act[];
+  warm?: WarmStart;
 }
 
 /** @param written executions that the records count for each slot of the process */
@@ -200,6 +205,11 @@ function addRecord(
     case 'act': {
       const { kind: _, ...act } = record;
       read.acts.push(act);
+      break;
+    }
+    case 'warm': {
+      const { kind: _, ...warm } = record;
+      read.warm = warm;
       break;
     }
     case 'started':

@@ -11,7 +11,7 @@ import {
   type Counted,
   type RecordJournal,
 } from './journal';
-import type { Act, OutcomeRecord } from './records';
+import type { Act, OutcomeRecord, WarmStart } from './records';
 import type { RecordKey } from './recordKey';
 
 export type { Act };
@@ -37,6 +37,8 @@ export interface ExecutionTrace {
   readonly elsewhere: { path: string; loaded: string }[];
   /** What code did besides running the code under test, each once. */
   readonly acts: Act[];
+  /** Whether a process that had loaded R was this run, or why not; absent where none was prepared. */
+  readonly warm?: WarmStart | undefined;
   readonly problems: string[];
   /** Contradictions between the records, a sentence each. Any of them makes the run unsound. */
   readonly contradictions: string[];
@@ -243,6 +245,7 @@ interface Building {
   readonly files: Map<string, { path: string; how: string; why?: string }>;
   readonly elsewhere: Map<string, { path: string; loaded: string }>;
   readonly acts: Map<string, Act>;
+  warm?: WarmStart | undefined;
   readonly problems: Set<string>;
   readonly contradictions: Set<string>;
 }
@@ -277,6 +280,7 @@ function addJournal(trace: Building, journal: RecordJournal): void {
     const key = JSON.stringify([each.what, each.path, each.by, by]);
     if (trace.acts.size < limits.acts && !trace.acts.has(key)) trace.acts.set(key, each);
   }
+  trace.warm ??= journal.warm;
   for (const each of journal.problems) addProblem(trace, each);
   trace.sessions.push(...journal.sessions);
   for (const test of journal.collected) {
@@ -403,6 +407,7 @@ function finishTrace(trace: Building): ExecutionTrace {
     files: [...trace.files.values()],
     elsewhere: [...trace.elsewhere.values()],
     acts: [...trace.acts.values()],
+    ...(trace.warm !== undefined && { warm: trace.warm }),
     problems: [...trace.problems],
     contradictions: [...trace.contradictions],
     unfinished: unfinished(trace),

@@ -129,6 +129,16 @@ const actRecord = z.object({
   test: id.nullable(),
 });
 
+/** The process had loaded R before its run, in so many seconds; or why a fresh one runs instead. */
+const warmRecord = z.object({
+  kind: z.literal('warm'),
+  seconds: z.number().nonnegative().optional(),
+  why: z
+    .string()
+    .transform((text) => text.slice(0, 1_000))
+    .optional(),
+});
+
 const journalRecord = z.discriminatedUnion('kind', [
   processRecord,
   beginRecord,
@@ -144,11 +154,13 @@ const journalRecord = z.discriminatedUnion('kind', [
   startedRecord,
   foreignRecord,
   actRecord,
+  warmRecord,
 ]);
 
 export type JournalRecord = z.infer<typeof journalRecord>;
 export type ProcessRecord = z.infer<typeof processRecord>;
 export type OutcomeRecord = z.infer<typeof outcomeRecord>;
+export type WarmStart = Omit<z.infer<typeof warmRecord>, 'kind'>;
 export type Act = Omit<z.infer<typeof actRecord>, 'kind'>;
 
 const kinds: ReadonlySet<unknown> = new Set(

@@ -93,6 +93,23 @@ def _boot():
         sys.path[:] = usual
 
 
+def _prepared():
+    """Starts the tracer before the run has a key. Returns its configuration and itself."""
+    usual = list(sys.path)
+    try:
+        sys.path[:] = _own_path()
+        config = _read_config(os.environ["SWT_TRACE_CONFIG"])
+        import swt_outcomes
+        import swt_seal  # noqa: F401  for `resume`
+        import swt_tracer
+
+        swt_tracer.prepare(config)
+        swt_outcomes.install(config)
+        return config, swt_tracer
+    finally:
+        sys.path[:] = usual
+
+
 def _chain():
     """Executes the sitecustomize that comes later on sys.path, if there is one."""
     paths = [
@@ -112,11 +129,13 @@ def _chain():
     spec.loader.exec_module(module)
 
 
+_is_begun = False
 if "SWT_TRACE_AHEAD" in os.environ:
     import swt_ahead
 
-    swt_ahead.wait(os.environ.pop("SWT_TRACE_AHEAD"))
+    _is_begun = swt_ahead.wait(os.environ.pop("SWT_TRACE_AHEAD"), _prepared)
     del sys.modules["swt_ahead"]
-_boot()
+if not _is_begun:
+    _boot()
 # `site` handles its errors, as it would without us.
 _chain()

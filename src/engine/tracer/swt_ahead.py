@@ -3,31 +3,46 @@
 Meanwhile it imports the runner, as `-m pytest` does first of all, from the installed packages alone.
 No code of the tree has a part in that. `wait` returns in the process of the run, before anything is
 recorded. Where the tree has a module that stands before one of those, it starts the run anew instead.
+
+It may also be a warm start: see swt_warm. Code of R then runs before the run has a key, but none of a
+candidate: the tree is that of R, or of R with X*, until the run is known.
 """
 
 import importlib
 import os
 import sys
 
+_execv = os.execv
 
-def wait(told):
-    """Waits for the run: a JSON object with `argv`, `env` and `cwd`.
 
-    `told` has the file descriptor that it comes from, and the module to import, if any. Ends the
-    process if no run comes.
+def wait(told, prepare):
+    """Waits for the run: a JSON object with `argv`, `env`, `cwd` and, for a warm start, `tests`.
+
+    `told` has the file descriptor that it comes from, the module to import, if any, and for a warm
+    start a descriptor on which to say when everything is loaded. `prepare` starts the tracer for
+    that. Ends the process if no run comes. Returns whether the tracer has begun the run.
     """
-    end, _, module = told.partition(" ")
+    end, module, tell = (told.split(" ") + ["", ""])[:3]
     own = os.path.dirname(os.path.abspath(__file__))
     of_tree = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path != own]
     known = set(sys.modules)
     if module:
         _import_installed(module, of_tree + [os.getcwd()])
+    warm = None
+    if tell:
+        import swt_warm
+
+        del sys.modules["swt_warm"]
+        warm = swt_warm.load(prepare, module, int(tell))
     with os.fdopen(int(end), "rb") as stream:
         text = stream.read()
     if not text:
         os._exit(0)
     try:
-        _become(text, of_tree, set(sys.modules) - known)
+        _become(text, of_tree, set(sys.modules) - known, warm)
+        if warm is not None:
+            warm.begin()
+        return warm is not None
     except Exception as error:
         # `site` would go on as if nothing were the matter.
         os.write(2, ("the run did not begin: %s\n" % error).encode("utf-8", "replace"))
@@ -53,7 +68,7 @@ def _import_installed(module, folders):
     sys.meta_path[:] = finders + [each for each in sys.meta_path if each not in finders]
 
 
-def _become(text, of_tree, modules):
+def _become(text, of_tree, modules, warm):
     import json
 
     run = json.loads(text.decode("ascii"))
@@ -62,8 +77,13 @@ def _become(text, of_tree, modules):
             os.environ[name] = value
     os.chdir(run["cwd"])
     argv = run["argv"]
-    if _stands_before([run["cwd"]] + of_tree, modules):
-        os.execv(argv[0], argv)
+    why = None if warm is None else warm.why_not(run["tests"])
+    if why is None and _stands_before([run["cwd"]] + of_tree, modules, warm is not None):
+        why = "a module of the tree stands before one that is installed"
+    if why is not None:
+        if warm is not None:
+            os.environ["SWT_TRACE_WHY"] = why
+        _execv(argv[0], argv)
     sys.argv[1:] = argv[3:] if argv[1] in ("-m", "-c") else argv[2:]
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = argv
@@ -75,7 +95,7 @@ def _become(text, of_tree, modules):
         site.getusersitepackages()
 
 
-def _stands_before(folders, modules):
+def _stands_before(folders, modules, may_be_of_tree):
     """Whether a folder of the tree has, or is the place of, one of these modules."""
     for folder in folders:
         if not os.path.isdir(folder):
@@ -83,9 +103,10 @@ def _stands_before(folders, modules):
         names = set(name.partition(".")[0] for name in os.listdir(folder))
         inside = os.path.join(os.path.realpath(folder), "")
         for name in modules:
-            if name.partition(".")[0] in names:
-                return True
             file = getattr(sys.modules[name], "__file__", None)
-            if file and os.path.realpath(file).startswith(inside):
+            is_inside = file and os.path.realpath(file).startswith(inside)
+            if is_inside and may_be_of_tree:
+                continue
+            if is_inside or name.partition(".")[0] in names:
                 return True
     return False

@@ -49,8 +49,8 @@ def counters(slots, sources, root):
 
     `slots` has [path, line] for each counter, and `sources` the content of each path at the start,
     or is None where nothing is checked. `cells_of(depth)` gives the counters for the frame which is
-    `depth` above the one that advances them. `open(memory)` sets all to zero, with a memoryview of
-    64-bit numbers that shows them. `take()` gives {slot: executions since the last time}, the slots
+    `depth` above the one that advances them. `open(memory, totals)` sets all to zero but those of
+    `totals`, which have been taken, with a memoryview of 64-bit numbers that shows them. `take()` gives {slot: executions since the last time}, the slots
     that something else raised, and problems. `rewritten(new, old)` says that `new` counts for `old`.
     """
     by_depth = {}
@@ -84,11 +84,13 @@ def counters(slots, sources, root):
             arm(cells, slot, depth)
         return cells
 
-    def open(memory):
+    def open(memory, totals):
         shown[:] = [memory]
-        counted[:] = [0] * len(slots)
+        counted[:] = [totals.get(slot, 0) for slot in range(len(slots))]
         holders[:] = [1] * len(slots)
-        numbers[:] = [count(1) for _ in slots]
+        numbers[:] = [count(total + 1) for total in counted]
+        for slot, total in totals.items():
+            memory[slot] = total
         for depth, cells in by_depth.items():
             for slot in range(len(slots)):
                 arm(cells, slot, depth)

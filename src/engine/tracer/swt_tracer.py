@@ -43,6 +43,8 @@ except ImportError:
     from json import dumps as _quote
 
 _ENV = "SWT_TRACE_TEST"
+#: Why a run is not in the process that was prepared for it.
+_WHY = "SWT_TRACE_WHY"
 # The program may replace the functions of `os`.
 _getpid = os.getpid
 _putenv = os.putenv
@@ -75,6 +77,8 @@ class _State(object):
         self.watch_lines = lambda: None  # reports who reads lines that `linecache` has
         self.starts = None  # gets the arguments and folder of each, where no audit hook does
         self.start_folder = None
+        self.waiting = None  # records from before the run, after `prepare`
+        self.totals = {}  # counts from before the run, by slot
 
 
 state = _State()
@@ -353,12 +357,12 @@ def _count():
         size = 8 * len(state.slots)
         view = memoryview(bytearray(size))
         try:
-            if size and sys.byteorder == "little":
+            if size and state.stem and sys.byteorder == "little":
                 maps.append(_map(state.stem + ".counts", size))
                 view = memoryview(maps[-1])
         except (ImportError, OSError, ValueError) as error:
             problem("counts are lost if this process is killed: %s" % error)
-        begin(view.cast("Q"))
+        begin(view.cast("Q"), state.totals)
 
     _open_counts = open_counts
     return cells_of, rewritten
@@ -584,6 +588,60 @@ def _module_names(path):
 
 def start(config):
     """Begins to count in this process; see the module's documentation for `config`."""
+    _know(config)
+    state.test = _inherited_test()
+    seals, relay, relayed = _take_key(config)
+    counting = _count()
+    _begin_journal(seals, relayed)
+    why = os.environ.pop(_WHY, None)
+    if why is not None:
+        write({"kind": "warm", "why": why})
+    _follow(counting, relay)
+
+
+def prepare(config):
+    """As `start`, in a process that imports modules of the repository before its run has a key.
+
+    No code of a candidate may run before `resume`, which begins the run.
+    """
+    global write
+    _know(config)
+    state.waiting = []
+    write = state.waiting.append
+    state.keyed = bool(config.get("key"))
+    _own.update(_codes(globals()))
+    _remember(globals())
+    counting = _count()
+    _open_counts()
+    _follow(counting, None)
+
+
+def resume(config, seconds):
+    """Begins the run for which this process was prepared in so many `seconds`.
+
+    The executions so far are those of imports.
+    """
+    import swt_seal
+
+    seals, _, relayed = swt_seal.take(config["key"])
+    counts, raised, problems = _take()
+    waiting, state.waiting = state.waiting, None
+    state.totals = counts
+    _begin_journal(seals, relayed)
+    state.totals = {}
+    write({"kind": "warm", "seconds": seconds})
+    for record in waiting:
+        write(record)
+    if counts:
+        write({"kind": "counts", "test": None, "counts": {str(slot): n for slot, n in counts.items()}})
+    for slot in raised:
+        _raised(slot)
+    for text in problems:
+        problem(text)
+
+
+def _know(config):
+    """Takes over what `config` says of the tree."""
     state.root = os.path.abspath(config["root"])
     state.out = os.path.abspath(config["out"])
     try:
@@ -598,19 +656,20 @@ def start(config):
         state.targets[_real(os.path.join(state.root, *path.split("/")))] = path
     state.names = frozenset(path.rpartition("/")[2] for path in state.lines)
     state.names |= frozenset(os.path.basename(path) for path in state.targets)
-    state.test = _inherited_test()
 
     import swt_techniques
 
     state.technique = config.get("technique") or swt_techniques.choose()
-    seals, relay, relayed = _take_key(config)
-    counting = _count()
-    _begin_journal(seals, relayed)
+
+
+def _follow(counting, relay):
+    """Begins to watch what this process executes and does."""
+    import swt_audit
+    import swt_techniques
+
     if state.slots:
         swt_techniques.begin(sys.modules[__name__], *counting)
-    _follow_process(seals is not None, relay)
-    import swt_audit
-
+    _follow_process(bool(state.keyed), relay)
     _own.update(_codes(vars(swt_audit)))
     _remember(vars(swt_audit))
     swt_audit.begin(sys.modules[__name__], os.environ.get("SWT_TRACE_CONFIG"))
