@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { openDataset } from '../../src/dataset/dataset';
-import { sides, type Side } from '../../src/domain/outcome';
+import { sides } from '../../src/domain/outcome';
 import { silent } from '../../src/domain/work';
 import type { RunRecord } from '../../src/engine/engine';
 import { localEngine } from '../../src/engine/local/localEngine';
@@ -11,8 +11,8 @@ import { environments } from '../../src/environments/environments';
 import { evaluateSince } from '../../src/evaluation/candidate';
 import type { FirstResult } from '../../src/evaluation/firstResult';
 import { prepareCandidate } from '../../src/evaluation/prepareCandidate';
-import { openSession, type InstanceSession } from '../../src/evaluation/session';
-import { runStore } from '../../src/evaluation/testRun';
+import { openSession, type InstanceSession, type SessionRun } from '../../src/evaluation/session';
+import { runStore, type BothSides } from '../../src/evaluation/testRun';
 import { parseSources, sourceOf } from '../../src/repository/source';
 import { prepareTrees } from '../../src/repository/trees';
 import { pytestEnvironment } from '../environments';
@@ -87,7 +87,10 @@ describe('a run that begins with R loaded', function () {
     ({ model, text, format: 'unified', mode: 'unit-test' }) as const;
 
   /** The records of a preliminary run that was expected, and of a plain one. */
-  const both = async (text: string, expected = text) => {
+  const both = async (
+    text: string,
+    expected = text,
+  ): Promise<Record<'warm' | 'fresh', Partial<BothSides>> | undefined> => {
     const setOf = async (of: string) => {
       const read = await prepareCandidate(session, requestOf(of));
       if ('verdict' in read) return undefined;
@@ -97,9 +100,9 @@ describe('a run that begins with R loaded', function () {
     const before = await setOf(expected);
     if (set === undefined || before === undefined || set.select.length === 0) return undefined;
     session.expect(before, options);
-    const warm = (await session.run(set, { ...options, isPreliminary: true })).records;
-    const fresh = (await session.run(set, options)).records;
-    return { warm, fresh };
+    const warm: SessionRun = await session.run(set, { ...options, isPreliminary: true });
+    const fresh: SessionRun = await session.run(set, options);
+    return { warm: warm.records, fresh: fresh.records };
   };
 
   for (const { model_name_or_path: name, model_patch: text } of candidates) {
@@ -114,8 +117,83 @@ describe('a run that begins with R loaded', function () {
         assert.equal(fresh.trace.warm, undefined);
         const how = warm.trace.warm?.seconds ?? warm.whyFresh ?? log.join('\n');
         assert.ok(how !== '', `neither loaded nor a reason: ${name}`);
-        console.log(name, side, how, warm.trace.outcomes.length, warm.trace.counts.length);
       }
     });
   }
+
+  const honest = candidates.find((each) => each.model_name_or_path === 'covers-some');
+  const text = honest?.model_patch ?? '';
+
+  it('gives the first verdict, and a fresh process gives the grade', async () => {
+    await open();
+    const seen: FirstResult[] = [];
+    const evaluate = () =>
+      evaluateSince(session, requestOf(text), {
+        ...options,
+        onFirst: (first) => void seen.push(first),
+      });
+    const ran: string[] = [];
+    const { run } = session;
+    session = Object.assign(session, {
+      run: async (...of: Parameters<typeof run>) => {
+        const done = await run(...of);
+        const { base } = done.records;
+        ran.push(`${of[1].isPreliminary === true}: ${base?.trace.warm?.seconds !== undefined}`);
+        return done;
+      },
+    });
+    await evaluate();
+    assert.ok(!ran.includes('true: true'));
+    seen.length = ran.length = 0;
+    const { result } = await evaluate();
+    assert.equal(ran[0], 'true: true');
+    assert.ok(!ran.includes('false: true'));
+    assert.equal(seen.length, 1);
+    assert.deepEqual(seen[0]?.strict, result.strict);
+    assert.deepEqual(seen[0]?.changeCoverage?.covered, result.changeCoverage?.covered);
+    assert.deepEqual(log, []);
+  });
+
+  it('is given up for the session when a fresh process comes to something else', async () => {
+    if (process.platform !== 'linux') return;
+    await open();
+    // The kernel shows the environment that a process was started with: of this one, what it loads.
+    const told = 'open("/proc/self/environ").read().split("SWT_TRACE_AHEAD=")[-1].split("\\0")[0]';
+    const telling = text.replace(
+      'Money.parse("20.00")',
+      `Money.parse("x" if ${told}.count(" ") == 2 else "20.00")`,
+    );
+    assert.notEqual(telling, text);
+    const first: (string | undefined)[] = [];
+    const evaluate = () =>
+      evaluateSince(session, requestOf(telling), {
+        ...options,
+        onFirst: ({ tests }) => void first.push(tests[0]?.fixed.outcome),
+      });
+    const plain = await evaluate();
+    const { result } = await evaluate();
+    assert.equal(first.at(-1), 'failed');
+    assert.deepEqual(result.strict, plain.result.strict);
+    assert.equal(
+      result.tests.find(({ test }) => test === result.ownTests[0])?.fixed.outcome,
+      'passed',
+    );
+    assert.match(log.join('\n'), /the outcome of \S+ was another with R loaded/);
+    assert.equal(session.isExpecting(), false);
+  });
+
+  it('is not prepared where importing R takes no time', async () => {
+    await open({});
+    const seen: string[] = [];
+    for (let n = 0; n < 2; n += 1) {
+      await evaluateSince(session, requestOf(text), {
+        ...options,
+        onFirst: ({ runs }) => void seen.push(String(runs.base !== undefined)),
+      });
+    }
+    await session.warmUp({ reporter });
+    assert.equal(session.isExpecting(), false);
+    assert.match(log.join('\n'), /each run begins in a fresh process: importing R takes only/);
+    assert.equal(log.length, 1);
+  });
 });

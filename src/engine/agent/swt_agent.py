@@ -64,7 +64,8 @@ class Agent(object):
         self.tree = Tree(config["folder"], config["user"])
         self.user = config["user"]
         self.shell = Shell(self)
-        # (an interpreter that waits for the next run, what it has in common with that one) or None
+        # An interpreter that waits for the next run, what it has in common with that one, and
+        # whether it has loaded R; or None.
         self.ahead = None
         empty_open_places()
         name_user(self.user)
@@ -261,28 +262,56 @@ class Agent(object):
         self.tree.remember()
         self.wire.send("done", **result)
 
-    def do_run(self, header, payload):
+    def do_expect(self, header, payload):
+        """
+        Starts the interpreter of a run that loads modules of R: see swt_warm.py. The tree has no
+        candidate. Everything else in the sandbox ends it.
+        """
+        self._end_ahead()
+        self._make_folders(header, payload)
+        ahead = Ahead(header["argv"][:3], *self._surroundings(header, root=False), tells=True)
+        self.ahead = ahead, common(header), True
+        loaded = ahead.loaded(self.wire, header["loads"])
+        if loaded["why"] is not None or loaded["seconds"] is None:
+            self._end_ahead()
+            kill_all()
+        self.wire.send("done", **{name: each for name, each in loaded.items() if each is not None})
+
+    def _make_folders(self, header, payload):
+        """Makes the folders of a run and the configuration of its tracer; completes its variables."""
         # The same folder each time, since it appears in messages and in results derived from paths.
         folder = FOLDER
         remove(folder)
         os.mkdir(folder, 0o755)
-        for name in ("home", "tmp", "trace"):
+        for name in ("home", "tmp", "trace", "key"):
             path = os.path.join(folder, name)
             os.mkdir(path, 0o700)
             os.chown(path, self.user, self.user)
-        config = os.path.join(folder, "trace.json")
-        with open(config, "wb") as file:
+        with open(os.path.join(folder, "trace.json"), "wb") as file:
             trace = json.loads(payload.decode("ascii"))
             trace["out"] = os.path.join(folder, "trace")
-            trace["key"] = self._lay_key(folder, header["key"])
+            trace["key"] = os.path.join(folder, "key", "key")
             file.write(json.dumps(trace).encode("ascii"))
+        self._complete(header)
+
+    def _complete(self, header):
         header["env"].update(
-            HOME=os.path.join(folder, "home"),
-            TMPDIR=os.path.join(folder, "tmp"),
-            TEMP=os.path.join(folder, "tmp"),
-            TMP=os.path.join(folder, "tmp"),
-            SWT_TRACE_CONFIG=config,
+            HOME=os.path.join(FOLDER, "home"),
+            TMPDIR=os.path.join(FOLDER, "tmp"),
+            TEMP=os.path.join(FOLDER, "tmp"),
+            TMP=os.path.join(FOLDER, "tmp"),
+            SWT_TRACE_CONFIG=os.path.join(FOLDER, "trace.json"),
         )
+
+    def do_run(self, header, payload):
+        folder = FOLDER
+        if header.get("isLoaded") and self.ahead is not None and self.ahead[2]:
+            self._complete(header)
+        else:
+            if self.ahead is not None and self.ahead[2]:
+                self._end_ahead()
+            self._make_folders(header, payload)
+        self._lay_key(os.path.join(folder, "key", "key"), header["key"])
         self.tree.let_time_pass()
         remarks = self._serve(header)
         path = self.environment(header)["PATH"]
@@ -310,14 +339,14 @@ class Agent(object):
             ahead = Ahead(header["argv"][:3], *self._surroundings(header, root=False))
         except (NotStarted, OSError):
             return  # The next run says why.
-        self.ahead = ahead, common(header)
+        self.ahead = ahead, common(header), False
 
     def _take_ahead(self, header):
         """The interpreter that waits for this run, or None."""
         if self.ahead is None or self.ahead[1] != common(header):
             self._end_ahead()
             return None
-        (found, _), self.ahead = self.ahead, None
+        found, self.ahead = self.ahead[0], None
         return found
 
     def _end_ahead(self):
@@ -363,22 +392,17 @@ class Agent(object):
         self.wire.send("settled", **settled)
         return "spoiled" not in settled
 
-    def _lay_key(self, folder, key):
+    def _lay_key(self, path, key):
         """
-        Writes the key of the run to a file and returns its path. The folder lets the tests' user
-        remove the file, which the first process of the tests does.
+        Writes the key of the run to a file. Its folder lets the tests' user remove the file, which
+        the first process of the tests does.
         """
-        place = os.path.join(folder, "key")
-        os.mkdir(place, 0o700)
-        path = os.path.join(place, "key")
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             os.write(handle, bytes.fromhex(key))
         finally:
             os.close(handle)
-        for each in path, place:
-            os.chown(each, self.user, self.user)
-        return path
+        os.chown(path, self.user, self.user)
 
     def _run(self, header, root, ahead=None):
         """
@@ -392,7 +416,7 @@ class Agent(object):
 
         def start():
             if ahead is not None:
-                if ahead.become(header["argv"], env, folder):
+                if ahead.become(header["argv"], env, folder, header.get("tests", ())):
                     return ahead.started
                 ahead.end()
             return start_program(header["argv"], env, folder, prepare)

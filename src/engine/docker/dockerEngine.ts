@@ -31,6 +31,8 @@ interface DockerOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Whether a person waits for runs, so that each is prepared before it is asked for. */
   readonly isAwaited?: boolean | undefined;
+  /** Seconds from which on loading R ahead of a run is worth it. */
+  readonly warmFrom?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -264,8 +266,11 @@ class DockerEngine {
         kill: () => void container.remove(),
         whyLost: () => container.whyLost(),
         admit: (each) => this.gate.admit(memoryMb * mebibyte, each),
-        mayStartAhead: (plan) =>
-          this.options.isAwaited === true && mayStartAhead(plan, described(image)),
+        mayStartAhead:
+          this.options.isAwaited === true
+            ? (plan) => mayStartAhead(plan, described(image))
+            : undefined,
+        warmFrom: this.options.warmFrom,
       },
       () => repository,
       signal,

@@ -25,6 +25,7 @@ import { outputLimit } from '../programs/boundedOutput';
 import {
   endRun,
   loadAhead,
+  type LoadedAgent,
   ReadyAgents,
   runMark,
   runProcess,
@@ -38,7 +39,7 @@ import { alikeInPair, keptCompiledFiles, type CompiledOfPair } from './compilePr
 import { watchEnvironment, type EnvironmentWatch } from './environmentWatch';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { localServices } from './localServices';
-import { keyOf, WarmStart, type Prepared } from './warmStart';
+import { warmKeyOf, WarmStart } from '../sandbox/warmStart';
 import type { LocalEnvironment } from './python';
 import { missingPrograms } from '../sandbox/services';
 import { treeVariable, type EnvironmentMaker } from '../environmentMaker';
@@ -238,7 +239,7 @@ interface LocalSandbox {
   readonly folder: string;
   readonly onLacks: ProcessRequest['onLacks'];
   readonly agents: ReadyAgents;
-  readonly warm: WarmStart;
+  readonly warm: WarmStart<LoadedRun>;
   readonly options: LocalOptions;
 }
 
@@ -281,7 +282,7 @@ function localSandbox(box: LocalSandbox): Sandbox {
         );
       }
       throwIfAborted(signal);
-      box.warm.loaded(patch);
+      box.warm.candidateIs(patch);
       if (patch.trim() !== '') {
         await box.copy.apply(patch).catch(async (error: unknown) => {
           throw (await fullDisk(error, box.scratch)) ?? error;
@@ -332,17 +333,29 @@ async function expectIn(
   const { interpreter, args, cwd, env } = prepared.program;
   const argv = [interpreter, ...args].slice(0, 3);
   const found = await loadAhead(interpreter, { argv, cwd, env, signal });
-  const { environment } = box.watch;
-  return box.warm.keep(found, { ...prepared, run, key, ...keyOf(request, environment.digest) });
+  if ('why' in found) {
+    await removeForce(run);
+    return found.why;
+  }
+  const { agent, seconds } = found;
+  const end = async (): Promise<void> => {
+    agent.wire.close();
+    await removeForce(run);
+  };
+  const process = { ...prepared, run, key, agent };
+  return box.warm.keep(
+    { key: warmKeyOf(request, box.watch.environment.digest), process, end },
+    seconds,
+  );
 }
 
 /** @param fresh folder for this run only, not created yet; where R is loaded, there is one already */
 async function runIn(box: LocalSandbox, fresh: string, request: RunRequest): Promise<RunRecord> {
   const { isPreliminary = false } = request;
   const taken = isPreliminary
-    ? await box.warm.take(keyOf(request, box.watch.environment.digest))
+    ? await box.warm.take(warmKeyOf(request, box.watch.environment.digest))
     : undefined;
-  const warm = taken !== undefined && 'agent' in taken ? taken : undefined;
+  const warm = taken !== undefined && 'process' in taken ? taken.process : undefined;
   const key = warm?.key ?? newRecordKey();
   const run = warm?.run ?? fresh;
   const whyFresh = taken !== undefined && 'why' in taken ? taken.why : undefined;
@@ -470,6 +483,19 @@ function debugIn(
     }
     return readTrace(traceFolder);
   });
+}
+
+interface Prepared {
+  readonly program: DebuggedProgram;
+  readonly traceFolder: string;
+}
+
+/** A run whose process has loaded R. */
+interface LoadedRun extends Prepared {
+  /** Folder of that run alone. */
+  readonly run: string;
+  readonly key: RecordKey;
+  readonly agent: LoadedAgent;
 }
 
 /** Creates the folders and the environment of one run, and removes the folders afterwards. */

@@ -8,6 +8,7 @@ import { startProgram } from '../../files/startProgram';
 import { BoundedOutput, streamLimit } from './boundedOutput';
 import { attachProcess, type AttachedProcess } from '../local/attachedProcess';
 import { pythonProgram } from '../pythonProgram';
+import { loadingTime } from '../sandbox/warmStart';
 import { openAgentProtocol, type AgentProtocol, type FrameHeader } from '../sandbox/agentProtocol';
 
 export interface ProcessRequest {
@@ -145,9 +146,6 @@ interface ReadyAgent {
 
 /** An agent whose interpreter has loaded what tests import of R: see swt_warm.py. */
 export type LoadedAgent = Omit<ReadyAgent, 'ahead'>;
-
-/** Seconds that loading R may take. */
-const loadingTime = 60;
 
 /**
  * Starts an agent whose interpreter loads modules of R.

@@ -15,7 +15,7 @@ import {
   type TreeFile,
 } from '../../repository/treeFiles';
 import { BoundedOutput, outputLimit, streamLimit } from '../programs/boundedOutput';
-import type { RunRecord, RunRequest, Sandbox } from '../engine';
+import type { ExpectedRun, RunRecord, RunRequest, Sandbox } from '../engine';
 import type { TestPlan } from '../runners/testPlan';
 import { missingPrograms, missingService } from './services';
 import { runnerOf } from '../runners/runners';
@@ -27,6 +27,7 @@ import { contentTime, filesOfTar, tarOf } from './archive';
 import { servicesInSandbox } from './sandboxServices';
 import type { SandboxRepository } from './sandboxRepository';
 import { asciiJson } from './agentProtocol';
+import { loadingTime, WarmStart, warmKeyOf } from './warmStart';
 
 /** What a sandbox must know of its image. */
 export interface SandboxImage {
@@ -53,6 +54,8 @@ interface SandboxParts extends AgentParts {
   readonly admit: (signal: AbortSignal | undefined) => Promise<() => void>;
   /** Whether a run may begin in an interpreter that waits for it; never by default. */
   readonly mayStartAhead?: ((plan: TestPlan) => boolean) | undefined;
+  /** Seconds from which on loading R ahead of a run is worth it. */
+  readonly warmFrom?: number | undefined;
 }
 
 /**
@@ -112,6 +115,7 @@ export class ContainerSandbox implements Sandbox {
   private ofGolden: ReadonlySet<string> = new Set();
   /** Changed files that require a new build, which this image cannot make. */
   private readonly unbuilt = new Set<string>();
+  private readonly warm: WarmStart<undefined>;
   /** Also asked by the workspace in this sandbox. */
   readonly agent: Agent;
 
@@ -121,6 +125,7 @@ export class ContainerSandbox implements Sandbox {
   ) {
     this.side = parts.side;
     this.agent = new Agent(parts);
+    this.warm = new WarmStart(parts.warmFrom);
   }
 
   /**
@@ -198,6 +203,7 @@ export class ContainerSandbox implements Sandbox {
     }
     throwIfAborted(signal);
     if (files.size > 0 || removed.length > 0) await this.send(files, removed);
+    this.warm.candidateIs(patch);
     this.altered = [];
     this.loaded.clear();
     for (const [path, entry] of loaded) this.loaded.set(path, entry);
@@ -345,7 +351,11 @@ export class ContainerSandbox implements Sandbox {
       if (image.user === 0) this.ranAsRoot = this.patched?.patch ?? '';
       const output = new BoundedOutput();
       const key = newRecordKey();
-      const { header, payload } = await this.ran(request, key, output);
+      const taken =
+        request.isPreliminary === true ? await this.warm.take(warmKeyOf(request, '')) : undefined;
+      if (request.isPreliminary !== true) await this.warm.discard();
+      const isLoaded = taken !== undefined && 'process' in taken;
+      const { header, payload } = await this.ran(request, key, { output, isLoaded });
       if (this.agent.isThere) {
         this.settling = this.learnAltered();
         // The next caller of `load` gets the error.
@@ -353,8 +363,10 @@ export class ContainerSandbox implements Sandbox {
       }
       // Where the agent was lost, there are no records to contradict each other.
       const isLost = payload.length === 0 && !this.agent.isThere;
-      const trace = isLost ? emptyTrace() : await traceOf(payload, key);
+      const trace = isLost ? emptyTrace() : await traceOfRun(payload, key);
+      const why = taken !== undefined && 'why' in taken ? taken.why : trace.warm?.why;
       return {
+        ...(why !== undefined && { whyFresh: why }),
         ending: brokeAtLimit(trace, header) ?? endingOf(header.ending),
         exitCode: header.exit ?? undefined,
         killedBy: typeof header.signal === 'number' ? signalName(header.signal) : undefined,
@@ -374,30 +386,77 @@ export class ContainerSandbox implements Sandbox {
     }
   }
 
+  /** Loads R for a preliminary run. @returns why that run begins in a fresh process nevertheless */
+  async expect(request: ExpectedRun): Promise<string | undefined> {
+    const { plan, signal } = request;
+    const { beforeR } = runnerOf(plan.runner);
+    await this.warm.discard();
+    if (beforeR === undefined || !this.mayWait(request)) {
+      return `${plan.runner} prepares R in its own way, or needs services`;
+    }
+    if (this.builtWith !== undefined) return 'the candidate changes how R is built';
+    // Nothing of a candidate may be there while R is loaded.
+    await this.load('', signal);
+    const tests = { tests: Object.fromEntries(request.texts), environment: beforeR };
+    const { header } = await this.agent.untilDone(
+      { ...this.programOf(request), kind: 'expect', loads: loadingTime },
+      { signal, payload: Buffer.from(asciiJson({ ...this.configurationOf(request), ...tests })) },
+    );
+    throwIfAborted(signal);
+    if (header.why !== undefined) return header.why;
+    const end = (): Promise<void> => Promise.resolve(); // the agent does, at the next request
+    const key = warmKeyOf(request, '');
+    return this.warm.keep({ key, process: undefined, end }, header.seconds ?? 0);
+  }
+
+  /** Whether a person waits for its runs, so that each is prepared before it is asked for. */
+  get isAwaited(): boolean {
+    return this.parts.mayStartAhead !== undefined;
+  }
+
+  private mayWait({ plan, hashSeed = 0 }: Pick<RunRequest, 'plan' | 'hashSeed'>): boolean {
+    const { image, mayStartAhead } = this.parts;
+    return image.user !== 0 && hashSeed === 0 && mayStartAhead?.(plan) === true;
+  }
+
+  /** The program of a run, for the agent. */
+  private programOf({ plan, hashSeed = 0 }: Pick<RunRequest, 'plan' | 'hashSeed'>) {
+    const services = servicesInSandbox(plan.services ?? []);
+    return {
+      argv: [this.parts.image.python, ...plan.args],
+      bin: this.bin,
+      cwd: plan.cwd,
+      env: { ...this.environment(hashSeed), ...services.env, ...plan.env },
+      disk: this.parts.diskBytes,
+    };
+  }
+
+  /** What the tracer is told of a run. */
+  private readonly configurationOf = ({
+    plan,
+    countLines,
+  }: Pick<RunRequest, 'plan' | 'countLines'>) => ({
+    format: 2,
+    root: this.parts.image.folder,
+    files: Object.fromEntries(countLines),
+    relay: runnerOf(plan.runner).isRelay === true,
+    outcomes: true,
+  });
+
   /** Lets the agent run the tests, and passes on what they print, up to the limits. */
   private ran(
     request: RunRequest,
     key: ReturnType<typeof newRecordKey>,
-    output: BoundedOutput,
+    { output, isLoaded }: { readonly output: BoundedOutput; readonly isLoaded: boolean },
   ): ReturnType<Agent['untilDone']> {
     const { plan, signal } = request;
-    const { image } = this.parts;
     const services = servicesInSandbox(plan.services ?? []);
     const decoder = new StringDecoder('utf8');
     let streamed = 0;
-    const trace = {
-      format: 2,
-      root: image.folder,
-      files: Object.fromEntries(request.countLines),
-      relay: runnerOf(plan.runner).isRelay === true,
-    };
     return this.agent.untilDone(
       {
+        ...this.programOf(request),
         kind: 'run',
-        argv: [image.python, ...plan.args],
-        bin: this.bin,
-        cwd: plan.cwd,
-        env: { ...this.environment(request.hashSeed ?? 0), ...services.env, ...plan.env },
         programs: plan.programs ?? [],
         services: services.started.map((each) => ({
           ...each,
@@ -405,17 +464,15 @@ export class ContainerSandbox implements Sandbox {
         })),
         // Takes effect only when this process is gone and cannot stop the run.
         seconds: request.timeoutSeconds + 30,
-        disk: this.parts.diskBytes,
         key: key.content.toString('hex'),
-        isAwaited:
-          image.user !== 0 &&
-          (request.hashSeed ?? 0) === 0 &&
-          this.parts.mayStartAhead?.(plan) === true,
+        isAwaited: this.mayWait(request),
+        isLoaded,
+        tests: plan.files,
       },
       {
         signal,
         seconds: request.timeoutSeconds,
-        payload: Buffer.from(asciiJson({ ...trace, outcomes: true })),
+        payload: Buffer.from(asciiJson(this.configurationOf(request))),
         onOutput: (data, stop) => {
           output.add(data);
           if (request.onOutput !== undefined && streamed < streamLimit) {
@@ -540,7 +597,7 @@ const unstarted = (ending: Ending): RunRecord => ({
   trace: emptyTrace(),
 });
 
-async function traceOf(tar: Buffer, key: RecordKey): Promise<RunRecord['trace']> {
+async function traceOfRun(tar: Buffer, key: RecordKey): Promise<RunRecord['trace']> {
   const files = tar.length === 0 ? new Map<string, Buffer>() : await filesOfTar(tar);
   const folder = await mkdtemp(join(tmpdir(), 'swt-bench-trace-'));
   try {

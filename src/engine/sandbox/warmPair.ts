@@ -26,6 +26,7 @@ export function warmPair(
     side: box.side,
     load: (patch, signal) => idle.during(() => box.load(patch, signal)),
     run: (request) => idle.during(() => box.run(request)),
+    ...(box.isAwaited && { expect: (request) => idle.during(() => box.expect(request)) }),
   });
   const pair: Pair = {
     ...sandboxesOf<Side>(boxes.map(watched)),
