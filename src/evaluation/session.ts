@@ -230,6 +230,8 @@ class SessionWork {
   private readonly sides: readonly Side[];
   /** Ends the preparation of the next preliminary run. */
   private expecting: AbortController | undefined;
+  /** Whether the sandboxes of the last run can prepare the next one. */
+  mayExpect = false;
   /** Why no run of this session begins with R loaded any more. */
   private whyFresh: string | undefined;
   readonly goldenTests = new RetryingMemo((signal: AbortSignal | undefined) => {
@@ -271,7 +273,7 @@ class SessionWork {
   expect(set: TestSet, options: RunOptions): void {
     this.expecting?.abort();
     this.expecting = undefined;
-    if (this.whyFresh !== undefined) return;
+    if (!this.mayExpect || this.whyFresh !== undefined) return;
     const expecting = new AbortController();
     this.expecting = expecting;
     const prepare = async (): Promise<void> => {
@@ -299,7 +301,6 @@ class SessionWork {
   /** @returns why the next preliminary run begins in a fresh process nevertheless */
   private async prepareFor(set: TestSet, options: RunOptions): Promise<string | undefined> {
     const boxes = await this.warm.open(options);
-    if (this.sides.some((side) => boxes[side].expect === undefined)) return undefined;
     const environment = await this.environment(options);
     const plan = await this.planOf(set, environment);
     const lines = await this.linesOf(set);
@@ -547,6 +548,7 @@ class OneRun {
     const { set, options } = this.parts;
     const { signal, hashSeed, isPreliminary, onOutput, onOutcome } = options;
     const sandbox = (await this.session.warm.open(options))[side];
+    this.session.mayExpect = sandbox.expect !== undefined;
     await sandbox.load(set.loaded ?? set.patch, signal);
     const record = await sandbox.run({
       ...this.request,

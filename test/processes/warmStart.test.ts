@@ -99,7 +99,9 @@ describe('a run that begins with R loaded', function () {
     const set = await setOf(text);
     const before = await setOf(expected);
     if (set === undefined || before === undefined || set.select.length === 0) return undefined;
+    await session.run(before, options);
     session.expect(before, options);
+    assert.ok(session.isExpecting());
     const warm: SessionRun = await session.run(set, { ...options, isPreliminary: true });
     const fresh: SessionRun = await session.run(set, options);
     return { warm: warm.records, fresh: fresh.records };
@@ -111,7 +113,8 @@ describe('a run that begins with R loaded', function () {
       const found = await both(text);
       if (found === undefined) return this.skip();
       for (const side of sides) {
-        const [warm, fresh] = [found.warm[side], found.fresh[side]];
+        const warm = found.warm[side];
+        const fresh = found.fresh[side];
         assert.ok(warm !== undefined && fresh !== undefined);
         assert.deepEqual(lasting(warm), lasting(fresh), side);
         assert.equal(fresh.trace.warm, undefined);

@@ -157,9 +157,9 @@ export async function loadAhead(
   python: string,
   { argv, cwd, env, signal }: Pick<ProcessRequest, 'argv' | 'cwd' | 'env' | 'signal'>,
 ): Promise<{ readonly agent: LoadedAgent; readonly seconds: number } | { readonly why: string }> {
+  if (signal?.aborted === true) return { why: 'nobody waits for it' };
   const agent = newAgent(python);
   const { program, wire, mark } = agent;
-  program.hold(false);
   const close = (): void => wire.close();
   signal?.addEventListener('abort', close, { once: true });
   try {
@@ -169,10 +169,11 @@ export async function loadAhead(
       const frame = await wire.receive();
       if (frame === undefined || signal?.aborted === true) {
         close();
-        return { why: signal?.aborted === true ? 'it is not waited for' : 'its process ended' };
+        return { why: signal?.aborted === true ? 'nobody waits for it' : 'its process ended' };
       }
       const { header } = frame;
       if (header.kind === 'loaded' && header.why === null && header.seconds !== null) {
+        program.hold(false);
         return { agent, seconds: header.seconds };
       }
       if (header.kind === 'loaded' || header.kind === 'failed') {

@@ -80,7 +80,7 @@ function redactingWorkspace(workspace: Workspace): Workspace {
 }
 
 function redactingSandbox(sandbox: Sandbox): Sandbox {
-  const { debug } = sandbox;
+  const { debug, expect } = sandbox;
   return {
     side: sandbox.side,
     load: (...asked) => sandbox.load(...asked),
@@ -92,6 +92,12 @@ function redactingSandbox(sandbox: Sandbox): Sandbox {
     },
     ...(debug !== undefined && {
       debug: async (...asked) => redacted(await debug.call(sandbox, ...asked)),
+    }),
+    ...(expect !== undefined && {
+      expect: async (request) => {
+        const why = await expect.call(sandbox, request);
+        return why === undefined ? undefined : redactKeys(why);
+      },
     }),
   };
 }
