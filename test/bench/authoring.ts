@@ -137,8 +137,8 @@ async function measure(session: InstanceSession, text: string, parts: Parts): Pr
   const copies = await plainCopies(session, text);
   const plain = (plan: TestPlan): Promise<number> => bothSides(session, plan, copies);
   await plain(whole.plan);
-  const figures = { one: [], whole: [], again: [], first: [], edited: [] } as Record<
-    'one' | 'whole' | 'again' | 'first' | 'edited',
+  const figures = { one: [], whole: [], again: [], first: [], edited: [], early: [] } as Record<
+    'one' | 'whole' | 'again' | 'first' | 'edited' | 'early',
     number[]
   >;
   for (let n = 0; n < Number(values.times); n++) {
@@ -152,6 +152,7 @@ async function measure(session: InstanceSession, text: string, parts: Parts): Pr
     parts.begin();
     const after = await evaluate(patch, complete);
     figures.edited.push(after.ms);
+    if (!Number.isNaN(toFirst)) figures.early.push(toFirst);
     parts.end(after.ms);
     const { affected } = after.evaluation.result;
     if (n === 0) {
@@ -164,6 +165,9 @@ async function measure(session: InstanceSession, text: string, parts: Parts): Pr
   const plainOne = median(figures.one);
   const plainWhole = median(figures.whole);
   line('plain run of one edited test, the slower side', plainOne);
+  if (figures.early.length > 0) {
+    line('edit of that test to first verdict, with R loaded', median(figures.early), plainOne);
+  }
   line('edit of that test to verdict, in a continuous run', median(figures.edited), plainOne);
   parts.print();
   line('plain run of the touched files, the slower side', plainWhole);

@@ -101,6 +101,33 @@ ${table(
 
 The limit is the plain run itself. _Reproduce_ tells a first verdict on the candidate’s own tests before the whole files, unless these are known to take less than a second.
 
+### A warm start
+
+Where R takes 0.3 seconds or more to import, the first verdict comes from a process that has loaded R already, on each side. It is prepared after an evaluation and becomes the next run. The verdict of the whole files, and all that is stored, exported or counted, comes from fresh processes. \`swt-bench.warmStart\` switches it off.
+
+On SymPy 1.12 with CPython 3.11, \`npm run bench -- authoring\` on a busy machine gave these times for one test file with two tests:
+
+| what                                            | seconds | × a plain run of these tests |
+| ----------------------------------------------- | ------- | ---------------------------- |
+| plain run of the touched files, the slower side | 7.69    |                              |
+| Reproduce: first verdict, with R loaded         | 1.75    | 0.23                         |
+| Reproduce: verdict of the whole files           | 12.25   | 1.59                         |
+
+The price is the last row: the tests run once more, and the next process loads R meanwhile.
+
+A run does not fork the process but takes it. A fork would serve several runs, and save loading R for an edit that comes within that time. But a fork loses threads that R starts when it is imported, and shares a parent with the runs before it. A process of its own has neither problem.
+
+A fresh process runs instead, and the log says why, where
+
+- importing R takes less than 0.3 seconds, more than a minute or a gibibyte, or fails
+- the tests need services, or run under Django’s runner, tox or as a script
+- R is a plug-in of pytest, importing it loads test files or \`conftest.py\`, or its configuration makes errors of warnings that its imports raise
+- the candidate edits more than its test files, or these no longer import what is loaded
+- the installed packages, the counted lines or the runner have changed
+- a fresh process came to another outcome before, in the same session
+
+Loading modules does not pay for the bundled instance, whose R takes 0.05 seconds to import. There, pytest or unittest alone is imported ahead. Django’s and SymPy’s runners belong to R: their interpreter starts ahead, and imports nothing.
+
 ## Starting the command line
 
 A command loads what it needs when it is called.

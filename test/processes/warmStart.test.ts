@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { openDataset } from '../../src/dataset/dataset';
 import { sides } from '../../src/domain/outcome';
 import { silent } from '../../src/domain/work';
-import type { RunRecord } from '../../src/engine/engine';
+import type { Engine, RunRecord } from '../../src/engine/engine';
 import { localEngine } from '../../src/engine/local/localEngine';
 import { environments } from '../../src/environments/environments';
 import { evaluateSince } from '../../src/evaluation/candidate';
@@ -13,9 +14,11 @@ import type { FirstResult } from '../../src/evaluation/firstResult';
 import { prepareCandidate } from '../../src/evaluation/prepareCandidate';
 import { openSession, type InstanceSession, type SessionRun } from '../../src/evaluation/session';
 import { runStore, type BothSides } from '../../src/evaluation/testRun';
+import { makeUnified } from '../../src/patch/makeUnified';
+import { findTests } from '../../src/python/tests';
 import { parseSources, sourceOf } from '../../src/repository/source';
 import { prepareTrees } from '../../src/repository/trees';
-import { pytestEnvironment } from '../environments';
+import { environment, pytestEnvironment, sourceRelease } from '../environments';
 import { loadParser } from '../unit/python/loadParser';
 
 const sample = resolve('media', 'sample');
@@ -199,4 +202,87 @@ describe('a run that begins with R loaded', function () {
     assert.match(log.join('\n'), /each run begins in a fresh process: importing R takes only/);
     assert.equal(log.length, 1);
   });
+});
+
+describe('a run that begins with R loaded, on SymPy @full', function () {
+  if (process.platform === 'win32') return;
+  /** Real test files, each with its first tests. */
+  const files = [
+    ...['core/tests/test_match.py', 'core/tests/test_relational.py', 'core/tests/test_numbers.py'],
+    ...['core/tests/test_expr.py', 'core/tests/test_sympify.py', 'core/tests/test_var.py'],
+    ...['functions/elementary/tests/test_trigonometric.py', 'geometry/tests/test_curve.py'],
+    ...['geometry/tests/test_line.py', 'integrals/tests/test_lineintegrals.py'],
+    ...['logic/tests/test_boolalg.py', 'matrices/tests/test_immutable.py'],
+    ...['ntheory/tests/test_factor_.py', 'parsing/tests/test_sympy_parser.py'],
+    ...['polys/tests/test_monomials.py', 'printing/tests/test_latex.py'],
+    ...['sets/tests/test_sets.py', 'simplify/tests/test_simplify.py'],
+    ...['utilities/tests/test_iterables.py', 'utilities/tests/test_lambdify.py'],
+  ].map((path) => `sympy/${path}`);
+  const golden = 'sympy/core/add.py';
+  let storage = '';
+  let session: InstanceSession;
+  let engine: Engine;
+  const log: string[] = [];
+  const reporter = { ...silent, log: (line: string) => void log.push(line) };
+  before(async function () {
+    const archive = await sourceRelease(this, 'sympy', '1.11.1');
+    const python = await environment(this, 'python3', ['mpmath==1.3.0', 'pytest==8.3.5']);
+    storage = mkdtempSync(join(tmpdir(), 'warm-sympy-'));
+    execFileSync('tar', ['-xzf', archive, '-C', storage]);
+    const release = join(storage, 'sympy-1.11.1');
+    // The lines that are counted: those of a function, and one that importing runs.
+    const before = readFileSync(join(release, golden), 'utf8');
+    const after = before
+      .replace('\nimport ', '\nPURR = 1\nimport ')
+      .replace('    def flatten(cls, seq):\n', '    def flatten(cls, seq):\n        purr = PURR\n');
+    const patch = makeUnified([{ path: golden, before, after }]);
+    const added = { path: 'sympy/core/tests/test_purr.py', before: undefined };
+    const addedFile = makeUnified([{ ...added, after: 'def test_purr():\n    pass\n' }]);
+    const row = {
+      ...{ repo: 'sympy/sympy', instance_id: 'sympy__sympy-1', base_commit: '0'.repeat(40) },
+      ...{ patch, test_patch: addedFile, problem_statement: 'x', version: '1.11' },
+      ...{ created_at: '2022-11-01T00:00:00Z', hints_text: '' },
+      ...{ FAIL_TO_PASS: '[]', PASS_TO_PASS: '[]', environment_setup_commit: '0'.repeat(40) },
+    };
+    writeFileSync(join(storage, 'rows.jsonl'), `${JSON.stringify(row)}\n`);
+    const dataset = await openDataset(join(storage, 'rows.jsonl'), { storage, reporter });
+    const [instance] = await dataset.read([row.instance_id]);
+    assert.ok(instance !== undefined);
+    const source = await sourceOf(instance, parseSources([release]));
+    const trees = await prepareTrees(instance, source, storage, { reporter });
+    engine = await localEngine({
+      ...{ environments, storage, tracer: resolve('src/engine/tracer'), isAwaited: true },
+      ...{ python: join(python, 'bin', 'python'), warmFrom: 0 },
+    });
+    const store = runStore(join(storage, 'runs'));
+    session = await openSession({ instance, trees, engine, store, python: await loadParser() });
+  });
+  after(async () => {
+    await session?.dispose();
+    await engine?.dispose();
+    rmSync(storage, { recursive: true, force: true });
+  });
+
+  for (const path of files) {
+    it(`records what a fresh process does: ${path}`, async () => {
+      const text = (await session.readFileOfR(path)) ?? '';
+      const tests = findTests(session.python, text, { path });
+      const select = tests.slice(0, 4).map((test) => test.id);
+      assert.ok(select.length > 0);
+      const set = { patch: '', files: [path], select };
+      const options = { timeoutSeconds: 600, reporter, reuse: false };
+      const fresh: SessionRun = await session.run(set, options);
+      session.expect(set, options);
+      const warm: SessionRun = await session.run(set, { ...options, isPreliminary: true });
+      for (const side of sides) {
+        const one = warm.records[side];
+        const other = fresh.records[side];
+        assert.ok(one !== undefined && other !== undefined);
+        assert.ok((one.trace.warm?.seconds ?? 0) > 0, `${one.whyFresh}\n${log.join('\n')}`);
+        assert.deepEqual(lasting(one), lasting(other), side);
+        assert.ok(one.trace.outcomes.length > 0);
+        assert.ok(one.trace.counts.length > 0);
+      }
+    });
+  }
 });

@@ -155,7 +155,7 @@ export const settingSections: readonly SettingSection[] = [
         type: 'boolean',
         default: true,
         markdownDescription:
-          'Controls whether interpreters start, and load R, before a test run needs them. Verdicts come sooner; each waiting interpreter takes memory.',
+          'Controls whether the process of the next run starts ahead and waits for its tests. Where R takes long to import, the first verdict then comes from a process that has loaded R. The grade always comes from a new process.',
         from: 'resource',
       },
       [settingKeys.codeLens]: {
