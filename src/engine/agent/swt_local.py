@@ -10,7 +10,6 @@ the folder of its sandboxes removed. Runs on CPython 3.6 and later, with the sta
 What the system lacks for it stands in `ready`.
 """
 
-import json
 import os
 import signal
 import sys

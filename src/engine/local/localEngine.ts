@@ -39,7 +39,7 @@ import { alikeInPair, keptCompiledFiles, type CompiledOfPair } from './compilePr
 import { watchEnvironment, type EnvironmentWatch } from './environmentWatch';
 import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { localServices } from './localServices';
-import { warmKeyOf, WarmStart } from '../sandbox/warmStart';
+import { loadingTime, warmKeyOf, WarmStart } from '../sandbox/warmStart';
 import type { LocalEnvironment } from './python';
 import { missingPrograms } from '../sandbox/services';
 import { treeVariable, type EnvironmentMaker } from '../environmentMaker';
@@ -332,7 +332,9 @@ async function expectIn(
   const prepared = await makeFolders(box, run, { ...request, key }, more);
   const { interpreter, args, cwd, env } = prepared.program;
   const argv = [interpreter, ...args].slice(0, 3);
-  const found = await loadAhead(interpreter, { argv, cwd, env, signal });
+  const found = await loadAhead(interpreter, {
+    ...{ argv, cwd, env, signal, timeoutSeconds: loadingTime },
+  });
   if ('why' in found) {
     await removeForce(run);
     return found.why;

@@ -8,7 +8,6 @@ import { startProgram } from '../../files/startProgram';
 import { BoundedOutput, streamLimit } from './boundedOutput';
 import { attachProcess, type AttachedProcess } from '../local/attachedProcess';
 import { pythonProgram } from '../pythonProgram';
-import { loadingTime } from '../sandbox/warmStart';
 import { openAgentProtocol, type AgentProtocol, type FrameHeader } from '../sandbox/agentProtocol';
 
 export interface ProcessRequest {
@@ -155,8 +154,9 @@ export type LoadedAgent = Omit<ReadyAgent, 'ahead'>;
  */
 export async function loadAhead(
   python: string,
-  { argv, cwd, env, signal }: Pick<ProcessRequest, 'argv' | 'cwd' | 'env' | 'signal'>,
+  request: Pick<ProcessRequest, 'argv' | 'cwd' | 'env' | 'signal' | 'timeoutSeconds'>,
 ): Promise<{ readonly agent: LoadedAgent; readonly seconds: number } | { readonly why: string }> {
+  const { argv, cwd, env, signal } = request;
   if (signal?.aborted === true) return { why: 'nobody waits for it' };
   const agent = newAgent(python);
   const { program, wire, mark } = agent;
@@ -164,7 +164,8 @@ export async function loadAhead(
   signal?.addEventListener('abort', close, { once: true });
   try {
     const marked = { ...env, [runMark]: mark };
-    wire.send({ kind: 'prepare', argv, cwd, env: marked, mark, loads: loadingTime });
+    const loads = request.timeoutSeconds;
+    wire.send({ kind: 'prepare', argv, cwd, env: marked, mark, loads });
     for (;;) {
       const frame = await wire.receive();
       if (frame === undefined || signal?.aborted === true) {

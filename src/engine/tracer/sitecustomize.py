@@ -100,7 +100,6 @@ def _prepared():
         sys.path[:] = _own_path()
         config = _read_config(os.environ["SWT_TRACE_CONFIG"])
         import swt_outcomes
-        import swt_seal  # noqa: F401  for `resume`
         import swt_tracer
 
         swt_tracer.prepare(config)

@@ -79,6 +79,7 @@ class _State(object):
         self.start_folder = None
         self.waiting = None  # records from before the run, after `prepare`
         self.totals = {}  # counts from before the run, by slot
+        self.take = None  # takes the key of that run
 
 
 state = _State()
@@ -605,6 +606,9 @@ def prepare(config):
     No code of a candidate may run before `resume`, which begins the run.
     """
     global write
+    import swt_seal
+
+    state.take = swt_seal.take
     _know(config)
     state.waiting = []
     write = state.waiting.append
@@ -621,9 +625,7 @@ def resume(config, seconds):
 
     The executions so far are those of imports.
     """
-    import swt_seal
-
-    seals, _, relayed = swt_seal.take(config["key"])
+    seals, _, relayed = state.take(config["key"])
     counts, raised, problems = _take()
     waiting, state.waiting = state.waiting, None
     state.totals = counts

@@ -33,7 +33,7 @@ def load(prepare, runner, tell):
     `prepare` starts the tracer and returns (its configuration, it). Ends the process where it
     cannot be the run.
     """
-    began = time.time()
+    began = time.monotonic()
     why = warm = None
     try:
         config, tracer = prepare()
@@ -43,7 +43,7 @@ def load(prepare, runner, tell):
         why = str(error)
     except BaseException as error:
         why = "importing R ends with %s: %s" % (type(error).__name__, error)
-    seconds = time.time() - began
+    seconds = time.monotonic() - began
     os.write(tell, json.dumps({"why": why, "seconds": seconds}).encode("ascii") + b"\n")
     os.close(tell)
     if why is not None:
