@@ -24,7 +24,7 @@ import { loadParser } from '../unit/python/loadParser';
 const sample = resolve('media', 'sample');
 
 /** What two runs of the same tests have in common. */
-const lasting = ({ ending, exitCode, killedBy, trace }: RunRecord) => {
+const lasting = ({ ending, exitCode, killedBy, trace }: RunRecord, isExact = true) => {
   const { outcomes, counts, collected, sessions, files, elsewhere, acts } = trace;
   const { problems, contradictions, unfinished, techniques } = trace;
   return JSON.parse(
@@ -32,7 +32,10 @@ const lasting = ({ ending, exitCode, killedBy, trace }: RunRecord) => {
       {
         ...{ ending, exitCode, killedBy, outcomes, collected, sessions, techniques, elsewhere },
         ...{ problems, contradictions, unfinished: unfinished.length },
-        counts: counts.map(({ byTest, ...of }) => ({ ...of, byTest: [...byTest] })),
+        counts: counts.map(({ byTest, ...of }) => ({
+          ...of,
+          byTest: isExact ? [...byTest] : [...byTest.keys()].sort(),
+        })),
         files: files.map((each) => JSON.stringify(each)).sort(),
         // SymPy's runner lists folders, in the order and with the compiled files that are there.
         acts: acts
@@ -236,9 +239,9 @@ describe('a run that begins with R loaded, on SymPy @full', function () {
     const release = join(storage, 'sympy-1.11.1');
     // The lines that are counted: those of a function, and one that importing runs.
     const before = readFileSync(join(release, golden), 'utf8');
-    const after = before
-      .replace('\nimport ', '\nPURR = 1\nimport ')
-      .replace('    def flatten(cls, seq):\n', '    def flatten(cls, seq):\n        purr = PURR\n');
+    const start = '    def flatten(cls, seq):\n';
+    assert.ok(before.includes(start));
+    const after = `${before.replace(start, `${start}        purr = 1\n`)}PURR = 1\n`;
     const patch = makeUnified([{ path: golden, before, after }]);
     const added = { path: 'sympy/core/tests/test_purr.py', before: undefined };
     const addedFile = makeUnified([{ ...added, after: 'def test_purr():\n    pass\n' }]);
@@ -283,9 +286,11 @@ describe('a run that begins with R loaded, on SymPy @full', function () {
         const other = fresh.records[side];
         assert.ok(one !== undefined && other !== undefined);
         assert.ok((one.trace.warm?.seconds ?? 0) > 0, `${one.whyFresh}\n${log.join('\n')}`);
-        assert.deepEqual(lasting(one), lasting(other), side);
+        // SymPy orders by addresses in places: how often a line runs differs between any two runs.
+        assert.deepEqual(lasting(one, false), lasting(other, false), side);
         assert.ok(one.trace.outcomes.length > 0);
-        assert.ok(one.trace.counts.length > 0);
+        // X* removes no line.
+        assert.equal(one.trace.counts.length > 0, side === 'fixed');
       }
     });
   }
