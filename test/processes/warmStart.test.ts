@@ -123,8 +123,8 @@ describe('a run that begins with R loaded', function () {
       const found = await both(text);
       if (found === undefined) return this.skip();
       for (const side of sides) {
-        const warm = found.warm[side];
-        const fresh = found.fresh[side];
+        const warm: RunRecord | undefined = found.warm[side];
+        const fresh: RunRecord | undefined = found.fresh[side];
         assert.ok(warm !== undefined && fresh !== undefined);
         assert.deepEqual(lasting(warm), lasting(fresh), side);
         assert.equal(fresh.trace.warm, undefined);
@@ -146,7 +146,7 @@ describe('a run that begins with R loaded', function () {
         onFirst: (first) => void seen.push(first),
       });
     const ran: string[] = [];
-    const { run } = session;
+    const run = session.run.bind(session);
     session = Object.assign(session, {
       run: async (...of: Parameters<typeof run>) => {
         const done = await run(...of);

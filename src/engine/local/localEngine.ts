@@ -7,6 +7,7 @@ import { makeFolder } from '../../files/wholeFile';
 import { hasEnded, ownerWord } from '../../repository/lock';
 import { fullDisk, compiledFolder } from '../../repository/storage';
 import type { Trees } from '../../repository/trees';
+import { patchedFiles } from '../../repository/treeFiles';
 import { openWorkingCopy, type WorkingCopy } from '../../repository/workingCopy';
 import {
   sandboxesOf,
@@ -282,7 +283,9 @@ function localSandbox(box: LocalSandbox): Sandbox {
         );
       }
       throwIfAborted(signal);
-      box.warm.candidateIs(patch);
+      if (box.options.isAwaited === true) {
+        box.warm.candidateEdits((await patchedFiles(box.tree, patch, signal)).keys());
+      }
       if (patch.trim() !== '') {
         await box.copy.apply(patch).catch(async (error: unknown) => {
           throw (await fullDisk(error, box.scratch)) ?? error;

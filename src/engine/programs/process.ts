@@ -157,7 +157,8 @@ export async function loadAhead(
   request: Pick<ProcessRequest, 'argv' | 'cwd' | 'env' | 'signal' | 'timeoutSeconds'>,
 ): Promise<{ readonly agent: LoadedAgent; readonly seconds: number } | { readonly why: string }> {
   const { argv, cwd, env, signal } = request;
-  if (signal?.aborted === true) return { why: 'nobody waits for it' };
+  const isCancelled = (): boolean => signal?.aborted === true;
+  if (isCancelled()) return { why: 'nobody waits for it' };
   const agent = newAgent(python);
   const { program, wire, mark } = agent;
   const close = (): void => wire.close();
@@ -168,9 +169,9 @@ export async function loadAhead(
     wire.send({ kind: 'prepare', argv, cwd, env: marked, mark, loads });
     for (;;) {
       const frame = await wire.receive();
-      if (frame === undefined || signal?.aborted === true) {
+      if (frame === undefined || isCancelled()) {
         close();
-        return { why: signal?.aborted === true ? 'nobody waits for it' : 'its process ended' };
+        return { why: isCancelled() ? 'nobody waits for it' : 'its process ended' };
       }
       const { header } = frame;
       if (header.kind === 'loaded' && header.why === null && header.seconds !== null) {

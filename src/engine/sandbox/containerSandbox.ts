@@ -203,7 +203,7 @@ export class ContainerSandbox implements Sandbox {
     }
     throwIfAborted(signal);
     if (files.size > 0 || removed.length > 0) await this.send(files, removed);
-    this.warm.candidateIs(patch);
+    this.warm.candidateEdits(wanted.keys());
     this.altered = [];
     this.loaded.clear();
     for (const [path, entry] of loaded) this.loaded.set(path, entry);

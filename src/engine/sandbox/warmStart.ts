@@ -1,4 +1,3 @@
-import { parseUnified } from '../../patch/parseUnified';
 import type { RunRequest } from '../engine';
 
 /** What a run has in common with the one that a process was prepared for. */
@@ -56,12 +55,9 @@ export class WarmStart<Process> {
     return `importing R takes only ${seconds.toFixed(2)} s`;
   }
 
-  /** Learns which candidate the tree has. */
-  candidateIs(patch: string): void {
-    this.edited = parseUnified(patch).files.flatMap(({ oldPath, newPath }) => [
-      ...(oldPath === null ? [] : [oldPath]),
-      ...(newPath === null ? [] : [newPath]),
-    ]);
+  /** Learns the paths that the candidate in the tree changes. */
+  candidateEdits(paths: Iterable<string>): void {
+    this.edited = [...paths];
   }
 
   /** @returns the process for a run, or why it cannot be that run; undefined where there is none */
