@@ -4,9 +4,12 @@ import { Command, CommanderError } from 'commander';
 import { description, version } from '../package.json';
 import { EXIT, type CommandContext } from './commands/context';
 import { standardInput, interruptSignal } from './commands/input';
-import { commands } from './commands/commands';
-import { applyConfiguration, withConfigurationOptions } from './commands/options/configuredOptions';
-import { withHelpAll } from './commands/options/helpAll';
+import {
+  applyConfiguration,
+  commands,
+  withConfigurationOptions,
+  withHelpAll,
+} from './commands/commands';
 import { Cancelled, HumanError } from './domain/work';
 import { systemFault } from './files/systemFault';
 import { redactKeys, takeKeys } from './engine/keysInUse';

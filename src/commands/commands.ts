@@ -1,12 +1,8 @@
-import type { ProgramContext, RegisterCommand } from './registerCommand';
+import type { CommandEntry, ProgramContext, RegisterCommand } from './registerCommand';
 
-/** A command, of which nothing is loaded before it is called. */
-interface CommandEntry {
-  readonly name: string;
-  /** What the list of commands and its own help say. */
-  readonly description: string;
-  readonly load: () => Promise<RegisterCommand>;
-}
+export { applyConfiguration } from './configuration/applyConfiguration';
+export { withConfigurationOptions } from './options/configuredOptions';
+export { withHelpAll } from './options/helpAll';
 
 /** Hands a command what the program has beyond the core, which other commands do not load. */
 async function withBeyondCore(register: RegisterCommand<ProgramContext>): Promise<RegisterCommand> {
@@ -132,7 +128,10 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'completion',
     description: 'print the script that completes commands and options in a shell',
-    load: async () => withBeyondCore((await import('./completion/completion')).registerCompletion),
+    load: async () => {
+      const { registerCompletion } = await import('./completion/completion');
+      return withBeyondCore(registerCompletion(commands));
+    },
   },
   {
     name: 'images',

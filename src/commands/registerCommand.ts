@@ -45,3 +45,11 @@ export type RegisterCommand<Context = CommandContext> = (
   context: Context,
   finish: (status: number) => void,
 ) => void;
+
+/** A command, of which nothing is loaded before it is called. */
+export interface CommandEntry {
+  readonly name: string;
+  /** What the list of commands and its own help say. */
+  readonly description: string;
+  readonly load: () => Promise<RegisterCommand>;
+}

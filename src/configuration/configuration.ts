@@ -13,7 +13,7 @@ import {
 import { findConfigurationFile } from './configurationFile';
 import { configurationKeys, everyModel, type OwnPath } from './keys';
 import { readConfigurationFile } from './reading/readFile';
-import { keyOfSetting, keysOf, type ConfigurationValues } from './schema';
+import { keysOf, type ConfigurationValues } from './schema';
 
 /** Where a value comes from, the strongest first. */
 export const valueSources = ['option', 'variable', 'file', 'default'] as const;
@@ -146,7 +146,7 @@ export class Configuration {
           Object.fromEntries(
             group.all.flatMap((setting) => {
               const { key, option } = setting;
-              const { value, source } = this.at(group.engine, keyOfSetting(setting)) ?? {};
+              const { value, source } = this.at(group.engine, setting.fileKey) ?? {};
               if (value === undefined || source === 'variable' || source === 'default') return [];
               const isNone = option?.writing === 'text or none' && value === 'none';
               return [[key, isNone ? '' : value]];
@@ -255,7 +255,7 @@ export function variableOf(path: readonly string[]): string | undefined {
 function defaultOf([group = '', name = '', ...rest]: readonly string[]): unknown {
   if (group === 'engine') return engineNames()[0];
   const engine = settingGroups().find((each) => each.engine === group);
-  if (engine !== undefined) return engine.all.find((each) => keyOfSetting(each) === name)?.default;
+  if (engine !== undefined) return engine.all.find((each) => each.fileKey === name)?.default;
   if (group === 'agentless') {
     return (agentlessSettings() as unknown as Readonly<Record<string, unknown>>)[name];
   }

@@ -118,9 +118,6 @@ const model = z.strictObject({
   tokensPerMinute: own('models.{model}.tokensPerMinute'),
 });
 
-/** Name of a key of an engine in the file: that of the setting of the editor. */
-export const keyOfSetting = ({ key, setting }: NamedSetting): string => setting ?? key;
-
 function ofSetting(setting: NamedSetting): z.ZodType {
   const { type, minimum, pattern, expected, option, default: value } = setting;
   const text = pattern === undefined ? z.string() : z.string().regex(pattern, expected);
@@ -148,7 +145,7 @@ const engineGroups = Object.fromEntries(
   settingGroups().map(({ engine, all }) => [
     engine,
     z
-      .strictObject(Object.fromEntries(all.map((each) => [keyOfSetting(each), ofSetting(each)])))
+      .strictObject(Object.fromEntries(all.map((each) => [each.fileKey, ofSetting(each)])))
       .optional(),
   ]),
 );

@@ -61,6 +61,8 @@ export interface NamedSetting extends Setting {
   readonly key: string;
   /** Its id in VS Code, such as `swt-bench.docker.limits.memory`. */
   readonly id: string;
+  /** Its key in the configuration file, below the engine's name. */
+  readonly fileKey: string;
   /** Such as `--docker-host`; undefined where it has no option. */
   readonly flag: string | undefined;
 }
@@ -82,6 +84,7 @@ export class SettingGroup<Table extends SettingTable = SettingTable> {
     this.all = Object.entries(table).map(([key, setting]) => ({
       ...setting,
       ...{ key, id: `${prefix}${setting.setting ?? key}` },
+      fileKey: setting.setting?.split('.').at(-1) ?? key,
       flag: setting.option === undefined ? undefined : flagOf(setting.option.name),
     }));
   }

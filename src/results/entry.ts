@@ -74,7 +74,7 @@ export function entryOf(entry: BatchEntry): RunEntry {
   const explanation =
     spoiledBy === undefined
       ? strict.explanation
-      : `${strict.reason} (${strict.explanation}), and a success without its edits of ${spoiledBy.join(', ')}`;
+      : `${strict.reason} (${strict.explanation}); it would succeed without its changes to ${spoiledBy.join(', ')}`;
   // What made it may have ended too soon.
   const ending = reason !== 'success' && prediction.failure !== undefined ? prediction.failure : '';
   const delta = fractionOf(result.changeCoverage);

@@ -89,8 +89,8 @@ async function* readFolder(
   const files = await filesBelow(path, deepest, options);
   if (files.length === 0) {
     throw new HumanError(
-      `No file below ${path} has the name of a trajectory`,
-      'They end in .traj, .traj.json, .atif.json, .trace.jsonl, .eval or .aider.chat.history.md, are called output.jsonl or trajectory.json, or are the folder of a conversation of OpenHands. Name another file itself',
+      `No trajectory files found below ${path}`,
+      'File names end in .traj, .traj.json, .atif.json, .trace.jsonl, .eval or .aider.chat.history.md, are called output.jsonl or trajectory.json, or are the folder of a conversation of OpenHands. Name another file itself',
     );
   }
   for (const file of files) {

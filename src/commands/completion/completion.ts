@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import { EXIT } from '../context';
 import { withConfigurationOptions } from '../options/configuredOptions';
 import { withHelpAll } from '../options/helpAll';
-import type { ProgramContext, RegisterCommand } from '../registerCommand';
+import type { CommandEntry, ProgramContext, RegisterCommand } from '../registerCommand';
 import { bashScript } from './bashScript';
 import { completedCommand, type CompletedCommand } from './completedCommand';
 import { fishScript } from './fishScript';
@@ -18,28 +18,31 @@ const shells = {
 } as const;
 
 /** Registers the command `completion`. */
-export const registerCompletion: RegisterCommand<ProgramContext> = (command, context, finish) => {
-  const names = Object.keys(shells) as (keyof typeof shells)[];
-  command
-    .addArgument(new Argument('<shell>').choices(names))
-    .addHelpText(
-      'after',
-      `\nAdd this line to the file of your shell:\n${Object.values(shells)
-        .map(({ use, file }) => `  ${file}: ${use}`)
-        .join('\n')}`,
-    )
-    .action(async (shell: keyof typeof shells) => {
-      context.data(shells[shell].script(await completedCommands(context)));
-      finish(EXIT.done);
-    });
-};
+export const registerCompletion =
+  (all: readonly CommandEntry[]): RegisterCommand<ProgramContext> =>
+  (command, context, finish) => {
+    const names = Object.keys(shells) as (keyof typeof shells)[];
+    command
+      .addArgument(new Argument('<shell>').choices(names))
+      .addHelpText(
+        'after',
+        `\nAdd this line to the file of your shell:\n${Object.values(shells)
+          .map(({ use, file }) => `  ${file}: ${use}`)
+          .join('\n')}`,
+      )
+      .action(async (shell: keyof typeof shells) => {
+        context.data(shells[shell].script(await completedCommands(all, context)));
+        finish(EXIT.done);
+      });
+  };
 
 /** What can follow the name of the program, from the descriptors of all commands. */
-async function completedCommands(context: ProgramContext): Promise<readonly CompletedCommand[]> {
-  // Imported here, since this command is in that list itself.
-  const { commands } = await import('../commands');
+async function completedCommands(
+  all: readonly CommandEntry[],
+  context: ProgramContext,
+): Promise<readonly CompletedCommand[]> {
   return Promise.all(
-    commands.map(async ({ name, description, load }) => {
+    all.map(async ({ name, description, load }) => {
       const command = new Command(name).description(description);
       (await load())(command, context, () => undefined);
       withConfigurationOptions(command);

@@ -59,7 +59,6 @@ export function withAgentlessOptions(command: Command): Command {
         isAgentless,
       ),
     )
-    .option('--embedding-price <d>', 'dollars per million embedded tokens', positive)
     .addOption(
       atKey(
         new Option(

@@ -56,7 +56,7 @@ export function optionOf(
   const made = new Option(argument === '' ? flag : `${flag} ${argument}`, help);
   const read = readers[writing];
   if (read !== undefined) made.argParser(read);
-  return atKey(made, `${engine}.${setting.setting ?? setting.key}`, applies);
+  return atKey(made, `${engine}.${setting.fileKey}`, applies);
 }
 
 /**

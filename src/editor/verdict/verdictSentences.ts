@@ -125,7 +125,7 @@ function findings({ result }: Evaluated): string[] {
 
 function outcome({ result }: Evaluated): string[] {
   const { strict } = result;
-  if (strict.success) return [l10n.t('✓ Reproduces the issue: {0}.', strict.explanation)];
+  if (strict.success) return [l10n.t('✓ {0}.', strict.explanation)];
   const missing = whatIsMissing(strict.reason);
   return [
     l10n.t('✗ Not a reproduction: {0}.', strict.explanation),

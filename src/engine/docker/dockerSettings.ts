@@ -57,7 +57,7 @@ const table = {
     type: 'integer',
     default: 4096,
     minimum: 64,
-    expected: 'Write a whole number of MiB, 64 or more',
+    expected: 'Use a whole number of MiB, 64 or more',
     setting: 'limits.memory',
     option: {
       name: 'memory',
@@ -86,7 +86,7 @@ const table = {
     type: 'integer',
     default: 4096,
     minimum: 16,
-    expected: 'Write a whole number of MiB, 16 or more',
+    expected: 'Use a whole number of MiB, 16 or more',
     setting: 'limits.disk',
     option: {
       name: 'disk',
@@ -140,7 +140,7 @@ const table = {
     type: 'number',
     default: 50,
     minimum: 1,
-    expected: 'Write a number of GiB, 1 or more',
+    expected: 'Use a number of GiB, 1 or more',
     setting: 'limits.imageSpace',
     option: {
       name: 'imageBudget',

@@ -9,9 +9,8 @@ import { beyondCore } from '../../../src/commands/beyondCore';
 import {
   applyConfiguration,
   partsOf,
-  pathOf,
-  withConfigurationOptions,
-} from '../../../src/commands/options/configuredOptions';
+} from '../../../src/commands/configuration/applyConfiguration';
+import { pathOf, withConfigurationOptions } from '../../../src/commands/options/configuredOptions';
 import { registerGenerate } from '../../../src/commands/generate';
 import { registerRepair } from '../../../src/commands/repair';
 import type { ProgramContext } from '../../../src/commands/registerCommand';

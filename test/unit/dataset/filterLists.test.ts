@@ -87,6 +87,6 @@ describe('filter lists', () => {
       /no filter list gone at /,
     );
     await assert.rejects(kept('', {}, 'http://example.org/list'), /not an https URL/);
-    await assert.rejects(kept('../x'), /not an instance id/);
+    await assert.rejects(kept('../x'), /not a valid instance ID/);
   });
 });

@@ -61,7 +61,7 @@ describe('agents of the Agent Client Protocol in the editor', () => {
       nothing: [7, /^nothing: : /],
       none: [{}, /^none: command/],
       key: [{ command: 'a', apiKey: 'k' }, /^key: apiKey is not known/],
-      open: [{ command: "a 'b", program: '' }, /^open: .*names no command/],
+      open: [{ command: "a 'b", program: '' }, /^open: .*has no command/],
       relative: [{ command: 'a', program: 'b' }, /^relative: program is no absolute path/],
       provider: [{ command: 'a', providers: ['other'] }, /^provider: providers\.0/],
       variable: [{ command: 'a', env: { 'A;rm': 'b' } }, /^variable: env\./],

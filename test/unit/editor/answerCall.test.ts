@@ -63,7 +63,7 @@ describe('a call of a tool by an agent of the editor', () => {
     for (const input of [undefined, null, 'x', { path: 3 }, { path: 'a', more: 1 }]) {
       const answer = await answerCall(call({ name: 'read_file', input }));
       assert.equal(answer.isError, true);
-      assert.match(answer.text, /The input of read_file is not as it must be/);
+      assert.match(answer.text, /The input of read_file is invalid/);
     }
   });
 
@@ -87,7 +87,7 @@ describe('an answer within a budget of tokens', () => {
     for (const tokenBudget of [20, 50, 1000]) {
       const shown = await withinBudget(text, { tokenBudget, countTokens });
       assert.ok((await countTokens(shown)) <= tokenBudget, `${shown.length}`);
-      assert.match(shown, /^line 0\n[^]*\[\d+ characters are ignored here\][^]*line 1999$/);
+      assert.match(shown, /^line 0\n[^]*\[\d+ characters omitted\][^]*line 1999$/);
     }
   });
 

@@ -99,7 +99,10 @@ describe('tools on the bundled instance', function () {
       await errorOf('search_code', { query: 'a b', kind: 'class' }),
       /Use only the name/,
     );
-    assert.match(await errorOf('search_code', { query: 'a\nb', kind: 'text' }), /several lines/);
+    assert.match(
+      await errorOf('search_code', { query: 'a\nb', kind: 'text' }),
+      /more than one line/,
+    );
   });
 
   it('takes regular expressions as models write them', async () => {

@@ -170,7 +170,7 @@ describe('the verdict and what becomes of it', () => {
       const hover = await waitFor('the hover', async () =>
         (await visible.hovers()).find((each) => each.includes('Finding')),
       );
-      assert.match(hover, /⚠ Finding: No F→P test ran a changed line\./);
+      assert.match(hover, /⚠ Finding: No F→P test executed a changed line\./);
       assert.match(hover, /The only F→P test executed none of the \d+ executable changed lines/);
       assert.match(hover, /⚠ Finding: The tests inspect source files, the repository/);
       assert.ok(hover.replaceAll(/\s+/g, ' ').includes(evidence), hover);
@@ -195,7 +195,10 @@ describe('the verdict and what becomes of it', () => {
       const document = await waitFor('the document', async () =>
         vscode.workspace.textDocuments.find(({ uri }) => uri.path.includes('Verdict on')),
       );
-      assert.match(document.getText(), /## Findings\n[^#]*- ⚠ No F→P test ran a changed line\./);
+      assert.match(
+        document.getText(),
+        /## Findings\n[^#]*- ⚠ No F→P test executed a changed line\./,
+      );
       await screenshot('findings-document');
       await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     } finally {

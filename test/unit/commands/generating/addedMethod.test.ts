@@ -104,7 +104,7 @@ describe('a method and an agent that are added by their descriptors', () => {
     JSON.parse(await readFile(join(folder, `${method}.jsonl`), 'utf8')) as Record<string, unknown>;
 
   it('are in the help, with what their descriptors say', async () => {
-    const { printed } = await generate('--help');
+    const { printed } = await generate('--help-all');
     const help = printed.replace(/\s+/g, ' ');
     assert.match(help, /--method <name> .*two-answers, scribe, acp:/);
     assert.match(help, /--samples <n> [^<]* 2 for two-answers/);

@@ -517,7 +517,7 @@ describe('what only the developer may know', () => {
       rows.map((each) => [each.label, each.description, each.icon?.id]),
       [
         ['Verdict', 'passes on R', 'error'],
-        ['⚠ Finding', 'No F→P test ran a changed line. a b', 'warning'],
+        ['⚠ Finding', 'No F→P test executed a changed line. a b', 'warning'],
         ['ΔC', 'unknown', 'checklist'],
       ],
     );

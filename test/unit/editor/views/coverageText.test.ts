@@ -29,10 +29,10 @@ const removed = { change: 'removed' } as const;
 describe('the state of a changed line in words', () => {
   const words: Readonly<Record<LineState, string>> = {
     'newly covered': '✓ newly covered: newly executed by your tests',
-    'already covered':
-      '= already covered: already executed by existing tests',
+    'already covered': '= already covered: already executed by existing tests',
     missed: '✗ missed: executed by the golden tests, not by yours',
-    'not executable': '· not executable: executed neither by existing tests nor by the golden tests',
+    'not executable':
+      '· not executable: executed neither by existing tests nor by the golden tests',
   };
   for (const state of lineStates) {
     it(`is ${state}, with its reason`, () => {

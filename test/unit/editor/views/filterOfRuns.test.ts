@@ -47,7 +47,7 @@ describe('the filter that dashboards share with the Instances view', () => {
   it('says what is wrong with a text', () => {
     const { text, ids, problem } = ownFilterOfRuns('status:valid', runs);
     assert.deepEqual({ text, ids }, { text: 'status:valid', ids: null });
-    assert.match(problem ?? '', /^This page knows ids, repositories/);
+    assert.match(problem ?? '', /^This page can filter by ID, repository/);
   });
 
   it('begins an exported page with the list and the text, and only the instances of the runs', () => {

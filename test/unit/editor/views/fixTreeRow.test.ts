@@ -81,7 +81,10 @@ describe('rows of fixes in the Generated view', () => {
       chosen: { sample: 1, why: 'fewest regressions' },
     });
     const row = rowOf(shown([run]), { kind: 'fix', generation: run, fix: fix(1, 'a', ranking) });
-    assert.equal(row.description, '3 of 2 alike · 1 regression · its script reports: Issue resolved');
+    assert.equal(
+      row.description,
+      '3 of 2 alike · 1 regression · its script reports: Issue resolved',
+    );
     assert.match(row.tooltip ?? '', /^Chosen: fewest regressions\n/);
     assert.match(row.tooltip ?? '', /fails with it: tests\/a\.py::test_a/);
     assert.equal(row.icon?.id, 'star-full');

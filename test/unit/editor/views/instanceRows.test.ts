@@ -225,7 +225,7 @@ describe('the row of the candidate', () => {
   it('calls a verdict outdated once the workspace is edited', () => {
     assert.deepEqual(shows({ ...graded(), current: false }), {
       description: 'out of date: run again',
-      tooltip: 'Was: 1 test F→P and none fails after the fix',
+      tooltip: 'Was: 1 test reproduces the issue; none fail with the fix',
       icon: { id: 'history' },
     });
   });

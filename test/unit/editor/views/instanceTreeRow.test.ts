@@ -85,12 +85,7 @@ const catNode: ListNode = {
 const statuses: readonly [InstanceStatus, short: string, all: string, TreeRow['icon']][] = [
   [{ kind: 'not opened' }, '', 'not opened', { id: 'circle-outline' }],
   [{ kind: 'opened' }, '', 'opened', { id: 'circle-filled' }],
-  [
-    { kind: 'golden valid' },
-    'valid',
-    'valid',
-    { id: 'verified', colour: 'testing.iconPassed' },
-  ],
+  [{ kind: 'golden valid' }, 'valid', 'valid', { id: 'verified', colour: 'testing.iconPassed' }],
   [
     { kind: 'golden invalid', reason: 'flaky' },
     'invalid: flaky',

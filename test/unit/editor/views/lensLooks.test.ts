@@ -175,10 +175,7 @@ describe('the text after the definition of a test', () => {
       'preparing: installing werkzeug',
     );
     const waits: TestUnderWay = { on: undefined, preparing, seen: {} };
-    assert.equal(
-      look(reproduces, { underWay: waits, lensesAreShown: false })?.text,
-      'queued',
-    );
+    assert.equal(look(reproduces, { underWay: waits, lensesAreShown: false })?.text, 'queued');
     const long: TestUnderWay = { on: 'R', preparing: 'x'.repeat(99), seen: {} };
     assert.equal(
       look(reproduces, { underWay: long, lensesAreShown: false })?.text,

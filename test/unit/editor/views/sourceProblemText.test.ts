@@ -14,7 +14,7 @@ describe('the notification about a source that cannot be had', () => {
     const unknown = 'fatal: unable to access: Could not resolve host: git.example';
     assert.equal(
       sourceProblemText(problem(unknown, 'https://me:secret@git.example/octo/cat.git')),
-      'Commit 0123456789 of octo/cat cannot be had from git.example: there is no network, or its host is not known. ' +
+      'Commit 0123456789 of octo/cat cannot be fetched from git.example: you may be offline, or the host does not exist. ' +
         'Select a local clone or source release.',
     );
     assert.match(

@@ -133,7 +133,7 @@ describe('the status-bar item without a verdict', () => {
       {
         text: '$(sync~spin) 1 F→P · running the other tests',
         tooltip:
-          '1 test F→P and none fails after the fix\n\nClick to show results so far, or to cancel',
+          '1 test reproduces the issue; none fail with the fix\n\nClick to show results so far, or to cancel',
         command: commandIds.showVerdict,
       },
     );
@@ -223,7 +223,7 @@ describe('the status-bar item with a verdict', () => {
       withVerdict({}, { revealed: true }).label,
       [
         '1 F→P · ΔC 50 % 1/2 · revealed',
-        '✓ Reproduces the issue: 1 test F→P and none fails after the fix.',
+        '✓ 1 test reproduces the issue; none fail with the fix.',
         'Harness grading agrees: resolved.',
         'Patch applies cleanly (W).',
         'Your tests: 1 F→P.',
@@ -236,7 +236,7 @@ describe('the status-bar item with a verdict', () => {
   it('explains itself in a hover', () => {
     assert.deepEqual(withVerdict().tooltip, {
       markdown: [
-        '✓ Reproduces the issue: 1 test F→P and none fails after the fix.',
+        '✓ 1 test reproduces the issue; none fail with the fix.',
         'Harness grading agrees: resolved.',
         'Patch applies cleanly (W).',
         'Your tests: 1 F→P.',

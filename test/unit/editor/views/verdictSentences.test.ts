@@ -18,7 +18,8 @@ const missing: Readonly<Record<Exclude<VerdictReason, 'success'>, string>> = {
   'no test found': 'an added or changed test in a test file',
   'syntax error': 'a test file with valid Python syntax',
   'does not apply': 'a candidate that applies to R and to R∘X*',
-  'could not run': 'an environment that can run the tests (see the log, or create one for this instance)',
+  'could not run':
+    'an environment that can run the tests (see the log, or create one for this instance)',
   'timed out': 'a run that finishes',
   'too many processes': 'a run that finishes',
   'too much output': 'a run that finishes',
@@ -35,7 +36,7 @@ const missing: Readonly<Record<Exclude<VerdictReason, 'success'>, string>> = {
 describe('the sentences of a verdict', () => {
   it('begin with the success', () => {
     assert.deepEqual(sentences(), [
-      '✓ Reproduces the issue: 1 test F→P and none fails after the fix.',
+      '✓ 1 test reproduces the issue; none fail with the fix.',
       'Harness grading agrees: resolved.',
       'Patch applies cleanly (W).',
       'Your tests: 1 F→P.',
@@ -54,8 +55,8 @@ describe('the sentences of a verdict', () => {
     );
     assert.deepEqual(all, [
       'Out of date: edited after this run. Run the tests again.',
-      '✓ Reproduces the issue: 1 test F→P and none fails after the fix.',
-      '⚠ Finding: No F→P test ran a changed line.',
+      '✓ 1 test reproduces the issue; none fail with the fix.',
+      '⚠ Finding: No F→P test executed a changed line.',
       'it ran none',
       'Harness grading agrees: resolved.',
       'Patch applies cleanly (W).',
@@ -193,10 +194,7 @@ describe('the hover of a verdict', () => {
       explanation: 'a [link](command:x) in tests/a.py::test_*b* and more',
     });
     const markdown = verdictMarkdown(shown({ strict })).split('\n\n');
-    assert.equal(
-      markdown[0],
-      '✓ Reproduces the issue: a \\[link\\](command:x) in `tests/a.py::test_*b*` and more.',
-    );
+    assert.equal(markdown[0], '✓ a \\[link\\](command:x) in `tests/a.py::test_*b*` and more.');
     assert.equal(markdown.at(-1), 'Click for the next steps.');
   });
 });

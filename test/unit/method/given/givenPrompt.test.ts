@@ -143,7 +143,7 @@ describe('the prompt of a setting', () => {
     );
     const long = new Map([...files, ['tests/test_purr.py', 'x = 1\n'.repeat(2000)]]);
     const made = await promptOf(context, { files: long });
-    assert.match(made.text, /tests\/test_purr\.py, which is too long to be shown/);
+    assert.match(made.text, /tests\/test_purr\.py, which is too long to show here/);
     assert.deepEqual(made.files, ['tests/conftest.py', 'cat/purr.py', 'cat/sleep.py']);
   });
 
