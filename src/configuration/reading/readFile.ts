@@ -94,7 +94,7 @@ function innermost(issue: Issue): Issue {
         : [];
   return within === undefined
     ? issue
-    : innermost({ ...within, path: [...issue.path, ...within.path] } as Issue);
+    : innermost({ ...within, path: [...issue.path, ...within.path] });
 }
 
 function faultOf(issue: Issue, placeOf: (keys: readonly PropertyKey[]) => string): HumanError {

@@ -85,7 +85,7 @@ ${issue}
 This issue was reported for the repository ${repo}. Add tests to its test suite that reproduce the issue: they fail now because of the problem in the issue, and they pass once it is fixed as the issue asks.
 
 - Change only tests, in the style and with the tools of the existing tests. Do not fix the issue.
-- The repository\'s test runner must find the tests.
+- The repository's test runner must find the tests.
 - Each test must fail at an assertion about what the issue says, not because of a wrong import or name.`;
 
 async function messages(

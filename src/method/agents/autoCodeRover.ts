@@ -116,7 +116,7 @@ the lines that replace them
 
 Rules:
 - Original lines must be consecutive lines of the file. Include enough of them that no earlier place has the same lines. To add a test, replace the lines next to it with these lines and the test.
-- For a new file, leave the original part empty. The repository\'s test runner must find the file.
+- For a new file, leave the original part empty. The repository's test runner must find the file.
 - Write only tests, in the style and with the tools of the existing tests. Do not fix the issue.
 - Each test must fail at an assertion about what the issue says, not because of a wrong import or name.`;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command, type Option } from 'commander';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { beyondCore } from '../../../src/commands/beyondCore';

@@ -28,7 +28,9 @@ describe('the custom agent', () => {
   });
 
   it('says the same as the prompt of the loop, and tells nothing of R∘X*', () => {
-    for (const words of ['two or three sentences that explain what the tests check and why they fail now']) {
+    for (const words of [
+      'two or three sentences that explain what the tests check and why they fail now',
+    ]) {
       assert.ok(goOn.includes(words) && text.includes(words));
     }
     assert.doesNotMatch(text, /R∘X|golden|FAIL_TO_PASS|T\*/);

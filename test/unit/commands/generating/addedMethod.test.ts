@@ -104,11 +104,10 @@ describe('a method and an agent that are added by their descriptors', () => {
     JSON.parse(await readFile(join(folder, `${method}.jsonl`), 'utf8')) as Record<string, unknown>;
 
   it('are in the help, with what their descriptors say', async () => {
-    const { printed } = await generate('--help-all');
+    const { printed } = await generate('--help');
     const help = printed.replace(/\s+/g, ' ');
     assert.match(help, /--method <name> .*two-answers, scribe, acp:/);
     assert.match(help, /--samples <n> [^<]* 2 for two-answers/);
-    assert.match(help, /0\.4 for two-answers/);
   });
 
   it('tell what they would ask, run, and are called by their names', async () => {

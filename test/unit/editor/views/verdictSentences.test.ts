@@ -158,7 +158,7 @@ describe('the sentences of a verdict', () => {
     const none = { lines: [], covered: 0, executable: 0, delta: undefined };
     assert.ok(
       sentences({ changeCoverage: undefined, goldenCoverage: none }).includes(
-        'ΔC not known; golden tests undefined (no changed line is executable).',
+        'ΔC unknown; golden tests undefined (no changed line is executable).',
       ),
     );
   });
