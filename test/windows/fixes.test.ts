@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { agentlessAnswer, agentlessVectors, stageOf } from '../commandLine/agentlessScript';
@@ -65,14 +66,13 @@ describe('Propose Fixes', () => {
   describe('with Agentless', () => {
     let server: FakeModels;
     const model = 'openai-compatible/m';
+    const configuration = join(tmpdir(), `swt-fixes-${process.pid}.yaml`);
     const set = (key: string, value: unknown): Thenable<void> =>
       vscode.workspace.getConfiguration().update(key, value, vscode.ConfigurationTarget.Global);
     const settings = (baseUrl: string): Readonly<Record<string, unknown>> => ({
       'swt-bench.models': [{ model, baseUrl, price: { input: 2.5, output: 10 } }],
       'swt-bench.runModelTestsLocally': true,
-      'swt-bench.repair.agentless': {
-        ...{ locationSamples: 1, repairSamples: 2, reproductionSamples: 1 },
-      },
+      'swt-bench.configurationFile': configuration,
     });
     /** Of the last run, once it has ended. */
     const fixesOf = (description: RegExp): Promise<Row> =>
@@ -84,6 +84,8 @@ describe('Propose Fixes', () => {
       );
 
     before(async () => {
+      const numbers = ['locationSamples: 1', 'repairSamples: 2', 'reproductionSamples: 1'];
+      await writeFile(configuration, `agentless:\n  ${numbers.join('\n  ')}\n`);
       server = await fakeModels((asked) => ({ text: agentlessAnswer(asked, 0) }), agentlessVectors);
       for (const [key, value] of Object.entries(settings(server.url))) await set(key, value);
       // Makes room for the stages.

@@ -4,14 +4,18 @@ import { agentlessSettings } from '../../method/agentless';
 import { repairMethods, methodNamed, methodOf } from '../../method/methods';
 import type { Method } from '../../method/method';
 import { embeddingBeside, type EmbeddingUse } from '../../method/models';
-import type { AgentlessNumbers } from './agentlessNumbers';
 import { chooseRun, estimateParts, namesIn, type AskedNames } from './chooseRun';
 import { type EstimateParts, embeddedTokens } from './estimatedCost';
 import type { FinishedGeneration } from './generations';
 import { GeneratedRuns, type GeneratedParts } from './generatedRuns';
 import { rowOfKind } from './generatedTreeRow';
 import { embeddingOfRecord, type GenerationRecord } from './records';
-import { configuredEmbedding, configuredNumbers, generateSettings } from './settings';
+import {
+  configuredEmbedding,
+  configuredNumbers,
+  generateSettings,
+  type AgentlessNumbers,
+} from './settings';
 import { refuseUntrusted } from '../shell/workspaceTrust';
 import { contextKeys, fixAuthority, generatedCommandIds } from '../shell/names';
 import { afterAWhile } from '../shell/progress';
@@ -103,7 +107,8 @@ export class Fixes extends GeneratedRuns {
   private async propose(asked: AskedNames | GenerationRecord): Promise<void> {
     refuseUntrusted();
     const before = 'startedAt' in asked ? asked : undefined;
-    const numbers = before === undefined ? configuredNumbers() : (before.agentless ?? {});
+    const { uri } = this.parts.open.folder;
+    const numbers = before === undefined ? await configuredNumbers(uri) : (before.agentless ?? {});
     const embedding = before === undefined ? configuredEmbedding() : embeddingOfRecord(before);
     const chosen = await chooseRun(asked, this.parts.open, {
       title: vscode.l10n.t('Propose Fixes'),

@@ -30,7 +30,7 @@ import {
   spentSince,
   type GenerationRecord,
 } from './records';
-import type { AgentlessNumbers } from './agentlessNumbers';
+import type { AgentlessNumbers } from './settings';
 import type { ChosenEmbedding, ChosenModel } from './choosableModels';
 import { generateSettings, type GenerateSettings } from './settings';
 

@@ -1,12 +1,15 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { readConfiguration } from '../../configuration/configuration';
 import { HumanError } from '../../domain/work';
 import { type LimitProfile, acpAgent, type AcpAgent } from '../../method/agents';
+import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless';
 import { refiningOption } from '../../method/generating';
 import { settingKeys } from '../shell/names';
 import { type EmbeddingUse, embeddingProviders, parseModelName } from '../../method/models';
 import { limitProfileOf } from './records';
 import { readAgentSettings, type ConfiguredAgent } from './agentSettings';
-import { readAgentlessNumbers, type AgentlessNumbers } from './agentlessNumbers';
 import {
   readEmbeddingSettings,
   readModelSettings,
@@ -80,20 +83,32 @@ export function configuredEmbedding(): EmbeddingUse | undefined {
   );
 }
 
+/** Numbers of Agentless that differ from those of the paper. */
+export type AgentlessNumbers = Readonly<Partial<Record<AgentlessNumber, number>>>;
+
 /**
- * The numbers of Agentless that the settings change.
+ * The numbers of Agentless that the configuration file changes: the file of the setting, else the
+ * nearest one above the workspace. The workspace has to be trusted.
  *
- * @throws HumanError when a value is none that the number may have
+ * @throws HumanError naming file, line and key of a fault
  */
-export function configuredNumbers(): AgentlessNumbers {
-  const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.agentless);
-  const { numbers, problems } = readAgentlessNumbers(set);
-  if (problems.length === 0) return numbers;
-  throw new HumanError(
-    vscode.l10n.t('The setting {0} is invalid: {1}', settingKeys.agentless, problems.join('; ')),
-    vscode.l10n.t('Correct it, or remove it to use the default'),
+export async function configuredNumbers(folder: vscode.Uri): Promise<AgentlessNumbers> {
+  const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.configurationFile);
+  const path = typeof set === 'string' && set.trim() !== '' ? absolutePath(set.trim()) : undefined;
+  const { values } = await readConfiguration({ folder: folder.fsPath, file: path });
+  const given: Readonly<Record<string, unknown>> = { ...values.agentless };
+  return Object.fromEntries(
+    (Object.keys(agentlessNumbers) as AgentlessNumber[]).flatMap((name) => {
+      const value = given[name];
+      return typeof value === 'number' && value !== agentlessNumbers[name].default
+        ? [[name, value]]
+        : [];
+    }),
   );
 }
+
+const absolutePath = (path: string): string =>
+  path.startsWith('~/') ? join(homedir(), path.slice(2)) : path;
 
 /** Everything in the settings that may have a key: the models, and the embedding model. */
 export function configuredKeyHolders(): readonly KeyHolder[] {

@@ -1,7 +1,6 @@
 import { dockerSettings } from '../../engine/docker';
 import { engineNames, settingGroups } from '../../engine/engines';
 import type { NamedSetting } from '../../engine/settings';
-import { agentlessNumbers, numberBounds, type AgentlessNumber } from '../../method/agentless';
 import { acpPresets, limitProfiles, defaultAcpSeconds } from '../../method/agents';
 import { refiningOption } from '../../method/generating';
 import { methods } from '../../method/methods';
@@ -109,13 +108,6 @@ function limitsInWords(profile: keyof typeof limitTexts): string {
   const dollars = Math.max(...agents.map(({ dollars: most }) => most));
   return `${limitTexts[profile]} Calls: ${calls}; each at most ${dollars} dollars.`;
 }
-
-const agentlessSchema = (name: AgentlessNumber): SettingSchema => {
-  const { kind, default: value, stage, meaning } = agentlessNumbers[name];
-  const { isWhole, ...bounds } = numberBounds[kind];
-  const type = isWhole ? 'integer' : 'number';
-  return { type, ...bounds, default: value, description: `Stage ${stage}: ${meaning}.` };
-};
 
 const text = (
   markdownDescription: string,
@@ -472,14 +464,9 @@ export const settingSections: readonly SettingSection[] = [
         },
         'Embedding model of Agentless for *Propose Fixes…*. **SWT-Bench: Manage API Keys…** stores its API key.',
       ),
-      [settingKeys.agentless]: objectSetting(
-        Object.fromEntries(
-          (Object.keys(agentlessNumbers) as AgentlessNumber[]).map((name) => [
-            name,
-            agentlessSchema(name),
-          ]),
-        ),
-        'Parameters of Agentless for *Propose Fixes…*. The defaults are those of its paper.',
+      [settingKeys.configurationFile]: text(
+        'Path to the configuration file with the parameters of Agentless for *Propose Fixes…*. If empty, uses the nearest `swt.yaml` above the workspace. `swt-bench config schema` prints what it can contain.',
+        'machine',
       ),
     },
   },

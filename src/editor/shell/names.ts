@@ -153,7 +153,7 @@ export const settingKeys = {
   embeddingModel: 'swt-bench.repair.embedding.model',
   embeddingBaseUrl: 'swt-bench.repair.embedding.baseUrl',
   embeddingPrice: 'swt-bench.repair.embedding.price',
-  agentless: 'swt-bench.repair.agentless',
+  configurationFile: 'swt-bench.configurationFile',
 } as const;
 
 /** Settings that are objects: a property of one is read by its id, and shown with the object. */
