@@ -21,6 +21,7 @@ const settings: Readonly<Record<string, string>> = {
   '--embedding-base-url': settingKeys.embeddingBaseUrl,
   '--embedding-price': settingKeys.embeddingPrice,
   '--base-url': settingKeys.models,
+  '--config': settingKeys.configurationFile,
   '--model-window': settingKeys.models,
 };
 
@@ -45,6 +46,8 @@ const freeSpace = '"SWT-Bench: Free Disk Space…"';
  * the longest ones.
  */
 const advice: readonly (readonly [said: RegExp, inEditor: string])[] = [
+  [/; otherwise add --no-config/g, ''],
+  [/Remove it, and give it with --header/g, 'Remove it'],
   [
     /Give --source (\S+)=PATH_OR_URL of a repository/g,
     `Give $1 in the setting ${sources} the path or address of a repository`,

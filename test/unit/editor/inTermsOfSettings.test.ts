@@ -12,6 +12,7 @@ import { optionsOfCommandLine, textsOfEditor } from './textsOfEditor';
  * Texts that a person never sees as an error of the editor, by the file that has them and why.
  */
 const elsewhere: Readonly<Record<string, string>> = {
+  'configuration/keys.ts': 'has the options themselves',
   'method/given/setting.ts': 'reads --given and --from, which the editor does not have',
   'method/given/wrongPatch.ts': 'is for --oracle, which the editor does not have',
   'method/given/givenPrompt.ts': 'is for --given, which the editor does not have',
