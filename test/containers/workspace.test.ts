@@ -104,7 +104,7 @@ onEngine('docker', 'a workspace on R', (subject) => {
     assert.ok(much.output.length < 25_000);
     assert.match(
       much.output,
-      /^first\nx+\n\[\.\.\. \d+ bytes of output left out \.\.\.\]\nx+\nlast\n$/,
+      /^first\nx+\n\[\.\.\. \d+ bytes of output omitted \.\.\.\]\nx+\nlast\n$/,
     );
     const endless = await run('yes');
     assert.equal(endless.ending, 'too much output');

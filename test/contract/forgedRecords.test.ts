@@ -99,16 +99,16 @@ const executions = (record: RunRecord): number => {
 const forgeries: Readonly<Record<string, { readonly code: string; readonly said?: RegExp }>> = {
   'an outcome in its own journal': {
     code: 'append(own(), outcome()); self.fail()',
-    said: /1 that it did not write/,
+    said: /were not written by it \(1\)/,
   },
-  'counts in its own journal': { code: 'append(own(), counts())', said: /did not write/ },
+  'counts in its own journal': { code: 'append(own(), counts())', said: /not written by it/ },
   'counters that it finds': {
     code: `
 import gc
 for each in gc.get_objects():
     if type(each).__name__ == "Cells":
         for cell in list(each): next(cell)`,
-    said: /raised by something other than/,
+    said: /increased without an execution/,
   },
   'a record that is there already': {
     code: 'open(own(), "a").write(lines(own())[-1])',
@@ -118,7 +118,7 @@ for each in gc.get_objects():
 import re
 last = lines(own())[-1]
 open(own(), "a").write(json.dumps(outcome(), separators=(",", ":")) + last[last.index("\\t"):])`,
-    said: /did not write/,
+    said: /not written by it/,
   },
   'an outcome that it changes': {
     code: `
@@ -138,34 +138,34 @@ open(path, "w").write("".join(kept[:2]))`,
   'a journal that it empties': { code: 'open(own(), "w").close()', said: /are missing/ },
   'an outcome of a process that nobody started': {
     code: 'invent(4000001, outcome(), {"kind": "exit"})',
-    said: /outcome passed, without the key/,
+    said: /as passed without the run's key/,
   },
   'counts of a process that nobody started': {
     code: 'totals_path = invent(4000001, {"kind": "begin", "test": TEST}, counts(), {"kind": "exit"})',
   },
   'an outcome of a process that it started': {
     code: 'invent(free(), outcome(), {"kind": "exit"})',
-    said: /without the key of the run/,
+    said: /without the run's key/,
   },
   'a session of a process that it started': {
     code: 'invent(free(), {"kind": "session", "runner": "pytest", "version": "8"})',
-    said: /record "session" without the key of the run/,
+    said: /record "session" without the run's key/,
   },
   'an outcome of a program that it starts': {
     code: `
 code = "import sys; sys.path.insert(0, ''); from tests.looking import *; append(own(), outcome())"
 self.assertEqual(subprocess.call([sys.executable, "-c", code]), 0)`,
-    said: /without the key of the run/,
+    said: /without the run's key/,
   },
   'an outcome by a program that is not traced': {
     code: `
 code = "import sys; sys.path.insert(0, ''); from tests.looking import *; append(%r, outcome())" % own()
 self.assertEqual(subprocess.call([sys.executable, "-S", "-c", code]), 0)`,
-    said: /did not write/,
+    said: /not written by it/,
   },
   'the totals of its process': {
     code: 'totals(own())',
-    said: /the counts? of cat.py:\d (and 1 more of the changed lines )?w(as|ere) raised by something other than/,
+    said: /the counts? of cat.py:\d (and 1 more changed lines )?increased without an execution/,
   },
   'the totals of its process, at its end': {
     code: `
@@ -189,23 +189,23 @@ self.assertEqual(subprocess.call([sys.executable, "-c", code]), 0)`,
   },
   'an outcome through the recorder': {
     code: 'sys.modules["swt_outcomes"].outcome(TEST, "error", 0.1, "call")',
-    said: /test_new.py:\d+ wrote a record "outcome" in place of the recorder/,
+    said: /test_new.py:\d+ wrote a record "outcome" instead of the recorder/,
   },
   'a record through the tracer': {
     code: 'sys.modules["swt_tracer"].write(outcome("failed"))',
-    said: /wrote a record "outcome" in place of the recorder/,
+    said: /wrote a record "outcome" instead of the recorder/,
   },
   'counts through the tracer': {
     code: 'sys.modules["swt_tracer"].write(counts())',
-    said: /wrote a record "counts" in place of the recorder/,
+    said: /wrote a record "counts" instead of the recorder/,
   },
   'the outcome of another test through the runner': {
     code: 'sys.modules["swt_runner_unittest"]._write("tests/test_new.py::A::test_c", 0.1, {"outcome": "passed", "phase": "call"})',
-    said: /test_c has the outcome passed, and never began/,
+    said: /test_c has the outcome passed but never started/,
   },
   'its own outcome through the runner': {
     code: 'sys.modules["swt_runner_unittest"]._write(TEST, 0.1, {"outcome": "failed", "phase": "call"})',
-    said: /test_a has two outcomes, failed and then passed/,
+    said: /test_a has two outcomes: failed, then passed/,
   },
   'a failure, and leaves with status 0': {
     code: 'import atexit; atexit.register(lambda: os._exit(0))',

@@ -136,7 +136,7 @@ class A(unittest.TestCase):
         const { trace, log } = await pair()[side].run({ plan, countLines, timeoutSeconds: 60 });
         // The child has no key: its counts are used, with a remark that says so.
         const [remark = '', ...others] = trace.problems;
-        assert.match(remark, /cat\.py:\d+ and 1 more .* in programs that tests started/, log);
+        assert.match(remark, /cat\.py:\d+ and 1 more .* from programs that tests started/, log);
         assert.deepEqual(others, [], log);
         return trace.counts
           .map((each) => ({

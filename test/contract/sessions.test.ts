@@ -176,7 +176,7 @@ print(json.dumps([found, read > 5]))`;
       const { records } = await session.run(set, options);
       assert.deepEqual(Object.keys(records), ['base']);
       assert.equal(records.base?.trace.outcomes[0]?.outcome, 'passed');
-      await assert.rejects(session.run(set, { ...options, sides }), /no sandbox of fixed/);
+      await assert.rejects(session.run(set, { ...options, sides }), /no sandbox for fixed/);
     } finally {
       await session.dispose();
     }

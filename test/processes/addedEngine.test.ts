@@ -117,7 +117,7 @@ describe('an engine that is added by its descriptor alone', () => {
     );
     await assert.rejects(
       evaluate('--engine', 'rooms', '--floor-of-room=-1'),
-      /--floor-of-room cannot be -1\. Write the number of a floor/,
+      /--floor-of-room has the invalid value -1\. Write the number of a floor/,
     );
   });
 

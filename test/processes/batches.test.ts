@@ -129,7 +129,7 @@ describe('a batch', function () {
     assert.equal(report.strict.change_coverage, null);
     assert.equal(report.resolved, true);
     const notes = report.notes?.join() ?? '';
-    assert.match(notes, /ΔC, .* not known: T\* does not apply to R and R∘X\*/);
+    assert.match(notes, /ΔC .* unknown: T\* does not apply to R and R∘X\*/);
     assert.ok(!notes.includes('a.png'));
     assert.equal(loaded.filter((patch) => patch?.includes('golden') === true).length, 0);
   });
@@ -155,13 +155,13 @@ describe('a batch', function () {
       [
         'a test that the patch deletes',
         test + deleted,
-        ...[false, 'not resolved; it passes tests/test_cat.py to the runner too, which'],
+        ...[false, 'not resolved; it also passes tests/test_cat.py to the runner, which'],
       ],
       [
         'a name of two words',
         testFile('of m'),
         false,
-        'not resolved; it passes tests/test_of m.py',
+        'not resolved; it also passes tests/test_of m.py',
       ],
       [
         'a test in a file that is none by its name',
@@ -394,7 +394,7 @@ describe('a batch', function () {
       entries.map((each) => each.reason),
       ['edits outside tests', 'passes on R'],
     );
-    assert.match(entries[0]?.explanation ?? '', /a success without its edits of cat\.py$/);
+    assert.match(entries[0]?.explanation ?? '', /it would succeed without its changes to cat\.py$/);
     assert.equal(entries[0]?.success, false);
   });
 
@@ -430,7 +430,7 @@ describe('a batch', function () {
     const pair = [prediction('octo__cat-1', 'a/b'), prediction('octo__cat-2', 'a__b')];
     await assert.rejects(
       runBatch(await request(pair, {})).done,
-      /The models a\/b and a__b would have one folder of reports, a__b\. Rename one/,
+      /The models a\/b and a__b would share the report folder a__b\. Rename one/,
     );
   });
 

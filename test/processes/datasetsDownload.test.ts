@@ -123,7 +123,7 @@ describe('datasets from a server', function () {
       assert.equal((await again.read(['octo__cat-1999']))[0]?.id, 'octo__cat-1999');
       await refused(
         open(address, { refresh: true }),
-        /cannot be downloaded from .* Without a refresh, the files downloaded on/,
+        /cannot be downloaded from .* Without a refresh, SWT-Bench uses the files downloaded on/,
       );
       server = await new HubServer().start();
     });
@@ -143,7 +143,7 @@ describe('datasets from a server', function () {
       broken(5, { kind: 'status', status: 503 });
       await refused(
         open(address),
-        /broke off after 0\.\d MB of 1\.\d MB .*status 503.* goes on where it stopped/,
+        /was interrupted after 0\.\d MB of 1\.\d MB .*status 503.* resumes where it stopped/,
       );
       assert.deepEqual(await kept(), ['files/rows.jsonl.part', 'files/rows.jsonl.part.json']);
       server.requests.length = 0;
@@ -155,7 +155,7 @@ describe('datasets from a server', function () {
     it('start over when the content is another by then', async () => {
       broken(1, { kind: 'break', after: 700_000 });
       broken(5, { kind: 'status', status: 503 });
-      await refused(open(address), /broke off/);
+      await refused(open(address), /was interrupted/);
       server.files.set('rows.jsonl', jsonl(5000, 7000));
       const dataset = await open(address);
       assert.equal(dataset.entries.length, 2000);
@@ -165,7 +165,7 @@ describe('datasets from a server', function () {
     it('start over when the server sends the rest of another file', async () => {
       broken(1, { kind: 'break', after: 700_000 });
       broken(5, { kind: 'status', status: 503 });
-      await refused(open(address), /broke off/);
+      await refused(open(address), /was interrupted/);
       server.faults.length = 0;
       server.files.set('rows.jsonl', jsonl(5000, 7000));
       broken(1, { kind: 'anyRange' });
@@ -196,7 +196,7 @@ describe('datasets from a server', function () {
 
     it('are told from what is shorter than announced', async () => {
       broken(99, { kind: 'short' });
-      await refused(open(address), /goes on where it stopped/);
+      await refused(open(address), /resumes where it stopped/);
       assert.ok(!(await kept()).includes('files/rows.jsonl'));
     });
 
@@ -303,7 +303,7 @@ describe('datasets from a server', function () {
         this.skip();
       }
       try {
-        await refused(open(address), /There is no space left on the disk of .*Free some/);
+        await refused(open(address), /No space left on the disk of .*Free some/);
         assert.deepEqual(await kept(), []);
       } finally {
         spawnSync('umount', ['-l', disk]);
@@ -376,7 +376,7 @@ describe('datasets from a server', function () {
       server.faults.push({ kind: 'none' }, { kind: 'html' });
       await refused(
         open('octo/cats', { refresh: true }),
-        /is a web page.* Without a refresh, the files downloaded on .* are still used/,
+        /is a web page.* Without a refresh, SWT-Bench uses the files downloaded on/,
       );
       server.requests.length = 0;
       assert.equal((await open('octo/cats')).entries.length, 400);
@@ -387,7 +387,7 @@ describe('datasets from a server', function () {
 
     it('are not taken when what comes is not what is listed', async () => {
       server.faults.push({ kind: 'damaged' });
-      await refused(open('octo/cats'), /SHA-256 differs\. Try again/);
+      await refused(open('octo/cats'), /has a different SHA-256 .*Try again/);
       assert.ok(!(await kept()).some((name) => name.includes('test-00000')), (await kept()).join());
       assert.equal((await open('octo/cats')).entries.length, 400);
     });
@@ -400,7 +400,7 @@ describe('datasets from a server', function () {
 
     it('ask for a token where they are gated', async () => {
       server.token = 'hf_secret';
-      await refused(open('octo/cats'), /has no dataset octo\/cats that may be read.*HF_TOKEN/);
+      await refused(open('octo/cats'), /has no readable dataset octo\/cats .*HF_TOKEN/);
       process.env['HF_TOKEN'] = 'secret';
       await refused(open('octo/cats'), /HF_TOKEN does not begin with hf_/);
       process.env['HF_TOKEN'] = 'hf_secret';
@@ -416,10 +416,10 @@ describe('datasets from a server', function () {
     });
 
     it('that do not exist, or hold nothing, are named', async () => {
-      await refused(open('octo/dogs'), /has no dataset octo\/dogs/);
+      await refused(open('octo/dogs'), /has no readable dataset octo\/dogs/);
       server.files.clear();
       server.files.set('README.md', Buffer.from('# cats'));
-      await refused(open('octo/cats'), /holds no file of JSON, JSONL or Parquet/);
+      await refused(open('octo/cats'), /has no JSON, JSONL or Parquet file/);
     });
 
     it('never write outside their folder, whatever the hub lists', async () => {

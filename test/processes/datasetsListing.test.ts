@@ -191,7 +191,7 @@ describe('listing a large dataset', function () {
       await assert.rejects(dataset.read(['octo__cat-0']), changed);
       assert.equal((await (await open(path)).read(['octo__cat-0']))[0]?.id, 'octo__cat-0');
       await rm(path);
-      await assert.rejects(dataset.read(['octo__cat-0']), /cannot be read any more/);
+      await assert.rejects(dataset.read(['octo__cat-0']), /can no longer be read/);
     });
   }
 

@@ -145,7 +145,7 @@ describe('filtering code patches, several at once', function () {
     assert.deepEqual(third.tested, found.tested);
     await assert.rejects(
       filterRepairBatch({ ...again, repairs: again.repairs.slice(1) }),
-      /holds a different run run: the code patches differ/,
+      /has a different run run: the code patches differ/,
     );
     const anew = await filterRepairBatch({
       ...again,

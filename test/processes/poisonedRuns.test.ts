@@ -281,7 +281,7 @@ os.utime(place + "/dep.py", ns=(info.st_atime_ns, info.st_mtime_ns))`,
     it(`a run that changes the environment is not graded, nor is any before that is put right: ${what}${mark(what)}`, async () => {
       const isRefused = (error: unknown): boolean =>
         error instanceof HumanError &&
-        error.message.includes('was changed') &&
+        error.message.includes('changed while tests ran') &&
         error.message.includes(site) &&
         /force-reinstall/.test(error.next ?? '');
       const body = `place = ${JSON.stringify(site)}\n${deed.trim()}`;
@@ -307,7 +307,7 @@ os.utime(place + "/dep.py", ns=(info.st_atime_ns, info.st_mtime_ns))`,
   it('a record that names files of another installation refuses no run, and stays', async () => {
     const records = join(storage, 'environments');
     const body = `open(${JSON.stringify(join(site, 'evil.pth'))}, "w").write("import sys")`;
-    await during((session) => assert.rejects(poison(session, body), /was changed/));
+    await during((session) => assert.rejects(poison(session, body), /changed while tests ran/));
     const [name = ''] = await readdir(records);
     await rm(join(site, 'evil.pth'));
     // The other installation's file is as that record says: it never existed.
@@ -335,8 +335,8 @@ change()`;
       for (let round = 0; round < 4; round += 1) {
         assert.equal(await outcomes(session, honest), 'failed passed');
         await rm(join(folder, 'first'), { force: true });
-        await assert.rejects(poison(session, body), /was changed/, `${round}`);
-        await assert.rejects(outcomes(session, honest), /was changed/, `${round}`);
+        await assert.rejects(poison(session, body), /changed while tests ran/, `${round}`);
+        await assert.rejects(outcomes(session, honest), /changed while tests ran/, `${round}`);
         await write(site, { 'dep.py': 'V = 1\n' });
       }
     });

@@ -357,7 +357,7 @@ note('end')
         assert.equal(result.ending, 'too much output');
         assert.ok(result.outputBytes > 10 * megabyte && result.outputBytes < 11 * megabyte);
         assert.ok(result.output.length < 4.3 * megabyte);
-        assert.match(result.output, /\n\[\.\.\. \d+ bytes of output left out \.\.\.\]\n/);
+        assert.match(result.output, /\n\[\.\.\. \d+ bytes of output omitted \.\.\.\]\n/);
         assert.ok(streamed >= 2 * megabyte && streamed < 3 * megabyte);
         await assertAllGone('main');
       });

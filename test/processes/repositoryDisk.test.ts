@@ -100,7 +100,7 @@ describe('the storage folder', function () {
   it('frees virtual environments that no test uses', async () => {
     await write(storage, { 'virtualenvs/ab/pyvenv.cfg': 'x', 'data/swt-bench/rows.jsonl': 'x' });
     const release = await holdFolder(environmentsFolder(storage));
-    await assert.rejects(freeEnvironments(storage), /The virtual environment is in use by process/);
+    await assert.rejects(freeEnvironments(storage), /The virtual environment is being used by process/);
     assert.ok(existsSync(join(environmentsFolder(storage), 'ab')));
     await release();
     await freeEnvironments(storage);
@@ -131,7 +131,7 @@ describe('the storage folder', function () {
     const trees = await prepare();
     const release = await holdTrees(trees);
     const reading = await holdFolder(mirrorFolder(storage, 'octo/cat'));
-    const inUse = new RegExp(`is in use by process ${process.pid}`);
+    const inUse = new RegExp(`is being used by process ${process.pid}`);
     await assert.rejects(freeInstance(storage, 'octo__cat-1'), inUse);
     await assert.rejects(freeMirror(storage, 'octo/cat'), inUse);
     assert.ok(existsSync(trees.base));
@@ -181,7 +181,7 @@ describe('the storage folder', function () {
       const release = await holdTrees(trees);
       const { status, err } = await run({ freeAll: true });
       assert.equal(status, 1);
-      assert.match(err, /octo__cat-1 is in use by process/);
+      assert.match(err, /octo__cat-1 is being used by process/);
       assert.deepEqual((await diskUse(storage)).mirrors, []);
       await release();
     });

@@ -51,7 +51,7 @@ describe('the golden patch', function () {
   it('with other blanks in the context', async () => {
     const trees = await apply(goldenPatch, { 'cat.py': 'def  purr():\n    return 1\n' });
     assert.equal(trees.appliedWith, 'git apply --ignore-whitespace');
-    assert.match(remarkOn(trees) ?? '', /does not apply with `git apply`.*--ignore-whitespace/);
+    assert.match(remarkOn(trees) ?? '', /`git apply` rejects.*--ignore-whitespace/);
   });
 
   it('with less context', async () => {

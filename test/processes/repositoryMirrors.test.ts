@@ -209,7 +209,7 @@ describe('mirrors', function () {
         () => `${server?.address}/nothing.git`,
         /the repository does not exist or is private .*moved or been deleted/,
       ],
-      ['from a host that is unknown', () => 'http://nowhere.invalid/x.git', /the host is unknown/],
+      ['from a host that is unknown', () => 'http://nowhere.invalid/x.git', /the host does not exist/],
       ['from a server that is down', () => 'http://127.0.0.1:1/x.git', /the connection failed/],
       ['from a disk', () => `file://${storage}/nothing.git`, /it is not a git repository/],
     ];
@@ -218,7 +218,7 @@ describe('mirrors', function () {
         await assert.rejects(prepare(from()), (error) => {
           assert.ok(error instanceof HumanError, String(error));
           assert.match(error.message, why);
-          assert.match(error.message, /Commit [0-9a-f]{40} of octo\/cat cannot be obtained from/);
+          assert.match(error.message, /Commit [0-9a-f]{40} of octo\/cat cannot be fetched from/);
           assert.match(error.next ?? '', /--source octo\/cat=/);
           assert.doesNotMatch(error.message, /\n/);
           return true;
@@ -233,13 +233,13 @@ describe('mirrors', function () {
       plain(storage, 'clone', '-q', '--bare', example.origin, local);
       const source = await sourceOf(example.instance(), parseSources([local]));
       await rm(local, { recursive: true });
-      await assert.rejects(example.prepare(source, storage), /it is not a git repository/);
+      await assert.rejects(example.prepare(source, storage), /is no longer a git repository/);
     });
 
     it('an archive on a server is asked to be downloaded', async () => {
       await assert.rejects(
         sourceOf(example.instance(), parseSources(['https://example.org/cat-1.0.tar.gz'])),
-        { name: 'HumanError', message: /is an archive on a server.*Download it/ },
+        { name: 'HumanError', message: /is a remote archive.*Download it/ },
       );
     });
   });

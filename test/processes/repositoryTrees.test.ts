@@ -138,7 +138,7 @@ describe('trees of R and R∘X*', function () {
           (error) =>
             error instanceof HumanError &&
             error.message.includes(
-              `Commit ${missing} of octo/cat cannot be obtained from ${from}`,
+              `Commit ${missing} of octo/cat cannot be fetched from ${from}`,
             ) &&
             (error.next ?? '').includes('--source octo/cat='),
         );
@@ -149,7 +149,7 @@ describe('trees of R and R∘X*', function () {
     it('an address that leads nowhere', async () => {
       await assert.rejects(prepare({ kind: 'commit', from: `file://${folder}/nowhere.git` }), {
         name: 'HumanError',
-        message: /cannot be obtained from file:/,
+        message: /cannot be fetched from file:/,
       });
     });
 
@@ -185,7 +185,7 @@ describe('trees of R and R∘X*', function () {
       await writeFile(place, deflateSync(`blob ${content.length}\0${content}`));
       await assert.rejects(prepare({ kind: 'commit', from: forged }), {
         name: 'HumanError',
-        message: /has an object of [0-9a-f]{12} whose content does not match its id/,
+        message: /an object of commit [0-9a-f]{12} does not match its ID/,
       });
       // Trees of the same commit are equal wherever they come from; this snapshot must not be
       // mistaken for one.
@@ -261,7 +261,7 @@ describe('trees of R and R∘X*', function () {
       await write(root, { '.gitattributes': '*.py working-tree-encoding=UTF-16\n' });
       await assert.rejects(prepare({ kind: 'snapshot', from: root }), {
         name: 'HumanError',
-        message: /cannot make the tree of octo__cat-1 from .* \(.*BOM is required.*another source/,
+        message: /cannot check out octo__cat-1 from .* \(.*BOM is required.*another source/,
       });
       await rm(join(root, '.gitattributes'));
       await write(root, { '.GIT/config': '[core]\n' });

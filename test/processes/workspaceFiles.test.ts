@@ -146,7 +146,7 @@ describe('files of ours in a workspace', () => {
         assert.ok(error instanceof HumanError);
         assert.match(
           error.message,
-          /octo__above-1 cannot be opened: \.swt-bench of its repository/,
+          /octo__above-1 cannot be opened: \.swt-bench in its repository/,
         );
         return true;
       });
@@ -169,7 +169,7 @@ describe('files of ours in a workspace', () => {
         await make(name, trees, folder);
         await assert.rejects(writeDevContainer(folder, trees.base, '{}\n'), (error: unknown) => {
           assert.ok(error instanceof HumanError);
-          assert.match(error.message, /\.devcontainer.* is a link: nothing is written there/);
+          assert.match(error.message, /\.devcontainer.* is a link, so nothing was written/);
           return true;
         });
         isUntouched();

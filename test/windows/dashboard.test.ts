@@ -291,7 +291,7 @@ describe('the Runs view and its dashboard', () => {
     const [first, ...others] = all?.entries ?? [];
     assert.ok(all && first);
     const explanation =
-      'Commit 0123456789012345678901234567890123456789 of octo/cat cannot be obtained from ' +
+      'Commit 0123456789012345678901234567890123456789 of octo/cat cannot be fetched from ' +
       'https://github.com/octo/cat.git: the host is unknown (Could not resolve host: ' +
       'github.com). Check the network, the proxy and the URL, and try again. Give --source ' +
       'octo/cat=PATH_OR_URL of a repository that has it, or a folder or archive with a release ' +

@@ -199,8 +199,8 @@ export const contextKeys = {
 
 export const viewIds = {
   instance: 'swt-bench.instance',
-  generated: 'swt-bench.generated',
   changeCoverage: 'swt-bench.changeCoverage',
+  generated: 'swt-bench.generated',
   instances: 'swt-bench.instances',
   runs: 'swt-bench.runs',
 } as const;
