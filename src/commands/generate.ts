@@ -36,9 +36,13 @@ export const registerGenerate: RegisterCommand<ProgramContext> = (command, conte
   )
     .addOption(rare(new Option('--tests-only', 'leave out edits of files that are not tests')))
     .addOption(rare(modeOption()))
-    .option(
-      '--atif <dir>',
-      'also write each trajectory as ATIF, the format of Harbor, to this folder',
+    .addOption(
+      rare(
+        new Option(
+          '--atif <dir>',
+          'also write each trajectory as ATIF, the format of Harbor, to this folder',
+        ),
+      ),
     )
     .option(
       '--evaluate <dir>',

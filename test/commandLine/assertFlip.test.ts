@@ -41,9 +41,9 @@ describe('swt-bench generate --method assertflip', () => {
     const { status, stderr } = await play(out, [passes, reproduces, script[7] ?? assert.fail()]);
     assert.equal(status, 0, stderr);
     const [asked, flipped, judged] = (generation.server?.asked ?? []).map(({ text }) => text);
-    assert.match(asked ?? '', /On the repository as it is they must pass/);
+    assert.match(asked ?? '', /On the current repository they must pass/);
     assert.match(asked ?? '', /\[start of tallybook\/money\.py\]/);
-    assert.match(flipped ?? '', /assertNotEqual[^]*turn their assertions round/);
+    assert.match(flipped ?? '', /assertNotEqual[^]*invert their assertions/);
     assert.match(judged ?? '', /AssertionError: 2001 != 2000[^]*YES or NO/);
     const rows = await readFile(out, 'utf8');
     const row = JSON.parse(rows) as Record<string, unknown>;
@@ -86,7 +86,7 @@ describe('swt-bench generate --method assertflip', () => {
     assert.equal(status, 0, stderr);
     const row = JSON.parse(await readFile(out, 'utf8')) as Record<string, unknown>;
     assert.equal(row['chosen_sample'], 1);
-    assert.match(String(row['why']), /no attempt is validated.*it is not the issue/);
+    assert.match(String(row['why']), /no attempt is validated.*not because of the issue/);
   });
 
   it('says in a dry run what it may ask at most, and what the trace has', async () => {
@@ -124,6 +124,6 @@ describe('swt-bench generate --method assertflip', () => {
       argsOf(out, 'http://127.0.0.1:1/v1', '--method', 'libro', '--tries', '2'),
     );
     assert.equal(other.status, 2);
-    assert.match(other.stderr, /LIBRO makes no attempts.*choose assertflip/s);
+    assert.match(other.stderr, /LIBRO does not revise its attempts.*choose assertflip/s);
   });
 });

@@ -110,7 +110,7 @@ describe('ATIF on the command line', () => {
       [
         [
           ...['octo/p/m', 1, 'success', { dollars: 0.5, inputTokens: 7, outputTokens: 3 }],
-          entries.find(({ sample: of }) => of === 1)?.['explanation'],
+          'none fail with the fix',
         ],
         [
           ...['octo/p/m', 2, 'no candidate', { dollars: 0.5, inputTokens: 7, outputTokens: 3 }],

@@ -18,7 +18,6 @@ const pages = [
     'research.md',
     'evaluate.md',
     'export.md',
-    'formats.md',
     'scale.md',
     'judge-repairs.md',
     'mutants.md',

@@ -148,7 +148,7 @@ describe('swt-bench evaluate --kind repair', function () {
     ]);
     assert.equal(status, 0, stderr);
     assert.match(stdout, /✓ resolved +5\/5 +18\/18 +resolved +lines/);
-    assert.match(stdout, /the row lists no tests: .* are those of the golden runs/);
+    assert.match(stdout, /the row lists no tests; .* come from the golden runs/);
   });
 
   it('refuses options that are about tests', async () => {
@@ -158,6 +158,6 @@ describe('swt-bench evaluate --kind repair', function () {
       assert.match(stderr, /applies to tests, not to code patches/);
     }
     const { status, stderr } = await cli(command(['bundled']));
-    assert.deepEqual([status, /--predictions bundled is about tests/.test(stderr)], [2, true]);
+    assert.deepEqual([status, /--predictions bundled applies to tests/.test(stderr)], [2, true]);
   });
 });

@@ -139,7 +139,7 @@ describe('generate on many instances', () => {
     assert.match(answer.stdout, new RegExp(`at most 20 requests for each of ${count} instances`));
     assert.match(
       answer.stdout,
-      new RegExp(`at most about \\$2\\.00 for each, \\$${2 * count}\\.00 for all`),
+      new RegExp(`at most about \\$2\\.00 each, \\$${2 * count}\\.00 for all`),
     );
   });
 

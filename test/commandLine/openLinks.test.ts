@@ -43,7 +43,10 @@ describe('swt-bench open on a repository with links where files of ours go', () 
 
   it('refuses one above the marker, and leaves nothing behind', async () => {
     const { status, stderr } = await open('above', '.swt-bench');
-    assert.match(stderr, /octo__above-1 cannot be opened: \.swt-bench of its repository is a link/);
+    assert.match(
+      stderr,
+      /octo__above-1 cannot be opened: \.swt-bench in its repository must be a folder/,
+    );
     assert.equal(status, 2);
     assert.equal(existsSync(join(here.path, 'above-out')), false);
   });

@@ -192,7 +192,7 @@ describe('swt-bench patch', () => {
     for (const text of [lines, JSON.stringify([row], null, 2), JSON.stringify({ 'a__b-1': row })]) {
       const result = await withInput(['patch', '-', '--tree', at], text);
       assert.deepEqual([result.status, result.stdout], [2, '']);
-      assert.match(result.stderr, /holds predictions.*evaluate --predictions/);
+      assert.match(result.stderr, /contains predictions.*evaluate --predictions/);
       assert.equal(result.stderr.trim().split('\n').length, 1);
     }
   });
@@ -233,7 +233,7 @@ describe('swt-bench parse-log -', () => {
     });
     const empty = await withInput(args, '');
     assert.equal(empty.status, 1);
-    assert.match(empty.stderr, /standard input holds no outcome/);
+    assert.match(empty.stderr, /found no test outcomes in standard input/);
   });
 
   it('ends when it is interrupted while it waits', async () => {

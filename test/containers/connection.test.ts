@@ -183,7 +183,7 @@ describe('finding the engine', function () {
       silent,
     );
     const { what } = await problemOf({ host: silent });
-    assert.match(what, /no answer within 5 seconds$/);
+    assert.match(what, /no response within 5 seconds$/);
     const stop = new AbortController();
     const waiting = assert.rejects(connect({ host: silent, signal: stop.signal }), Cancelled);
     stop.abort();
@@ -250,14 +250,14 @@ describe('finding the engine', function () {
       const other = await problemOf({
         env: { DOCKER_HOST, DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: stranger },
       });
-      assert.match(other.what, /cannot be used: TLS refused: /);
+      assert.match(other.what, /cannot be used: TLS failed: /);
       const nobody = join(folder, 'nobody');
       await mkdir(nobody);
       await writeFile(join(nobody, 'ca.pem'), await readFile(join(certificates, 'ca.pem')));
       const unproven = await problemOf({
         env: { DOCKER_HOST, DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: nobody },
       });
-      assert.match(unproven.what, /cannot be used: TLS refused: /);
+      assert.match(unproven.what, /cannot be used: TLS failed: /);
       assert.match(unproven.next ?? '', /cert\.pem and key\.pem/);
       const empty = await problemOf({
         env: { DOCKER_HOST, DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: join(folder, 'none') },
@@ -344,7 +344,7 @@ describe('finding the engine', function () {
         ],
         [
           'echo "Host key verification failed." >&2; exit 255',
-          /ssh does not know the key of far/,
+          /ssh does not know far's host key/,
           /in a terminal to accept it: ssh far$/,
         ],
         [

@@ -117,7 +117,7 @@ const parts: Readonly<
       web_search_options: {},
     });
     writeFileSync(test, text);
-    const [, command = ''] = /run in .* with:\n\n(.*)\n/.exec(prompt) ?? [];
+    const [, command = ''] = /To run the tests of a file.* run in .*:\n\n(.*)\n/.exec(prompt) ?? [];
     const of = command.replace(/tests[./]\w+(?:\.py)?/, (file) =>
       file.includes('/') ? test : 'tests.test_lost_cent',
     );

@@ -170,7 +170,7 @@ describe('images of instances', () => {
       'no:cacheprovider',
     );
     assert.match(tests, /1 passed/);
-    const path = /log: (\S+)/.exec(log.join('\n'))?.[1];
+    const path = /log: ([^\s)]+)/.exec(log.join('\n'))?.[1];
     assert.ok(path, 'the log is told of');
     assert.match(await readFile(path, 'utf8'), /six==1\.12\.0/);
   });
@@ -278,7 +278,7 @@ describe('images of instances', () => {
           own('tiny/more/run.py', '100755'),
         ],
       );
-      const said = await readFile(/log: (\S+)/.exec(log.join('\n'))?.[1] ?? '', 'utf8');
+      const said = await readFile(/log: ([^\s)]+)/.exec(log.join('\n'))?.[1] ?? '', 'utf8');
       assert.doesNotMatch(said, /-m venv|uv pip/, 'only what differs is sent');
     } finally {
       await rm(join(source, 'tests'), { force: true });
@@ -306,7 +306,7 @@ describe('images of instances', () => {
         const image = await make(instanceOf(number), { log });
         const imported = inside(image.id, 1000, image.python, '-c', 'import toml; print(toml)');
         assert.match(imported, /toml/);
-        said.push(await readFile(/log: (\S+)/.exec(log.join('\n'))?.[1] ?? '', 'utf8'));
+        said.push(await readFile(/log: ([^\s)]+)/.exec(log.join('\n'))?.[1] ?? '', 'utf8'));
         const names = (await docker.listImages({ filters: { label: [`swt-bench.repo=${repo}`] } }))
           .flatMap(({ RepoTags }) => RepoTags ?? [])
           .filter((name) => name.includes(`project-${number}`));

@@ -22,7 +22,8 @@ onEachInContainers(
         await assert.rejects(
           sandbox.load(''),
           (error: unknown) =>
-            error instanceof SandboxUnusable && /stopped after 0\.03 minutes/.test(error.message),
+            error instanceof SandboxUnusable &&
+            /stopped after 0\.03 idle minutes/.test(error.message),
         );
       }
       await pair.dispose();

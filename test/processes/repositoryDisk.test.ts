@@ -100,7 +100,10 @@ describe('the storage folder', function () {
   it('frees virtual environments that no test uses', async () => {
     await write(storage, { 'virtualenvs/ab/pyvenv.cfg': 'x', 'data/swt-bench/rows.jsonl': 'x' });
     const release = await holdFolder(environmentsFolder(storage));
-    await assert.rejects(freeEnvironments(storage), /The virtual environment is being used by process/);
+    await assert.rejects(
+      freeEnvironments(storage),
+      /The virtual environment is being used by process/,
+    );
     assert.ok(existsSync(join(environmentsFolder(storage), 'ab')));
     await release();
     await freeEnvironments(storage);

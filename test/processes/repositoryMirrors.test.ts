@@ -209,7 +209,11 @@ describe('mirrors', function () {
         () => `${server?.address}/nothing.git`,
         /the repository does not exist or is private .*moved or been deleted/,
       ],
-      ['from a host that is unknown', () => 'http://nowhere.invalid/x.git', /the host does not exist/],
+      [
+        'from a host that is unknown',
+        () => 'http://nowhere.invalid/x.git',
+        /the host does not exist/,
+      ],
       ['from a server that is down', () => 'http://127.0.0.1:1/x.git', /the connection failed/],
       ['from a disk', () => `file://${storage}/nothing.git`, /it is not a git repository/],
     ];

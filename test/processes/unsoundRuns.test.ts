@@ -201,7 +201,9 @@ describe('a run whose records do not fit together', function () {
     assert.equal(Object.keys(transitions(result)).length, 4);
     assert.equal(result.changeCoverage?.covered, 2);
     assert.ok(
-      result.notes.some((note) => /are not verified: they come from programs that tests started/.test(note)),
+      result.notes.some((note) =>
+        /are not verified: they come from programs that tests started/.test(note),
+      ),
       result.notes.join('\n'),
     );
   });

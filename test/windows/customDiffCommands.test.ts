@@ -108,13 +108,13 @@ describe('the commands about custom diffs in VS Code', () => {
     it('asks before it makes a file whose path looks like a slip', async () => {
       const path = onDisk('tests/test_mony.py');
       await open('slip.swtdiff', newFile.replace('tests/test_rounding.py', 'tests/test_mony.py'));
-      for (const reply of ['Change nothing', 'Make tests/test_mony.py']) {
+      for (const reply of ['Change nothing', 'Create tests/test_mony.py']) {
         const applying = run('applyCustomDiff');
         const question = await waitFor('the question', () => visible.quickInput());
         assert.match(question.items[0]?.label ?? '', /Change nothing/);
         if (reply === 'Change nothing') await screenshot('custom-diff-slip');
         // By keyboard, since the hover of the first answer covers the second one.
-        else await inQuickInput.type('Make');
+        else await inQuickInput.type('Create');
         await waitFor('the answer', async () =>
           (await visible.quickInput())?.items[0]?.label.includes(reply),
         );

@@ -138,7 +138,7 @@ describe('a reload of the window', () => {
     await page('I look around');
 
     await show('Trajectory: tallybook__tallybook-217');
-    assert.match(await page('I search.'), /With the fix (hidden from models)/);
+    assert.match(await page('I search.'), /With the fix \(hidden from models\)/);
     await screenshot('trajectory-after-reload');
     assert.deepEqual(
       (await visible.notifications()).filter(({ severity }) => severity === 'error'),

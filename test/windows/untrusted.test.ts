@@ -100,7 +100,7 @@ describe('a hostile folder in Restricted Mode', () => {
     const [shown] = await waitFor('a refusal', async () =>
       (await visible.notifications()).filter((each) => each.message.includes('cannot be opened')),
     );
-    assert.match(shown?.message ?? '', /octo__linked-1Could not open : \.swt-bench of its/);
+    assert.match(shown?.message ?? '', /octo__linked-1 cannot be opened: \.swt-bench in its/);
     const elsewhere = join(linked, 'elsewhere');
     assert.deepEqual(readdirSync(elsewhere), ['instance.json']);
     assert.equal(readFileSync(join(elsewhere, 'instance.json'), 'utf8'), 'precious\n');

@@ -212,7 +212,7 @@ describe('beside a test in the editor', () => {
     await editor.document.save();
   });
 
-  it('calls out a failure that probably not this issue, and names what is missing', async () => {
+  it('calls out a failure that is probably not this issue, and names what is missing', async () => {
     const rounding = 'tests/test_rounding.py';
     const test = 'test_twenty_among_three';
     await evaluated('import-error', rounding, test, /^✗ F→F/);
@@ -223,7 +223,7 @@ describe('beside a test in the editor', () => {
     const [hint] = await waitFor('the hint', () => hintsOf(rounding));
     assert.match(
       hint?.message ?? '',
-      /^Fails on both sides with an import error, which probably not this issue.*tallybook\.rounding cannot/,
+      /^Fails on both sides with an import error that is probably not this issue.*tallybook\.rounding cannot/,
     );
     const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
       'vscode.executeCodeActionProvider',

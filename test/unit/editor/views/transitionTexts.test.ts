@@ -77,7 +77,7 @@ describe('the line of text after a test', () => {
     });
   }
 
-  it('says that a failure probably not this issue to the issue', () => {
+  it('says that a failure is probably not this issue', () => {
     const broken: Partial<TestResult> = {
       outcome: 'error',
       exception: 'ImportError',
