@@ -153,7 +153,7 @@ describe('agents in containers', () => {
     assert.match(ran ?? '', /FAILED \(failures=1\)/);
     // The history has the first message and the last five observations in full.
     const last = models?.asked.at(-1)?.text ?? '';
-    assert.match(last, /old output left out: \d+ lines/);
+    assert.match(last, /old output omitted: \d+ lines/);
     assert.doesNotMatch(last, /I forget the command/);
     assert.doesNotMatch(last, new RegExp(id.split('-')[1] ?? 'none'));
     const result = await evaluated(out);

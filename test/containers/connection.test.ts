@@ -349,10 +349,10 @@ describe('finding the engine', function () {
         ],
         [
           'echo "sh: command not found" >&2; exit 127',
-          /there is no docker on far/,
+          /docker was not found on far/,
           /Install it there/,
         ],
-        ['exit 255', /lost ssh:\/\/far: ssh ended with 255$/, /ssh far docker version/],
+        ['exit 255', /lost connection to ssh:\/\/far: ssh ended with 255$/, /ssh far docker version/],
       ];
       for (const [line, what, next] of cases) {
         const error = await problemOf({ env: await fakeSsh(line), host: 'ssh://far' });
