@@ -352,7 +352,11 @@ describe('finding the engine', function () {
           /docker was not found on far/,
           /Install it there/,
         ],
-        ['exit 255', /lost connection to ssh:\/\/far: ssh ended with 255$/, /ssh far docker version/],
+        [
+          'exit 255',
+          /lost connection to ssh:\/\/far: ssh ended with 255$/,
+          /ssh far docker version/,
+        ],
       ];
       for (const [line, what, next] of cases) {
         const error = await problemOf({ env: await fakeSsh(line), host: 'ssh://far' });

@@ -71,6 +71,10 @@ export function environmentPick(
       ),
       does: { set: '' },
     },
+    { label: `$(folder-opened) ${l10n.t('Browse for Interpreter…')}`, does: 'browse' },
+    ...always,
+    // They are found one after the other, and must not move what a person is about to click.
+    ...(known.length === 0 ? [] : [{ label: l10n.t('Interpreters'), does: undefined }]),
     ...known.map(({ path, name, version }): EnvironmentChoice => ({
       label: [
         // The Python extension may not know the version yet.
@@ -82,8 +86,6 @@ export function environmentPick(
       detail: path,
       does: { set: path },
     })),
-    { label: `$(folder-opened) ${l10n.t('Browse for Interpreter…')}`, does: 'browse' },
-    ...always,
   ];
 }
 

@@ -15,14 +15,17 @@ describe('the list of environments', () => {
     assert.deepEqual(
       choices.map(({ does }) => (typeof does === 'object' ? does.set : does)),
       [
-        ...['create', '', '/envs/a/bin/python', '/usr/bin/python3', '/envs/b/bin/python', 'browse'],
-        ...further,
+        ...['create', '', 'browse', ...further, undefined],
+        ...['/envs/a/bin/python', '/usr/bin/python3', '/envs/b/bin/python'],
       ],
     );
     assert.match(choices[0]?.detail ?? '', /Python 3\.7 .* 2019-10-01/);
-    assert.equal(choices[2]?.label, 'Python 3.9.2 (a\\$(trash))', 'a name is no icon');
-    assert.equal(choices[3]?.label, 'Python 3.11.7');
-    assert.equal(choices[4]?.label, 'Python (b)', 'its version is not known yet');
+    const [a, system, b] = choices.slice(-3);
+    assert.equal(a?.label, 'Python 3.9.2 (a\\$(trash))', 'a name is no icon');
+    assert.equal(system?.label, 'Python 3.11.7');
+    assert.equal(b?.label, 'Python (b)', 'its version is not known yet');
+    // What is found does not move what is there.
+    assert.deepEqual(environmentPick([], shown), choices.slice(0, -4));
   });
 
   it('says which is current', () => {
