@@ -48,7 +48,7 @@ describe('an agent of the Agent Client Protocol in VS Code', () => {
   it('is offered beside the methods, with the models that it can ask, and writes a test', async () => {
     const done = vscode.commands.executeCommand('swt-bench.generate');
     await waitFor('the methods', async () =>
-      (await visible.quickInput())?.title.endsWith('Which Method?'),
+      (await visible.quickInput())?.title.endsWith('Select a Method'),
     );
     await inQuickInput.type('agent');
     const labels = await waitFor('the agents', async () => {
@@ -59,12 +59,12 @@ describe('an agent of the Agent Client Protocol in VS Code', () => {
     });
     assert.ok(!labels.includes('Claude Code'), 'its program is not named');
     await screenshot('agents-methods');
-    await inQuickInput.choose('The Good Agent', 'Which Method?');
+    await inQuickInput.choose('The Good Agent', 'Select a Method');
     await waitFor('the models', async () =>
       (await visible.quickInput())?.items.some(({ label }) => label === model),
     );
     await screenshot('agents-models');
-    await inQuickInput.choose(model, 'Which Model?');
+    await inQuickInput.choose(model, 'Select a Model');
     await said(/The Good Agent: candidate 1, finished after 1 call/, patience);
     await done;
     await vscode.commands.executeCommand('swt-bench.generated.focus');

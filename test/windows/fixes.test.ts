@@ -137,8 +137,8 @@ describe('Propose Fixes', () => {
         ),
       );
       await screenshot('fixes-costs');
-      await inQuickInput.choose('Agentless', 'Which Method?');
-      await inQuickInput.choose(model, 'Which Model?');
+      await inQuickInput.choose('Agentless', 'Select a Method');
+      await inQuickInput.choose(model, 'Select a Model');
       await asking;
       await waitFor('both runs', async () => {
         const rows = await visible.treeRows('Generated');

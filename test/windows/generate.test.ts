@@ -130,8 +130,8 @@ describe('Generate Reproducing Tests', () => {
     const [zeroShot] = await visible.texts('.quick-input-list .monaco-list-row');
     assert.match(zeroShot ?? '', /1 request, about 43k tokens/);
     await screenshot('generate-method');
-    await inQuickInput.choose('ZeroShot', 'Which Method?');
-    await inQuickInput.choose('Scripted', 'Which Model?');
+    await inQuickInput.choose('ZeroShot', 'Select a Method');
+    await inQuickInput.choose('Scripted', 'Select a Model');
     await done;
     await vscode.commands.executeCommand('swt-bench.generated.focus');
     await row('the run', ({ label, description }) =>
