@@ -71,7 +71,7 @@ describe('an agent of the Agent Client Protocol in VS Code', () => {
     assert.equal(models.asked.length, 1);
     assert.equal(models.asked[0]?.model, 'the-model');
     const { description } = await row('the candidate', ({ label }) => label === 'Candidate 1');
-    assert.match(description, /^chosen · W · fails on R: expected 2000, got 2001/);
+    assert.match(description, /^selected · W · fails on R: expected 2000, got 2001/);
     await row('its steps', ({ label, description: steps }) => /Steps/.test(label + steps));
     await screenshot('agents-candidate');
   });

@@ -140,7 +140,7 @@ describe('Generate Reproducing Tests', () => {
       ),
     );
     const candidate = await row('the candidate', ({ description }) =>
-      /^chosen · W · fails on R: expected/.test(description),
+      /^selected · W · fails on R: expected/.test(description),
     );
     assert.equal(candidate.label, 'Candidate 1');
     assert.match(candidate.aria, /Chosen: the only answer/);
@@ -376,7 +376,7 @@ describe('Generate Reproducing Tests', () => {
     const chosen = await row('the chosen one', ({ aria }) =>
       aria.includes('Chosen: selected by the oracle'),
     );
-    assert.match(chosen.description, /^chosen · W/);
+    assert.match(chosen.description, /^selected · W/);
     const seen = JSON.stringify(await rows());
     assert.doesNotMatch(seen, /F→P|calls it a success|calls none a success/);
   });
@@ -410,7 +410,7 @@ describe('Generate Reproducing Tests', () => {
     );
     models.always('It fails now.');
     await vscode.commands.executeCommand('swt-bench.resumeGenerating');
-    await row('the candidate', ({ description }) => /^chosen · W · fails on R/.test(description));
+    await row('the candidate', ({ description }) => /^selected · W · fails on R/.test(description));
     await said(/Tools: candidate 1, the model finished after 3 calls \(about \d+ tokens\)/);
     assert.equal(models.requests.length, 4, 'only the request that was cancelled is sent again');
     const [first, , , last] = models.requests;

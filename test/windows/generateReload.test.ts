@@ -50,7 +50,7 @@ describe('a reload of the window', () => {
         model: 'vscode/swt-test/scripted',
       });
       await show();
-      await row('the candidate', ({ description }) => /^chosen · W · fails/.test(description));
+      await row('the candidate', ({ description }) => /^selected · W · fails/.test(description));
       await vscode.commands.executeCommand('swt-bench.evaluateCandidate');
       await row('the verdict', ({ label }) => label === 'Verdict');
       await vscode.commands.executeCommand('swt-bench.previewGenerated');

@@ -60,7 +60,7 @@ async function showOwnSteps(): Promise<void> {
   await run('generated.focus');
   await waitFor('the candidate', async () =>
     (await visible.treeRows('Generated')).find(({ description }) =>
-      /^chosen · W · fails/.test(description),
+      /^selected · W · fails/.test(description),
     ),
   );
   await waitFor('its steps', async () => {
