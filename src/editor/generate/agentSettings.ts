@@ -1,13 +1,11 @@
 import { isAbsolute } from 'node:path';
-import { z } from 'zod';
+import { agentEntry } from '../../configuration/schema';
 import { HumanError } from '../../domain/work';
 import {
   acpPrefix,
   acpPresets,
   defaultAcpSeconds,
   type AcpDefinition,
-  variableName,
-  type Template,
   wordsOfCommand,
 } from '../../method/agents';
 import { providers } from '../../method/models';
@@ -21,33 +19,6 @@ export interface ConfiguredAgent extends AcpDefinition {
   /** Most seconds of a session. */
   readonly seconds: number;
 }
-
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
-const template: z.ZodType<Template> = z.lazy(() =>
-  z.union([scalar, z.array(template), z.record(z.string(), template)]),
-);
-
-/** A path that stays in the home. */
-const homePath = z
-  .string()
-  .refine(
-    (path) => path !== '' && path.split('/').every((part) => !['', '.', '..'].includes(part)),
-    'a path of files is no path below the home',
-  );
-
-const entry = z.strictObject({
-  title: z.string().min(1).optional(),
-  command: z.string(),
-  program: z.string().optional(),
-  providers: z
-    .array(z.enum(providers))
-    .min(1)
-    .default([...providers]),
-  authMethod: z.string().optional(),
-  env: z.record(z.string().regex(variableName, 'no name of a variable'), template).default({}),
-  files: z.record(homePath, template).optional(),
-  timeout: z.number().positive().max(1e6).default(defaultAcpSeconds),
-});
 
 /** Names that make no other command of the command line. */
 const agentName = /^[a-z0-9][a-z0-9._-]*$/i;
@@ -84,16 +55,18 @@ export function readAgentSettings(value: unknown): {
 function withPreset(name: string, value: unknown = {}): unknown {
   const preset = acpPresets.find((each) => each.name === name);
   if (preset === undefined || typeof value !== 'object' || value === null) return value;
-  const { argv, env, files, name: _, ...rest } = preset;
-  const given: { readonly env?: object; readonly files?: object } = value;
-  return {
-    ...{ ...rest, command: argv.join(' '), ...value },
-    env: { ...env, ...given.env },
-    ...((files !== undefined || given.files !== undefined) && {
-      files: { ...files, ...given.files },
-    }),
-  };
+  const { argv, name: _, ...rest } = preset;
+  const known: Readonly<Record<string, unknown>> = { ...rest, command: argv.join(' ') };
+  const given = Object.entries(value).map(([key, each]: [string, unknown]) => {
+    const before = known[key];
+    // Variables and files are added to those of the preset; what is no object is a fault of its own.
+    return [key, isRecord(before) && isRecord(each) ? { ...before, ...each } : each];
+  });
+  return { ...known, ...Object.fromEntries(given) };
 }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** @returns the agent, its title where it has no program, or the fault of the entry */
 function readAgent(
@@ -101,14 +74,15 @@ function readAgent(
   value: unknown,
 ): { readonly agent: ConfiguredAgent } | { readonly title: string } | { readonly why: string } {
   if (!agentName.test(name)) return { why: 'its name has other than letters, digits, . _ -' };
-  const parsed = entry.safeParse(value);
+  const parsed = agentEntry.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return issue?.code === 'unrecognized_keys'
       ? { why: `${issue.keys.join(', ')} is not known` }
       : { why: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not an entry'}` };
   }
-  const { title = name, command, program, authMethod, env, files, timeout } = parsed.data;
+  const { title = name, command, program, authMethod, env = {}, files } = parsed.data;
+  if (command === undefined) return { why: 'command: an agent that is not built in needs one' };
   if (program === undefined) return { title };
   if (program !== '' && !isAbsolute(program)) return { why: 'program is no absolute path' };
   let argv: readonly string[];
@@ -124,8 +98,8 @@ function readAgent(
       title,
       argv,
       env,
-      seconds: timeout,
-      providers: parsed.data.providers,
+      seconds: parsed.data.timeout ?? defaultAcpSeconds,
+      providers: parsed.data.providers ?? providers,
       ...(authMethod !== undefined && { authMethod }),
       ...(files !== undefined && { files }),
       program: program === '' ? undefined : program,

@@ -1,6 +1,4 @@
-import { dockerSettings } from '../../engine/docker';
 import { engineNames, settingGroups } from '../../engine/engines';
-import type { NamedSetting } from '../../engine/settings';
 import { acpPresets, limitProfiles, defaultAcpSeconds } from '../../method/agents';
 import { refiningOption } from '../../method/generating';
 import { methods } from '../../method/methods';
@@ -43,33 +41,39 @@ const ofEngines = new Map(
     .map((each) => [each.id, each]),
 );
 
-const schemaOf = ({ type, default: value, minimum }: NamedSetting): SettingSchema => ({
-  type: type === 'strings' ? 'array' : type,
-  ...(type === 'strings' && { items: { type: 'string' } }),
-  default: value ?? (type === 'strings' ? [] : ''),
-  ...(minimum !== undefined && { minimum }),
-});
-
-/** The schema of one setting of an engine. */
-function engineSetting(id: string, markdownDescription: string): SettingDescriptor {
+function schemaOf(id: string): SettingSchema {
   const found = ofEngines.get(id);
   if (found === undefined) throw new Error(`no engine has the setting ${id}`);
-  return { ...schemaOf(found), markdownDescription, from: 'machine' };
+  const { type, default: value, minimum } = found;
+  return {
+    type: type === 'strings' ? 'array' : type,
+    ...(type === 'strings' && { items: { type: 'string' } }),
+    default: value ?? (type === 'strings' ? [] : ''),
+    ...(minimum !== undefined && { minimum }),
+  };
 }
+
+/** One setting of an engine, by its id. */
+const engineSetting = (
+  id: string,
+  markdownDescription: string,
+): Readonly<Record<string, SettingDescriptor>> => ({
+  [id]: { ...schemaOf(id), markdownDescription, from: 'machine' },
+});
 
 /** Several settings of an engine as one object, by their ids below that of the object. */
 function engineObject(
   id: string,
   markdownDescription: string,
   texts: Readonly<Record<string, string>>,
-): SettingDescriptor {
+): Readonly<Record<string, SettingDescriptor>> {
   const properties = Object.fromEntries(
-    Object.entries(texts).map(([key, description]) => {
-      const { markdownDescription: _, from: __, ...schema } = engineSetting(`${id}.${key}`, '');
-      return [key, { ...schema, description }];
-    }),
+    Object.entries(texts).map(([key, description]) => [
+      key,
+      { ...schemaOf(`${id}.${key}`), description },
+    ]),
   );
-  return objectSetting(properties, markdownDescription);
+  return { [id]: objectSetting(properties, markdownDescription) };
 }
 
 const objectSetting = (
@@ -217,23 +221,23 @@ export const settingSections: readonly SettingSection[] = [
     id: 'containers',
     title: 'Containers',
     settings: {
-      [dockerSettings.named('host').id]: engineSetting(
+      ...engineSetting(
         'swt-bench.docker.host',
         'Address of the container engine: `unix://`, `tcp://`, `ssh://` or `npipe://`. If empty, uses `$DOCKER_HOST`, else the current Docker context, else the default sockets of Docker and Podman.',
       ),
-      'swt-bench.docker.baseImage': engineSetting(
+      ...engineSetting(
         'swt-bench.docker.baseImage',
         'Image that environments are built on. `{python}` stands for the Python version.',
       ),
-      'swt-bench.docker.prebuilt': engineSetting(
+      ...engineSetting(
         'swt-bench.docker.prebuilt',
         'Namespace of the prebuilt images of SWE-bench, after the registry unless that is Docker Hub. If empty, no images are pulled, and environments are built on this machine.',
       ),
-      'swt-bench.docker.network': engineSetting(
+      ...engineSetting(
         'swt-bench.docker.network',
         'Instance IDs, and repositories as `owner/name`, whose tests may use the network. All other tests have no network; neither do tests that a model runs.',
       ),
-      'swt-bench.docker.limits': engineObject(
+      ...engineObject(
         'swt-bench.docker.limits',
         'Limits of each sandbox, and of each container that builds an environment. **SWT-Bench: Free Disk Space…** shows and removes images.',
         {
@@ -248,23 +252,19 @@ export const settingSections: readonly SettingSection[] = [
             'Maximum size in GiB of the images built on this machine. The least recently used images are removed first.',
         },
       ),
-      'swt-bench.kubernetes': engineObject(
-        'swt-bench.kubernetes',
-        'Settings of the `kubernetes` engine.',
-        {
-          context: 'Context of the kubeconfig. If empty, uses the current one.',
-          namespace: 'Namespace of the pods. If empty, uses that of the context.',
-          mirrors:
-            'Prefixes of image names and their replacements on the nodes, such as docker.io/=mirror.example.org/hub/.',
-          pullSecrets: 'Image pull secrets in the namespace.',
-          nodeSelector: 'Labels of the nodes that pods may use, as key=value.',
-          tolerations: 'Taints of nodes that pods tolerate, as key=value:Effect.',
-          priorityClass: 'Priority class of the pods. If empty, uses the default of the cluster.',
-          pendingMinutes: 'Maximum time in minutes that a pod waits for a node and its image.',
-          acceptNetwork:
-            'Controls whether tests are graded although the cluster does not enforce network policies. Models never get a network.',
-        },
-      ),
+      ...engineObject('swt-bench.kubernetes', 'Settings of the `kubernetes` engine.', {
+        context: 'Context of the kubeconfig. If empty, uses the current one.',
+        namespace: 'Namespace of the pods. If empty, uses that of the context.',
+        mirrors:
+          'Prefixes of image names and their replacements on the nodes, such as docker.io/=mirror.example.org/hub/.',
+        pullSecrets: 'Image pull secrets in the namespace.',
+        nodeSelector: 'Labels of the nodes that pods may use, as key=value.',
+        tolerations: 'Taints of nodes that pods tolerate, as key=value:Effect.',
+        priorityClass: 'Priority class of the pods. If empty, uses the default of the cluster.',
+        pendingMinutes: 'Maximum time in minutes that a pod waits for a node and its image.',
+        acceptNetwork:
+          'Controls whether tests are graded although the cluster does not enforce network policies. Models never get a network.',
+      }),
     },
   },
   {

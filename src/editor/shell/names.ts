@@ -190,7 +190,6 @@ export const contextKeys = {
   filtered: 'swt-bench.instancesFiltered',
   /** State of the Change Coverage view: hidden, none, unknown, lines. */
   coverage: 'swt-bench.changeCoverageState',
-  missedOnly: 'swt-bench.missedLinesOnly',
   /** A reference reproduction of the open instance was exported in this window. */
   exported: 'swt-bench.reproductionExported',
   /** The active editor shows Markdown that holds a custom diff. */
