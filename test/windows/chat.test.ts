@@ -447,7 +447,7 @@ describe('@swt in the chat', () => {
   it('says in words what goes wrong with a model', async () => {
     models.script({ error: { code: 'Blocked', message: 'quota of the month' } });
     await ask('@swt what now?');
-    assert.match(await answer(), /does not answer any more \(quota of the month\)/);
+    assert.match(await answer(), /stopped answering \(quota of the month\)/);
     models.script({ text: 'I begin', error: { message: 'the line went dead' } });
     await ask('@swt what now?');
     assert.match(await answer(), /Scripted gives no answer \(the line went dead\)/);
