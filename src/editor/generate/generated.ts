@@ -70,6 +70,14 @@ export class Generated implements vscode.Disposable {
     }
   }
 
+  /** Whether a command without a row is about a candidate: the view shows some, and no fix is selected. */
+  get isShowingCandidates(): boolean {
+    const { visible, selection } = this.view;
+    return (
+      visible && this.candidates.shown.generations.length > 0 && !this.isAboutFixes(selection[0])
+    );
+  }
+
   private isAboutFixes(argument: unknown): boolean {
     const row = rowOfKind([argument, this.view.selection[0]], 'fix', 'candidate', 'generation');
     return row?.kind === 'fix' || (row?.kind === 'generation' && row.of === 'fixes');

@@ -167,8 +167,11 @@ export class ExtensionWindow {
       },
       [commandIds.showTrajectory]: async (row, rows) => {
         const { isCandidateRow } = await import('./parts');
-        await (isCandidateRow(row)
-          ? (await this.requireOpened()).generated.candidates.showTrajectory(row)
+        const generated = (await this.openInstance()) && this.opened?.generated;
+        const isOfCandidate =
+          isCandidateRow(row) || (row === undefined && generated?.isShowingCandidates === true);
+        await (generated !== undefined && isOfCandidate
+          ? generated.candidates.showTrajectory(row)
           : (await this.runs.loaded()).openTrajectory([row, rows]));
       },
     };
