@@ -400,11 +400,11 @@ describe('@swt in the chat', () => {
       assert.match(text, /<file path="tallybook\/money\.py">[^]*missing = self\.cents/);
       assert.doesNotMatch(text, /by_loss|sorted by loss|test_patch/);
       const shown = await answer();
-      assert.match(shown, /notes\.md is ignored: it is neither a file of R nor a test\./);
-      assert.match(shown, /A document is ignored: it is not in the workspace\./);
+      assert.match(shown, /notes\.md is left out: it is neither a file of R nor a test\./);
+      assert.match(shown, /A document is left out: it is not in the workspace\./);
       await send('@swt and now?');
       const next = models.requests.at(-1)?.text ?? '';
-      assert.match(next, /A document is ignored/, 'what was said before');
+      assert.match(next, /A document is left out/, 'what was said before');
       assert.doesNotMatch(next, /instance\.jsonl/);
     } finally {
       await rm(stray.fsPath, { force: true });
@@ -437,7 +437,7 @@ describe('@swt in the chat', () => {
       assert.doesNotMatch(models.requests[0]?.text ?? '', /by_loss/);
       await send('@swt and now?');
       const next = models.requests.at(-1)?.text ?? '';
-      assert.match(next, /A document is ignored/, 'what was said before');
+      assert.match(next, /A document is left out/, 'what was said before');
       assert.doesNotMatch(next, /money\.py/, 'which file X* changes');
     } finally {
       await vscode.commands.executeCommand('swt-bench.hideGoldenPatch');
@@ -450,7 +450,7 @@ describe('@swt in the chat', () => {
     assert.match(await answer(), /stopped answering \(quota of the month\)/);
     models.script({ text: 'I begin', error: { message: 'the line went dead' } });
     await ask('@swt what now?');
-    assert.match(await answer(), /Scripted gives no answer \(the line went dead\)/);
+    assert.match(await answer(), /Scripted did not answer \(the line went dead\)/);
     await screenshot('chat-error');
     models.script(
       { calls: [{ name: 'read_file', input: { path: '../../outside.py' } }] },
