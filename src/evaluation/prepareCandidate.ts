@@ -64,7 +64,7 @@ export async function prepareCandidate(
   signal?: AbortSignal,
 ): Promise<ReadCandidate | RefusedCandidate> {
   if (request.text.trim() === '') {
-    const verdict = ungraded('no candidate', 'the prediction is empty', false);
+    const verdict = ungraded('no candidate', 'the candidate is empty', false);
     return { diagnostics: [], patch: '', verdict };
   }
   const { diagnostics, patch, left, format } = await toUnified(request.text, {

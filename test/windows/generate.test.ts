@@ -135,7 +135,7 @@ describe('Generate Reproducing Tests', () => {
     await done;
     await vscode.commands.executeCommand('swt-bench.generated.focus');
     await row('the run', ({ label, description }) =>
-      [label === 'ZeroShot', description === 'vscode/swt-test/scripted · 1 candidate'].every(
+      [label === 'ZeroShot', description === 'scripted · 1 candidate'].every(
         Boolean,
       ),
     );

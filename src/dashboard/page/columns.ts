@@ -143,7 +143,7 @@ export function isShown(shown: MatrixFilter, id: string, columns: readonly Colum
 
 /** Orders of the matrix's rows. */
 export const orders = {
-  id: 'Id',
+  id: 'ID',
   created: 'Issue date',
   length: 'Issue length',
   solved: 'Successful methods',

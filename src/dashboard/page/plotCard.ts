@@ -13,8 +13,8 @@ export interface DrawnPlot {
 }
 
 /**
- * One plot of the page. It is drawn when it becomes visible, and redrawn when its data have
- * changed.
+ * One plot of the page. It is drawn when it becomes visible, and redrawn when its data or its width
+ * have changed, since its text would otherwise be scaled with it.
  */
 export class PlotCard {
   readonly root: HTMLElement;
@@ -28,6 +28,8 @@ export class PlotCard {
   private svg: SVGSVGElement | undefined;
   private isInSight = false;
   private isStale = true;
+  /** As last drawn, in CSS pixels. */
+  private width = 0;
 
   /**
    * @param draw makes the plot, as wide as the card in CSS pixels
@@ -69,6 +71,9 @@ export class PlotCard {
       { rootMargin: '200px' },
     );
     observer.observe(this.root);
+    new ResizeObserver(() => {
+      if (this.place.clientWidth !== this.width) this.update();
+    }).observe(this.place);
   }
 
   /** Redraws the plot after a change of its data. */
@@ -85,11 +90,13 @@ export class PlotCard {
   drawIfStale(): void {
     if (!this.isStale) return;
     this.isStale = false;
-    const { svg, note, table: figures } = this.draw(Math.max(320, this.place.clientWidth));
+    this.width = this.place.clientWidth;
+    const { svg, note, table: figures } = this.draw(Math.max(320, this.width));
     const text = note !== undefined && element('p', { class: 'quiet-text' }, note);
     const table = figures !== undefined && tableOf(this.title, figures);
     this.svg = svg;
     this.actions.hidden = svg === undefined;
+    this.root.classList.toggle('empty', svg === undefined);
     if (svg === undefined) {
       show(this.place, text, table);
       return;

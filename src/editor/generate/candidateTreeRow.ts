@@ -1,4 +1,4 @@
-import { namesInWords } from '../../domain/testId';
+import { nameOf } from '../../domain/testId';
 import * as l10n from '@vscode/l10n';
 import { findingSentences } from '../../domain/finding';
 import { isFailure, type TestResult, type Transition } from '../../domain/outcome';
@@ -20,7 +20,7 @@ import {
 import type { Grade, Knowledge } from './candidateGrades';
 import type { Generation } from './generations';
 import { methodOfRecord, outcomeOnR } from './records';
-import { listRow, runRow, type RunNode } from './runRow';
+import { inClass, listRow, runRow, type RunNode } from './runRow';
 
 /** What a row about candidates is about. */
 export type CandidateNode =
@@ -251,8 +251,8 @@ function testRow(result: TestResult): TreeRow {
   const line = isFailure(result) ? failureText(result) : undefined;
   const said = outcomeInWords('base', result);
   return {
-    label: namesInWords(result.test),
-    description: line === undefined ? said : `${said}: ${line}`,
+    label: nameOf(result.test),
+    description: inClass(result.test, line === undefined ? said : `${said}: ${line}`),
     tooltip: [result.test, said, result.message ?? result.exception ?? '']
       .filter((each) => each !== '')
       .join('\n'),
@@ -270,7 +270,7 @@ function knowledgeRow(
   const isGraded = knowledge.gradeOf(patch) !== undefined;
   const hasRows = knownRows(knowledge, candidate).length > 0;
   return {
-    label: l10n.t('With the fix (hidden from models)'),
+    label: l10n.t('With the fix'),
     // Showing it changes the id for the same reason.
     id: `${generation.id}-${candidate.sample}-knowledge-${hasRows ? 'shown' : 'hidden'}`,
     description: isShown

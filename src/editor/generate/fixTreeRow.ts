@@ -1,4 +1,4 @@
-import { namesInWords } from '../../domain/testId';
+import { nameOf } from '../../domain/testId';
 import * as l10n from '@vscode/l10n';
 import type { Standing } from '../../domain/outcome';
 import type { AgentlessStage } from '../../method/agentless';
@@ -7,7 +7,7 @@ import { methodNamed } from '../../method/methods';
 import { told } from '../../method/models';
 import type { StepOf } from '../../method/trace';
 import type { Generation } from './generations';
-import { listRow, runRow, type RunNode } from './runRow';
+import { inClass, listRow, runRow, type RunNode } from './runRow';
 import { generatedCommandIds, internalCommandIds, settingKeys } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import { staleText } from '../testing/transitionTexts';
@@ -201,8 +201,8 @@ function testRow({
   const said = (standing: Standing | undefined): string =>
     standing === undefined ? l10n.t('did not run') : words[standing];
   const now = l10n.t('with the fix: {0}; on R: {1}', said(fixed), said(base));
-  const description = isCurrent ? now : staleText(now);
-  const label = namesInWords(test);
+  const description = inClass(test, isCurrent ? now : staleText(now));
+  const label = nameOf(test);
   return {
     label,
     description,

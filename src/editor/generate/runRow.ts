@@ -1,4 +1,5 @@
 import type { TreeRow } from '../shell/treeRow';
+import { namesOf } from '../../domain/testId';
 import type { Generation } from './generations';
 
 /** The sections of the Generated view. */
@@ -15,7 +16,7 @@ export interface RunNode {
  * The row of a run.
  *
  * @param words after the name of the model, such as how far it has come
- * @param more lines of its tooltip
+ * @param more lines of its tooltip, after the model with its provider
  */
 export function runRow(
   { of, generation: { id, record, state } }: RunNode,
@@ -30,8 +31,9 @@ export function runRow(
   return {
     label: row.label,
     id,
-    description: [record.model, ...row.words].join(' · '),
-    tooltip: row.more.filter(Boolean).join('\n'),
+    // The name alone tells runs apart in a narrow view: `openai/gpt-5` is `gpt-5`.
+    description: [record.model.split('/').at(-1), ...row.words].join(' · '),
+    tooltip: [record.model, ...row.more].filter(Boolean).join('\n'),
     icon: { id: state === 'running' ? 'sync~spin' : state === 'partial' ? 'debug-pause' : done },
     children: row.isLast ? 'unfolded' : 'folded',
     contextValue: `${of}.${state}`,
@@ -49,3 +51,7 @@ export const listRow = (
   icon: { id: 'list-ordered' },
   children: state === 'running' ? 'unfolded' : 'folded',
 });
+
+/** The description of a test's row: its classes, which the label leaves out, then what it did. */
+export const inClass = (test: string, said: string): string =>
+  [...namesOf(test).slice(0, -1), said].join(' · ');

@@ -75,7 +75,7 @@ export function environmentPick(
     ...always,
     // They are found one after the other, and must not move what a person is about to click.
     ...(known.length === 0 ? [] : [{ label: l10n.t('Interpreters'), does: undefined }]),
-    ...known.map(({ path, name, version }): EnvironmentChoice => ({
+    ...inOrder(known, needed).map(({ path, name, version }): EnvironmentChoice => ({
       label: [
         // The Python extension may not know the version yet.
         version === '' ? l10n.t('Python') : l10n.t('Python {0}', version),
@@ -88,6 +88,16 @@ export function environmentPick(
     })),
   ];
 }
+
+/** Those with the Python that R needs first, then the newest. */
+const inOrder = (known: readonly KnownPython[], needed: string): KnownPython[] => {
+  const doesFit = ({ version }: KnownPython): boolean => `${version}.`.startsWith(`${needed}.`);
+  return [...known].sort(
+    (a, b) =>
+      Number(doesFit(b)) - Number(doesFit(a)) ||
+      b.version.localeCompare(a.version, 'en', { numeric: true }),
+  );
+};
 
 /** What decides which Python instances of a list have. */
 interface ListedInstances {

@@ -197,12 +197,12 @@ const goldenRow = (revealed: boolean): Glance => ({
 });
 
 /**
- * `CPython 3.9, pytest 8 · local engine` for `local engine, CPython 3.9, pytest 8`: the view is
- * narrow, and the engine changes least.
+ * `CPython 3.9 · local engine` for `local engine, CPython 3.9, pytest 8`: the view is narrow, and
+ * the tooltip has all of it.
  */
-export function versionsFirst(runsWith: string): string {
-  const [engine, ...versions] = runsWith.split(', ');
-  return versions.length === 0 ? runsWith : `${versions.join(', ')} · ${engine}`;
+function shortEnvironment(runsWith: string): string {
+  const [engine, version] = runsWith.split(', ');
+  return version === undefined ? runsWith : `${version} · ${engine}`;
 }
 
 /** Notifications go away; this row keeps what came of making the environment or looking again. */
@@ -215,10 +215,10 @@ const environmentRow = ({
   label: l10n.t('Environment'),
   description:
     step === undefined
-      ? ((runsWith && versionsFirst(runsWith)) ?? last ?? l10n.t('available after a run'))
+      ? ((runsWith && shortEnvironment(runsWith)) ?? last ?? l10n.t('available after a run'))
       : l10n.t('being created: {0}', step),
   tooltip: [
-    ...(last === undefined ? [] : [last]),
+    ...[runsWith, last].filter((each) => each !== undefined),
     isContainer ? l10n.t('Detect again') : l10n.t('Select the environment of the tests'),
   ].join('\n'),
   icon: { id: step === undefined ? 'server-environment' : 'sync~spin' },

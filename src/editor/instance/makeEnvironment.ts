@@ -6,7 +6,6 @@ import { settingKeys } from '../shell/names';
 import { engineSettings, storageFolder } from '../shell/settings';
 import { stepBeside, withoutLinkMarkup } from '../shell/plainText';
 import { withNotification } from '../shell/progress';
-import { versionsFirst } from './instanceRows';
 import type { OpenInstance } from './openInstance';
 import { setPython, takeUp, tellNewPython } from './setPython';
 import type { EngineReadiness } from '../shell/engineReadiness';
@@ -56,7 +55,7 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
   await notes.keep((at) =>
     runsWith === undefined
       ? vscode.l10n.t('Created at {0}: {1}', at, python)
-      : vscode.l10n.t('{0}, created at {1}: {2}', versionsFirst(runsWith), at, python),
+      : vscode.l10n.t('{0}, created at {1}: {2}', runsWith, at, python),
   );
   tellNewPython(
     vscode.l10n.t("Tests now use this instance's own environment: {0}", runsWith ?? python),

@@ -81,7 +81,7 @@ export async function askForBatch(
   if (chosen === undefined) return undefined;
   const { ids, denominator } = chosen;
   const runId = await vscode.window.showInputBox({
-    title: vscode.l10n.t('Evaluate Predictions for Instances of {0}', shortDatasetName(of.name)),
+    title: vscode.l10n.t('Evaluate Predictions ({0})', shortDatasetName(of.name)),
     prompt: vscode.l10n.t("Run name. Reuse an unfinished run's name to resume it."),
     value: nameOf(predictions, of.name),
     validateInput: (text) => (text.trim() === '' ? vscode.l10n.t('Enter a run name') : undefined),
@@ -132,7 +132,7 @@ async function askForPredictions(
   const chosen = await vscode.window.showQuickPick(items.map(iconBeside), {
     title,
     placeHolder: vscode.l10n.t(
-      'Predictions for instances of {0}',
+      'Predictions for {0}',
       possible.map(({ name }) => shortDatasetName(name)).join(', '),
     ),
     ignoreFocusOut: true,

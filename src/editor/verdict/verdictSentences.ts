@@ -45,9 +45,7 @@ export function verdictSentences(verdict: ShownVerdict): string[] {
     ...outcome(evaluated),
     ...findings(evaluated),
     harness(evaluated),
-    result.strict.wellFormed
-      ? l10n.t('Patch applies cleanly (W).')
-      : l10n.t('Patch does not apply to R (not W).'),
+    ...wellFormedness(result.strict),
     transitions(evaluated),
     l10n.t(
       'ΔC {0}; golden tests {1}.',
@@ -111,6 +109,14 @@ export const findingsInWords = ([first, ...more]: readonly Finding[]): string =>
 
 /** Most sentences of evidence for each finding in a hover. The verdict document has all of them. */
 const mostEvidence = 3;
+
+/** Nothing of an empty candidate, which has no patch that could apply. */
+function wellFormedness({ wellFormed, reason }: Verdict): string[] {
+  if (reason === 'no candidate') return [];
+  return wellFormed
+    ? [l10n.t('Patch applies cleanly (W).')]
+    : [l10n.t('Patch does not apply to R (not W).')];
+}
 
 function findings({ result }: Evaluated): string[] {
   return findingsToShow(result).flatMap(({ says, evidence }) => {

@@ -1,5 +1,10 @@
 import { lineStates, type ChangeCoverage, type CoveredLine } from '../../domain/changeCoverage';
-import { type TestResult, transitionWords, type TestTransition } from '../../domain/outcome';
+import {
+  transitions,
+  transitionWords,
+  type TestResult,
+  type TestTransition,
+} from '../../domain/outcome';
 import { fileOf, functionOf } from '../../domain/testId';
 import {
   harnessGrade,
@@ -122,10 +127,10 @@ function summary(reproduction: Reproduction): string {
       ],
       ['Harness grading', `${harness}${why}`],
       ['Well-formed (applies to R)', strict.wellFormed ? 'yes' : 'no'],
-      ['Tests of the candidate', counted === '' ? 'none ran' : counted],
+      ["Candidate's tests", counted === '' ? 'none ran' : counted],
       ['ΔC', coverageInWords(result.changeCoverage)],
       ['ΔC of the golden tests', coverageInWords(result.goldenCoverage)],
-      ['Evaluated', `${evaluatedAt.toISOString()}, in ${seconds}`],
+      ['Evaluated', `${evaluatedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, in ${seconds}`],
       ...(affected === undefined
         ? []
         : [['Tests run', `${affected.ran} in this run, ${affected.kept} from an earlier run`]]),
@@ -153,10 +158,13 @@ function findings(result: CandidateResult): string[] {
   ];
 }
 
-/** Cases of the tests that the candidate adds or changes. */
+/** Cases of the tests that the candidate adds or changes, those that reproduce the issue first. */
 function ownTests({ tests, ownTests: own }: CandidateResult): TestTransition[] {
   const functions = new Set(own);
-  return tests.filter((each) => functions.has(functionOf(each.test)));
+  const order = ({ transition }: TestTransition): number => transitions.indexOf(transition);
+  return tests
+    .filter((each) => functions.has(functionOf(each.test)))
+    .sort((a, b) => order(a) - order(b));
 }
 
 /** `1 F→P, 2 P→P`. */
@@ -184,7 +192,7 @@ function tests(result: CandidateResult): string {
   ];
   return [
     markdownTable(
-      ['', 'Test', 'Of', 'On R', 'On R∘X\\*', 'Failure'],
+      ['', 'Test', 'Source', 'On R', 'On R∘X\\*', 'Failure'],
       [
         ...[...own, ...telling].map(row),
         ...silent.map((test) => [

@@ -160,12 +160,12 @@ describe('rows of runs of tests in the Generated view', () => {
       assert.deepEqual(rowOf({ kind: 'generation', of: 'tests', generation: one }), {
         label: title,
         id: 'g1',
-        description: `openai/some · ${told}`,
-        tooltip: description,
+        description: `some · ${told}`,
+        tooltip: `openai/some\n${description}`,
         icon: { id: icon },
         children: 'folded',
         contextValue: `tests.${state}`,
-        spoken: `${title}. openai/some · ${told}. ${description}`,
+        spoken: `${title}. some · ${told}. openai/some. ${description}`,
       });
     });
   }
@@ -177,15 +177,15 @@ describe('rows of runs of tests in the Generated view', () => {
         rowOf({ kind: 'generation', of: 'tests', generation: { ...others, record: each } })
           .description,
     );
-    assert.equal(paper, 'openai/some · 0 candidates');
-    assert.equal(modern, 'openai/some · modern limits · 0 candidates');
+    assert.equal(paper, 'some · 0 candidates');
+    assert.equal(modern, 'some · modern limits · 0 candidates');
   });
 
   it('say why there is no choice', () => {
     const one = generation({ failure: 'the budget is spent' });
     assert.equal(
       rowOf({ kind: 'generation', of: 'tests', generation: one }).tooltip,
-      `${methodNamed('zero-shot').description}\nthe budget is spent`,
+      `openai/some\n${methodNamed('zero-shot').description}\nthe budget is spent`,
     );
   });
 
@@ -377,11 +377,11 @@ describe('rows of tests', () => {
       message: 'odd\nand more',
     };
     assert.deepEqual(row(result), {
-      label: 'A › test_a',
-      description: 'failed on R in 0.25 s: ValueError: odd',
+      label: 'test_a',
+      description: 'A · failed on R in 0.25 s: ValueError: odd',
       tooltip: 'tests/a.py::A::test_a\nfailed on R in 0.25 s\nodd\nand more',
       icon: { id: 'error' },
-      spoken: 'A › test_a. failed on R in 0.25 s: ValueError: odd. tests/a.py::A::test_a. and more',
+      spoken: 'test_a. A · failed on R in 0.25 s: ValueError: odd. tests/a.py::A::test_a. and more',
     });
     assert.deepEqual(below({ kind: 'test', result }), []);
   });
@@ -426,7 +426,7 @@ describe('what only the developer may know', () => {
     const of = candidate(verdict(true));
     const tooltip = 'Result of this candidate with the fix. Models never see it.';
     assert.deepEqual(row(hidden, of), {
-      label: 'With the fix (hidden from models)',
+      label: 'With the fix',
       id: 'g1-1-knowledge-hidden',
       description: 'transition and ΔC: not shown',
       tooltip,
@@ -437,7 +437,7 @@ describe('what only the developer may know', () => {
         title: 'Evaluate Candidate',
         arguments: [{ kind: 'candidate', generation: generation(), candidate: of }],
       },
-      spoken: `With the fix (hidden from models). transition and ΔC: not shown. ${tooltip.slice(0, -1)}`,
+      spoken: `With the fix. transition and ΔC: not shown. ${tooltip.slice(0, -1)}`,
     });
     assert.deepEqual(known(hidden, of), []);
   });

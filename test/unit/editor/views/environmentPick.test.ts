@@ -16,16 +16,21 @@ describe('the list of environments', () => {
       choices.map(({ does }) => (typeof does === 'object' ? does.set : does)),
       [
         ...['create', '', 'browse', ...further, undefined],
-        ...['/envs/a/bin/python', '/usr/bin/python3', '/envs/b/bin/python'],
+        ...['/usr/bin/python3', '/envs/a/bin/python', '/envs/b/bin/python'],
       ],
     );
     assert.match(choices[0]?.detail ?? '', /Python 3\.7 .* 2019-10-01/);
-    const [a, system, b] = choices.slice(-3);
+    const [system, a, b] = choices.slice(-3);
     assert.equal(a?.label, 'Python 3.9.2 (a\\$(trash))', 'a name is no icon');
     assert.equal(system?.label, 'Python 3.11.7');
     assert.equal(b?.label, 'Python (b)', 'its version is not known yet');
     // What is found does not move what is there.
     assert.deepEqual(environmentPick([], shown), choices.slice(0, -4));
+  });
+
+  it('begins with the Python that R needs', () => {
+    const choices = environmentPick(known, { ...shown, needed: '3.9' });
+    assert.equal(choices.at(-3)?.label, 'Python 3.9.2 (a\\$(trash))');
   });
 
   it('says which is current', () => {

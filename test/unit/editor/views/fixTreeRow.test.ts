@@ -109,8 +109,8 @@ describe('rows of fixes in the Generated view', () => {
         return [label, description, icon?.id];
       }),
       [
-        ['A › test_a', 'with the fix: passes; on R: fails', 'pass'],
-        ['A › test_b', 'with the fix: did not run; on R: fails', 'circle-slash'],
+        ['test_a', 'A · with the fix: passes; on R: fails', 'pass'],
+        ['test_b', 'A · with the fix: did not run; on R: fails', 'circle-slash'],
       ],
     );
     const edited = shown([run], () => ({ found: { tests }, isCurrent: false }));
@@ -120,7 +120,10 @@ describe('rows of fixes in the Generated view', () => {
     );
     const [stale] = fixNodes(edited, node).map((each) => rowOf(edited, each));
     assert.equal(stale?.icon?.id, 'history', 'neither green nor red');
-    assert.match(stale?.description ?? '', /^out of date, run again · was with the fix: passes;/);
+    assert.match(
+      stale?.description ?? '',
+      /^A · out of date, run again · was with the fix: passes;/,
+    );
     const broken = shown([run], () => ({ found: { problem: 'no test ran' }, isCurrent: true }));
     assert.equal(rowOf(broken, node).description, 'your tests could not run');
     assert.deepEqual(fixNodes(broken, node), []);
@@ -140,10 +143,10 @@ describe('rows of fixes in the Generated view', () => {
         node,
       ).description;
     };
-    assert.equal(described(['a', 'passes']), 'openai/some · 3 fixes', 'one says so itself');
+    assert.equal(described(['a', 'passes']), 'some · 3 fixes', 'one says so itself');
     assert.equal(
       described(['a', 'passes'], ['b', 'fails']),
-      'openai/some · 3 fixes · all your tests pass with 1 of 2',
+      'some · 3 fixes · all your tests pass with 1 of 2',
     );
   });
 

@@ -109,13 +109,14 @@ describe('the view of the open instance', () => {
       icon,
       commandIds.environment,
     ]);
-    assert.equal(
-      shows({ last, runsWith: 'local engine, CPython 3.9, pytest 8' })[0],
-      'CPython 3.9, pytest 8 · local engine',
-    );
+    const runsWith = 'local engine, CPython 3.9, pytest 8';
+    assert.deepEqual(shows({ last, runsWith }).slice(0, 2), [
+      'CPython 3.9 · local engine',
+      `${runsWith}\n${last}\nSelect the environment of the tests`,
+    ]);
     assert.deepEqual(shows({ runsWith: 'docker', isContainer: true }), [
       'docker',
-      'Detect again',
+      'docker\nDetect again',
       icon,
       internalCommandIds.checkEngine,
     ]);
