@@ -73,14 +73,18 @@ export class Generated implements vscode.Disposable {
   /** Whether a command without a row is about a candidate: the view shows some, and no fix is selected. */
   get isShowingCandidates(): boolean {
     const { visible, selection } = this.view;
-    return (
-      visible && this.candidates.shown.generations.length > 0 && !this.isAboutFixes(selection[0])
-    );
+    return visible && this.candidates.shown.generations.length > 0 && !isOfFixes(selection[0]);
   }
 
   private isAboutFixes(argument: unknown): boolean {
-    const row = rowOfKind([argument, this.view.selection[0]], 'fix', 'candidate', 'generation');
-    return row?.kind === 'fix' || (row?.kind === 'generation' && row.of === 'fixes');
+    const row = argument ?? this.view.selection[0];
+    return row === undefined ? this.areFixesLatest : isOfFixes(row);
+  }
+
+  private get areFixesLatest(): boolean {
+    const started = ({ shown }: Candidates | Fixes): string =>
+      shown.generations[0]?.record.startedAt ?? '';
+    return started(this.fixes) > started(this.candidates);
   }
 
   private get shown(): ShownGenerated {
@@ -90,4 +94,9 @@ export class Generated implements vscode.Disposable {
   dispose(): void {
     for (const each of this.subscriptions) each.dispose();
   }
+}
+
+function isOfFixes(node: unknown): boolean {
+  const row = rowOfKind([node], 'fix', 'candidate', 'generation');
+  return row?.kind === 'fix' || (row?.kind === 'generation' && row.of === 'fixes');
 }
