@@ -187,14 +187,14 @@ describe('the Runs view and its dashboard', () => {
     await writeFile(file, JSON.stringify({ resolved_ids: [bundled], unresolved_ids: ['a__b-1'] }));
     await run('openDashboard', 'trial');
     await page('Success rate');
-    await hands.clickInWebview('Add Results of Code Repair', 'button');
+    await hands.clickInWebview('Add Code Repair Results', 'button');
     await answerFileDialog(file);
     await page('hypergeometric');
     const listed = await waitFor('its row', () => row('a-repairer.report'));
     assert.equal(listed.description, 'code repair · 1 of 2 resolved');
     await screenshot('dashboard-repairs');
     await run('removeResults', { kind: 'repairs', path: file });
-    await page('No results of code repair were given');
+    await page('No code repair results');
     await waitFor(
       'the list without it',
       async () => (await row('a-repairer.report')) === undefined,

@@ -131,10 +131,10 @@ describe('a reload of the window', () => {
     assert.match(graded, /All trajectories/, 'the row that was open, of several');
 
     await show(`Trajectory: ${instance}`);
-    assert.match(await page('is gone, or cannot be read'), /Put it back and read it again/);
+    assert.match(await page('no longer exists or cannot be read'), /Restore it/);
     await screenshot('trajectory-gone');
     await rename(`${moved}.elsewhere`, moved);
-    await hands.clickInWebview('Read Again', 'button');
+    await hands.clickInWebview('Try Again', 'button');
     await page('I look around');
 
     await show('Trajectory: tallybook__tallybook-217');

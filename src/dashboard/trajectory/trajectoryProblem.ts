@@ -10,6 +10,6 @@ export function trajectoryProblem(
     { class: 'problem', role: 'alert' },
     element('p', {}, what),
     element('p', { class: 'quiet-text' }, next),
-    button('Read Again', again),
+    button('Try Again', again),
   );
 }

@@ -244,7 +244,7 @@ describe('the viewer of trajectories as a file', function () {
     await tell({ type: 'problem', what: '/t.jsonl is gone', next: attack });
     await page.getByRole('alert').waitFor();
     assert.match(await page.getByRole('alert').innerText(), /^\/t\.jsonl is gone\s+<\/script>/);
-    await page.getByRole('button', { name: 'Read Again' }).click();
+    await page.getByRole('button', { name: 'Try Again' }).click();
     await until(`${asked} === 'ready,ready'`);
 
     const both = [1, 2].map((number) => {

@@ -82,7 +82,7 @@ export const repairs: PlotKind = {
   controls: (_again, { addRepairs }) =>
     addRepairs === undefined
       ? []
-      : [element('p', {}, button('Add Results of Code Repair…', addRepairs))],
+      : [element('p', {}, button('Add Code Repair Results…', addRepairs))],
   draw({ document, methods, grading }) {
     if (document.repairs.length === 0) {
       return noPlot(
