@@ -4,12 +4,12 @@ import type { Asked } from './fakeModels';
 /** What shows the stage of a request. */
 const marks: readonly (readonly [AgentlessStage, string])[] = [
   ['files', 'which files need to be changed'],
-  ['folders', 'which folders have nothing to do'],
+  ['folders', 'which folders are irrelevant'],
   ['elements', 'which classes, functions and variables'],
-  ['locations', 'which places need to be changed'],
+  ['locations', 'which lines, functions or classes need to be changed'],
   ['repair', 'search/replace edits'],
   ['regression', 'so they must not be used'],
-  ['reproduction', 'Write a Python script that shows whether the problem exists'],
+  ['reproduction', 'Write a Python script that shows whether the issue exists'],
 ];
 
 export function stageOf({ text }: Pick<Asked, 'text'>): AgentlessStage {

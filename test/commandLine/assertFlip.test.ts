@@ -41,7 +41,7 @@ describe('swt-bench generate --method assertflip', () => {
     const { status, stderr } = await play(out, [passes, reproduces, script[7] ?? assert.fail()]);
     assert.equal(status, 0, stderr);
     const [asked, flipped, judged] = (generation.server?.asked ?? []).map(({ text }) => text);
-    assert.match(asked ?? '', /On the current repository they must pass/);
+    assert.match(asked ?? '', /They must pass on the current repository/);
     assert.match(asked ?? '', /\[start of tallybook\/money\.py\]/);
     assert.match(flipped ?? '', /assertNotEqual[^]*invert their assertions/);
     assert.match(judged ?? '', /AssertionError: 2001 != 2000[^]*YES or NO/);
@@ -67,7 +67,7 @@ describe('swt-bench generate --method assertflip', () => {
       { agent: false },
     );
     assert.match(asked[1] ?? '', /No module named 'tallybook\.mony'/);
-    assert.match(asked[4] ?? '', /<attempt>[^]*1999[^]*<said>\nNobody reports 1999 cents\./);
+    assert.match(asked[4] ?? '', /<attempt>[^]*1999[^]*<feedback>\nNobody reports 1999 cents\./);
     assert.match(asked[6] ?? '', /do not fail: tests\/test_lost_cent\.py/);
     assert.equal(steps.filter(({ step }) => step === 'answer').length, script.length);
     const row = JSON.parse(await readFile(out, 'utf8')) as Record<string, unknown>;

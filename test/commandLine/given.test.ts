@@ -44,7 +44,8 @@ describe('generate in the settings of Table 5', () => {
   let fixes: string[];
   let count = 0;
 
-  const isFix = ({ text }: Asked): boolean => text.includes("Fix it in the repository's code");
+  const isFix = ({ text }: Asked): boolean =>
+    text.includes("Resolve the issue in the repository's code");
   const block = (text: string): string => `Here.\n\n\`\`\`diff\n${text}\`\`\`\n`;
   before(async () => {
     goldenPatch = (await bundledRow()).patch;

@@ -111,19 +111,19 @@ const scripts: readonly {
     replies: [{ text: reproductionScript }],
   },
   {
-    isFor: ({ text }) => text.includes('who fixes reported bugs'),
+    isFor: ({ text }) => text.includes('who resolves reported issues'),
     replies: [{ text: newCodeDiff }],
   },
   { isFor: ({ text }) => text.includes('YES or NO'), replies: [{ text: 'It does.\nYES' }] },
   {
-    isFor: ({ text }) => text.includes('shows with tests what a program does today'),
+    isFor: ({ text }) => text.includes('shows with tests what a program currently does'),
     replies: [
       { text: newFileDiff(lostCentPath, lostCent.replace('assertEqual', 'assertNotEqual')) },
       { text: newFileDiff(lostCentPath, lostCent) },
     ],
   },
   {
-    isFor: ({ text }) => text.includes('reproduces bug reports with tests'),
+    isFor: ({ text }) => text.includes('reproduces reported issues with tests'),
     replies: [{ text: newFileDiff(lostCentPath, lostCent) }],
   },
   {
@@ -131,7 +131,7 @@ const scripts: readonly {
     replies: (scriptsOfFilesAgents['aider'] ?? []).map((text) => ({ text })),
   },
   {
-    isFor: ({ text }) => text.includes('works alone in a terminal'),
+    isFor: ({ text }) => text.includes('works in a terminal with special commands'),
     replies: [
       `create ${lostCentPath}`,
       `edit 1:1\n${lostCent}\nend_of_edit`,

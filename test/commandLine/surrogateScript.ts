@@ -44,6 +44,6 @@ export const surrogateTests = (name: string, ...lines: readonly string[]): strin
 
 /** Whether a request is for a fix, for a refinement of candidates, or for a candidate. */
 export function kindOfRequest({ text }: Pick<Asked, 'text'>): 'fix' | 'refinement' | 'tests' {
-  if (text.includes('who fixes reported bugs')) return 'fix';
-  return text.includes('The candidates below fail') ? 'refinement' : 'tests';
+  if (text.includes('resolves reported issues with small changes')) return 'fix';
+  return text.includes('The following candidates fail') ? 'refinement' : 'tests';
 }

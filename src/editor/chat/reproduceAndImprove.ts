@@ -161,7 +161,7 @@ async function writeWithoutTools(
       const run = await view.runOnR(patch, { signal, timeoutSeconds, reporter });
       if (run.tests.some(isFailure)) break;
       why = (await callWithoutModel(turn, 'run_tests', {})).text;
-      why = `${why}\n\nNo test fails, so that nothing is reproduced.`;
+      why = `${why}\n\nNo test fails, so the tests do not reproduce the issue.`;
     }
     if (answers >= mostAnswers) break;
     stream.progress(vscode.l10n.t('The tests do not reproduce the issue yet. Asking once more'));

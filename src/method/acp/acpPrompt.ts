@@ -2,7 +2,7 @@ import { reproducingTask } from '../agents/reproducingTask';
 import type { TestCommand } from '../modelView';
 
 /** Raised when the prompt or a rule of the session changes, so that no old session is used. */
-export const acpPromptVersion = 1;
+export const acpPromptVersion = 2;
 
 /**
  * The one prompt of an agent that brings its own tools: the issue, the rule that it writes tests only,
@@ -23,4 +23,4 @@ export const acpPrompt = ({
 ${command === undefined ? '' : `\nTo run the tests of a file, such as ${command.file}, run in ${folder}:\n\n${command.line}\n`}
 Note:
 - There is no network access, and you cannot install anything. The test environment is ready.
-- Nobody answers questions. Work until you are done. What you leave in ${folder} is your answer.`;
+- No one can answer questions. Work until the tests are done: what you leave in ${folder} is your answer.`;

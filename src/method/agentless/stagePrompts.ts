@@ -1,4 +1,4 @@
-import { reportInPrompt, type Prompt } from '../prompt/prompts';
+import { issueInPrompt, type Prompt } from '../prompt/prompts';
 
 /** Which files have to be changed, from the names of all. */
 export const suspiciousFilesPrompt = (parts: {
@@ -11,9 +11,8 @@ export const suspiciousFilesPrompt = (parts: {
     ...parts,
     shown: shownTree(parts.tree),
     task: [
-      `- Decide from the names alone which files need to be changed to fix the problem: at most ${parts.most}.`,
-      '- Answer with their paths from the repository root, one per line, in a fenced block, the most',
-      '  important first. For example:',
+      `- Decide from the names alone which files need to be changed to resolve the issue: at most ${parts.most}.`,
+      '- Answer with their full paths in a fenced block, one per line, the most important first. For example:',
       '',
       '```',
       'shapes/area.py',
@@ -24,7 +23,7 @@ export const suspiciousFilesPrompt = (parts: {
 
 /** The lines of a prompt with the tree of names. */
 const shownTree = (tree: string): readonly string[] => [
-  "The repository's Python files, without its tests, follow between <tree> and </tree>. Names " +
+  "The repository's Python files, without its tests, are between <tree> and </tree>. Names " +
     'are indented below their folder.',
   '',
   '<tree>',
@@ -42,10 +41,9 @@ export const irrelevantFoldersPrompt = (parts: {
     ...parts,
     shown: shownTree(parts.tree),
     task: [
-      '- Decide which folders have nothing to do with the problem, so that their files need not be read to',
-      '  fix it. All of their subfolders are excluded too.',
-      '- Answer with their paths from the repository root, one per line and with / at the end, in a',
-      '  fenced block. For example:',
+      '- Decide which folders are irrelevant: no file in them or in their subfolders needs to be read or',
+      '  changed to resolve the issue. If you are unsure about a folder, do not name it.',
+      '- Answer with their full paths in a fenced block, one per line, with / at the end. For example:',
       '',
       '```',
       'docs/',
@@ -63,7 +61,7 @@ export const relatedElementsPrompt = (parts: {
   stagePrompt({
     ...parts,
     shown: [
-      'Skeletons of some files follow between <code> and </code>: the headers of their classes ' +
+      'Skeletons of some files are between <code> and </code>: the headers of their classes ' +
         'and functions, and their variables and comments. `...` stands for omitted code.',
       '',
       '<code>',
@@ -71,9 +69,10 @@ export const relatedElementsPrompt = (parts: {
       '</code>',
     ],
     task: [
-      '- Decide which classes, functions and variables need to be read or changed to fix the problem.',
+      '- Decide which classes, functions and variables need to be read or changed to resolve the issue,',
+      '  including those that are only possibly related.',
       '- Name a class only if all of it is relevant; otherwise name its relevant methods.',
-      '- Answer in a fenced block. Write the path of a file on its own line, and its elements below it, one',
+      '- Answer in a fenced block, with the path of each file on its own line and its elements below it, one',
       '  per line. For example:',
       '',
       '```',
@@ -96,18 +95,17 @@ export const editLocationsPrompt = (parts: {
   stagePrompt({
     ...parts,
     shown: [
-      'Code that may be relevant follows between <code> and </code>. The number at the beginning ' +
-        'of each line is its line number. `...` stands for omitted code.',
+      'Code that may be relevant is between <code> and </code>. Each line starts with its line ' +
+        'number. `...` stands for omitted code.',
       '',
       '<code>',
       parts.files.join('\n\n'),
       '</code>',
     ],
     task: [
-      '- Decide which places need to be changed to fix the problem: lines, functions or classes. A place where',
-      '  new code goes counts too.',
-      '- Think about it first, in a few sentences.',
-      '- End with a fenced block. Write the path of a file on its own line, and its places below it, one per',
+      '- Decide which lines, functions or classes need to be changed to resolve the issue, including places',
+      '  where new code belongs. Explain your choice in a few sentences.',
+      '- End with a fenced block, with the path of each file on its own line and its places below it, one per',
       '  line. For example:',
       '',
       '```',
@@ -131,19 +129,21 @@ export const repairPrompt = (parts: {
   stagePrompt({
     ...parts,
     shown: [
-      'The code to change follows between <code> and </code>. `...` stands for omitted code.',
+      'The code to change is between <code> and </code>. `...` stands for omitted code.',
       '',
       '<code>',
       parts.files.join('\n\n'),
       '</code>',
     ],
     task: [
-      '- First think step by step about what causes the problem and which small change fixes it.',
+      '- First locate the cause of the issue, and explain which small change resolves it.',
       '- Then write the change as search/replace edits, each in its own fenced block: the path of the file,',
-      '  the lines to find, and the lines that replace them.',
-      '- Copy the lines to find exactly from the file, with their indentation and without gaps. Include enough',
-      '  lines that they occur only once.',
-      '- Change only the code, not the tests. For example:',
+      '  the lines to search for, and the lines that replace them.',
+      '- Copy the lines to search for exactly from the file, with their indentation and without gaps. Include',
+      '  enough lines that they occur only once. Indent the lines that replace them in full.',
+      '- Do not change tests.',
+      '',
+      'An example of an edit:',
       '',
       ...repairExample,
     ],
@@ -164,8 +164,8 @@ const repairExample = [
 ];
 
 /**
- * The prompt of a stage, in our own words: the report, what the stage shows, and what is to be
- * done. The same parts come first in all of them, so that a provider can cache them.
+ * The prompt of a stage, in our own words: the issue, what the stage shows, and the task. The same
+ * parts come first in all of them, so that a provider can cache them.
  *
  * @param parts.shown what the stage shows of R, with its heading
  * @param parts.task the lines of the task
@@ -177,12 +177,12 @@ function stagePrompt(parts: {
   readonly task: readonly string[];
 }): Prompt {
   const { repo, issue, shown, task } = parts;
-  const content = [...reportInPrompt({ repo, issue }), ...shown, '', 'Your task:', ...task].join(
+  const content = [...issueInPrompt({ repo, issue }), ...shown, '', 'Your task:', ...task].join(
     '\n',
   );
   return { system, messages: [{ role: 'user', content }] };
 }
 
 const system =
-  'You are an experienced Python developer. You find the code that causes a reported problem ' +
-  'and fix it with small changes.';
+  'You are an experienced Python developer who finds the code behind reported issues and ' +
+  'resolves them with small changes.';

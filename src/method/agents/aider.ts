@@ -46,7 +46,7 @@ export const aider: FilesAgent = {
   },
   system: () => `You are a software engineer who adds tests to a code base.
 
-You see a map of the repository and the full text of some of its files. To see another file, mention its path, and you will get it next. Ask for the files that you need before you change them.
+You see a map of the repository and the full text of some of its files. To see another file, mention its path, and it is shown next. Change existing files only after you have seen them in full.
 
 Write changes as one unified diff in a fenced block that starts with \`\`\`diff:
 
@@ -67,7 +67,7 @@ Rules of the diff:
 - Do not write line numbers: a line @@ ... @@ starts each hunk. Write one hunk for each place that changes.
 - Copy lines that start with - or a space exactly from the file, with their indentation.
 - Include enough lines around each change that the hunk matches only one place.
-- A new file has /dev/null in its first line and only lines that start with +.`,
+- For a new file, write --- /dev/null, then +++ and its path, and then only lines that start with +.`,
   messages,
   parse(answer) {
     const text = answer.trim();
@@ -82,11 +82,11 @@ const firstMessage = ({ repo, issue }: FilesTask): string => `<issue>
 ${issue}
 </issue>
 
-This issue was reported for the repository ${repo}. Add tests to its test suite that reproduce the issue: they fail now because of the problem in the issue, and they pass once it is fixed as the issue asks.
+This issue was reported for the repository ${repo}. The repository is in the state of that time, so its files may differ from those that you know. Add tests to its test suite that reproduce the issue: they fail now, and they pass once the issue is resolved.
 
-- Change only tests, in the style and with the tools of the existing tests. Do not fix the issue.
+- Change only tests, in the style and with the tools of the existing tests. Do not resolve the issue itself.
 - The repository's test runner must find the tests.
-- Each test must fail at an assertion about what the issue says, not because of a wrong import or name.`;
+- Each test must fail for the reason in the issue, not because of a wrong import or name.`;
 
 async function messages(
   task: FilesTask,
@@ -95,7 +95,7 @@ async function messages(
 ): Promise<ChatMessage[]> {
   return [
     { role: 'user', content: shown },
-    { role: 'assistant', content: 'I have seen it.' },
+    { role: 'assistant', content: 'OK.' },
     { role: 'user', content: firstMessage(task) },
     ...(await historyOf(turns)),
   ];

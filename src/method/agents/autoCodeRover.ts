@@ -71,7 +71,7 @@ const systems: Readonly<Record<Stage, string>> = {
   search: engineer,
   analyse: engineer,
   write: engineer,
-  translate: `You turn a text into JSON. The text says which code searches to do next, or which places in the code are relevant to an issue. Answer with one JSON object and nothing else:
+  translate: `You convert a text into JSON. The text says which search calls to make next, or which locations in the code are relevant to an issue. Answer with one JSON object and nothing else:
 
 {"API_calls": ["search_method(\\"name\\")"], "relevant_locations": [{"file": "path/of/file.py", "class": "Name", "method": "name"}]}
 
@@ -89,12 +89,12 @@ const firstMessage = ({ repo, issue }: FilesTask): string => `<issue>
 ${issue}
 </issue>
 
-This issue was reported for the repository ${repo}. Your task is to write tests for its test suite that reproduce the issue: they fail now because of the problem in the issue, and they pass once it is fixed as the issue asks. Before you write them, look at the code and the existing tests.
+This issue was reported for the repository ${repo}. Your task is to write tests for its test suite that reproduce the issue: they fail now, and they pass once the issue is resolved. Before you write them, search for the code and the existing tests that matter.
 
 You can search the repository with these calls:
 ${searchDocs}
 
-Which classes, methods, files and pieces of code are behind the issue, and which tests cover them? Say which search calls you want to make first, with their arguments, and why. You can make several calls at once.`;
+Analyze which classes, methods, files and pieces of code the issue is about, and which tests cover them. Then say which search calls you want to make first, with their arguments, and why. You can make several calls at once.`;
 
 const analyseRequest = 'First analyze what these results say about the issue and about its tests.';
 
@@ -115,10 +115,11 @@ the lines that replace them
 </patched>
 
 Rules:
-- Original lines must be consecutive lines of the file. Include enough of them that no earlier place has the same lines. To add a test, replace the lines next to it with these lines and the test.
+- Original lines must be consecutive lines of the file, and enough of them that they occur only once. To add a test, replace the lines next to it with these lines and the test.
 - For a new file, leave the original part empty. The repository's test runner must find the file.
-- Write only tests, in the style and with the tools of the existing tests. Do not fix the issue.
-- Each test must fail at an assertion about what the issue says, not because of a wrong import or name.`;
+- Write only tests, in the style and with the tools of the existing tests. Do not resolve the issue itself.
+- Each test must fail for the reason in the issue, not because of a wrong import or name. Import what it needs.
+- Indent the new lines as they must stand in the file.`;
 
 /** The conversation with the model that searches, analyses and writes. */
 function thread(task: FilesTask, turns: readonly AgentTurn<FilesState>[]): ChatMessage[] {
@@ -138,7 +139,7 @@ function translation(turns: readonly AgentTurn<FilesState>[]): ChatMessage[] {
   );
   const [named, ...tries] = turns.slice(first);
   return [
-    { role: 'user', content: `Turn this text into JSON:\n\n${named?.answer ?? ''}` },
+    { role: 'user', content: `Convert this text into JSON:\n\n${named?.answer ?? ''}` },
     ...tries.flatMap(({ answer, observation }): ChatMessage[] => [
       { role: 'assistant', content: answer },
       { role: 'user', content: observation },

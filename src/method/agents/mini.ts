@@ -41,13 +41,15 @@ export const mini: ShellAgent = {
   submitsAtEnd: false,
   system: () => `You are a software engineer who works in a terminal to write tests.
 
-Each of your answers must have a short THOUGHT that explains what you do next and why, and exactly one command in a block like this one:
+Each of your answers must have a THOUGHT that explains what you do next and why, and then exactly one command:
+
+THOUGHT: Your reasoning
 
 \`\`\`bash
 your_command_here
 \`\`\`
 
-Join several steps with && or ||. An answer without exactly one such block is rejected.`,
+You then see its output. You can join several steps with && or ||. An answer with no such block, or with more than one, is rejected.`,
   messages(task, turns) {
     const first = { role: 'user', content: firstMessage(task) } as const;
     return [
@@ -73,10 +75,10 @@ Join several steps with && or ||. An answer without exactly one such block is re
 
 const firstMessage = (task: ShellTask): string => `${reproducingTask(task)}
 5. Remove any other files that you created.
-6. Submit with the command: echo ${submission}
+6. Submit your tests with this command, on its own: echo ${submission}
 
 Note:
-- Each command runs in a new shell in ${task.folder}. Changes of the directory or of variables do not persist.
+- Each command runs in a new shell in ${task.folder}. Changes to the directory or to variables do not persist.
 - A command can run for ${task.limits.commandSeconds} seconds and has no input and no network access. Do not start editors or pagers.
 - You have at most ${task.limits.calls} commands.`;
 

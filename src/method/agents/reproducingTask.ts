@@ -1,9 +1,9 @@
-/** What an agent may and must do with tests, whatever its tools are. */
+/** The rules for any agent, whatever its tools are. */
 const rulesOfTests = `Rules:
 - Add tests to the repository's own test files, or add test files next to them, in the style and with the tools of the existing tests. The repository's test runner must find them.
-- Change only tests. Do not fix the issue or change any other code.
-- Each test must fail at an assertion about what the issue says. A test that fails for another reason, such as a wrong import, does not reproduce the issue.
-- Existing tests must still pass.`;
+- Change only tests. Do not resolve the issue or change any other code.
+- Each test must fail for the reason in the issue. A test that fails for another reason, such as a wrong import, does not reproduce the issue.
+- The other existing tests must still pass.`;
 
 /**
  * How the prompt of an agent with a shell begins: the issue, where the repository is, the rules, and
@@ -22,12 +22,12 @@ export const reproducingTask = ({
 ${issue}
 </issue>
 
-The repository ${repo} is in ${folder}, in the state in which this issue was reported. Write tests that reproduce the issue: they fail now because of the problem that the issue describes, and they pass once the problem is fixed as the issue asks.
+The repository ${repo} is in ${folder}, in the state in which this issue was reported. Write tests that reproduce the issue: they fail now, and they pass once the issue is resolved.
 
 ${rulesOfTests}
 
 Recommended steps:
 1. Read the code and the tests that are related to the issue.
-2. Reproduce the problem with a short script.
+2. Reproduce the issue with a short script.
 3. Write the tests.
 4. Run them and check that they fail for the reason in the issue.`;

@@ -32,7 +32,7 @@ ${sweAgentCommandDocs}
 
 Indentation matters: \`edit\` replaces lines with exactly the text that you give, including spaces.
 
-Each answer must have a discussion that says what you do next, and then one command in a fenced block:
+Each answer must have a discussion that says what you do next, and then exactly one command in a fenced block:
 
 DISCUSSION
 First I list the files.
@@ -40,7 +40,7 @@ First I list the files.
 ls -a
 \`\`\`
 
-Give exactly one command and wait for its output. If you give two, only the last one runs. Interactive commands, such as editors or \`python\` without a file, do not work. A command can run for ${task.limits.commandSeconds} seconds.`;
+You then see the output of the command. If an answer has several blocks, only the last one runs. Interactive commands, such as editors or \`python\` without a file, do not work. A command can run for ${task.limits.commandSeconds} seconds.`;
 
 const instanceText = (
   { repo, issue, folder }: ShellTask,
@@ -51,8 +51,8 @@ ISSUE:
 ${issue}
 
 INSTRUCTIONS:
-The repository ${repo} is in ${folder}, in the state in which the issue was reported. Write tests for its test suite that reproduce the issue: they fail now because of the problem in the issue, and they pass once the problem is fixed as the issue asks. Do not fix the problem: change only tests. When you are done, run the command submit.
-Each answer must have exactly one command. There is no network access.
+The repository ${repo} is in ${folder}, in the state in which the issue was reported. Write tests for its test suite that reproduce the issue: they fail now, and they pass once the issue is resolved. Change only tests, and do not resolve the issue itself. When you are done, remove any other files that you created and run the command submit.
+You can edit files and run any checks and tests that you want. There is no network access.
 
 TIPS:
 ${tips.map((tip, index) => `${index + 1}. ${tip}`).join('\n')}
@@ -62,10 +62,10 @@ ${tips.map((tip, index) => `${index + 1}. ${tip}`).join('\n')}
 $`;
 
 const tips = [
-  'Start with the code and the tests that the issue is about. If the issue has a script, run it first to see the problem.',
+  'Start by reproducing the issue with a script. If the issue contains code for this, use it.',
   'If a command does not work, try a different one. Running the same command again gives the same output.',
   'To go to a distant line, use goto: it takes fewer steps than scroll_down.',
-  'Check the open file and the current directory shown after each output: they may not be what you expect.',
+  'Look at the open file and the current directory, which are shown after each output: they may differ from what you expect.',
   'Check the result of each edit. If it is not what you intended, fix it.',
   'Find the test file that covers the code in question, and write your tests in its style.',
 ];

@@ -1,5 +1,5 @@
 /** A whole run on a made-up repository, which shows the commands. Written for this program. */
-export const demonstration = `Here is a demonstration of such a task on another repository:
+export const demonstration = `Here is a demonstration of such a task on another repository. It shows how to use the commands; your own task may need other steps.
 
 --- DEMONSTRATION ---
 ISSUE:

@@ -32,8 +32,9 @@ function givenLines({
 }): { readonly lines: readonly string[]; readonly place: string | undefined } {
   const proposed = [
     // The words are the same for a golden and a wrong patch, so that they do not give it away.
-    'A proposed fix is between <patch> and </patch>. It is not applied to the repository, and ' +
-      'it may be right or wrong. Base your tests on the report.',
+    'A patch that was proposed to resolve the issue is between <patch> and </patch>. It is not ' +
+      'applied to the repository. It may hint at what to test, but do not assume that it is ' +
+      'correct: your tests should show whether it resolves the issue.',
     '',
     '<patch>',
     patch?.trimEnd() ?? '',
@@ -41,17 +42,15 @@ function givenLines({
     '',
   ];
   const files = testFiles.flatMap(({ path, isNew, shown }) => {
-    if (isNew) return [`Put the tests in a new file, ${path}.`, ''];
-    if (shown === undefined) {
-      return [`Put the tests in the file ${path}, which is too long to show here.`, ''];
-    }
-    const about = `Put the tests in the file ${path}, which is shown between <tests> and </tests>.`;
+    if (isNew) return [];
+    if (shown === undefined) return [`The test file ${path} is too long to show here.`, ''];
+    const about = `The test file ${path} is between <tests> and </tests>.`;
     return [about, '', '<tests>', shown, '</tests>', ''];
   });
-  const paths = testFiles.map(({ path }) => path);
+  const paths = testFiles.map(({ path, isNew }) => (isNew ? `the new file ${path}` : path));
   return {
     lines: [...(patch === undefined ? [] : proposed), ...files],
-    place: paths.length === 0 ? undefined : `into ${paths.join(' and ')}`,
+    place: paths.length === 0 ? undefined : `in ${paths.join(' and ')}`,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../models/chatModel';
 
 /** Raised when the wording of a prompt changes, so that its answers are requested again. */
-export const promptVersion = 2;
+export const promptVersion = 3;
 
 /** The format of candidates and fixes that a prompt asks for. */
 export type CandidateFormat = 'unified' | 'custom';
@@ -11,27 +11,25 @@ export interface Prompt {
   readonly messages: readonly ChatMessage[];
 }
 
-/** An answer to a prompt, and what is said to the model about it. */
+/** An answer to a prompt, and the reply to it. */
 export interface Exchange {
   readonly answer: string;
   readonly said: string;
 }
 
-/** A prompt that goes on after an answer to it. Earlier exchanges are left out, which bounds it. */
+/** A prompt continued after an answer to it. Earlier exchanges are omitted, which bounds its length. */
 export const goingOn = ({ system, messages }: Prompt, { answer, said }: Exchange): Prompt => ({
   system,
   messages: [...messages, { role: 'assistant', content: answer }, { role: 'user', content: said }],
 });
 
-/** What a model is told that writes tests. */
+/** The system prompt for writing tests. */
 export const testsSystem =
-  'You are an experienced Python developer who reproduces bug reports with tests. You never ' +
-  'fix the code under test. You write tests that fail now because of the reported problem and ' +
-  'that pass once it is fixed.';
+  'You are an experienced Python developer who reproduces reported issues with tests.';
 
-/** What a model is told that solves the issue in the code. */
+/** The system prompt for resolving the issue in the code. */
 const fixSystem =
-  'You are an experienced Python developer who fixes reported bugs with small changes.';
+  'You are an experienced Python developer who resolves reported issues with small changes.';
 
 /**
  * The prompt for a candidate: the issue, files of R with line numbers, and the format of the
@@ -52,31 +50,29 @@ export function candidatePrompt(parts: {
     given?.place ??
     'where the repository keeps its tests, in an existing test file if one is suitable';
   const content = [
-    ...reportInPrompt({ repo, issue }, [
-      "Write tests for the repository's test suite that reproduce it. You may need modules that " +
-        'are not shown here.',
+    ...issueInPrompt({ repo, issue }, [
+      "Write tests for the repository's test suite that reproduce the issue. They may use modules " +
+        'that are not shown here.',
     ]),
     ...filesInPrompt(files),
     ...(given?.lines ?? []),
     'Your task:',
-    '- Add tests, or change existing ones, so that they check the behavior that the report asks for.',
-    '- On the current repository they must fail for the reason in the report, not because of an ' +
+    '- Add tests, or change existing ones, so that they check the behavior that the issue asks for.',
+    '- They must fail on the current repository for the reason in the issue, not because of an ' +
       'import that does not exist, a misspelled name or a missing fixture.',
-    '- With a correct fix they must pass. Assert what the report says, and nothing that depends ' +
-      'on how the problem is fixed.',
+    '- They must pass once the issue is resolved. Assert what the issue says, and nothing that ' +
+      'depends on how it is resolved.',
     `- Put them ${place}. Follow the repository's style and test framework.`,
-    '- Change only tests. Do not fix the problem itself.',
+    '- Change only tests. Do not resolve the issue itself.',
     '',
     ...formatInPrompt(format, 'tests'),
-    '',
-    'Think for as long as you need first. End your answer with the tests as one block in that format.',
   ].join('\n');
   return { system: testsSystem, messages: [{ role: 'user', content }] };
 }
 
 /**
- * The prompt for a fix of the code, as a method asks for tests. It is worded anew, and asks for an
- * honest fix: some answers are wrong without being asked to.
+ * The prompt for a fix of the code, in the same form as the one for tests. It asks for a correct
+ * fix: wrong patches are answers that happen to be wrong.
  *
  * @param parts.files as `packFiles` gives them; empty when there are none
  */
@@ -88,31 +84,29 @@ export function fixPrompt(parts: {
 }): Prompt {
   const { repo, issue, files, format } = parts;
   const content = [
-    ...reportInPrompt({ repo, issue }, [
-      "Fix it in the repository's code. You may need modules that are not shown here.",
+    ...issueInPrompt({ repo, issue }, [
+      "Resolve the issue in the repository's code. You may use modules that are not shown here.",
     ]),
     ...filesInPrompt(files),
     'Your task:',
-    '- Change the code so that it does what the report asks for, and change nothing else.',
+    '- Change the code so that it does what the issue asks for, and change nothing else.',
     '- Do not change the tests.',
     '',
     ...formatInPrompt(format, 'changes'),
-    '',
-    'Think for as long as you need first. End your answer with the changes as one block in that format.',
   ].join('\n');
   return { system: fixSystem, messages: [{ role: 'user', content }] };
 }
 
 /**
- * The first lines of a prompt: the repository, and the report between its marks.
+ * The first lines of a prompt: the repository, and the issue between its tags.
  *
- * @param asked lines between the two, which say what the report is for
+ * @param asked lines between the two that state the request
  */
-export const reportInPrompt = (
+export const issueInPrompt = (
   { repo, issue }: { readonly repo: string; readonly issue: string },
   asked: readonly string[] = [],
 ): readonly string[] => [
-  `Somebody reported a problem with the repository ${repo}. The report stands between <issue> and </issue>.`,
+  `An issue was reported for the repository ${repo}. Its text is between <issue> and </issue>.`,
   ...asked,
   '',
   '<issue>',
@@ -126,9 +120,9 @@ export const filesInPrompt = (files: string): readonly string[] =>
   files === ''
     ? []
     : [
-        'Files of the repository that may be relevant follow between <code> and </code>. The number ' +
-          'at the beginning of each line is its line number and not part of the file. A line `...` ' +
-          'stands for omitted lines.',
+        'Files of the repository that may be relevant are between <code> and </code>. The line ' +
+          'number at the start of each line is not part of the file. A line `...` stands for ' +
+          'omitted lines.',
         '',
         '<code>',
         files.trimEnd(),
@@ -154,11 +148,11 @@ const exampleBefore = [
 ];
 
 const exampleTask = [
-  'For example, in this file',
+  'The following example shows only the format. In this file:',
   '',
   ...exampleBefore,
   '',
-  'the first test should also check a negative width, and a new test should be added at the end. The answer is:',
+  'the first test should also check a negative width, and a test should be added at the end. The answer is:',
 ];
 
 const unifiedFormat = (what: 'tests' | 'changes'): readonly string[] => [
@@ -167,8 +161,8 @@ const unifiedFormat = (what: 'tests' | 'changes'): readonly string[] => [
     'hunk starts with `@@ -START,COUNT +START,COUNT @@`: the first line and the number of ' +
     'lines, before and after the change. Each line of a hunk starts with a space (unchanged), ' +
     '`-` (removed) or `+` (added). Copy unchanged and removed lines exactly from the file, ' +
-    'without the line numbers shown above. Include three unchanged lines around each change ' +
-    'where the file has them.',
+    'without the line numbers. Include three unchanged lines around each change where the file ' +
+    'has them.',
   '',
   ...exampleTask,
   '',
@@ -198,7 +192,7 @@ const unifiedFormat = (what: 'tests' | 'changes'): readonly string[] => [
  * @param what the name of what is to be written
  */
 const customFormat = (what: 'tests' | 'changes'): readonly string[] => [
-  `Write the ${what} as blocks that each insert or rewrite one whole function or class:`,
+  `Write the ${what} as edits, each of which inserts or rewrites one whole function or class:`,
   '',
   '```custom-diff',
   'diff',
@@ -209,10 +203,11 @@ const customFormat = (what: 'tests' | 'changes'): readonly string[] => [
   'end diff',
   '```',
   '',
-  'A `rewrite` replaces the function of the same name that is nearest to the line. An ' +
-    '`insert` goes to BOF or EOF, or into a new file. You can put imports that the code needs ' +
-    'before it in the block. Write as many blocks as you need, for one or more files. Do not ' +
-    'write line numbers before the lines of code.',
+  'A `rewrite` replaces the function or class of the same name that is nearest to the line. An ' +
+    '`insert` goes to the beginning or end of a file, which may be new. To add a method to a ' +
+    'class, rewrite one of its methods and write the new method below it in the same edit, both ' +
+    'indented as in the class. Imports that the code needs can come first in an edit. Write as ' +
+    'many edits as you need, for one or more files, and no line numbers before the code.',
   '',
   ...exampleTask,
   '',
@@ -236,11 +231,16 @@ const customFormat = (what: 'tests' | 'changes'): readonly string[] => [
   '```',
 ];
 
-/** The lines of a prompt that describe the format of the answer, with an example. */
+/** The last lines of a prompt: the format of the answer, with an example, and how to end it. */
 export const formatInPrompt = (
   format: CandidateFormat,
   what: 'tests' | 'changes',
-): readonly string[] => (format === 'unified' ? unifiedFormat(what) : customFormat(what));
+): readonly string[] => [
+  ...(format === 'unified' ? unifiedFormat(what) : customFormat(what)),
+  '',
+  'Reason as much as you need first. End your answer with all of the ' +
+    `${what} in one block that starts with ${format === 'unified' ? '```diff' : '```custom-diff'}.`,
+];
 
 /** A test that fails on R with the candidate. */
 export interface ShownFailure {
@@ -273,34 +273,29 @@ export function judgePrompt(parts: {
 }): Prompt {
   const { repo, issue, patch, failures, failingBefore } = parts;
   const content = [
-    `Somebody reported a problem with the repository ${repo}:`,
-    '',
-    '<issue>',
-    issue.trim(),
-    '</issue>',
-    '',
+    ...issueInPrompt({ repo, issue }),
     'These tests are meant to reproduce it:',
     '',
     '<tests>',
     patch.trimEnd(),
     '</tests>',
     '',
-    'The problem is not fixed yet. On the current repository with these tests added, the following tests fail:',
+    'The issue is not resolved yet. On the current repository with these tests, the following ones fail:',
     '',
     ...failuresInPrompt(failures),
     failingBefore.length === 0
       ? 'None of them failed before the tests were added or changed.'
       : `These already failed before they were changed: ${failingBefore.join(', ')}.`,
     '',
-    'Does a failure above show the reported problem? It does if the tests exercise what the ' +
-      'report is about and fail in the way the report describes, or because what it asks for does ' +
-      'not exist yet. It does not if the tests themselves are broken or fail for another reason.',
+    'Do the failures reproduce the issue? They do if the tests exercise what the issue is about, ' +
+      'and fail in the way that it describes or because what it asks for does not exist yet. They ' +
+      'do not if the tests themselves are broken or fail for another reason.',
     '',
-    'Explain in a few sentences. Then write a last line that contains only YES or NO.',
+    'Explain your answer in a few sentences. Then write a last line with only YES or NO.',
   ].join('\n');
   return {
     system:
-      'You are an experienced Python developer who judges whether a failing test reproduces a bug report.',
+      'You are an experienced Python developer who judges whether failing tests reproduce an issue.',
     messages: [{ role: 'user', content }],
   };
 }

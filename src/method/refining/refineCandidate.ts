@@ -82,9 +82,9 @@ export async function unlessSpent<Result>(ask: () => Promise<Result>): Promise<R
 const mendingText = (fault: CandidateFault): string =>
   [
     ...faultInPrompt(fault),
-    'Fix this and change nothing else. The tests must still fail on the current repository ' +
-      'because of the reported problem, and pass once it is fixed. If they need something that ' +
-      'the report asks for and that does not exist yet, give the same answer again.',
+    'Fix this and change nothing else. The tests must still fail on the current repository for ' +
+      'the reason in the issue, and pass once it is resolved. If they need something that the ' +
+      'issue asks for and that does not exist yet, give the same answer again.',
     '',
-    'Your earlier answer is not in the repository. Write all of the tests again as one block in the same format.',
+    'Your earlier answer is not in the repository. Write all of the tests again in one block in the same format.',
   ].join('\n');

@@ -1,4 +1,4 @@
-import { formatInPrompt, reportInPrompt, testsSystem, type Prompt } from '../prompt/prompts';
+import { formatInPrompt, issueInPrompt, testsSystem, type Prompt } from '../prompt/prompts';
 import type { SurrogateRun } from './surrogateRuns';
 
 /** A candidate with its runs with the fixes. */
@@ -73,21 +73,19 @@ export function refinementPrompt(parts: {
 }): Prompt {
   const { shown } = parts;
   const content = [
-    ...reportInPrompt(parts, ['The goal is tests that reproduce it.']),
-    'The candidates below fail on the current repository. They also ran with several proposed ' +
-      'fixes. It is not known which of the fixes are correct, or which of the tests are right.',
+    ...issueInPrompt(parts, ['The goal is tests that reproduce the issue.']),
+    'The following candidates fail on the current repository. They also ran with several ' +
+      'proposed fixes. It is not known which candidates and which fixes are correct.',
     '',
     ...shown,
     'Your task:',
-    '- Decide from the report what is correct wherever the tests disagree about a fix or fail with all fixes.',
-    '- Write tests that fail on the current repository because of the problem, and that pass ' +
-      'with every fix that does what the report asks for.',
-    '- Assert what the report says, and nothing that depends on how the problem is fixed.',
-    '- Write the tests against the current repository, without any of the candidates. Change only tests.',
+    '- Where candidates disagree about a fix, or fail with all fixes, decide from the issue what is correct.',
+    '- Write tests that fail on the current repository for the reason in the issue, and that pass ' +
+      'with every fix that does what the issue asks for.',
+    '- Assert what the issue says, and nothing that depends on how it is resolved.',
+    '- The repository contains neither the candidates nor the fixes. Change only tests.',
     '',
     ...formatInPrompt('custom', 'tests'),
-    '',
-    'Think for as long as you need first. End your answer with the tests as one block in that format.',
   ].join('\n');
   return { system: testsSystem, messages: [{ role: 'user', content }] };
 }

@@ -7,14 +7,14 @@ import { instructions } from '../tools/tools';
  */
 
 /** Raised when a text of this file or a rule of the loop changes, so that no old answer is used. */
-export const toolPromptVersion = 2;
+export const toolPromptVersion = 3;
 
 /** How the work goes on and ends. The chat says the same. */
 export const goOn =
-  'Continue until the tests fail for the reason in the issue. If a test fails for another reason, apply a better candidate and run it again. Finish with two or three sentences that explain what the tests check and why they fail now.';
+  'If a test fails for another reason or passes, apply a better candidate and run it again. Finish with two or three sentences that explain what the tests check and why they fail now.';
 
 export const onlyR =
-  'You cannot find out what happens once the issue is fixed. Judge by the issue and by what happens on the current repository.';
+  'You cannot find out what happens once the issue is resolved. Judge by the issue and by what happens on the current repository.';
 
 export const issueText = (issue: string): string => `<issue>\n${issue.trim()}\n</issue>`;
 
@@ -23,7 +23,7 @@ export const systemPrompt = (answers: number): string =>
   [
     instructions,
     goOn,
-    `You have at most ${answers} answers. Each answer can have several calls, which run in order. An answer without a call ends your work, and the current candidate is then graded. Change only tests, and keep existing tests passing.`,
+    `You have at most ${answers} answers. Each answer can have several calls, which run in order. An answer without a call ends your work, and the current candidate is then graded.`,
     onlyR,
   ].join('\n');
 

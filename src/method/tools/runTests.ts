@@ -50,7 +50,7 @@ export const runTests = toolOf({
   name: 'run_tests',
   title: 'Run tests',
   description:
-    'Runs tests with the current candidate on the current repository, which still has the bug of the issue. By default runs the tests that the candidate adds or changes. A test that reproduces the issue fails here because of the bug, with an assertion or an error that matches the issue, and would pass once the bug is fixed. A test that passes here, or fails because of a missing import, name or fixture, does not reproduce the issue. Returns failures, compared values and test output, each up to a limit.',
+    'Runs tests with the current candidate on the current repository, in which the issue is not resolved. By default runs the tests that the candidate adds or changes. A test that reproduces the issue fails here with an assertion or an error that matches the issue, and passes once the issue is resolved. A test that passes here, or fails because of a missing import, name or fixture, does not reproduce the issue. Returns failures, compared values and test output, each up to a limit.',
   input: fields({
     tests: z
       .array(z.string().min(1).max(1000))

@@ -25,7 +25,7 @@ export const tools: readonly Tool[] = [
 
 /** The instructions that a model gets before it calls a tool. */
 export const instructions = [
-  'Write tests that reproduce an issue: they fail on the current repository because of the bug that the issue describes, and they pass once that bug is fixed. Do not fix the bug.',
+  'Write tests that reproduce an issue: they fail on the current repository for the reason in the issue, and they pass once the issue is resolved. Change only tests, keep the other existing tests passing, and do not resolve the issue itself.',
   'Read the issue, find the related code and the existing tests, apply a candidate (a patch that adds or changes tests), run its tests, and check that they fail for the reason in the issue. Finally, check the candidate with check_candidate.',
 ].join('\n');
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { standing } from '../../../domain/outcome';
 import { functionOf } from '../../../domain/testId';
-import { reportInPrompt, type Prompt } from '../../prompt/prompts';
+import { issueInPrompt, type Prompt } from '../../prompt/prompts';
 import { findTests } from '../../../python/tests';
 import type { ModelView } from '../../modelView';
 import type { Steps } from '../../steps/steps';
@@ -145,7 +145,7 @@ function regressionPrompt(parts: {
 }): Prompt {
   const { repo, issue, tests } = parts;
   const content = [
-    ...reportInPrompt({ repo, issue }),
+    ...issueInPrompt({ repo, issue }),
     'These tests of the repository currently pass:',
     '',
     '<tests>',
@@ -153,12 +153,11 @@ function regressionPrompt(parts: {
     '</tests>',
     '',
     'They will be used to check fixes: a test that passes now must also pass with a fix. ' +
-      'However, some tests may assert exactly the behavior that the report says is wrong. A ' +
-      'correct fix would break these tests, so they must not be used.',
+      'However, some tests may assert the behavior that the issue says is wrong. A correct fix ' +
+      'breaks these tests, so they must not be used.',
     '',
-    'List the tests that must not be used, each on its own line between <exclude> and ' +
-      '</exclude>, exactly as it is written above. Do not list tests that still pass with a ' +
-      'correct fix. If there are none to list, leave nothing between the tags.',
+    'List the tests that a correct fix breaks, each on its own line between <exclude> and ' +
+      '</exclude>, exactly as it is written above. If there are none, leave nothing between the tags.',
   ].join('\n');
   return {
     system: 'You are an experienced Python developer who guards a test suite against regressions.',

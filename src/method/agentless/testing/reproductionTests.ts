@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { normalisedPython } from '../../../python/normalised';
 import { firstThenOthers } from '../../method';
-import { reportInPrompt, type Prompt } from '../../prompt/prompts';
+import { issueInPrompt, type Prompt } from '../../prompt/prompts';
 import type { ScriptRun } from '../../view/runOnR';
 import type { Steps } from '../../steps/steps';
 import { askInStage, isGiven, stage, stagesOnR } from '../../steps/stages';
@@ -166,28 +166,28 @@ const example = [
 function reproductionPrompt(parts: { readonly repo: string; readonly issue: string }): Prompt {
   const { repo, issue } = parts;
   const content = [
-    ...reportInPrompt({ repo, issue }),
-    'Write a Python script that shows whether the problem exists. It runs on its own in the ' +
-      'repository root, without arguments, input or network access, and prints one of three lines:',
-    '- `Issue reproduced` if the code does what the report complains about;',
-    '- `Issue resolved` if the code does what the report asks for;',
+    ...issueInPrompt({ repo, issue }),
+    'Write a Python script that shows whether the issue exists. It runs on its own in the ' +
+      'repository root, without arguments, input or network access, and prints exactly one of ' +
+      'these lines:',
+    '- `Issue reproduced` if the code does what the issue complains about;',
+    '- `Issue resolved` if the code does what the issue asks for;',
     '- `Other issues` if anything else happens, such as a different error.',
     '',
-    'Print exactly one of these lines, and write each as a plain string in a call of `print`. ' +
-      'Import everything that the script needs. Rely on what the report says about the behavior, ' +
-      'not on how the problem could be fixed.',
+    'Write each line as a plain string in a call of `print`. Import everything that the script ' +
+      'needs. Rely on the behavior that the issue describes, not on how it could be resolved.',
     '',
-    'An example for a report that `area(-2, 3)` raises ValueError instead of returning 6:',
+    'An example for an issue that says that `area(-2, 3)` raises ValueError instead of returning 6:',
     '',
     '```python',
     ...example,
     '```',
     '',
-    'Think for as long as you need first. End your answer with the complete script as one block that starts with ```python.',
+    'Reason as much as you need first. End your answer with the complete script in one block that starts with ```python.',
   ].join('\n');
   return {
     system:
-      'You are an experienced Python developer who reproduces bug reports with small scripts.',
+      'You are an experienced Python developer who reproduces reported issues with small scripts.',
     messages: [{ role: 'user', content }],
   };
 }

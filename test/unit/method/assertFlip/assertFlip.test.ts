@@ -70,7 +70,7 @@ describe('AssertFlip', () => {
     assert.equal(text, 'fails yes');
     assert.match(why, /as the issue says/);
     assert.deepEqual(judged, ['fails yes']);
-    assert.match(asked[0]?.first ?? '', /ISSUE[^]*they must pass/);
+    assert.match(asked[0]?.first ?? '', /ISSUE[^]*They must pass/);
     assert.equal(asked[0]?.said, undefined);
     assert.equal(asked[1]?.answer, 'passes');
     assert.match(asked[1]?.said ?? '', /invert their assertions/);
@@ -122,7 +122,7 @@ describe('AssertFlip', () => {
     assert.doesNotMatch(asked[0]?.first ?? '', /<attempt>/);
     assert.match(
       asked[2]?.first ?? '',
-      /<attempt>\nfails no 1\n<\/attempt>[^]*<said>\njudged fails no 1\nNO\n<\/said>/,
+      /<attempt>\nfails no 1\n<\/attempt>[^]*<feedback>\njudged fails no 1\nNO\n<\/feedback>/,
     );
     assert.match(asked[4]?.first ?? '', /judged fails no 2/);
   });
@@ -138,7 +138,7 @@ describe('AssertFlip', () => {
     );
     assert.match(
       asked[4]?.first ?? '',
-      /<said>\nOn the current repository, these tests do not fail/,
+      /<feedback>\nOn the current repository, these tests do not fail/,
     );
     assert.match(why, /do not fail on R as expected/);
     assert.equal(text, 'passes 2');

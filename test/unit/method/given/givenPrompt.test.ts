@@ -139,11 +139,14 @@ describe('the prompt of a setting', () => {
     const without = new Map([...files].filter(([path]) => path !== 'tests/test_purr.py'));
     assert.match(
       (await promptOf(context, { files: without })).text,
-      /Put the tests in a new file, tests\/test_purr\.py\.[^]*- Put them into tests\/test_purr\.py\. /,
+      /- Put them in the new file tests\/test_purr\.py\. /,
     );
     const long = new Map([...files, ['tests/test_purr.py', 'x = 1\n'.repeat(2000)]]);
     const made = await promptOf(context, { files: long });
-    assert.match(made.text, /tests\/test_purr\.py, which is too long to show here/);
+    assert.match(
+      made.text,
+      /test file tests\/test_purr\.py is too long to show here\.[^]*- Put them in tests\/test_purr\.py\. /,
+    );
     assert.deepEqual(made.files, ['tests/conftest.py', 'cat/purr.py', 'cat/sleep.py']);
   });
 

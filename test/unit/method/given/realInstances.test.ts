@@ -96,7 +96,7 @@ describe('the settings of Table 5, for real instances', function () {
         assert.equal(text.includes(wrong.trimEnd()), from === 'wrong', id);
         assert.equal(text.includes(row.test_patch.trimEnd()), false, id);
         for (const path of given.includes('test-file') ? answer.testFiles : []) {
-          assert.ok(text.includes(`Put the tests in the file ${path},`) || !files.has(path), id);
+          assert.ok(text.includes(`The test file ${path} is `) || !files.has(path), id);
           assert.ok(text.includes(path), id);
         }
       }
