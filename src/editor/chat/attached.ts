@@ -9,7 +9,7 @@ import { scheme } from '../shell/names';
 import { escapeMarkdown } from '../shell/plainText';
 import { workspacePath } from '../shell/workspacePath';
 
-/** What a model receives of the attachments, and what the person reads about the rest. */
+/** What a model receives of the attachments, and what the user reads about the rest. */
 interface Attached {
   /** For the model; empty when no attachment is for it. */
   readonly text: string;
@@ -20,7 +20,7 @@ interface Attached {
 /** Beginnings of the ids of attachments that no person made: the active editor, an index of prompts. */
 const ofVSCode = ['vscode.implicit', 'vscode.customizations'];
 
-/** Most characters of one attached file. */
+/** Maximum number of characters of one attached file. */
 const most = 40_000;
 
 /**
@@ -36,7 +36,7 @@ export async function readAttached(
   const texts: string[] = [];
   const leftOut: string[] = [];
   for (const { id, value } of references) {
-    // VS Code attaches these by itself. Only the selection in the active editor is meant.
+    // VS Code attaches these on its own. Only the selection in the active editor is meant.
     const isImplicit = ofVSCode.some((prefix) => id.startsWith(prefix));
     const uri = value instanceof vscode.Location ? value.uri : value;
     if (!(uri instanceof vscode.Uri)) {

@@ -6,7 +6,7 @@ import { fenceClosing, escapeMarkdown } from '../shell/plainText';
 import { noMoreCalls } from './prompts';
 import { ModelProblem, type Turn } from './turn';
 
-/** Most requests to the model in one turn. The limit ends a model that goes round in circles. */
+/** Maximum number of requests to the model in one turn. The limit ends a model that goes around in circles. */
 const mostRequests = 40;
 /**
  * Share of the context window that a request may fill. The rest is for the answer, and for
@@ -192,7 +192,7 @@ const resultOf = (
 ): vscode.LanguageModelToolResultPart =>
   new vscode.LanguageModelToolResultPart(callId, [new vscode.LanguageModelTextPart(text)]);
 
-/** What a call does, in one line for the person who waits. */
+/** What a call does, in one line for the user who waits. */
 function tellCall({ name }: Tool, input: object): string {
   const place = said(input, 'path') ?? said(input, 'folder') ?? vscode.l10n.t('the repository');
   switch (name) {

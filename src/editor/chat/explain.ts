@@ -16,7 +16,7 @@ import { callWithoutModel, withTestsOfWorkspace } from './reproduceAndImprove';
 
 /** Lines that the prompt shows on each side of a place of a failure. */
 const around = 20;
-/** Most places of failures that the prompt shows. */
+/** Maximum number of places of failures that the prompt shows. */
 const mostPlaces = 4;
 
 const readingTools = tools.filter(({ effect }) => effect === 'reads');

@@ -29,7 +29,7 @@ import { withCandidate, type Turn } from './turn';
 /** What a turn did to the candidate. */
 export type Written = 'written' | 'unchanged' | 'nothing';
 
-/** Most answers of a model without tools, until its tests apply and fail on R. */
+/** Maximum number of answers of a model without tools, until its tests apply and fail on R. */
 const mostAnswers = 3;
 /**
  * Tokens of a prompt for a model without tools, as for the methods. A smaller context window lowers

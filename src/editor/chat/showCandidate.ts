@@ -8,7 +8,7 @@ import { generatedCommandIds } from '../shell/names';
 import { escapeMarkdown, fenced } from '../shell/plainText';
 import type { Turn } from './turn';
 
-/** Most tests that are listed one by one. */
+/** Maximum number of tests that are listed one by one. */
 const mostTests = 20;
 
 /**

@@ -16,11 +16,11 @@ export interface ChatCall {
 }
 
 /**
- * One request of a person to `@swt`, with everything that each command needs for its answer. It
+ * One request of the user to `@swt`, with everything that each command needs for its answer. It
  * knows of the instance only what a model may know.
  */
 export interface Turn {
-  /** What the person has typed, without participant and command. */
+  /** What the user has typed, without participant and command. */
   readonly prompt: string;
   /** The attachments that a model may read; empty when there are none. */
   readonly attached: string;
@@ -88,7 +88,7 @@ export async function withCandidate(turn: Turn, patch: string): Promise<Turn> {
   return { ...turn, work: { ...turn.work, candidate } };
 }
 
-/** Why a turn failed, for the person who asked. Undefined when they stopped it. */
+/** Why a turn failed, for the user who asked. Undefined when they stopped it. */
 export function whyNoAnswer(
   error: unknown,
   model: vscode.LanguageModelChat | undefined,

@@ -50,8 +50,8 @@ interface Drawn {
 }
 
 /**
- * The four states of the changed lines. In the golden diff they stand in both gutters: removed
- * lines on R, added lines on R∘X*. They also stand in the files of the workspace, which are R.
+ * The four states of the changed lines. In the golden diff they are in both gutters: removed
+ * lines on R, added lines on R∘X*. They also are in the files of the workspace, which are R.
  * Counts show on hover.
  */
 export class ChangeCoverageGutters implements vscode.Disposable {
@@ -272,7 +272,7 @@ const isSame = (a: Drawn, b: Drawn): boolean =>
 
 /**
  * State, counts, the candidate's tests that ran the line, and its mutants. Names of tests are
- * escaped, and code stands in blocks.
+ * escaped, and code is in blocks.
  */
 export const coverageHover = (
   line: CoveredLine,

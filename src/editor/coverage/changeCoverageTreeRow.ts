@@ -121,7 +121,7 @@ export function nodeOfLine(
   );
 }
 
-/** The row above a row; undefined for a row at the top. Rows made anew count as the same. */
+/** The row above a row; undefined for a row at the top. Rows made again count as the same. */
 export function parentOfNode(
   top: readonly ChangeCoverageNode[],
   node: ChangeCoverageNode,

@@ -88,7 +88,7 @@ export async function closeComparisons(): Promise<void> {
 
 /** Authority of files as the golden tests leave them. */
 const goldenTestsAuthority = 'golden-tests';
-/** Authority of the same files where they stand alone, and not beside those of the workspace. */
+/** Authority of the same files where they are alone, and not beside those of the workspace. */
 const goldenFileAuthority = 'golden-test';
 /** Authority of tables of what candidate and golden tests cover. */
 const tableAuthority = 'comparison';
@@ -105,7 +105,7 @@ export function isComparisonDocument({ scheme: of, authority }: vscode.Uri): boo
   return of === scheme && mine.includes(authority);
 }
 
-/** Address of a file as the golden tests leave it, by itself. Labels say that it is one of T*. */
+/** Address of a file as the golden tests leave it, on its own. Labels say that it is one of T*. */
 export const goldenFileUri = (path: string): vscode.Uri =>
   vscode.Uri.from({ scheme, authority: goldenFileAuthority, path: `/${path}` });
 

@@ -33,7 +33,7 @@ function statesOf(
   return states;
 }
 
-/** Marks of R as the golden patch has it: each line is at its own number. */
+/** Marks of R as in the golden patch: each line is at its own number. */
 export function marksOfR(removed: readonly CoveredLine[]): CoverageMarks {
   return { states: statesOf(removed, (line) => line), notes: [] };
 }

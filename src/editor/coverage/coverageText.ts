@@ -6,7 +6,7 @@ import { stateSymbol } from '../testing/transitionTexts';
 import { linesByState } from './coverageMarks';
 import { sideOf } from './shownCoverage';
 
-/** Most tests that one hover names. */
+/** Maximum number of tests that one hover names. */
 const mostTests = 10;
 
 /** The name of a state in every view. */
@@ -78,8 +78,8 @@ export function coverageHoverParts(line: CoveredLine): HoverPart[] {
 }
 
 /**
- * Visible columns. Notes about removed lines stand in a diff without room for two sides, those
- * about added lines in an editor by itself.
+ * Visible columns. Notes about removed lines are in a diff without room for two sides, those
+ * about added lines in an editor on its own.
  */
 const inSight = { removed: 54, added: 100 } as const;
 

@@ -17,9 +17,9 @@ const sides = '(R ↔ R∘X*)';
 const titleOf = (open: InstanceSource): string =>
   vscode.l10n.t('Fix of {0} {1}', open.marker.id, sides);
 
-/** Most milliseconds to wait for the editor of a diff. */
+/** Maximum number of milliseconds to wait for the editor of a diff. */
 const patience = 3000;
-/** Most milliseconds to wait for the focus, after a command that moves it. */
+/** Maximum number of milliseconds to wait for the focus, after a command that moves it. */
 const focusPatience = 500;
 
 /**
@@ -208,7 +208,7 @@ export function isGoldenDiffOpen(open: InstanceSource): boolean {
 export async function closeGoldenDiffs(): Promise<void> {
   await closeTabs(({ input, label }) => {
     if (input instanceof vscode.TabInputTextDiff) {
-      // A mutant stands beside R∘X*.
+      // A mutant is beside R∘X*.
       return [input.original, input.modified].some((uri) => sideOfUri(uri) !== undefined);
     }
     if (input instanceof vscode.TabInputText) return sideOfUri(input.uri) !== undefined;

@@ -6,7 +6,7 @@ import type { HoverPart } from '../shell/draw';
 import type { CoveredLine } from '../../domain/changeCoverage';
 import type { LatestVerdict, Revealing } from '../instance/instanceRoles';
 
-/** Most mutants that one hover lists. */
+/** Maximum number of mutants that one hover lists. */
 const mostMutants = 12;
 /** Longest code of a fault on one line. */
 const longestCode = 60;

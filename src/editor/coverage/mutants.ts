@@ -19,7 +19,7 @@ import { z } from 'zod';
 import { unsafePath } from '../../patch/unsafePath';
 
 /**
- * Shows the mutants that the candidate was last tried on, and lets the person try it again; tries it
+ * Shows the mutants that the candidate was last tried on, and lets the user try it again; tries it
  * where it was not.
  *
  * @throws HumanError as {@link tryMutants}
@@ -69,7 +69,7 @@ async function tryMutants(open: OpenInstance, reporter: Reporter): Promise<void>
  * Lists the mutants that the candidate was tried on, those that live first. A chosen one opens as a
  * diff with R∘X*. Asks before it reveals them.
  *
- * @returns `again` where the person wants them to run again
+ * @returns `again` where the user wants them to run again
  * @throws HumanError when the last verdict has no mutants
  */
 export async function showMutants(open: Revealing & LatestVerdict): Promise<'again' | undefined> {

@@ -27,7 +27,7 @@ export interface ChangedText {
  * Converts a custom diff for the workspace folder that it belongs to.
  *
  * @param signal aborts when the caller no longer needs the result; without it, a notification lets
- * the person cancel
+ * the user cancel
  * @throws HumanError with the text of the first error, or when no folder is open; Cancelled
  */
 export async function convertCustomDiff(

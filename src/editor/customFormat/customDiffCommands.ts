@@ -61,7 +61,7 @@ export class CustomDiffCommands implements vscode.Disposable {
     try {
       await this.runToEnd(id, open, argument);
     } catch (error) {
-      // A person who cancelled needs no message.
+      // The user who cancelled needs no message.
       if (!(error instanceof Cancelled)) throw error;
     }
   }

@@ -3,7 +3,7 @@ import type { PatchTree } from '../../patch/toUnified';
 import { folderTree } from '../../repository/folderTree';
 import { workspacePath } from '../shell/workspacePath';
 
-/** Most files that are listed. Hints ignore the rest. */
+/** Maximum number of files that are listed. Hints ignore the rest. */
 const mostPaths = 50_000;
 
 /**

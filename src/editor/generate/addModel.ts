@@ -21,9 +21,9 @@ interface AddModelParts {
 
 /**
  * Adds a model to the settings: asks for provider, name, address and API key, and sends a small
- * request. A model that does not answer is added only if the person wants it.
+ * request. A model that does not answer is added only if the user wants it.
  *
- * @returns undefined when the person cancels
+ * @returns undefined when the user cancels
  */
 export async function addModel({
   keys,

@@ -16,7 +16,7 @@ export interface ConfiguredAgent extends AcpDefinition {
   readonly name: string;
   /** Folder with its program; undefined where the image has it. */
   readonly program: string | undefined;
-  /** Most seconds of a session. */
+  /** Maximum number of seconds of a session. */
   readonly seconds: number;
 }
 
@@ -51,7 +51,7 @@ export function readAgentSettings(value: unknown): {
   return { agents, withoutProgram, problems };
 }
 
-/** The entry of an agent, where it is a built-in one with what the person left out. */
+/** The entry of an agent, where it is a built-in one with what the user left out. */
 function withPreset(name: string, value: unknown = {}): unknown {
   const preset = acpPresets.find((each) => each.name === name);
   if (preset === undefined || typeof value !== 'object' || value === null) return value;

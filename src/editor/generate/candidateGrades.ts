@@ -30,7 +30,7 @@ export type Grade = z.infer<typeof gradeSchema>;
 
 const storedSchema = z.object({ grounds: z.string(), grades: z.record(z.string(), gradeSchema) });
 
-/** Most grades that are stored. */
+/** Maximum number of grades that are stored. */
 const most = 200;
 
 /**

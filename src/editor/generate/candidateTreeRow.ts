@@ -151,7 +151,7 @@ function generationRow(node: RunNode, isLast: boolean): TreeRow {
         : candidates.size === 1
           ? l10n.t('1 candidate')
           : l10n.t('{0} candidates', candidates.size);
-  // Runs of one agent within different limits stand beside each other.
+  // Runs of one agent within different limits are beside each other.
   const limits = record.limits === 'modern' ? [l10n.t('modern limits')] : [];
   return runRow(node, {
     label: shownTitle(method),
@@ -164,7 +164,7 @@ function generationRow(node: RunNode, isLast: boolean): TreeRow {
 const stepCount = (count: number): string =>
   count === 1 ? l10n.t('1 step') : l10n.t('{0} steps', count);
 
-/** Most characters of a text of a step in its tooltip. */
+/** Maximum number of characters of a text of a step in its tooltip. */
 const shownOfStep = 1500;
 
 function actRow({ id }: Generation, act: StepOf<'act'>): TreeRow {

@@ -32,7 +32,7 @@ type CommandId = (typeof generatedCommandIds)[
   | 'resume'
   | 'remove'];
 
-/** What a caller has chosen; the person is asked for method and model. */
+/** What a caller has chosen; the user is asked for method and model. */
 interface AskedCandidates extends AskedNames {
   /** Those of the settings when absent. */
   readonly limits?: LimitProfile;

@@ -29,11 +29,11 @@ export interface ChosenModel {
   /** `PROVIDER/NAME`, or `vscode/VENDOR/ID`. */
   readonly name: string;
   readonly price: Price | undefined;
-  /** Address of its server; undefined for the usual one of its provider. */
+  /** Address of its server; undefined for the default of its provider. */
   readonly baseUrl?: string | undefined;
-  /** Most tokens of its input; undefined when nobody says. */
+  /** Maximum number of tokens of its input; undefined if unknown. */
   readonly maxInputTokens: number | undefined;
-  /** @throws HumanError when it has no key; Cancelled when the person gives none */
+  /** @throws HumanError when it has no key; Cancelled when the user gives none */
   open(options: { readonly timeoutSeconds: number }): Promise<ChatModel>;
   /** Where requests of a program go, as `open`; absent of models that only VS Code can ask. */
   openUpstream?(options: { readonly timeoutSeconds: number }): Promise<ModelUpstream>;
@@ -42,7 +42,7 @@ export interface ChosenModel {
 /** The embedding model of a run before its first request. */
 export interface ChosenEmbedding {
   readonly use: EmbeddingUse;
-  /** @throws HumanError when it has no key; Cancelled when the person gives none */
+  /** @throws HumanError when it has no key; Cancelled when the user gives none */
   open(options: { readonly timeoutSeconds: number }): Promise<EmbeddingModel>;
 }
 
@@ -59,7 +59,7 @@ interface Choosing {
   readonly costOf: (model: Priced | undefined) => string;
 }
 
-/** The models that a person can choose: those of VS Code, and those of the settings. */
+/** The models that the user can choose: those of VS Code, and those of the settings. */
 export class ChoosableModels {
   readonly keys: ModelKeys;
 
@@ -71,7 +71,7 @@ export class ChoosableModels {
   }
 
   /**
-   * Lets a person choose a model.
+   * Lets the user choose a model.
    *
    * @returns undefined when they cancel
    */
@@ -241,9 +241,9 @@ export class ChoosableModels {
   }
 
   /**
-   * The key of a model, which the person is asked for where it needs one and has none.
+   * The key of a model, which the user is asked for where it needs one and has none.
    *
-   * @throws HumanError when the person gives none
+   * @throws HumanError when the user gives none
    */
   private async keyOf(model: KeyHolder, name: string): Promise<string | undefined> {
     const needsKey = model.provider !== 'openai-compatible';

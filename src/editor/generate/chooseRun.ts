@@ -11,7 +11,7 @@ import type { ChoosableModels, ChosenModel } from './choosableModels';
 import { costInWords, estimatedCost, type EstimateParts } from './estimatedCost';
 import { generateSettings } from './settings';
 
-/** What a caller has chosen by their names; the person is asked for the others. */
+/** What a caller has chosen by their names; the user is asked for the others. */
 const askedNames = z.object({ method: z.string().optional(), model: z.string().optional() });
 export type AskedNames = Readonly<z.infer<typeof askedNames>>;
 
@@ -24,7 +24,7 @@ interface Choosing {
   readonly methods: readonly Method[];
   readonly models: ChoosableModels;
   readonly parts: EstimateParts;
-  /** What a person is told of a method after its cost. */
+  /** What the user is told of a method after its cost. */
   readonly more?: (method: Method) => string;
   /** A last row that leads to more methods. */
   readonly further?: FurtherMethods;
@@ -44,11 +44,11 @@ interface ChosenRun {
 }
 
 /**
- * Lets a person choose a method and a model, each with what it costs. Asks last whether tests of
+ * Lets the user choose a method and a model, each with what it costs. Asks last whether tests of
  * models may run, where the method runs them: without the permission the answers would be paid for
  * in vain.
  *
- * @returns undefined when the person cancels
+ * @returns undefined when the user cancels
  * @throws HumanError when nothing has a name that is given, or the tests may not run
  */
 export async function chooseRun(

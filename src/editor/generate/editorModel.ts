@@ -21,7 +21,7 @@ import {
 interface EditorModelOptions {
   /** Time limit of one attempt, in seconds. */
   readonly timeoutSeconds: number;
-  /** No retries by default, since providers of VS Code retry by themselves. */
+  /** No retries by default, since providers of VS Code retry on their own. */
   readonly retries?: Retries;
 }
 
@@ -39,7 +39,7 @@ export function callsTools(model: vscode.LanguageModelChat): boolean {
 }
 
 /**
- * Wraps a chat model of VS Code. Create it in answer to an action of a person, since the first
+ * Wraps a chat model of VS Code. Create it in answer to an action of the user, since the first
  * request may ask for consent. The model's own tokenizer counts tokens. The counts remain
  * estimates, as VS Code does not say what was charged.
  */

@@ -89,7 +89,7 @@ export async function estimatedCost(
 }
 
 /**
- * An estimate for a person who chooses: dollars with the name of the model where its price is known,
+ * An estimate for the user who chooses: dollars with the name of the model where its price is known,
  * else tokens.
  */
 export function costInWords(cost: EstimatedCost, priced: Priced | undefined): string {
@@ -122,7 +122,7 @@ const bytesOfToken = 4;
 
 /**
  * About how many tokens embedding retrieval turns into vectors at most: all code of R, in chunks that
- * overlap. Files are not read, since a person waits for the estimate.
+ * overlap. Files are not read, since the user waits for the estimate.
  *
  * @param folder of R
  * @param paths of its files

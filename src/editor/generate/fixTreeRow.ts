@@ -227,7 +227,7 @@ function stagesRow(generation: Generation): TreeRow {
 /** The stage that needs an embedding model. */
 const retrieval: AgentlessStage = 'retrieval';
 
-/** Most characters of an output in its row. */
+/** Maximum number of characters of an output in its row. */
 const shownOfOutput = 120;
 
 /** What the row of a stage says that has found nothing. */
@@ -347,7 +347,7 @@ const placeSchema = z.union([
     .transform(({ path, name }): FoundPlace[] => [{ path, ...(name !== undefined && { name }) }]),
 ]);
 
-/** Most places that a stage shows. */
+/** Maximum number of places that a stage shows. */
 const mostPlaces = 200;
 
 /**

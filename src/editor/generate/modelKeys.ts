@@ -31,7 +31,7 @@ export class ModelKeys {
     return keyOfEnvironment(keyVariables[model.provider]) === undefined ? 'none' : 'environment';
   }
 
-  /** Asks for the key of a model and stores it. @returns whether the person gave one */
+  /** Asks for the key of a model and stores it. @returns whether the user gave one */
   async ask(model: KeyHolder): Promise<boolean> {
     const key = await vscode.window.showInputBox({
       title: vscode.l10n.t('API Key of {0}', keyIdOf(model)),

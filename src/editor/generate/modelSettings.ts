@@ -13,10 +13,10 @@ export interface ConfiguredModel {
   /** `PROVIDER/NAME`. */
   readonly name: string;
   readonly provider: Provider;
-  /** Address of the server, without a slash at the end; undefined for the provider's usual one. */
+  /** Address of the server, without a slash at the end; undefined for the provider's default. */
   readonly baseUrl: string | undefined;
   readonly price: Price | undefined;
-  /** Tokens of prompt and answer together that the model takes; undefined where nobody says. */
+  /** Tokens of prompt and answer together that the model takes; undefined if unknown. */
   readonly window: number | undefined;
 }
 
@@ -76,7 +76,7 @@ function readModel(value: unknown): ConfiguredModel | string {
   return 'why' in address ? address.why : { name, provider, baseUrl: address.url, price, window };
 }
 
-/** The provider of a model, or why its name is none. */
+/** The provider of a model, or why its name is not valid. */
 function providerOf(name: string): Provider | { readonly why: string } {
   try {
     return parseModelName(name).provider;

@@ -36,7 +36,7 @@ const recordSchema = z.object({
   samples: z.number(),
   contextTokens: z.number(),
   maxOutputTokens: z.number(),
-  /** Most tokens that the model takes, where a history may become longer than that. */
+  /** Maximum number of tokens that the model takes, where a history may become longer than that. */
   maxInputTokens: z.number().optional(),
   /** Numbers of Agentless that differ from those of the paper; absent where none does. */
   agentless: z.partialRecord(z.enum(agentlessNames), z.number()).optional(),
@@ -137,7 +137,7 @@ export function spentSince(
 
 /**
  * A method that in the end also runs on R each candidate that it has not run itself, for the list
- * that the person sees. Its choice stays the same.
+ * that the user sees. Its choice stays the same.
  */
 export function withOutcomesOnR(method: Method, reporter: Reporter): Method {
   return {

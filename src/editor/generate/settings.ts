@@ -19,12 +19,12 @@ import {
 
 /** The settings of generating tests. */
 export interface GenerateSettings {
-  /** Most tokens of a whole prompt. */
+  /** Maximum number of tokens of a whole prompt. */
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
   /** Time limit of one request, in seconds. */
   readonly requestSeconds: number;
-  /** Most tokens of one run, input and output together; undefined for no limit. */
+  /** Maximum number of tokens of one run, input and output together; undefined for no limit. */
   readonly tokenBudget: number | undefined;
   readonly dollarBudget: number | undefined;
   /** The limits of an agent. */

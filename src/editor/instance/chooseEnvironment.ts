@@ -17,7 +17,7 @@ import type { OpenInstance } from './openInstance';
 import { setPython, takeUp, tellNewPython } from './setPython';
 
 /**
- * Lets the person choose what runs the tests of the open instance: an interpreter, which becomes that
+ * Lets the user choose what runs the tests of the open instance: an interpreter, which becomes that
  * of the Python extension too, or an environment that is created.
  */
 export async function chooseEnvironment(
@@ -109,7 +109,7 @@ async function chosenFrom(
       if (!isOpen) return;
       const [active] = box.activeItems;
       box.items = choices(known).map(itemOf);
-      // The entry under the cursor stays so, since the person may be about to choose it.
+      // The entry under the cursor stays so, since the user may be about to choose it.
       const same = box.items.filter(
         ({ label, detail }) => label === active?.label && detail === active.detail,
       );

@@ -7,7 +7,7 @@ import { hasUnsaved } from './saveEdits';
  * Milliseconds without a change before files are examined. A checkout writes many files in a row.
  */
 const quiet = 200;
-/** Most milliseconds from the first change to the examination, even if changes continue. */
+/** Maximum number of milliseconds from the first change to the examination, even if changes continue. */
 const longest = 2000;
 
 /**

@@ -4,7 +4,7 @@ import type { Reporter } from '../../domain/work';
 const key = 'environment.lastNote';
 
 /**
- * What is being done about the environment of the open instance, and what came of it last.
+ * What is being done about the environment of the open instance, and the last outcome.
  * Notifications go away, so a row of the view and the log keep it. The workspace remembers it.
  */
 export class EnvironmentNotes {
@@ -60,7 +60,7 @@ export class EnvironmentNotes {
   }
 
   /**
-   * Keeps a result for a person.
+   * Keeps a result for the user.
    *
    * @param textAt one sentence, with the time that it is given
    */

@@ -73,7 +73,7 @@ export function environmentPick(
     },
     { label: `$(folder-opened) ${l10n.t('Browse for Interpreter…')}`, does: 'browse' },
     ...always,
-    // They are found one after the other, and must not move what a person is about to click.
+    // They are found one after the other, and must not move what the user is about to click.
     ...(known.length === 0 ? [] : [{ label: l10n.t('Interpreters'), does: undefined }]),
     ...inOrder(known, needed).map(({ path, name, version }): EnvironmentChoice => ({
       label: [

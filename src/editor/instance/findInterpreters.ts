@@ -7,7 +7,7 @@ import type { KnownPython } from '../shell/pythonExtension';
 
 /** Interpreters that are asked for their version at once. */
 const atOnce = 4;
-/** Most interpreters of a list: each of them starts for its version. */
+/** Maximum number of interpreters of a list: each of them starts for its version. */
 const most = 60;
 
 /**

@@ -129,7 +129,7 @@ interface StoredInstance {
 /**
  * Stores an instance whose workspace gets a dev container, in the secret storage of VS Code. A
  * window in the container has neither the dataset of the outer machine nor its mirrors. Golden
- * patch and tests must not lie in the workspace, which the container mounts. The secret storage is
+ * patch and tests must not be in the workspace, which the container mounts. The secret storage is
  * encrypted, private to the extension, and reachable from both windows.
  */
 export async function storeInstance(

@@ -28,7 +28,7 @@ export interface InstanceAtAGlance {
     readonly isContainer: boolean;
     /** How far its making is; undefined while none is made. */
     readonly step: string | undefined;
-    /** What came of it last, with the time. */
+    /** The last outcome, with the time. */
     readonly last: string | undefined;
   };
   /** The last verdict, if any. */
@@ -205,7 +205,7 @@ function shortEnvironment(runsWith: string): string {
   return version === undefined ? runsWith : `${version} · ${engine}`;
 }
 
-/** Notifications go away; this row keeps what came of making the environment or looking again. */
+/** Notifications go away; this row keeps the outcome of making the environment or looking again. */
 const environmentRow = ({
   runsWith,
   isContainer,

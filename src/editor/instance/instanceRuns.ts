@@ -58,7 +58,7 @@ interface LastComplete {
   readonly endedAt: Date;
 }
 
-/** Most mutants of a check in the editor; of more, a sample. */
+/** Maximum number of mutants of a check in the editor; of more, a sample. */
 const mostMutants = 100;
 /** Mutants that run at once: one in the sandbox of R∘X*, one in a further sandbox. */
 const mutantWorkers = 2;
@@ -103,7 +103,7 @@ export class InstanceRuns {
   /**
    * Opens the engine again once earlier runs have ended.
    *
-   * @returns the engine and its environment, for a person
+   * @returns the engine and its environment, for the user
    * @throws HumanError, Cancelled
    */
   reopenEngine(options: RunRequestOptions): Promise<string> {
@@ -240,7 +240,7 @@ export class InstanceRuns {
 
   /**
    * As `onFix` with each of some code patches, several at once. They have sandboxes of their own, so
-   * that the author's runs go on meanwhile.
+   * that the author's runs continue meanwhile.
    *
    * @param codes unified diffs on R without edits of tests, each once
    * @throws HumanError, Cancelled

@@ -46,7 +46,7 @@ export class InstanceView {
   }
 
   /**
-   * A view for the person's own tests, which may run with any engine. The caller disposes of it.
+   * A view for the user's own tests, which may run with any engine. The caller disposes of it.
    *
    * @throws HumanError as {@link get}
    */

@@ -50,7 +50,7 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
   const python = made.interpreter;
   await setPython(python, open, reporter);
   await takeUp(open, reporter);
-  // The name of its folder tells a person less than its versions do.
+  // The name of its folder tells the user less than its versions do.
   const runsWith = open.environment;
   await notes.keep((at) =>
     runsWith === undefined
@@ -85,7 +85,7 @@ export async function reopenEngine(
     reporter,
     async (shown, signal) => {
       forgetShellPython();
-      // Views wait for the check too, so it goes on when the person gives up.
+      // Views wait for the check too, so it continues when the user gives up.
       await orCancelled(readiness.check(), signal);
       if (readiness.problem !== undefined) throw new HumanError(readiness.problem.text);
       return runs.reopenEngine({ reporter: shown, signal });

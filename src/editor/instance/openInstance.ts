@@ -245,7 +245,7 @@ export class OpenInstance
     return this.view.get();
   }
 
-  /** R for the person's own tests; the caller disposes of it. @throws HumanError */
+  /** R for the user's own tests; the caller disposes of it. @throws HumanError */
   viewOfPerson(): Promise<ModelView> {
     return this.view.ofPerson();
   }

@@ -3,7 +3,7 @@ import { HumanError } from '../../domain/work';
 import { isLeftover } from '../../repository/workspaceRepository';
 import { workspacePath } from '../shell/workspacePath';
 
-/** Most milliseconds that saving may take, and the pause between two attempts. */
+/** Maximum number of milliseconds that saving may take, and the pause between two attempts. */
 const longest = 3000;
 const step = 100;
 

@@ -45,7 +45,7 @@ export async function setPython(
     );
   if (python === '' || python === fittingPython) return;
   await choosePython(python, scope).catch((error: unknown) => {
-    // The tests of this extension run with it all the same.
+    // The tests of this extension run with it anyway.
     reporter.log(`the Python extension did not take ${python}: ${String(error)}`);
   });
 }

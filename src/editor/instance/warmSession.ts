@@ -101,7 +101,7 @@ export class WarmSession {
       const opened = this.openWith(settings, abort.signal);
       this.opening = opening = { settings: key, opened, abort };
       opened.catch(() => {
-        // A failure is not kept: the person may start the engine before the next run.
+        // A failure is not kept: the user may start the engine before the next run.
         if (this.opening?.opened === opened) this.opening = undefined;
       });
     }
@@ -148,9 +148,9 @@ export class WarmSession {
   }
 
   /**
-   * Closes the engine and opens it again, so that everything about it is looked at anew.
+   * Closes the engine and opens it again, so that everything about it is looked at again.
    *
-   * @returns the engine and its environment, for a person
+   * @returns the engine and its environment, for the user
    * @throws HumanError, Cancelled
    */
   async reopen(work: { readonly signal: AbortSignal }): Promise<string> {

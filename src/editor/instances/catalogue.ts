@@ -43,7 +43,7 @@ export type CatalogueState =
   | { readonly kind: 'loaded'; readonly dataset: Dataset };
 
 /**
- * The chosen dataset with what is known of each instance: its status, and the person's tags, notes
+ * The chosen dataset with what is known of each instance: its status, and the user's tags, notes
  * and classification. Also the filter and the order of the list. Everything that draws listens to
  * `onDidChange`.
  */
@@ -159,7 +159,7 @@ export class Catalogue implements vscode.Disposable {
 
   /**
    * Waits for the setting of another dataset to be written, which leads to a reload. Who asks for the
-   * dataset meanwhile waits too, so that nobody gets the old one.
+   * dataset meanwhile waits too, so that no one gets the old one.
    *
    * @throws what `written` throws
    */
@@ -248,7 +248,7 @@ export class Catalogue implements vscode.Disposable {
     }
   }
 
-  /** Reads the triage file and watches it, since a person or a change of branch may edit it. */
+  /** Reads the triage file and watches it, since the user or a change of branch may edit it. */
   private async readTriage(): Promise<void> {
     const path = this.triagePath;
     try {
@@ -313,7 +313,7 @@ export class Catalogue implements vscode.Disposable {
   }
 
   /**
-   * Narrows the list to a filter list, by file, address or name. `Lite-S` comes from the person's
+   * Narrows the list to a filter list, by file, address or name. `Lite-S` comes from the user's
    * own classification.
    *
    * @throws HumanError when it is unavailable, Cancelled; the old one stays

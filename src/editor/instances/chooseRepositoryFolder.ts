@@ -6,7 +6,7 @@ import { sourceProblemText } from './validationTexts';
 import { withoutLinkMarkup } from '../shell/plainText';
 
 /**
- * Shows that R cannot be had, and lets the person choose a folder that has it. The setting then
+ * Shows that R is not available, and lets the user choose a folder that has it. The setting then
  * names the folder.
  *
  * @returns whether a folder was chosen
@@ -27,9 +27,9 @@ export async function chooseRepositoryFolder(
 }
 
 /**
- * Lets the person choose a folder that has R. The setting then names it.
+ * Lets the user choose a folder that has R. The setting then names it.
  *
- * @returns its path; undefined when the person cancels
+ * @returns its path; undefined when the user cancels
  */
 export async function askForRepositoryFolder(repo: string): Promise<string | undefined> {
   const [folder] =

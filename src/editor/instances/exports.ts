@@ -13,7 +13,7 @@ import { withNotification } from '../shell/progress';
 import { withoutLinkMarkup } from '../shell/plainText';
 import { scheme, statisticsAuthority } from '../shell/names';
 
-/** What of the list is exported, and where to, in place of asking the person. */
+/** What of the list is exported, and where to, in place of asking the user. */
 interface GivenExport {
   readonly what: 'triage' | 'ids';
   readonly to: vscode.Uri;

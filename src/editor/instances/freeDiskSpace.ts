@@ -20,7 +20,7 @@ type Row = Freeable | (vscode.QuickPickItem & { readonly kind: vscode.QuickPickI
 
 /**
  * Shows what the storage folder holds, by instance and by mirror, and the images that were built or
- * pulled here. Removes what the person ticks.
+ * pulled here. Removes what the user ticks.
  */
 export async function freeDiskSpace(reporter: Reporter): Promise<void> {
   const storage = storageFolder();

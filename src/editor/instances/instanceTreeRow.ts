@@ -30,10 +30,10 @@ export type ListNode =
       readonly command: string;
     };
 
-/** Rows that a person can scan without folding. */
+/** Rows that the user can scan without folding. */
 const fewRows = 60;
 
-/** Most problems that the view lists. */
+/** Maximum number of problems that the view lists. */
 const mostProblems = 200;
 
 /** What the Instances view shows. */
@@ -213,7 +213,7 @@ function instanceRow(
     // The row of the repository names the owner already, so `sympy__sympy-24152` shortens to
     // `sympy-24152`.
     label: id.slice(id.indexOf('__') < 0 ? 0 : id.indexOf('__') + 2),
-    // The person's own words come first: a row is cut at its end.
+    // The user's own words come first: a row is cut at its end.
     description: [...tags, statusInWords(status), issueTitle(entry)]
       .filter((each) => each !== '')
       .join(' · '),

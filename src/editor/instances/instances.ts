@@ -157,7 +157,7 @@ export class Instances implements vscode.Disposable {
   }
 
   /**
-   * On a row, lets the person choose what to record of it. Otherwise judges from the selected row on,
+   * On a row, lets the user choose what to record of it. Otherwise judges from the selected row on,
    * or where judging ended.
    */
   private async judge(args: readonly unknown[]): Promise<void> {
@@ -186,7 +186,7 @@ export class Instances implements vscode.Disposable {
   }
 
   /**
-   * The clicked rows, or the selected ones. A single instance is where a person begins: all that
+   * The clicked rows, or the selected ones. A single instance is where the user begins: all that
    * follow it in the list come after it. Undefined when none is chosen.
    */
   private idsToJudge([row, rows]: readonly unknown[]): readonly string[] | undefined {
@@ -246,7 +246,7 @@ export class Instances implements vscode.Disposable {
 
   /**
    * Ids that a command is about: the row that it was called on and the rows selected with it, or
-   * from the palette the open instance. Asks where rows are selected besides; undefined when the
+   * from the palette the open instance. Asks where rows are selected in addition; undefined when the
    * person cancels.
    */
   private async chosenIds(args: readonly unknown[]): Promise<readonly string[] | undefined> {
@@ -266,7 +266,7 @@ export class Instances implements vscode.Disposable {
     );
   }
 
-  /** As `chosenIds` for a command about one instance. Asks the person when there is none. */
+  /** As `chosenIds` for a command about one instance. Asks the user when there is none. */
   private async oneId(args: readonly unknown[]): Promise<string | undefined> {
     await this.loaded();
     const [row] = args;
@@ -345,7 +345,7 @@ const from = (id: string, listed: readonly string[]): readonly string[] =>
 const rowsOf = (row: unknown, rows: unknown): ListNode[] =>
   (Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row]).filter(isNode);
 
-/** What to record of an instance, in place of asking the person. */
+/** What to record of an instance, in place of asking the user. */
 interface GivenJudgement {
   readonly tags?: readonly string[];
   readonly note?: string;
@@ -354,7 +354,7 @@ interface GivenJudgement {
 const isJudgement = (value: unknown): value is GivenJudgement =>
   typeof value === 'object' && value !== null && ('tags' in value || 'note' in value);
 
-/** Asks what to record. @returns undefined when the person cancels */
+/** Asks what to record. @returns undefined when the user cancels */
 async function askWhatToJudge(
   given: unknown,
 ): Promise<'all' | 'tags' | 'note' | 'classification' | undefined> {
@@ -373,7 +373,7 @@ async function askWhatToJudge(
   return (await vscode.window.showQuickPick(items, { title }))?.what;
 }
 
-/** Asks which instances a command is about. @returns their ids; undefined when the person cancels */
+/** Asks which instances a command is about. @returns their ids; undefined when the user cancels */
 async function askWhichInstances(
   possible: readonly PossibleInstances[],
   title = vscode.l10n.t('Select Instances'),

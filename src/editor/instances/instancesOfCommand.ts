@@ -8,7 +8,7 @@ export interface PossibleInstances {
 
 /** The instances that a command may be about. */
 interface InstancesOfCommand {
-  /** Whether a person has to choose one of several lists. */
+  /** Whether the user has to choose one of several lists. */
   readonly asks: boolean;
   /** The likeliest first; none where nothing is open, clicked or selected. */
   readonly possible: readonly PossibleInstances[];
@@ -16,7 +16,7 @@ interface InstancesOfCommand {
 
 /**
  * The instances that a command is about. Clicked rows win. From the palette it is the open instance
- * and not a selection that may be out of sight; where others are selected too, a person chooses.
+ * and not a selection that may be out of sight; where others are selected too, the user chooses.
  */
 export function instancesOfCommand(from: {
   readonly clicked: readonly ListNode[];
@@ -37,7 +37,7 @@ export function instancesOfCommand(from: {
 
 /**
  * The instances that a command about the list may be about: the clicked rows, else the open instance
- * and the selected rows, which may be out of sight; or all that are listed. A person chooses, also
+ * and the selected rows, which may be out of sight; or all that are listed. The user chooses, also
  * where only all are possible.
  */
 export function instancesOfView(from: {

@@ -15,7 +15,7 @@ import {
 import { changeTriage } from './triageCommands';
 
 /**
- * Lets a person judge one instance after the other: one box stays open, with a line of tags and
+ * Lets the user judge one instance after the other: one box stays open, with a line of tags and
  * reason for each, and the issue page shows the instance that the line is about.
  *
  * @param ids in the order of the list
@@ -41,7 +41,7 @@ class JudgementBox {
     tooltip: vscode.l10n.t('Reveal Fix and Golden Tests…'),
   };
   private numbered: readonly string[];
-  /** Whether the box is hidden only while the person is asked about revealing, or for another box. */
+  /** Whether the box is hidden only while the user is asked about revealing, or for another box. */
   private isAside = false;
   private end: () => void = () => undefined;
   /** The line that stood in the box when the instance came. */
@@ -75,8 +75,8 @@ class JudgementBox {
   }
 
   /**
-   * Shows another box. VS Code selects the line that stands in a box when it comes, and in no other
-   * case: what a person types then replaces the line.
+   * Shows another box. VS Code selects the line that is in a box when it comes, and in no other
+   * case: what the user types then replaces the line.
    */
   private renewBox(): void {
     const old = this.box;

@@ -4,7 +4,7 @@ import { messageOf } from '../../domain/work';
 import { asLabel } from '../../domain/text';
 import type { TriageEntry } from '../../domain/soundness';
 
-/** What a person says of an instance in one line. */
+/** What the user says of an instance in one line. */
 export interface Judgement {
   readonly tags: readonly string[];
   readonly reason: string;
@@ -24,7 +24,7 @@ export const numberedTags = (inUse: readonly string[]): string[] => [
 ];
 
 /**
- * Index of the instance with which judging goes on: the first one without a judgement. The first of
+ * Index of the instance with which judging continues: the first one without a judgement. The first of
  * all when every one has one.
  */
 export const firstToJudge = (
@@ -108,7 +108,7 @@ export function lineOf(entry: Pick<TriageEntry, 'tags' | 'note'> | undefined): s
 }
 
 /**
- * What a click on a tag means beside a typed line: the tag in the place of typed tags, and a line
+ * What a click on a tag means beside a typed line: the tag in place of typed tags, and a line
  * without a known tag is the reason as a whole.
  */
 export function judgementByClick(
@@ -121,7 +121,7 @@ export function judgementByClick(
   return { tags: [tag], reason: isKnown ? read.reason : text.trim() };
 }
 
-/** A row of the box in which a person judges. */
+/** A row of the box in which the user judges. */
 export interface JudgementRow {
   readonly label: string;
   readonly description: string;

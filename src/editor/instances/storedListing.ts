@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Immutable } from '../../domain/work';
 import { sortKeys, type SortOrder } from '../../dataset/sortOrder';
 
-/** How a person narrowed and sorted the Instances view. */
+/** How the user narrowed and sorted the Instances view. */
 const listing = z.object({
   /** The dataset that it is about, as in the setting. */
   dataset: z.string(),
@@ -26,7 +26,7 @@ export function storedListing(stored: unknown, dataset: string): Listing | undef
   return data?.dataset === dataset && dataset !== '' ? data : undefined;
 }
 
-/** Most folders whose listing waits for their window. */
+/** Maximum number of folders whose listing waits for their window. */
 const mostWaiting = 20;
 
 /**

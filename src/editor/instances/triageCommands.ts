@@ -13,7 +13,7 @@ import { afterAWhile } from '../shell/progress';
 import type { Catalogue } from './catalogue';
 import { typedAfterTicking, typedTags } from './judgement';
 
-/** Changes what a person noted of instances, and draws it. @throws HumanError, Cancelled */
+/** Changes what the user noted of instances, and draws it. @throws HumanError, Cancelled */
 export async function changeTriage(
   catalogue: Catalogue,
   ids: readonly string[],

@@ -32,17 +32,17 @@ import { readMarker } from '../../repository/workspace';
 import { withShellPython } from '../shell/shellPython';
 import { pythonOfListed } from '../instance/environmentPick';
 
-/** What a validation needs besides the dataset. */
+/** What a validation needs apart from the dataset. */
 interface ValidationParts {
   readonly context: vscode.ExtensionContext;
   readonly reporter: Reporter;
-  /** Read for each attempt, since the person may name another source in between. */
+  /** Read for each attempt, since the user may name another source in between. */
   readonly sources: () => readonly string[];
 }
 
 /**
  * Validates instances one at a time. Stores and lists each result as soon as it is known. Where R
- * cannot be had, the person may choose a folder that has it, and those instances are tried again.
+ * is not available, the user may choose a folder that has it, and those instances are tried again.
  */
 export async function validateInstances(
   catalogue: Catalogue,
@@ -75,7 +75,7 @@ export async function validateInstances(
 
 type Result = Validated & Pick<Instance, 'id' | 'repo'>;
 
-/** Undefined when the person cancelled. */
+/** Undefined when the user cancelled. */
 function validateEach(
   catalogue: Catalogue,
   ids: readonly string[],
@@ -124,7 +124,7 @@ const counting = (reporter: Reporter, number: number, all: number): Reporter => 
     reporter.progress(all === 1 ? step : vscode.l10n.t('{0} of {1}: {2}', number, all, step)),
 });
 
-/** @param filter of the instances that the text is about, where a person may want to see them */
+/** @param filter of the instances that the text is about, where the user may want to see them */
 function tell(text: string, filter: string | undefined): void {
   const show = vscode.l10n.t('Show');
   const answer = vscode.window.showInformationMessage(

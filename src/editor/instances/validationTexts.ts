@@ -63,7 +63,7 @@ export const withoutSource = (id: string, repo: string): string =>
   l10n.t('{0} is not validated: could not fetch {1}', id, repo);
 
 /**
- * Why R cannot be had, as a notification beside a button that chooses a folder. The log has the
+ * Why R is not available, as a notification beside a button that chooses a folder. The log has the
  * words of git. Undefined where the error has no brief form.
  */
 export function sourceProblemText(error: unknown): string | undefined {

@@ -29,7 +29,7 @@ export interface IssueSource {
    * environment, which a setting can change at any time.
    */
   readonly makeEnvironment: (() => Promise<void>) | undefined;
-  /** Called when a person moves about in the page. */
+  /** Called when the user moves about in the page. */
   read(): void;
   /** Shows the error of handling a message of the page. */
   failed(error: unknown): void;

@@ -6,7 +6,7 @@ import {
 } from '../../python/references';
 import { escapeAttribute, escapeHtml, sanitise } from './sanitise';
 
-/** Most references that are looked up in one text. A hostile text may hold any number. */
+/** Maximum number of references that are looked up in one text. A hostile text may hold any number. */
 const maxReferences = 500;
 
 /**
@@ -157,7 +157,7 @@ function unescape(text: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** Most lines of a diff that are drawn. Longer pages are slow and nobody reads them. */
+/** Maximum number of lines of a diff that are drawn. Longer pages are slow and nobody reads them. */
 const maxLines = 5000;
 
 type LineKind = 'file' | 'hunk' | 'added' | 'removed' | 'context';

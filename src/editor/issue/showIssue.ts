@@ -17,7 +17,7 @@ interface IssueParts {
   readonly listed: Instances;
   readonly opened: OpenInstance | undefined;
   readonly id: string;
-  /** Called when a person moves about in the page. */
+  /** Called when the user moves about in the page. */
   readonly read: () => void;
 }
 

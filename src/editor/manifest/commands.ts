@@ -51,7 +51,7 @@ const onRow = (
 };
 
 /**
- * Every command that a person finds in the palette or a menu, by its id without `swt-bench.`; the
+ * Every command that the user finds in the palette or a menu, by its id without `swt-bench.`; the
  * manifest and the docs are made from it. Commands that only links, lenses and buttons run are
  * registered without an entry here.
  */

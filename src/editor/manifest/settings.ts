@@ -21,7 +21,7 @@ export interface SettingSchema {
 export interface SettingDescriptor extends SettingSchema {
   readonly markdownDescription: string;
   /**
-   * Where it may be set, as VS Code has it. `trusted` is `machine-overridable`, and restricted to
+   * Where it may be set, as in VS Code. `trusted` is `machine-overridable`, and restricted to
    * trusted workspaces, since it names a program, a path or an address.
    */
   readonly from: 'machine' | 'trusted' | 'trusted window' | 'resource' | 'window';

@@ -75,7 +75,7 @@ export async function runFileText(library: RunLibrary, { query }: vscode.Uri): P
   return readFile(query, 'utf8').catch(() => vscode.l10n.t('{0} does not exist', query));
 }
 
-/** Whether an absolute path lies below a folder, with `..` resolved. */
+/** Whether an absolute path is below a folder, with `..` resolved. */
 function isWithin(path: string, folder: string): boolean {
   const whole = resolve(folder);
   return resolve(path).startsWith(whole.endsWith(sep) ? whole : whole + sep);

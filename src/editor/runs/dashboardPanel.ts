@@ -60,7 +60,7 @@ export interface DashboardSource {
   readonly repairs: RepairList;
   /** Only of revealed instances does the page get code of X*. */
   readonly revealed: Pick<Revealed, 'has' | 'onDidChange'>;
-  /** Lets a person choose files with results of code repair. */
+  /** Lets the user choose files with results of code repair. */
   addRepairs(): Promise<void>;
   /** Ids of the methods that are hidden in dashboards. */
   readonly hidden: readonly string[];

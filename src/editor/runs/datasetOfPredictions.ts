@@ -68,7 +68,7 @@ async function datasetOfOpen(
 
 /**
  * The dataset that predictions are about: the only one that has an instance of them, else the one
- * that the person chooses. Undefined when the person cancels.
+ * that the user chooses. Undefined when the user cancels.
  *
  * @param files of predictions; `gold` and `none` are about any dataset
  */

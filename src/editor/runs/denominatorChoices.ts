@@ -3,7 +3,7 @@ import type { Denominator } from '../../study/entrySchema';
 
 /**
  * The datasets that predictions can be about: those that have an instance with one, in their order.
- * Where none has, the last, which is the one that a person has set.
+ * Where none has, the last, which is the one that the user has set.
  */
 export function datasetsInQuestion<D extends { readonly predicted: number | undefined }>(
   possible: readonly D[],
@@ -32,7 +32,7 @@ export interface DenominatorChoice {
 
 /**
  * The answers to the question which instances rates are shares of. One answer needs no question.
- * Instances with a prediction come first, since a person who names a file of few predictions rarely
+ * Instances with a prediction come first, since the user who names a file of few predictions rarely
  * means the whole dataset.
  */
 export function denominatorChoices(possible: PossibleDenominators): DenominatorChoice[] {

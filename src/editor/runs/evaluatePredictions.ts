@@ -37,12 +37,12 @@ import type { RunLibrary } from './library';
 import { furtherFormats } from '../../patch/patchFormats';
 import { environments } from '../../environments/environments';
 
-/** The parameters of a batch. Code that runs the command can pass them instead of a person. */
+/** The parameters of a batch. Code that runs the command can pass them instead of the user. */
 export interface BatchChoice {
   /** Files, or `gold`, `none`, `bundled`. */
   readonly predictions: readonly string[];
   readonly ids: readonly string[];
-  /** What a person chose the ids by. */
+  /** What the user chose the ids by. */
   readonly denominator?: Denominator;
   readonly runId: string;
 }
@@ -62,7 +62,7 @@ interface Item extends vscode.QuickPickItem {
 }
 
 /**
- * Asks what to evaluate, and finds the dataset that it is about; undefined when the person cancels.
+ * Asks what to evaluate, and finds the dataset that it is about; undefined when the user cancels.
  *
  * @param possible datasets of the window
  */
@@ -265,7 +265,7 @@ async function prepared(
   return { instances, predictions, python, engine };
 }
 
-/** Reads the predictions, and tells the person how many are left out. */
+/** Reads the predictions, and tells the user how many are left out. */
 async function chosenPredictions(
   choice: BatchChoice,
   instances: readonly Instance[],

@@ -28,7 +28,7 @@ interface Growth {
 }
 
 /**
- * The runs of the Runs view: those in folders that the person has added, and those in the folder
+ * The runs of the Runs view: those in folders that the user has added, and those in the folder
  * for batches of the editor. Follows the journals of running batches, whichever process writes
  * them.
  */
@@ -78,7 +78,7 @@ export class RunLibrary implements vscode.Disposable {
     await (this.loading ?? this.reload());
   }
 
-  /** Reads the runs again. The person can cancel it, and the list stays then. @throws Cancelled */
+  /** Reads the runs again. The user can cancel it, and the list stays then. @throws Cancelled */
   async reload(): Promise<void> {
     await this.begin(
       afterAWhileInView(viewIds.runs, vscode.l10n.t('Reading the runs'), (signal) =>

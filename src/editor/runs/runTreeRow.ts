@@ -29,7 +29,7 @@ export interface ShownRuns {
   readonly progressOf: (run: RunData) => Progress | undefined;
 }
 
-/** Most problems that the view lists. */
+/** Maximum number of problems that the view lists. */
 const mostProblems = 200;
 
 const runOf = ({ runs }: ShownRuns, label: string): RunData | undefined =>

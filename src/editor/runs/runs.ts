@@ -54,10 +54,10 @@ import { RunsFilter } from './runsFilter';
 import { ratesOfAll, type RunNode, runNodes, runTreeRow, type ShownRuns } from './runTreeRow';
 import { treeItemOf } from '../shell/draw';
 
-/** Key of the methods that dashboards hide until the person shows them again. */
+/** Key of the methods that dashboards hide until the user shows them again. */
 const hiddenKey = 'dashboard.hidden';
 
-/** Where a dialog for saving begins. A name without a folder would lie at the root of the disk. */
+/** Where a dialog for saving begins. A name without a folder would be at the root of the disk. */
 const atHome = (name: string): vscode.Uri => vscode.Uri.file(join(homedir(), name));
 
 type RunCommand = (typeof runCommandIds)[keyof typeof runCommandIds];
@@ -236,7 +236,7 @@ export class Runs implements vscode.Disposable {
     }
   }
 
-  /** @param given a file, instead of asking the person */
+  /** @param given a file, instead of asking the user */
   private async addRepairs(given?: string): Promise<void> {
     const files =
       given === undefined
@@ -291,7 +291,7 @@ export class Runs implements vscode.Disposable {
       sources: [...of.sources, ...this.sources()],
     };
     await this.library.loaded();
-    // A person who was asked elsewhere, as by the palette, sees how far it is.
+    // The user who was asked elsewhere, as by the palette, sees how far it is.
     if (given === undefined) await vscode.commands.executeCommand(`${viewIds.runs}.focus`);
     // The batch continues in the background, since a command must not run for hours.
     void this.inBackground(choice, parts);
@@ -348,7 +348,7 @@ export class Runs implements vscode.Disposable {
   /** @throws HumanError in a window that is not trusted, when a run named the file */
   async restoredTrajectories(origin: OriginOfRuns): Promise<AskedTrajectories> {
     const isNamedByRun = origin.view === 'dashboard' || origin.run !== undefined;
-    // A run may lie in the workspace, whose files name nothing that is opened until it is trusted.
+    // A run may be in the workspace, whose files name nothing that is opened until it is trusted.
     if (isNamedByRun && !vscode.workspace.isTrusted) {
       throw new HumanError(
         vscode.l10n.t('This workspace is not trusted, so files named by a run are not opened'),
@@ -359,9 +359,9 @@ export class Runs implements vscode.Disposable {
     return trajectoriesOfRuns(this.library, origin);
   }
 
-  /** The trace of a run, chosen by the person where it has several; undefined for none. */
+  /** The trace of a run, chosen by the user where it has several; undefined for none. */
   private async traceOf(run: RunData): Promise<string | undefined> {
-    // A run may lie in the workspace, whose files name nothing that is opened until it is trusted.
+    // A run may be in the workspace, whose files name nothing that is opened until it is trusted.
     if (!vscode.workspace.isTrusted) return undefined;
     const traces = await tracesOfRun(run);
     if (traces.length < 2) return traces[0];
@@ -460,7 +460,7 @@ export class Runs implements vscode.Disposable {
     return filter;
   }
 
-  /** Says that a page is written, and opens it where the person wants that. */
+  /** Says that a page is written, and opens it where the user wants that. */
   private async offerPage(page: vscode.Uri, text: string): Promise<void> {
     const open = vscode.l10n.t('Open');
     const answer = await vscode.window.showInformationMessage(withoutLinkMarkup(text), open);
@@ -480,7 +480,7 @@ export class Runs implements vscode.Disposable {
       addRepairs: () => this.addRepairs(),
       hidden: this.context.globalState.get<string[]>(hiddenKey, []),
       keepHidden: async (methods) => this.context.globalState.update(hiddenKey, methods),
-      // A run may lie in the workspace, whose files name nothing that is opened until it is trusted.
+      // A run may be in the workspace, whose files name nothing that is opened until it is trusted.
       hasTrajectories: async (run) =>
         vscode.workspace.isTrusted && (await tracesOfRun(run)).length > 0,
       openCell: (what, cell) => this.openCell(what, cell),
@@ -528,7 +528,7 @@ export class Runs implements vscode.Disposable {
     }
   }
 
-  /** Lets a person choose a folder with the R that a candidate was not evaluated for lack of. */
+  /** Lets the user choose a folder with the R that a candidate was not evaluated for lack of. */
   private async chooseSource(cell: CellName): Promise<void> {
     const repo = repositoryOfCell(this.library, cell);
     const folder = await askForRepositoryFolder(repo);
@@ -573,7 +573,7 @@ export class Runs implements vscode.Disposable {
   }
 }
 
-/** A file with trajectories that a person chooses. */
+/** A file with trajectories that the user chooses. */
 async function askForTrajectory(): Promise<string | undefined> {
   const chosen = await vscode.window.showOpenDialog({
     title: vscode.l10n.t('Trajectory'),
@@ -596,7 +596,7 @@ function isNode(value: unknown): value is Extract<RunNode, { kind: 'run' | 'meth
   return value.kind === 'run' || value.kind === 'method';
 }
 
-/** Whether code passed the answers instead of a person. */
+/** Whether code passed the answers instead of the user. */
 function isChoice(value: unknown): value is BatchChoice {
   return (
     typeof value === 'object' &&

@@ -8,7 +8,7 @@ interface BundledPageParts {
   readonly title: string;
   /** Name of its script and its style sheet in `dist`, without their endings. */
   readonly bundle: string;
-  /** What stands there until the page has drawn itself. */
+  /** What is there until the page has drawn itself. */
   readonly reading: string;
   /** Sources of images by the content security policy; none by default. */
   readonly images?: string;

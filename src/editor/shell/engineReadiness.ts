@@ -16,7 +16,7 @@ import { withShellPython } from './shellPython';
  */
 export interface EngineProblem {
   readonly missing: 'storage' | NonNullable<EngineDescriptor['missing']>;
-  /** What was tried and what to do, as text for a person. */
+  /** What was tried and what to do, as text for the user. */
   readonly text: string;
 }
 
@@ -47,7 +47,7 @@ export class EngineReadiness implements vscode.Disposable {
         if (keys.some((key) => event.affectsConfiguration(key, scope))) again();
       }),
       vscode.window.onDidChangeWindowState((state) => {
-        // The person may be back from installing or starting what was missing.
+        // The user may be back from installing or starting what was missing.
         if (state.focused && this.found !== undefined) again();
       }),
     ];

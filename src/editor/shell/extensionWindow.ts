@@ -236,7 +236,7 @@ export class ExtensionWindow {
       [commandIds.checkBeforeSubmitting]: ({ instance }, _, parts) =>
         parts.checkBeforeSubmitting(instance, reporter),
       [commandIds.exportReproduction]: async ({ instance }, folder, { exportReproduction }) => {
-        // Only code that runs the command passes a folder; otherwise the person chooses one.
+        // Only code that runs the command passes a folder; otherwise the user chooses one.
         const into = folder instanceof vscode.Uri ? folder : undefined;
         const written = await exportReproduction(instance, reporter, into);
         if (written?.isReproduction === true) await steps.tell(contextKeys.exported);
@@ -431,7 +431,7 @@ export class ExtensionWindow {
     }
   }
 
-  /** Completes the step of the walkthrough: the person asked for the issue, or is in its page. */
+  /** Completes the step of the walkthrough: the user asked for the issue, or is in its page. */
   private readonly read = (): void => void this.steps.tell(contextKeys.issueRead);
 
   /** Runs something and shows its error once. */

@@ -42,7 +42,7 @@ const sources = settingKeys.repositorySources;
 const freeSpace = '"SWT-Bench: Free Disk Space…"';
 
 /**
- * Advice about the command line, and what a person does in the editor instead. The first rules are
+ * Advice about the command line, and what the user does in the editor instead. The first rules are
  * the longest ones.
  */
 const advice: readonly (readonly [said: RegExp, inEditor: string])[] = [
@@ -104,7 +104,7 @@ const advice: readonly (readonly [said: RegExp, inEditor: string])[] = [
  */
 const compared = /--(mode|format|tests-only|mutants|kind|shard)\b/g;
 
-/** The text of an error for the editor, where a person has settings in place of options. */
+/** The text of an error for the editor, where the user has settings in place of options. */
 export function inTermsOfSettings(text: string): string {
   if (!text.includes('--')) return text;
   const advised = advice.reduce((said, [option, setting]) => said.replace(option, setting), text);
@@ -121,7 +121,7 @@ function named(option: string): string {
   return setting === undefined ? option : `the setting ${setting}`;
 }
 
-/** Results and answers lie in the storage folder of the editor, which a setting names. */
+/** Results and answers are in the storage folder of the editor, which a setting names. */
 function storageInstead(what: string): string {
   return `${what} with the setting ${settingKeys.storage}`;
 }

@@ -10,7 +10,7 @@ import { systemFault } from '../../files/systemFault';
 import { withoutLinkMarkup } from './plainText';
 
 /**
- * An error as text for a person. One that is not the person's fault is called a fault of the
+ * An error as text for the user. One that is not the user's fault is called a fault of the
  * extension.
  */
 export function problemText(error: unknown): string {
@@ -80,7 +80,7 @@ async function showWithButtons(text: string, buttons: readonly Button[]): Promis
   await buttons.find(({ title }) => title === chosen)?.run();
 }
 
-/** Logs an error and shows it once. A person who cancelled needs no message. */
+/** Logs an error and shows it once. The user who cancelled needs no message. */
 export function showProblem(error: unknown, reporter: Reporter): void {
   if (error instanceof Cancelled) return;
   const text = withoutLinkMarkup(logged(error, reporter));
@@ -144,7 +144,7 @@ function logged(error: unknown, reporter: Reporter): string {
 
 /**
  * Opens the settings at those that match a text. In a remote window and in a browser, most settings
- * belong to the machine where the extension runs. The settings of the person have no effect on them
+ * belong to the machine where the extension runs. The settings of the user have no effect on them
  * there, and do not list them.
  */
 export async function openSetting(setting: string): Promise<void> {

@@ -7,10 +7,10 @@ const unnoticed = 1000;
 
 /**
  * Does work that is usually short. When it takes long, a notification appears, with which the
- * person can cancel it. Work that does not look at its signal goes on unseen then.
+ * user can cancel it. Work that does not look at its signal continues unseen then.
  *
  * @param work gets what tells the notification its step
- * @throws Cancelled as soon as the person cancels
+ * @throws Cancelled as soon as the user cancels
  */
 export async function afterAWhile<T>(
   title: string,

@@ -44,7 +44,7 @@ export function repositorySources(): string[] {
   );
 }
 
-/** Filter lists by the person's names for them. */
+/** Filter lists by the user's names for them. */
 export function filterLists(): Record<string, string | { from: string; exclude: boolean }> {
   const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.filterLists);
   if (typeof set !== 'object' || set === null) return {};

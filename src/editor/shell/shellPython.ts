@@ -23,7 +23,7 @@ export async function withShellPython(settings: EngineSettings): Promise<EngineS
   return { ...settings, values: localSettings.with(settings.values, found) };
 }
 
-/** Asks the shell again at the next use: a person may have installed a Python. */
+/** Asks the shell again at the next use: the user may have installed a Python. */
 export function forgetShellPython(): void {
   known = undefined;
 }
@@ -36,7 +36,7 @@ async function findShellPython(): Promise<PythonOnPath | undefined> {
 }
 
 /**
- * PATH as the person's login shell sets it; undefined on Windows, which has no such shell, and where
+ * PATH as the user's login shell sets it; undefined on Windows, which has no such shell, and where
  * the shell does not answer. It starts in the home folder, so that no hook of a workspace runs.
  */
 export function loginShellPath(
@@ -79,7 +79,7 @@ export function loginShellPath(
 /** How a shell is told to be a login shell and interactive; undefined for one with another syntax. */
 function flagsOf(shell: string): readonly string[] | undefined {
   if (['bash', 'zsh', 'fish', 'sh', 'dash', 'ksh', 'ash'].includes(shell)) return ['-ilc'];
-  // Their -l must stand alone, and start-up files are read without it.
+  // Their -l must be alone, and start-up files are read without it.
   return ['csh', 'tcsh'].includes(shell) ? ['-ic'] : undefined;
 }
 

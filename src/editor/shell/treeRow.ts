@@ -26,7 +26,7 @@ export interface TreeRow {
 }
 
 /**
- * What a screen reader says of a row. VS Code by itself reads a tooltip in place of the label, so that
+ * What a screen reader says of a row. VS Code on its own reads a tooltip in place of the label, so that
  * rows would lose their names.
  *
  * @returns undefined where VS Code's own choice, label and description, is right

@@ -39,7 +39,7 @@ export class WorkspaceTrust implements vscode.Disposable {
   /**
    * Why no instance is open.
    *
-   * @returns an error for a person
+   * @returns an error for the user
    */
   whyNoInstance(): HumanError {
     return this.waiting === undefined
@@ -61,7 +61,7 @@ export class WorkspaceTrust implements vscode.Disposable {
   }
 }
 
-/** The status-bar item that stands in the place of the verdict until the workspace is trusted. */
+/** The status-bar item that replaces the verdict until the workspace is trusted. */
 function waitingItem(id: string): vscode.StatusBarItem {
   const item = vscode.window.createStatusBarItem(
     'swt-bench.untrusted',

@@ -32,7 +32,7 @@ export class WorkspaceTools {
     this.closing.abort();
   }
 
-  /** What the person reads, and is asked, before a call. */
+  /** What the user reads, and is asked, before a call. */
   async prepare(name: ModelToolName): Promise<vscode.PreparedToolInvocation> {
     const invocationMessage = doingText(name);
     const opened = await this.parts.opened();
@@ -116,7 +116,7 @@ function candidateSlot(
   };
 }
 
-/** What a call does while it runs, for the person who watches. */
+/** What a call does while it runs, for the user who watches. */
 function doingText(name: ModelToolName): string {
   switch (name) {
     case 'read_issue':
@@ -147,7 +147,7 @@ const confirmationTitle = (name: ModelToolName): string =>
 const runsTests = (name: ModelToolName): boolean =>
   name === 'run_tests' || name === 'check_candidate';
 
-/** The side effects of a call, by which the person decides about it. */
+/** The side effects of a call, by which the user decides about it. */
 function effectText(name: ModelToolName, id: string, engine: string): string {
   if (!runsTests(name)) {
     return l10n.t(

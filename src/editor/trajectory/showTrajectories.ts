@@ -19,7 +19,7 @@ import { bundledPage } from '../shell/bundledPage';
 import { trajectoryViewType } from '../shell/names';
 import { inTermsOfSettings } from '../shell/inTermsOfSettings';
 
-/** Trajectories that a person asks for. */
+/** Trajectories that the user asks for. */
 export interface AskedTrajectories {
   /** What is kept of the panel for the next window. */
   readonly origin: TrajectoryOrigin;
@@ -27,7 +27,7 @@ export interface AskedTrajectories {
   readonly path: string;
   /** Only this instance; undefined for all. */
   readonly instance?: string | undefined;
-  /** What a person may see of a trajectory, with its verdict. */
+  /** What the user may see of a trajectory, with its verdict. */
   readonly shownOf: (trajectory: Trajectory) => Promise<Omit<ShownTrajectory, 'findings'>>;
 }
 
@@ -116,7 +116,7 @@ async function refuseGone(path: string): Promise<void> {
 const nameOf = ({ instance, path }: AskedTrajectories): string => instance ?? basename(path);
 
 /**
- * Reads all trajectories once for the index. Of several, one is read again when a person opens it, so
+ * Reads all trajectories once for the index. Of several, one is read again when the user opens it, so
  * that they are never in memory together.
  *
  * @throws HumanError when there is none; Cancelled

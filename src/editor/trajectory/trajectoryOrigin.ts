@@ -20,7 +20,7 @@ const path = z
 const ofRuns = z.object({
   view: z.literal('runs'),
   path,
-  /** Label of the run whose row led there; absent where a person chose the file. */
+  /** Label of the run whose row led there; absent where the user chose the file. */
   run: z.string().optional(),
 });
 
@@ -56,7 +56,7 @@ export const savedOrigin = (saved: unknown): TrajectoryOrigin | undefined =>
  * A trajectory without what an oracle says of R∘X*: its verdicts, and why a choice fell on them. The
  * numbers of steps do not change.
  *
- * @param hidden the text that stands in the place of what is left out
+ * @param hidden the text that replaces what is left out
  */
 export function withoutOracle(trajectory: Trajectory, hidden: string): Trajectory {
   if (!trajectory.steps.some(({ kind }) => kind === 'verdict')) return trajectory;

@@ -75,7 +75,7 @@ export interface Preliminary {
 export interface KnownCases {
   readonly cases: readonly TestTransition[];
   readonly source: TestSource | undefined;
-  /** What a hint on the test heeds besides. */
+  /** What else a hint on the test takes into account. */
   readonly about?: HintContext | undefined;
 }
 

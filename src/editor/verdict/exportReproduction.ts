@@ -25,13 +25,13 @@ import { storageFolder } from '../shell/settings';
 const attempts = 3;
 
 /**
- * Writes the candidate as a patch, as a prediction and as a note to a folder that the person
+ * Writes the candidate as a patch, as a prediction and as a note to a folder that the user
  * chooses. The result is called a reproduction only if the current candidate is one. The saved
  * workspace runs unless the last verdict is about exactly it, and is checked again before anything
  * is written.
  *
- * @param chosen the folder, if known; otherwise the person is asked
- * @returns the folder of the export, and what it holds; undefined when the person cancelled
+ * @param chosen the folder, if known; otherwise the user is asked
+ * @returns the folder of the export, and what it holds; undefined when the user cancelled
  * @throws HumanError when there is nothing to export, when running or writing fails, or when edits
  * kept interrupting it
  */
@@ -52,7 +52,7 @@ export async function exportReproduction(
     const reproduction = await describe(open, evaluated);
     const exported = exportedFiles(reproduction);
     const { strict } = evaluated.result;
-    // Asks again only when the reason differs from the one that the person accepted.
+    // Asks again only when the reason differs from the one that the user accepted.
     if (!isReproduction(evaluated.result) && accepted !== strict.explanation) {
       if (!(await mayExport(strict.reason, strict.explanation))) return undefined;
       accepted = strict.explanation;
@@ -148,7 +148,7 @@ async function chooseFolder(): Promise<vscode.Uri | undefined> {
     (await vscode.window.showOpenDialog({
       canSelectFiles: false,
       canSelectFolders: true,
-      // The workspace may lie in the storage of the extension, where nobody finds a file again.
+      // The workspace may be in the storage of the extension, where nobody finds a file again.
       defaultUri: vscode.Uri.file(homedir()),
       openLabel: vscode.l10n.t('Export Here'),
       title: vscode.l10n.t('Export Folder'),

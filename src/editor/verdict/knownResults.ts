@@ -117,7 +117,7 @@ export class KnownResults {
   }
 
   /**
-   * Forgets a verdict of another environment, so that no result of one stands beside another's.
+   * Forgets a verdict of another environment, so that no result of one is beside another's.
    *
    * @param environment digest of the environment of the next run
    * @returns whether there was one to forget

@@ -35,7 +35,7 @@ export async function showVerdict(open: InstanceSource & Revealing & LatestVerdi
   else await vscode.commands.executeCommand(does.command);
 }
 
-/** Shows what the run under way has found. Returns whether it ended before a person chose. */
+/** Shows what the run under way has found. Returns whether it ended before the user chose. */
 async function endsWhileShown(open: LatestVerdict): Promise<boolean> {
   const ended = new vscode.CancellationTokenSource();
   const subscription = open.onDidChange(() => {

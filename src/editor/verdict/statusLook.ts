@@ -112,7 +112,7 @@ function unspokenLook({
           ? l10n.t('Click to cancel')
           : l10n.t('Click to show results so far, or to cancel'),
       ].join('\n\n'),
-      // With results in the item, a click is often meant for them, so it does not cancel by itself.
+      // With results in the item, a click is often meant for them, so it does not cancel on its own.
       command: known === undefined ? internalCommandIds.cancelRuns : commandIds.showVerdict,
     };
   }

@@ -88,7 +88,7 @@ const result = z.object({
   instance: z.string(),
   model: z.string(),
   source: z.object({ kind: z.enum(['commit', 'snapshot']), from: z.string() }),
-  // Quick fixes are left out: they are about a text that a person gave, and git wrote this patch.
+  // Quick fixes are left out: they are about a text that the user gave, and git wrote this patch.
   diagnostics: z.array(
     z.object({
       severity: z.enum(['error', 'warning', 'info']),
@@ -126,7 +126,7 @@ const kept = z.object({
   mutants: mutantResultsSchema.exactOptional(),
 });
 
-/** What a verdict depends on besides the candidate. */
+/** What a verdict depends on apart from the candidate. */
 interface Grounds {
   /** Version of the extension, whose rules graded the candidate. */
   readonly version: string;
@@ -151,7 +151,7 @@ export function rowDigest({
 }
 
 /**
- * The last verdict on a workspace, which outlives the window. It contains text of X*, so it lies in
+ * The last verdict on a workspace, which outlives the window. It contains text of X*, so it is in
  * the storage of the extension and not in the workspace.
  */
 export class StoredEvaluation {

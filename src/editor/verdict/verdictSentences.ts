@@ -107,7 +107,7 @@ export const findingsInWords = ([first, ...more]: readonly Finding[]): string =>
     ? l10n.t('⚠ {0} findings', more.length + 1)
     : `⚠ ${first.kind}`;
 
-/** Most sentences of evidence for each finding in a hover. The verdict document has all of them. */
+/** Maximum number of sentences of evidence for each finding in a hover. The verdict document has all of them. */
 const mostEvidence = 3;
 
 /** Nothing of an empty candidate, which has no patch that could apply. */
