@@ -50,7 +50,7 @@ export interface PrepareWork extends EngineWork {
 
 /** Runs tests. */
 export interface Engine {
-  /** As its descriptor has it. */
+  /** As in its descriptor. */
   readonly name: string;
   /** Description for people, such as `local engine, CPython 3.11.7, pytest 8.3.5`. */
   readonly description: string;

@@ -23,7 +23,7 @@ export interface EnvironmentMaker {
   /**
    * The virtual environment of an instance.
    *
-   * @throws HumanError when Python, uv or a package cannot be had; Cancelled
+   * @throws HumanError when Python, uv or a package is not available; Cancelled
    */
   virtualEnvironment(
     request: VirtualEnvironmentRequest,
@@ -47,7 +47,7 @@ export interface EnvironmentMaker {
    */
   instanceImage(request: ImageRequest, work: EngineWork): Promise<InstanceImage>;
   /**
-   * Puts R into an image that somebody else made, compiled and closed to the user of the tests.
+   * Puts R into an image that someone else made, compiled and closed to the user of the tests.
    *
    * @throws HumanError when the image has no usable Python or cannot be changed
    */
@@ -60,7 +60,7 @@ export interface VirtualEnvironmentRequest {
   readonly tree: string;
   /** The storage folder. */
   readonly storage: string;
-  /** Whether a person asked for it, whom one that somebody has changed does not help. */
+  /** True if the user asked for a rebuild: a modified environment must then not be reused. */
   readonly isForPerson?: boolean;
 }
 

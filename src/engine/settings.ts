@@ -96,9 +96,9 @@ export class SettingGroup<Table extends SettingTable = SettingTable> {
   }
 
   /**
-   * Checks the values that a person gave, and fills in defaults for all others.
+   * Checks the values that the user gave, and fills in defaults for all others.
    *
-   * @param nameOf the name under which the person knows a setting
+   * @param nameOf the name under which the user knows a setting
    * @throws HumanError naming the first that cannot be used, and what can
    */
   read(

@@ -48,7 +48,7 @@ class Family(object):
         self.has_children = False
         self.is_sweeping = False
         self.signalled = {}
-        # How many processes were killed besides the main one.
+        # How many processes were killed apart from the main one.
         self.killed = 0
         self.stopping = []
         for each in STOPPERS:

@@ -19,7 +19,7 @@ from swt_processes import (
 # Bytes of output after which a run is stopped, as of the engine: pytest keeps what it captures in a
 # file, where the engine does not see it.
 OUTPUT_LIMIT = 64 << 20
-# Refused processes after which a program is a fork bomb. No test goes on after nearly as many.
+# Refused processes after which a program is a fork bomb. No test continues after nearly as many.
 REFUSAL_LIMIT = 1 << 10
 # Seconds between two looks, and between two looks at captured output, which need a process.
 PAUSE = 0.1

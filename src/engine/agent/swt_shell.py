@@ -8,7 +8,7 @@ import time
 from swt_processes import collect, kill_all, others
 from swt_run import pass_on
 
-# Reads a line for each command on descriptor 9, runs the command that lies in a file by then, and writes
+# Reads a line for each command on descriptor 9, runs the command that is in a file by then, and writes
 # its exit status and the folder on descriptor 8. Commands have neither descriptor, and no input.
 # `jobs` takes note of what was killed after the last command, which the shell else tells the next one.
 LOOP = """exec 9<&0 </dev/null

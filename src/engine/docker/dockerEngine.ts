@@ -29,7 +29,7 @@ interface DockerOptions {
   readonly assets: string;
   readonly settings: DockerSettings;
   readonly env?: NodeJS.ProcessEnv;
-  /** Whether a person waits for runs, so that each is prepared before it is asked for. */
+  /** Whether the user waits for runs, so that each is prepared before it is asked for. */
   readonly isAwaited?: boolean | undefined;
   /** Seconds from which on loading R ahead of a run is worth it. */
   readonly warmFrom?: number | undefined;

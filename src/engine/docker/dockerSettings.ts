@@ -1,13 +1,13 @@
 import { SettingGroup, type SettingTable, type ValuesOf } from '../settings';
 
 /**
- * The settings of the docker engine that a person can change. One that changes what tests do must be
+ * The settings of the docker engine that the user can change. One that changes what tests do must be
  * listed in {@link settingsOfRuns} as well, and takes effect in `sandbox/container.ts`.
  */
 const table = {
   /**
    * Address of the engine (`unix://`, `tcp://`, `ssh://`, `npipe://`). It takes precedence over
-   * `DOCKER_HOST`, the current context and the usual sockets.
+   * `DOCKER_HOST`, the current context and the default sockets.
    */
   host: {
     type: 'string',

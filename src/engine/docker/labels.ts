@@ -2,7 +2,7 @@ import type { Instance } from '../../domain/instance';
 import { ownerWord } from '../../repository/lock';
 
 /**
- * Labels of the containers and images that are made here. Anything without them belongs to somebody
+ * Labels of the containers and images that are made here. Anything without them belongs to someone
  * else and is never touched. https://docs.docker.com/engine/manage-resources/labels/
  */
 export const labels = {
@@ -47,7 +47,7 @@ export const purposeOf = ({ id, repo, version }: Instance): Purpose => ({
 });
 
 /**
- * Labels of a container of this process. When somebody else starts a container from our image, it
+ * Labels of a container of this process. When someone else starts a container from our image, it
  * inherits the labels of the image. So only a container with a kind of its own and an owner is
  * ours.
  */

@@ -8,7 +8,7 @@ const endedAge = 600_000;
 
 /**
  * Removes the pods whose process has ended without removing them, as for containers of the docker
- * engine, and pods that ended by themselves.
+ * engine, and pods that ended on their own.
  *
  * @throws HumanError when the cluster does not answer
  */

@@ -3,7 +3,7 @@ import { SettingGroup, type SettingTable, type ValuesOf } from '../settings';
 const pair = /^[^=,\s]+=[^,\s]*$/;
 
 /**
- * The settings of the kubernetes engine that a person can change. Memory, processors, disk, prebuilt
+ * The settings of the kubernetes engine that the user can change. Memory, processors, disk, prebuilt
  * images, the network and the idle time are those of the docker engine.
  */
 const table = {

@@ -54,7 +54,7 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /**
- * A quantity such as `500m`, `4Gi` or `1e9`; 0 for what is none.
+ * A quantity such as `500m`, `4Gi` or `1e9`; 0 for anything else.
  * https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
  */
 export function quantity(written: string): number {

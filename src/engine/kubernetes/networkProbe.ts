@@ -13,7 +13,7 @@ const policyName = 'swt-bench-deny-all';
 
 /**
  * Makes the network policy that keeps sandboxes from every network. Whoever may not make policies
- * needs somebody else's: what counts is what the pods can reach.
+ * needs someone else's: what counts is what the pods can reach.
  */
 export async function makeNetworkPolicy({ networking, namespace, ask }: Cluster): Promise<void> {
   const body = {

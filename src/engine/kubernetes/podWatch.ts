@@ -18,7 +18,7 @@ const quotaInterval = 1000;
 /** Milliseconds that the state of a pod may lag behind the end of its stream. */
 const lag = 5000;
 
-/** A pod that somebody waits for. */
+/** A pod that someone waits for. */
 export interface AwaitedPod {
   readonly name: string;
   readonly instance: string;

@@ -7,7 +7,7 @@ export interface AttachedProcess extends AttachedProgram {
   /** Resolves when it has ended, or cannot be started, with the reason. */
   readonly ended: Promise<ProcessEnd>;
   kill(): void;
-  /** Whether this process waits for it before it ends by itself. */
+  /** Whether this process waits for it before it ends on its own. */
   hold(isHeld: boolean): void;
 }
 

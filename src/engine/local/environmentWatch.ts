@@ -199,7 +199,7 @@ class Watch implements EnvironmentWatch {
     const { folders } = this.environment;
     const noticed = await this.notices?.take();
     if (noticed === undefined && this.notices !== undefined) {
-      // A folder that took the place of another unnoticed is not watched: the next run begins anew.
+      // A folder that replaced another unnoticed is not watched: the next run begins again.
       this.notices.dispose();
       this.notices = this.preparing = undefined;
     }

@@ -7,9 +7,9 @@ import { localEngine, type LocalOptions } from './localEngine';
 import { whyUnfit } from './whyUnfit';
 
 /**
- * The local engine with the interpreter at hand, for a person who named none. Where R cannot be
+ * The local engine with the interpreter at hand, for the user who named none. Where R cannot be
  * imported with it, an environment is made for the instance. Where that fails, the interpreter at
- * hand is used all the same, and the log says why.
+ * hand is used anyway, and the log says why.
  *
  * @throws HumanError when there is no interpreter
  */

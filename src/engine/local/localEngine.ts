@@ -53,7 +53,7 @@ export interface LocalOptions {
   readonly tracer: string;
   /** Interpreter or virtual environment. */
   readonly python?: string | undefined;
-  /** Whether a person waits for runs, so that each is prepared before it is asked for. */
+  /** Whether the user waits for runs, so that each is prepared before it is asked for. */
   readonly isAwaited?: boolean | undefined;
   /** Seconds from which on loading R ahead of a run is worth it. */
   readonly warmFrom?: number | undefined;
@@ -528,7 +528,7 @@ type FolderRequest = Pick<RunRequest, 'plan' | 'countLines' | 'hashSeed'> & {
 /** Name of the file with the key of a run, in its folder. */
 const keyFile = 'key';
 
-/** @param more what the tracer is told besides */
+/** @param more what the tracer is told in addition */
 async function makeFolders(
   box: LocalSandbox,
   run: string,
@@ -599,7 +599,7 @@ async function environmentOf(box: LocalSandbox, hashSeed: number): Promise<Recor
   if (isVirtual) env['VIRTUAL_ENV'] = dirname(bin);
   if (box.watch.environment.userBase !== undefined)
     env['PYTHONUSERBASE'] = box.watch.environment.userBase;
-  // The tree precedes an installed copy of the same package, in any usual layout.
+  // The tree precedes an installed copy of the same package, in any common layout.
   const src = join(box.tree, 'src');
   const lib = join(box.tree, 'lib');
   const folders = [

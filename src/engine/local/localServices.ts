@@ -6,7 +6,7 @@ import { missingService, services, type ServiceName } from '../sandbox/services'
 
 /**
  * Services that tests expect, each on a free port of the loopback and from an environment of its own
- * in the storage folder. One that cannot be had is named in a remark, and the tests run without it.
+ * in the storage folder. One that is not available is named in a remark, and the tests run without it.
  *
  * @throws Cancelled
  */

@@ -85,7 +85,7 @@ export interface ProcessResult {
   readonly remarks: readonly string[];
 }
 
-/** Milliseconds that an agent has to stop its run; it gives up by itself after ten seconds. */
+/** Milliseconds that an agent has to stop its run; it gives up on its own after ten seconds. */
 const stopTimeout = 12_000;
 
 /** The longest delay of a timer in milliseconds; a longer one would fire at once. */

@@ -39,7 +39,7 @@ function withNeeds(plan: TestPlan, { services, programs }: TestRecipe): TestPlan
   };
 }
 
-/** The command that runs a script by itself, with what tests of the repository have around them. */
+/** The command that runs a script on its own, with what tests of the repository have around them. */
 export async function planScriptOfRepository(
   path: string,
   request: Pick<PlanRequest, 'readFileOfR'>,

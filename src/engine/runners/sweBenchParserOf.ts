@@ -151,7 +151,7 @@ const django: SweBenchParser = (log) => {
       const name = line.startsWith(heading) ? splitPythonWords(line)[1] : undefined;
       if (name !== undefined) found.set(name, status);
     }
-    // Whatever the test printed stands between its name and this word.
+    // Whatever the test printed is between its name and this word.
     if (line.startsWith('ok') && before !== undefined) found.set(before, 'PASSED');
   }
   for (const name of interrupted(log)) found.set(name, 'PASSED');
@@ -190,7 +190,7 @@ const endsWithOk = (log: string, lineEnd: number): boolean =>
 /**
  * Names at the beginning of a line, before ` ... ` and a message.
  *
- * @param endOf where the match ends that goes on at a position; undefined where nothing matches
+ * @param endOf where the match ends that continues at a position; undefined where nothing matches
  *   there, `none` where nothing matches from there on
  */
 function* namesBefore(
@@ -230,7 +230,7 @@ const byName: ReadonlyMap<string, SweBenchParser> = new Map([
   ...['astropy', 'scikit', 'sphinx'].map((name) => [`parse_log_${name}`, pytestV2] as const),
 ]);
 
-/** For rows without `log_parser`, as `MAP_REPO_TO_PARSER_PY` has it. */
+/** For rows without `log_parser`, as in `MAP_REPO_TO_PARSER_PY`. */
 const byRepository: ReadonlyMap<string, string> = new Map([
   ['astropy/astropy', 'parse_log_astropy'],
   ['django/django', 'parse_log_django'],

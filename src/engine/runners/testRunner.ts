@@ -94,7 +94,7 @@ export function wholePlan(
   return { runner, args, env, cwd: '.', files: files.map((file) => file.path), notRun: [] };
 }
 
-/** The arguments before the tests: those of the recipe, else the usual ones. */
+/** The arguments before the tests: those of the recipe, else the defaults. */
 export function testArgumentsOf(
   recipe: Planning['recipe'],
   usual: readonly string[],

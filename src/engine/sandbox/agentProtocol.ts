@@ -54,7 +54,7 @@ const frameHeader = z.discriminatedUnion('kind', [
   // The agent of the local engine has started the program.
   z.object({ kind: z.literal('started'), bytes: z.number(), pid: z.number() }),
   z.object({ kind: z.literal('output'), bytes: z.number() }),
-  // A program reaches its first limit, and may go on. Known even if the agent is lost soon after.
+  // A program reaches its first limit, and may continue. Known even if the agent is lost soon after.
   z.object({ kind: z.literal('limit'), bytes: z.number(), what: z.enum(limits) }),
   z.object({ kind: z.literal('failed'), bytes: z.number(), why: z.string() }),
   z.object({

@@ -409,7 +409,7 @@ export class ContainerSandbox implements Sandbox {
     return this.warm.keep({ key, process: undefined, end }, header.seconds ?? 0);
   }
 
-  /** Whether a person waits for its runs, so that each is prepared before it is asked for. */
+  /** Whether the user waits for its runs, so that each is prepared before it is asked for. */
   get isAwaited(): boolean {
     return this.parts.mayStartAhead !== undefined;
   }
@@ -575,7 +575,7 @@ const endingOf = (word: string | undefined): Ending =>
   endings.find((ending) => ending === word) ?? 'not started';
 
 /**
- * The limit that made a run break off although its first process ended by itself: a part of it was
+ * The limit that made a run break off although its first process ended on its own: a part of it was
  * killed or could not be started, and one of its tests never ended.
  */
 const brokeAtLimit = (

@@ -16,11 +16,11 @@ export interface EngineRequest {
   /** Values of the settings; defaults for the rest. */
   readonly values?: EngineValues | undefined;
   /**
-   * Whether the person named the interpreter of the local engine: it is then used even where R does
+   * Whether the user named the interpreter of the local engine: it is then used even where R does
    * not fit it.
    */
   readonly isPythonNamed?: boolean | undefined;
-  /** Whether a person waits for its runs, so that each is prepared before it is asked for. */
+  /** Whether the user waits for its runs, so that each is prepared before it is asked for. */
   readonly isAwaited?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -42,7 +42,7 @@ export interface EngineDescriptor {
   readonly settings: readonly SettingGroup[];
   /** Variables of the environment by which a program finds it. */
   readonly variables: readonly string[];
-  /** What a person lacks where it is not ready; views say what to do about it. */
+  /** What the user lacks where it is not ready; views say what to do about it. */
   readonly missing?: 'python' | 'docker';
   /**
    * Checks in advance whether it can be opened. Absent where that is not asked before tests run.

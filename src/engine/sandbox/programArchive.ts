@@ -33,7 +33,7 @@ export async function programArchive(
   return Readable.from(archive, { objectMode: false, ...(signal !== undefined && { signal }) });
 }
 
-/** Bytes of the usual block of a file system, which a file takes up as a whole. */
+/** Bytes of the common block of a file system, which a file takes up as a whole. */
 const block = 4096;
 
 /**

@@ -5,7 +5,7 @@ import { endings } from '../programs/process';
 /**
  * How a command ended. After `shell ended` the command has ended its shell, with `exit` for instance. The
  * next command starts a new shell in the same folder. After any other ending but `exited` the command was
- * stopped, and its shell goes on if it can.
+ * stopped, and its shell continues if it can.
  */
 export const commandEndings = [...endings, 'shell ended'] as const;
 export type CommandEnding = (typeof commandEndings)[number];

@@ -31,11 +31,11 @@ export interface ExecutionTrace {
   /** The test whose captured output is the longest, where that is long. */
   readonly mostPrinted?: string | undefined;
   readonly sessions: { runner: string; version?: string }[];
-  /** How each changed file was counted, and the reason when not in the usual way. */
+  /** How each changed file was counted, and the reason when not in the normal way. */
   readonly files: { path: string; how: string; why?: string }[];
   /** Changed files whose module was loaded from outside the tree. */
   readonly elsewhere: { path: string; loaded: string }[];
-  /** What code did besides running the code under test, each once. */
+  /** What code did apart from running the code under test, each once. */
   readonly acts: Act[];
   /** Whether a process that had loaded R was this run, or why not; absent where none was prepared. */
   readonly warm?: WarmStart | undefined;

@@ -119,7 +119,7 @@ const collectingRecord = z.object({ kind: z.literal('collecting'), path: path.nu
 
 const collectedRecord = z.object({ kind: z.literal('collected'), tests: z.array(id) });
 
-/** What code of tests did besides running the code under test; see swt_audit.py. */
+/** What code of tests did apart from running the code under test; see swt_audit.py. */
 const actRecord = z.object({
   kind: z.literal('act'),
   what: z.enum(actKinds),

@@ -44,7 +44,7 @@ def wait(told, prepare):
             warm.begin()
         return warm is not None
     except Exception as error:
-        # `site` would go on as if nothing were the matter.
+        # `site` would continue as if nothing were the matter.
         os.write(2, ("the run did not begin: %s\n" % error).encode("utf-8", "replace"))
         os._exit(127)
 

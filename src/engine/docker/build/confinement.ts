@@ -76,7 +76,7 @@ export type LimitHit = (typeof endings)[keyof typeof endings] | 'output';
 export const limitHit = (status: number): LimitHit | undefined =>
   (endings as Readonly<Record<number, LimitHit>>)[status];
 
-/** Describes the limit that was reached, and what a person can do about it. */
+/** Describes the limit that was reached, and what the user can do about it. */
 export function limitWords(
   hit: LimitHit,
   limits: BuildLimits,

@@ -15,11 +15,11 @@ export { engineProblem } from './engineProblem';
 /** A connection to an engine that has answered. */
 export interface DockerConnection {
   readonly docker: Dockerode;
-  /** The engine's address as a person would write it, such as `unix:///var/run/docker.sock`. */
+  /** The engine's address as the user would write it, such as `unix:///var/run/docker.sock`. */
   readonly address: string;
   /**
    * The source of the address: `the setting`, `DOCKER_HOST`, `the context desktop-linux`, `the
-   * usual socket`.
+   * default socket`.
    */
   readonly foundBy: string;
   readonly product: 'docker' | 'podman';
@@ -52,7 +52,7 @@ export interface ConnectOptions {
   readonly home?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Where to look for an engine when nothing names one; the usual places of this machine by
+   * Where to look for an engine when nothing names one; the default places of this machine by
    * default.
    */
   readonly usual?: readonly DefaultPlace[] | undefined;
@@ -83,7 +83,7 @@ const infoAnswer = z.object({
 
 /**
  * Finds the engine and asks for its version and limits. The address comes from the first of these
- * that is there: the setting, `DOCKER_HOST`, the current docker context, the usual sockets. When a
+ * that is there: the setting, `DOCKER_HOST`, the current docker context, the default sockets. When a
  * named engine does not answer, no other is tried.
  *
  * @throws HumanError naming what was tried, what is wrong there and what to do; Cancelled

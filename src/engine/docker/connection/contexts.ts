@@ -66,7 +66,7 @@ export async function currentContext(
 ): Promise<{ name: string; foundBy: string } | undefined> {
   const named = place.env['DOCKER_CONTEXT'];
   const name = named || (await readConfiguration(place)).currentContext;
-  // "default" stands for DOCKER_HOST and the usual socket.
+  // "default" stands for DOCKER_HOST and the default socket.
   if (name === undefined || name === '' || name === 'default') return undefined;
   return { name, foundBy: `the context ${lineOfProblem(name)}${named ? ' (DOCKER_CONTEXT)' : ''}` };
 }

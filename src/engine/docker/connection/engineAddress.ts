@@ -18,7 +18,7 @@ export type EngineAddress =
       readonly user: string | undefined;
       readonly host: string;
       readonly port: number | undefined;
-      /** Socket on the other machine; undefined for the usual one. */
+      /** Socket on the other machine; undefined for the default. */
       readonly remoteSocket: string | undefined;
     };
 
@@ -105,7 +105,7 @@ export function parseAddress(text: string, foundBy: string, tls?: Tls): EngineAd
   };
 }
 
-/** An address as a person would write it. */
+/** An address as the user would write it. */
 export function writeAddress(address: EngineAddress): string {
   switch (address.kind) {
     case 'socket':

@@ -7,7 +7,7 @@ export class EngineGone extends EngineFault {}
 
 /**
  * The engine answers, but cannot do what it was asked for now. It is overloaded or about to restart
- * (429, 5xx). Or somebody else removed the object or is changing it (404, 409).
+ * (429, 5xx). Or someone else removed the object or is changing it (404, 409).
  */
 export class EngineTrouble extends EngineFault {}
 
@@ -42,7 +42,7 @@ export function refusedStatus(error: unknown): number | undefined {
 }
 
 /**
- * Turns the error of a failed call into one that a person understands. Returns `HumanError` and
+ * Turns the error of a failed call into one that the user understands. Returns `HumanError` and
  * `Cancelled` unchanged, and the error of an `AbortSignal` as `Cancelled`.
  *
  * @param doing what was being done, as in "while …": `starting the sandbox of R`

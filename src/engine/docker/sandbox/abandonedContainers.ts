@@ -36,7 +36,7 @@ export async function removeAbandonedContainers({ docker, address }: Reached): P
         await removeNow(docker.getContainer(container.Id));
         removed += 1;
       } catch (error) {
-        // Somebody else is already removing it.
+        // Someone else is already removing it.
         if ((error as { statusCode?: number }).statusCode !== 409) throw error;
       }
     }
@@ -56,7 +56,7 @@ export async function isAbandoned(container: Listed, now: number): Promise<boole
   if (owner === undefined) return false;
   const machine = owner.split('-')[1];
   const own = (await ownerWord()).split('-')[1];
-  // Process numbers start anew when the machine starts, and outside of Linux nothing tells reused
+  // Process numbers start again when the machine starts, and outside of Linux nothing tells reused
   // ones apart.
   if (machine === own) return container.Created < now - uptime() || hasEnded(owner);
   return now - container.Created > foreignAge;
@@ -71,7 +71,7 @@ function ownerOf({ Labels }: Listed): string | undefined {
 
 /**
  * Removes a container at once, running or not; does nothing when it is gone already. The container
- * is killed first, since Podman would wait for it to end by itself.
+ * is killed first, since Podman would wait for it to end on its own.
  */
 export async function removeNow(container: Pick<Container, 'kill' | 'remove'>): Promise<void> {
   await container.kill().catch(() => undefined);

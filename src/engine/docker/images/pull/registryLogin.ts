@@ -21,7 +21,7 @@ export interface RegistryLogin {
 /** The key under which the docker command keeps logins of Docker Hub. */
 const hub = 'https://index.docker.io/v1/';
 
-/** Seconds that a helper may take: it may ask the person to open a key ring. */
+/** Seconds that a helper may take: it may ask the user to open a key ring. */
 const helperSeconds = 60;
 
 const helperAnswer = z.object({ Username: z.string(), Secret: z.string() });
