@@ -223,7 +223,7 @@ const openedLater = (open: () => Promise<Engine>): Engine => ({
 });
 
 /**
- * Keeps the runs of models apart, so that a model cannot tell whether a person's run is kept, or
+ * Keeps the runs of models apart, so that a model cannot tell whether the user's run is kept, or
  * what it showed.
  */
 const apart = (store: RunStore): RunStore => ({

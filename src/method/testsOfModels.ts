@@ -2,19 +2,19 @@ import { HumanError } from '../domain/work';
 import { runsInContainers } from '../engine/engines';
 
 /**
- * Tests of a model cannot run on the chosen engine. The reason is for the person; what a model sees
+ * Tests of a model cannot run on the chosen engine. The reason is for the user; what a model sees
  * does not depend on it.
  */
 export class TestsCannotRun extends HumanError {}
 
-/** The consequence of running them with the local engine, for a person who has to decide. */
+/** The consequence of running them with the local engine, for the user who has to decide. */
 export const meaningOfLocal =
   'model-written code runs with your permissions: it can read your files and keys, and the dataset with the answer';
 
 /** The settings that decide whether tests of models may run. */
 interface LocalTests {
   readonly engine: string;
-  /** The person allows it and knows the consequence. */
+  /** The user allows it and knows the consequence. */
   readonly runTestsLocally?: boolean | undefined;
 }
 

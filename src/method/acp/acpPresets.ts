@@ -9,7 +9,7 @@ export interface AcpDefinition {
   readonly providers: readonly Provider[];
   /** The way of authentication that it has to be told. */
   readonly authMethod?: string | undefined;
-  /** Variables besides those that the providers' own clients read. */
+  /** Variables apart from those that the providers' own clients read. */
   readonly env: EnvironmentTemplate;
   /** Files of its home, by path: settings that it reads nowhere else. A value that is no text becomes JSON. */
   readonly files?: Readonly<Record<string, Template>> | undefined;

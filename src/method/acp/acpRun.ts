@@ -67,20 +67,20 @@ interface AcpRunParts {
   readonly reporter: Reporter;
 }
 
-/** Seconds that an agent has to end by itself once it gets no further answer. */
+/** Seconds that an agent has to end on its own once it gets no further answer. */
 const lastSeconds = 30;
 /** Seconds that a program has to end once nobody speaks to it any more. */
 const exitSeconds = 5;
 /** Characters of the standard error of an agent that does not start, for the message about it. */
 const shownOfError = 2048;
-/** Characters of one message that the trace keeps, and of what came of an action. */
+/** Characters of one message that the trace keeps, and of the outcome of an action. */
 const messageLimit = 100_000;
 const observationLimit = 20_000;
 
 /**
  * One session of an agent on one instance: its container, its program, its way to the model, its
  * prompt, and what it leaves. The trace has each answer and each action; a session that is broken off
- * begins anew, since nothing can be put back into an agent.
+ * begins again, since nothing can be put back into an agent.
  */
 export class AcpRun {
   /** Tells this session from an earlier one that was broken off. */
@@ -281,7 +281,7 @@ export class AcpRun {
     };
   }
 
-  /** A session that a person ends is in the trace, and begins anew. */
+  /** A session that the user ends is in the trace, and begins again. */
   private async noteCancelled(end: SessionAndProgram, began: number): Promise<void> {
     const made = this.step(end, { ending: 'cancelled', why: '', patch: '', leftOut: [] }, began);
     await this.add({ step: 'session', key: this.keyOf('cancelled'), ...made });
@@ -331,7 +331,7 @@ export class AcpRun {
     return key;
   }
 
-  /** Writes an answer down before the agent can go on from it. */
+  /** Writes an answer down before the agent can continue from it. */
   private async noteExchange(exchange: ProxiedExchange): Promise<void> {
     const { agent, model, reporter, instance } = this.parts;
     const { asked, answer, mostOutput, seconds } = exchange;

@@ -25,7 +25,7 @@ export interface AcpAction {
   readonly action: string;
   readonly call: { readonly name: string; readonly input: unknown; readonly isError: boolean };
   readonly observation: string;
-  /** Whether the agent itself shows what came of it. Some tell their model alone. */
+  /** Whether the agent itself shows its outcome. Some tell their model alone. */
   readonly isShown: boolean;
   readonly seconds: number;
 }
@@ -286,7 +286,7 @@ function permission({
   };
 }
 
-/** What was done, as a person reads it: a command as it is, or a title with its arguments. */
+/** What was done, as the user reads it: a command as it is, or a title with its arguments. */
 function actionOf(title: string, input: unknown): string {
   const { command, cmd, ...others } = (input ?? {}) as Record<string, unknown>;
   const run = command ?? cmd;

@@ -10,7 +10,7 @@ import { repairPrompt } from './stagePrompts';
 /** The code around the locations of each set, as its prompt shows it: a text for each file. */
 const shownSchema = z.array(z.array(z.string()));
 
-/** What came of the samples, for whoever reads the trace. */
+/** The outcome of the samples, for whoever reads the trace. */
 export const repairSchema = z.array(
   z.object({ sample: z.number(), set: z.number(), applies: z.boolean(), patch: z.string() }),
 );

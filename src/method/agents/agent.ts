@@ -83,7 +83,7 @@ export type ParsedAnswer =
   /** The answer breaks the format: what the model is told. */
   | { readonly problem: string };
 
-/** What came of an action. */
+/** The outcome of an action. */
 export interface AgentObservation<State extends AgentState> {
   /** For the model, bounded. Untrusted. */
   readonly text: string;
@@ -118,7 +118,7 @@ export type FilesWork = ActionWork<FilesKind>;
  * The loop (`agentRun.ts`) does everything else.
  */
 export interface AgentOf<Kind extends AgentKind> {
-  /** As the command line has it. */
+  /** As on the command line. */
   readonly name: string;
   /** As papers write it. */
   readonly title: string;

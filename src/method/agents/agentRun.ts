@@ -34,7 +34,7 @@ export type MadeAct = Pick<
   | 'leftOut'
 > & { readonly isGivenUp?: boolean; readonly isRestarted?: boolean };
 
-/** What came of a whole run. */
+/** The outcome of a whole run. */
 export interface AgentEnd {
   readonly ending: AgentEnding;
   readonly calls: number;
@@ -68,14 +68,14 @@ export interface AgentRunParts<Kind extends AgentKind> {
   readonly open: () => Promise<Kind['workspace']>;
   /**
    * Whether variables and processes are lost with a workspace, of which the agent is told when it is made
-   * anew.
+   * again.
    */
   readonly losesOnRestart: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Pick<Reporter, 'progress'>;
 }
 
-/** Losses of the workspace that a run goes on after: a command may end its container each time. */
+/** Losses of the workspace that a run continues after: a command may end its container each time. */
 const mostLosses = 3;
 
 /**
@@ -137,7 +137,7 @@ export class AgentRun<Kind extends AgentKind> {
     const { agent, task } = this.parts;
     const state = this.state();
     const system = agent.system(task, state);
-    // Format errors stand at the end of one request and never in the history.
+    // Format errors are at the end of one request and never in the history.
     const asked = await agent.messages(task, this.turns, state);
     for (let errors = 0; ;) {
       const reached = await this.limitReached(system, asked);

@@ -108,7 +108,7 @@ async function historyOf(turns: readonly AgentTurn<FilesState>[]): Promise<ChatM
   let left = historyTokens;
   for (const { answer, observation } of turns.toReversed()) {
     left -= count(answer) + count(observation);
-    // The last answer is what the model has to mend.
+    // The last answer is what the model has to fix.
     if (left < 0 && messages.length > 0) break;
     messages.unshift(
       { role: 'assistant', content: answer },
@@ -118,7 +118,7 @@ async function historyOf(turns: readonly AgentTurn<FilesState>[]): Promise<ChatM
   return messages;
 }
 
-/** Edits, and says what the model has to mend or is shown next. Without either, the work is done. */
+/** Edits, and says what the model has to fix or is shown next. Without either, the work is done. */
 async function act(action: string, work: FilesWork): Promise<AgentObservation<FilesState>> {
   const { workspace, task, state } = work;
   const made = await edit(action, work);
@@ -141,10 +141,10 @@ async function act(action: string, work: FilesWork): Promise<AgentObservation<Fi
   };
 }
 
-/** What came of the diff of an answer. */
+/** The outcome of the diff of an answer. */
 interface Edit {
   readonly paths: readonly string[];
-  /** What the model has to mend. */
+  /** What the model has to fix. */
   readonly problems: readonly string[];
 }
 

@@ -26,7 +26,7 @@ export function snippetEditsOf(answer: string): SnippetEdit[] {
   return edits;
 }
 
-/** The texts of the elements from here on, as far as only blanks lie between them. */
+/** The texts of the elements from here on, as far as only blanks are between them. */
 function elementsAt(
   text: string,
   start: number,

@@ -107,7 +107,7 @@ const searches: Readonly<Record<string, Search>> = {
   },
 };
 
-/** The searches as the model is told of them. */
+/** The searches as the model sees them. */
 export const searchDocs = Object.entries(searches)
   .map(([name, { parameters, does }]) => `- ${name}(${parameters.join(', ')}): ${does}`)
   .join('\n');
@@ -289,7 +289,7 @@ interface Shown {
   readonly path: string;
   /** 1-based, of the first line of the code. */
   readonly line: number;
-  /** The class or function that it is or lies in. */
+  /** The class or function that it is, or that contains it. */
   readonly within?: string | undefined;
   readonly code: string;
 }

@@ -22,7 +22,7 @@ const shown = 10_000;
 
 /**
  * mini-SWE-agent 2.4 (`agents/default.py`, `config/benchmarks/swebench_backticks.yaml`), with its rules
- * turned round to tests: bash only, a new shell for each command, the whole history. The prompts are our
+ * inverted for tests: bash only, a new shell for each command, the whole history. The prompts are our
  * own.
  */
 export const mini: ShellAgent = {

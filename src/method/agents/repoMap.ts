@@ -165,7 +165,7 @@ function drawnFile(
   const shown = new Set<number>();
   for (const [index, { name }] of definitions.entries()) {
     if (!wanted.has(name)) continue;
-    // A method stands below the header of its class.
+    // A method is below the header of its class.
     for (let at: number | undefined = index; at !== undefined; at = definitions[at]?.around) {
       shown.add(at);
     }

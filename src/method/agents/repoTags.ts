@@ -7,7 +7,7 @@ import { runsFolder } from '../../repository/storage';
 import { linesOf } from '../tools/places';
 import type { FilesOnR } from './filesOnR';
 
-/** Raised when tags are read differently, so that kept ones are read anew. */
+/** Raised when tags are read differently, so that kept ones are read again. */
 const format = 1;
 
 /** Characters of the first line of a definition. */

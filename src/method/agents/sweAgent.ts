@@ -6,7 +6,7 @@ import { demonstration } from './sweAgentDemonstration';
 /** Observations that a request holds in full, the last ones. */
 const shownObservations = 5;
 
-/** Programs that wait for a person, and git, by which an agent could look for another history. */
+/** Programs that wait for input, and git, by which an agent could look for another history. */
 const blocked = ['vim', 'vi', 'emacs', 'nano', 'nohup', 'git'];
 
 /** Programs that wait for input when they have no argument. */

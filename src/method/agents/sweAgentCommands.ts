@@ -9,7 +9,7 @@ import type { ShellState } from '../traces/traceSteps';
 import { whyStopped } from './whyStopped';
 import { newErrorsOf } from './newErrorsOf';
 
-/** The commands as the model is told of them. */
+/** The commands as the model sees them. */
 export const sweAgentCommandDocs = `open PATH [LINE]
     opens a file in the window, at a line if there is one
 goto LINE
@@ -92,7 +92,7 @@ const commands: Readonly<Record<string, Command>> = {
     if (wanted > lines.length) {
       throw new Refused(`LINE must be at most ${lines.length}, the number of lines of the file`);
     }
-    // The line stands in the upper part of the window, as what follows it is read next.
+    // The line is in the upper part of the window, as what follows it is read next.
     return windowAt(work.state, wanted - Math.floor(windowLines / 6), lines);
   },
   scroll_up: (_, __, work) => scroll(work, -(windowLines - overlap)),
@@ -180,7 +180,7 @@ async function edit(args: readonly string[], body: string, work: ShellWork): Pro
   if (start < 1 || Number(range[2]) < start || start > lines.length) {
     throw new Refused(`START:END must be within 1:${lines.length}, with START first`);
   }
-  // Without the line end that stands before `end_of_edit`; an edit of nothing removes its lines.
+  // Without the line end that is before `end_of_edit`; an edit of nothing removes its lines.
   const text = end.index === 0 ? [] : body.slice(0, end.index - 1).split('\n');
   const edited = [...lines.slice(0, start - 1), ...text, ...lines.slice(last)];
   const after = edited.length === 0 ? '' : `${edited.join('\n')}\n`;
@@ -206,7 +206,7 @@ async function edit(args: readonly string[], body: string, work: ShellWork): Pro
     );
   }
   await work.workspace.write(path, bytesOf(after));
-  // The middle of the new lines stands in the middle of the window.
+  // The middle of the new lines is in the middle of the window.
   const middle = start + Math.floor(text.length / 2);
   const { text: shownWindow, state } = windowAt(work.state, middle - windowLines / 2, edited);
   return {

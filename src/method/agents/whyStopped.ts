@@ -1,6 +1,6 @@
 import type { CommandResult } from '../../engine/engine';
 
-/** Why a command did not end by itself, in words for a model; undefined when it did. */
+/** Why a command did not end on its own, in words for a model; undefined when it did. */
 export function whyStopped(result: CommandResult, seconds: number): string | undefined {
   switch (result.ending) {
     case 'exited':

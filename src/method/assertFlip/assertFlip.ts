@@ -8,7 +8,7 @@ const defaultAttempts = 10;
 const defaultTries = 10;
 
 /**
- * Tests that pass on R and show today's behaviour, with their assertions turned round. The model
+ * Tests that pass on R and show today's behaviour, with their assertions inverted. The model
  * validates the failure against the issue, and makes another attempt where it does not.
  */
 export const assertFlip: Method = {

@@ -9,12 +9,12 @@ import { readTests } from '../steps/readPatch';
 import { whyNotFailing, whyNotPassing } from './flipComplaints';
 import { failingText, flipPrompt, flipText, passingText, type Setback } from './flipPrompts';
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export interface FlipAttempt {
   readonly candidate: AnsweredCandidate;
-  /** Whether its tests are those whose assertions were turned round. */
+  /** Whether its tests are those whose assertions were inverted. */
   readonly isFlipped: boolean;
-  /** Whether they, turned round, fail on R without a fault of their own. */
+  /** Whether they, inverted, fail on R without a fault of their own. */
   readonly fails: boolean;
   /** What the model says of the failure, or else what is wrong with the tests. */
   readonly said: string;

@@ -6,7 +6,7 @@ import { candidateFault, type Examined } from '../refining/candidateFault';
 import { faultInPrompt } from '../refining/faultInPrompt';
 import { shownFailures } from '../steps/candidateRun';
 
-/** Most names of tests that a sentence lists. */
+/** Maximum number of names of tests that a sentence lists. */
 const mostNames = 20;
 
 /**
@@ -33,7 +33,7 @@ export function whyNotPassing(candidate: Examined): readonly string[] | undefine
 }
 
 /**
- * Why tests that were turned round do not fail as they should: lines for the model, undefined when
+ * Why tests that were inverted do not fail as they should: lines for the model, undefined when
  * each of the functions has a test that fails on R, and none fails by a fault of its own.
  */
 export function whyNotFailing(candidate: Examined): readonly string[] | undefined {

@@ -32,7 +32,7 @@ export async function estimateRun(request: GenerationRequest): Promise<InstanceE
   const { instances, method, signal, reporter } = request;
   const queues = queuesOf(request.live, undefined);
   const work = new PQueue({ concurrency: Math.max(1, request.workers) });
-  // What is supposed is nothing to tell a person.
+  // What is supposed is nothing to tell the user.
   const quiet = { ...request, reporter: { ...reporter, log: () => undefined } };
   const one = async (instance: InstanceOfRun): Promise<InstanceEstimate> => {
     throwIfAborted(signal);

@@ -50,7 +50,7 @@ export interface GenerationRequest
   readonly onCandidate?: (instance: string, candidate: MethodCandidate) => void;
 }
 
-/** What somebody who watches a run is told. */
+/** What someone who watches a run is told. */
 export interface GenerationHooks {
   /** @param spent what the instance has cost so far, at its earlier starts too */
   readonly onBegin: (instance: string, spent: () => Spent) => void;

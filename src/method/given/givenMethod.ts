@@ -9,7 +9,7 @@ import { wrongPatch } from './wrongPatch';
  * ZeroShotPlus in a setting of Table 5. No other function makes a method whose prompts depend on
  * the answer.
  *
- * @param allowed whether the person writes `--oracle`
+ * @param allowed whether the user writes `--oracle`
  * @throws HumanError when the setting uses the answer and that is not allowed
  */
 export function givenMethod(setting: GivenSetting, allowed: { readonly oracle: boolean }): Method {

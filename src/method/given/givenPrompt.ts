@@ -62,7 +62,7 @@ interface GivenPromptParts {
   readonly ranked: readonly string[];
   readonly given: GivenContext;
   readonly format: CandidateFormat;
-  /** The answer before, which the prompt goes on after. */
+  /** The answer before, which the prompt continues after. */
   readonly after?: Exchange | undefined;
   /** Tokens of the whole prompt. */
   readonly contextTokens: number;

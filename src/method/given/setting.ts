@@ -23,7 +23,7 @@ export const seesAnswer = ({ from }: GivenSetting): boolean => from !== 'retriev
 
 /**
  * The name of a setting, such as `golden-test-file+wrong-patch+wrong-files`. No test file is wrong:
- * as in the paper, the golden one stands beside a wrong patch.
+ * as in the paper, the golden one is beside a wrong patch.
  */
 export const settingName = ({ parts, from }: GivenSetting): string =>
   parts

@@ -5,14 +5,14 @@ import { ErrorCode, type JSONRPCMessage, type RequestId } from '@modelcontextpro
 import { nestsDeeply } from '../../files/json';
 import { HumanError } from '../../domain/work';
 
-/** Most bytes of one message. */
+/** Maximum number of bytes of one message. */
 const lineLimit = 10 * 1024 * 1024;
 /** Bytes of each end of a longer line that are kept, since one of them has the id of the request. */
 const endLimit = 4096;
 
 /**
  * The stdio transport of the Model Context Protocol: one message a line. A line above the limit is
- * answered with an error, and the connection goes on. The transport of the SDK ends there.
+ * answered with an error, and the connection continues. The transport of the SDK ends there.
  */
 export class LineTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;

@@ -75,7 +75,7 @@ export async function serveMcp(transport: Transport, parts: McpParts): Promise<v
     const { progressToken } = params._meta ?? {};
     let step = 0;
     // The text of progress names the instance and depends on kept runs: a client only learns that
-    // the work goes on.
+    // the work continues.
     const tell = (): void => {
       if (progressToken === undefined) return;
       const progress = (step += 1);
@@ -113,7 +113,7 @@ async function call(
     view = await parts.view(work);
   } catch (error) {
     if (!(error instanceof HumanError)) throw error;
-    // The reason may be that X* does not fit R, and where. Only the person who reads the log may
+    // The reason may be that X* does not fit R, and where. Only the user who reads the log may
     // see it.
     parts.reporter.log(`swt-bench mcp: ${error.message}`);
     const text =

@@ -3,7 +3,7 @@ import type { Provider } from '../models/providers';
 import { at, countOf, fieldsOf, type JsonFields } from './jsonFields';
 import { passing, type Shape } from './requestShape';
 
-/** A call of a tool, or a piece of one, where it stands in a request or an answer. Untrusted. */
+/** A call of a tool, or a piece of one, where it is in a request or an answer. Untrusted. */
 export interface SaidCall {
   readonly id: unknown;
   readonly name: unknown;
@@ -22,7 +22,7 @@ export interface AskedOfApi {
 }
 
 /**
- * One of the ways in which agents ask models: where everything stands in its requests and answers.
+ * One of the ways in which agents ask models: where everything is in its requests and answers.
  * What a request may be is described in `request`: the configured model, a limit of the answer,
  * nothing that the provider would do on a network, nothing that costs more than the price table
  * says, and nothing whose cost has no bound. Whatever is not described there does not pass.
@@ -71,7 +71,7 @@ export interface ModelApi {
   error(message: string): JsonFields;
 }
 
-/** Where everything stands in an answer, or in an event of its stream. */
+/** Where everything is in an answer, or in an event of its stream. */
 interface AnswerPlaces {
   /** All parts, which replace those of the events before. */
   readonly whole?: readonly string[];

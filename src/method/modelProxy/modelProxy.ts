@@ -36,7 +36,7 @@ import { passing, RequestFindings, RequestRefused } from './requestShape';
 export interface ProxiedExchange {
   /** As it was sent. Untrusted, like everything that an agent makes. */
   readonly asked: AskedText;
-  /** What came of the calls since the answer before. */
+  /** The outcome of the calls since the answer before. */
   readonly results: readonly ToolResult[];
   /** How many tools the request offers. */
   readonly tools: number;
@@ -452,7 +452,7 @@ const endTexts: Readonly<Record<ProxyEnd, string>> = {
   'run cost': 'The budget is used up. Finish now; further requests are rejected.',
 };
 
-/** What a person can do about statuses that end the run. */
+/** What the user can do about statuses that end the run. */
 const advice: Readonly<Record<number, string>> = {
   401: "Check the API key in the provider's environment variable",
   402: 'The account has no credit left; finished answers are saved',

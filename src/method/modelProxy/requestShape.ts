@@ -1,7 +1,7 @@
 import { isFields, kindOf, stringOrEmpty, type JsonFields } from './jsonFields';
 
 /**
- * What of a value may pass to a provider. A shape builds the value anew from what it describes, so
+ * What of a value may pass to a provider. A shape builds the value again from what it describes, so
  * that whatever nobody described stays behind: a field, a tool or a part of a message that a provider
  * understands and this program does not.
  *
@@ -144,7 +144,7 @@ export const record =
     );
   };
 
-/** An object with its `type` besides these fields. */
+/** An object with its `type` apart from these fields. */
 export const typed = (fields: Fields): Shape => object({ type: text, ...fields });
 
 /** An object whose `type` says what it has: the fields, or a shape that knows more. */

@@ -228,7 +228,7 @@ async function callFor(model: LanguageModel, request: ChatRequest) {
     system: redactKeys(request.system),
     messages: request.messages.map((message, index) => ({
       ...messageForAi(message),
-      // Anthropic caches up to a mark; other providers cache by themselves, or not at all.
+      // Anthropic caches up to a mark; other providers cache on their own, or not at all.
       ...(request.isReused === true &&
         index === request.messages.length - 1 && { providerOptions: cacheMark }),
     })),

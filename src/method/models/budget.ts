@@ -4,7 +4,7 @@ export interface Price {
   readonly output: number;
   /** For input that the provider had cached; as other input when absent. */
   readonly cached?: number | undefined;
-  /** For input that the provider caches anew; as other input when absent. */
+  /** For input that the provider caches again; as other input when absent. */
   readonly cacheWrite?: number | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface ToolCall {
   readonly metadata?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 }
 
-/** What came of a call, for the model. */
+/** The outcome of a call, for the model. */
 export interface ToolCallResult {
   readonly id: string;
   readonly name: string;
@@ -65,7 +65,7 @@ export interface ChatRequest extends RequestSettings {
   readonly isReused?: boolean | undefined;
 }
 
-/** How an answer ended: by itself, at the length limit, because the model refused, or otherwise. */
+/** How an answer ended: on its own, at the length limit, because the model refused, or otherwise. */
 export const finishes = ['stop', 'length', 'refused', 'other'] as const;
 export type Finish = (typeof finishes)[number];
 
@@ -95,7 +95,7 @@ export interface ModelWork {
   readonly reporter: Reporter;
   /** The most tokens that the request can take, for limits; counted by the model when absent. */
   readonly mostTokens?: number;
-  /** Called with each piece of the answer as it arrives; a retry starts the answer anew. */
+  /** Called with each piece of the answer as it arrives; a retry starts the answer again. */
   readonly onText?: ((piece: string) => void) | undefined;
 }
 

@@ -24,9 +24,9 @@ interface EmbeddingParts extends Omit<EmbeddingUse, 'name'> {
   readonly onEmbedding?: ((step: StepOf<'embedding'>) => void) | undefined;
 }
 
-/** Most texts of one request, within what all providers take. */
+/** Maximum number of texts of one request, within what all providers take. */
 const mostTexts = 64;
-/** Most tokens of one request. OpenAI takes 300,000. */
+/** Maximum number of tokens of one request. OpenAI takes 300,000. */
 const mostTokens = 100_000;
 
 /** Texts whose vectors are kept together. */

@@ -4,9 +4,9 @@ import { parseModelName } from './openModel';
 export interface EmbeddingUse {
   /** `PROVIDER/NAME`. */
   readonly name: string;
-  /** Address of the provider; undefined for its usual one. */
+  /** Address of the provider; undefined for its default. */
   readonly baseUrl: string | undefined;
-  /** Dollars for a million tokens; undefined where nobody says. */
+  /** Dollars for a million tokens; undefined if unknown. */
   readonly price: number | undefined;
 }
 

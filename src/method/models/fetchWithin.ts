@@ -30,7 +30,7 @@ function dispatcherWithoutLimits(): Dispatcher | undefined {
 function withoutLimits(of: Dispatcher): Dispatcher {
   const limits = { headersTimeout: 0, bodyTimeout: 0 };
   const Kind = of.constructor as new (options: object) => Dispatcher;
-  // These two take options alone; a proxy or a recorder of somebody else stays as it is.
+  // These two take options alone; a proxy or a recorder of someone else stays as it is.
   return /^(?:EnvHttpProxy)?Agent$/.test(Kind.name)
     ? new Kind({ ...limits, connect: { timeout: 0 } })
     : { dispatch: (options, handler) => of.dispatch({ ...options, ...limits }, handler) };

@@ -63,7 +63,7 @@ export class LearnedModel {
 
   private constructor(
     private readonly store: LearnedStore | undefined,
-    /** As a person states it, which no server changes upward. */
+    /** As the user states it, which no server changes upward. */
     private readonly statedWindow: number | undefined,
   ) {}
 
@@ -76,7 +76,7 @@ export class LearnedModel {
     return learned;
   }
 
-  /** Tokens of prompt and answer together; undefined where nobody says. */
+  /** Tokens of prompt and answer together; undefined if unknown. */
   get window(): number | undefined {
     const known = [this.statedWindow, this.stored.window].filter((each) => each !== undefined);
     return known.length === 0 ? undefined : Math.min(...known);
@@ -221,7 +221,7 @@ const contents = new Set([
   ...['model', 'messages', 'input', 'contents', 'system', 'systemInstruction', 'instructions'],
   ...['tools', 'content', 'parts', 'arguments'],
 ]);
-/** Parameters lie in objects of the body, such as generationConfig.thinkingConfig. */
+/** Parameters are in objects of the body, such as generationConfig.thinkingConfig. */
 const deepest = 3;
 
 /** The names of a body's parameters, which a server may refuse. */

@@ -15,7 +15,7 @@ export interface ModelRequest extends Omit<
 > {
   /** `PROVIDER/NAME`; the name may have slashes of its own. */
   readonly name: string;
-  /** Address of the provider instead of its usual one; needed for `openai-compatible`. */
+  /** Address of the provider instead of its default; needed for `openai-compatible`. */
   readonly baseUrl?: string | undefined;
   /** A key that does not come from the environment, such as one of the editor's secret storage. */
   readonly key?: string | undefined;
@@ -24,7 +24,7 @@ export interface ModelRequest extends Omit<
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Limits of all requests; those that the server states are learned. */
   readonly limits?: RateLimits | undefined;
-  /** Tokens of prompt and answer together that the model takes; learnt where nobody says. */
+  /** Tokens of prompt and answer together that the model takes; learnt if unknown. */
   readonly window?: number | undefined;
   /** Folder in which what is learnt about the model is stored; nowhere when absent. */
   readonly storage?: string | undefined;

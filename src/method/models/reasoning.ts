@@ -10,11 +10,11 @@ export interface Reasoning {
 const names = 'think|thinking|thought|reasoning';
 const opening = new RegExp(`^[ \\t]*(?:<(?:${names})>|\\[THINK\\])`, 'im');
 const closing = new RegExp(`(?:</(?:${names})>|\\[/THINK\\])`, 'i');
-/** Where a server strips the opening tag, the closing one stands alone. */
+/** Where a server strips the opening tag, the closing one is alone. */
 const closingAlone = new RegExp(`^[ \\t]*(?:</(?:${names})>|\\[/THINK\\])[ \\t]*$`, 'im');
 
 /**
- * Takes what stands between tags of thinking out of a text. A tag counts at the beginning of a line
+ * Takes what is between tags of thinking out of a text. A tag counts at the beginning of a line
  * only, so that code that mentions one stays. What is not closed goes to the end.
  */
 export function withoutThinking(text: string): {

@@ -28,7 +28,7 @@ const longestGuess = minute;
 const steady = 20;
 
 /**
- * When the next request of a run may start. It keeps the limits of the person, and learns those of
+ * When the next request of a run may start. It keeps the limits of the user, and learns those of
  * the server: a 429 pauses the whole run and makes it slower, accepted requests make it faster
  * again, and headers that state what is left hold it before the server has to refuse. Requests are
  * spaced evenly, since servers also enforce a limit for a minute within seconds. All times come from

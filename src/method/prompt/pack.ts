@@ -184,7 +184,7 @@ function excerptOf(
   // What merely shares words with the issue must not take the room of whole files.
   if (!isNamed && !isTest) return undefined;
   if (!isNamed) left = Math.min(left, mostUnnamed.tokens);
-  // A test needs the imports of its file, and a place to stand beside others.
+  // A test needs the imports of its file, and a place beside others.
   if (isTest) take(1, lastImport(lines));
   const before = wanted.size;
   for (const { definition } of isNamed

@@ -2,7 +2,7 @@ import { failuresInPrompt } from '../prompt/prompts';
 import type { CandidateFault } from './candidateFault';
 import { shownFailures } from '../steps/candidateRun';
 
-/** Most characters of one sentence about a patch, and of such sentences that a prompt has. */
+/** Maximum number of characters of one sentence about a patch, and of such sentences that a prompt has. */
 const problemLength = 1000;
 const mostDiagnostics = 5;
 

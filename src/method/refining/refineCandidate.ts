@@ -69,7 +69,7 @@ export async function runWhereItApplies<Candidate extends Refinable>(
     : candidate;
 }
 
-/** What comes of a request; undefined when the instance may cost no more. */
+/** The outcome of a request; undefined when the instance may cost no more. */
 export async function unlessSpent<Result>(ask: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await ask();

@@ -16,7 +16,7 @@ const shardRecord = z.object({
   same: z.record(z.string(), z.string()),
 });
 
-/** What lies beside the predictions of one shard, in `FILE.shard.json`. */
+/** What is beside the predictions of one shard, in `FILE.shard.json`. */
 export type ShardRecord = Readonly<z.infer<typeof shardRecord>>;
 
 const ending = '.shard.json';

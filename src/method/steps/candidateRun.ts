@@ -45,7 +45,7 @@ export async function runOnR(steps: Steps, { patch, key: of }: PatchStep): Promi
   );
 }
 
-/** What a walk takes for a run: tests that fail, by a fault of their own, so that methods go on. */
+/** What a walk takes for a run: tests that fail, by a fault of their own, so that methods continue. */
 const supposedRun = (of: string) => ({
   tests: [
     {
@@ -62,7 +62,7 @@ const supposedRun = (of: string) => ({
   seconds: 0,
 });
 
-/** A test of a run as the trace has it. */
+/** A test of a run as in the trace. */
 function storedResult({ details, phase, frames, ...result }: TestResult): TestResult {
   return {
     ...result,

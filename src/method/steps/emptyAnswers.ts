@@ -1,11 +1,11 @@
 import type { AnswerStep } from '../trace';
 
-/** Whether an answer calls a tool or says anything besides its reasoning. */
+/** Whether an answer calls a tool or says anything apart from its reasoning. */
 export const saysSomething = ({ text, calls = [] }: Pick<AnswerStep, 'text' | 'calls'>): boolean =>
   calls.length > 0 || text.trim() !== '';
 
 /**
- * Whether an answer of the trace is used again, and not asked for anew. An empty one is where an agent
+ * Whether an answer of the trace is used again, and not asked for again. An empty one is where an agent
  * went on after it, because everything after it depends on it.
  *
  * @param mostTries times that a request is sent while its answer has no text

@@ -58,17 +58,17 @@ export function pickByLibro(candidates: readonly LibroCandidate[]): number | und
 /** The facts about an attempt of AssertFlip that its pick uses. */
 export interface FlipFacts {
   readonly applies: boolean;
-  /** Whether its tests passed on R, and their assertions were turned round. */
+  /** Whether its tests passed on R, and their assertions were inverted. */
   readonly isFlipped: boolean;
-  /** Whether its tests, turned round, fail on R without a fault of their own. */
+  /** Whether its tests, inverted, fail on R without a fault of their own. */
   readonly fails: boolean;
   /** What the model says of that failure; undefined when it did not say. */
   readonly matches: boolean | undefined;
 }
 
 /**
- * AssertFlip's pick. The order is: validated, then turned round and failing on R and not rejected,
- * then also rejected, then turned round and applying, then one that applies, then the first.
+ * AssertFlip's pick. The order is: validated, then inverted and failing on R and not rejected,
+ * then also rejected, then inverted and applying, then one that applies, then the first.
  *
  * @returns the index; undefined when there is nothing to choose from
  */

@@ -10,7 +10,7 @@ import { promptStep } from './filledPrompts';
 
 interface StageOf<Output> {
   readonly stage: string;
-  /** All that the output depends on, besides R and the model. */
+  /** All that the output depends on, apart from R and the model. */
   readonly of: readonly unknown[];
   /** Checks what comes from outside. */
   readonly schema: z.ZodType<Output>;

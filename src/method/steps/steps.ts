@@ -63,7 +63,7 @@ const largerOutput = 4;
  * depends on it.
  */
 export class Steps {
-  /** What the trace has of an agent's interrupted run; undefined once the person is told. */
+  /** What the trace has of an agent's interrupted run; undefined once the user is told. */
   private recalled: { answers: number; actions: number } | undefined = { answers: 0, actions: 0 };
   private readonly underWay = new Map<string, Promise<Step>>();
   private digestOfR: Promise<string> | undefined;
@@ -82,7 +82,7 @@ export class Steps {
     return Math.min(this.parts.contextTokens, this.room() ?? Infinity);
   }
 
-  /** Tells the person something about this instance. */
+  /** Tells the user something about this instance. */
   tell(line: string): void {
     this.parts.reporter.log(`${this.instance.id}: ${line}`);
   }
@@ -333,7 +333,7 @@ export class Steps {
     if (known.step === 'answer' && known.purpose === 'act') this.recalled.answers += 1;
   }
 
-  /** Says once, before the first new step, that the run of an agent goes on. */
+  /** Says once, before the first new step, that the run of an agent continues. */
   private tellGoingOn(): void {
     const { answers = 0, actions = 0 } = this.recalled ?? {};
     if (answers === 0) return;

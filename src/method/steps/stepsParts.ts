@@ -24,7 +24,7 @@ export interface StepsParts {
   readonly model: string;
   readonly trace: MethodTrace;
   readonly budget: Budget;
-  /** What all requests have besides what the method says. */
+  /** What all requests have apart from what the method says. */
   readonly settings?: RequestSettings | undefined;
   readonly price: Price | undefined;
   /** The embedding model, and its price. */
@@ -36,7 +36,7 @@ export interface StepsParts {
   /** Tokens of the whole prompt. */
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
-  /** Most tokens that the model takes; undefined when nobody says. */
+  /** Maximum number of tokens that the model takes; undefined if unknown. */
   readonly maxInputTokens?: number | undefined;
   /** Leave out edits outside test files. */
   readonly testsOnly: boolean;
@@ -55,7 +55,7 @@ export interface StepsParts {
   readonly onSession?: ((session: StepOf<'session'>) => void) | undefined;
   /** Called with the output of each stage, found now or before. */
   readonly onStage?: ((stage: StepOf<'stage'>) => void) | undefined;
-  /** Called with each piece of an answer as it arrives; a retry starts the answer anew. */
+  /** Called with each piece of an answer as it arrives; a retry starts the answer again. */
   readonly onText?:
     | ((asked: Pick<AnswerStep, 'instance' | 'purpose' | 'sample'>, piece: string) => void)
     | undefined;

@@ -21,7 +21,7 @@ export const submissionQuestions = [
 ] as const;
 type SubmissionQuestion = (typeof submissionQuestions)[number];
 
-/** `doubt`: a person or a model should look. `unknown`: it could not be found out. */
+/** `doubt`: the user or a model should look. `unknown`: it could not be found out. */
 const submissionAnswers = ['yes', 'no', 'doubt', 'unknown'] as const;
 export type SubmissionAnswer = (typeof submissionAnswers)[number];
 
@@ -53,7 +53,7 @@ type SubmissionCheckOptions = Pick<
 /** The text of a question that an earlier answer leaves without sense. */
 export const notChecked = 'Not checked.';
 
-/** Most names that a sentence lists. */
+/** Maximum number of names that a sentence lists. */
 const mostNames = 10;
 
 /**

@@ -21,7 +21,7 @@ import { pickByAgreement, type Agreement, type SurrogateCandidate } from './agre
 import { disagreements, refinementPrompt, type ShownCandidate } from './surrogatePrompt';
 import { surrogateRuns, type SurrogateRun } from './surrogateRuns';
 
-/** What a run of `surrogate` does besides asking for candidates. */
+/** What a run of `surrogate` does apart from asking for candidates. */
 interface SurrogateSettings {
   /** Fixes that the model is asked for, unless fixes are given. */
   readonly fixes: number;

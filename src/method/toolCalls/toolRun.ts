@@ -25,7 +25,7 @@ export type ToolLimits = Pick<AgentLimits, 'calls' | 'dollars' | 'contextTokens'
 
 /** Answers in a row without a whole call, and without an end, that end the run. */
 const mostWithoutCall = 3;
-/** Most calls of one answer that are made. */
+/** Maximum number of calls of one answer that are made. */
 const mostCallsOfAnswer = 20;
 
 /** One request of the loop. */
@@ -228,7 +228,7 @@ function wholeCalls({ calls = [], finish, parameters }: AnswerStep): {
   return { calls: whole, problem: isWhole ? undefined : notWhole(others, { isCut, tokens }) };
 }
 
-/** A call as a person reads it: the name, and each argument with its text as it is. */
+/** A call as the user reads it: the name, and each argument with its text as it is. */
 function actionText({ name, input }: ToolCall): string {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return `${name} ${JSON.stringify(input)}`;

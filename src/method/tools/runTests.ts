@@ -40,10 +40,10 @@ type Output = Immutable<z.infer<typeof output>>;
 
 const mostFailures = 10;
 const mostNames = 60;
-/** Most characters of the failure of one test, and of what all tests print. */
+/** Maximum number of characters of the failure of one test, and of what all tests print. */
 const detailsLimit = 4000;
 const printedLimit = 8000;
-/** Most characters of each value of a comparison. */
+/** Maximum number of characters of each value of a comparison. */
 const valueLimit = 1000;
 
 export const runTests = toolOf({

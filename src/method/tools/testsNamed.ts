@@ -7,7 +7,7 @@ import { findTests } from '../../python/tests';
 import type { ModelView } from '../modelView';
 import type { ReadOnR } from '../view/runOnR';
 
-/** Most files of R that are read for a name without a path. */
+/** Maximum number of files of R that are read for a name without a path. */
 const mostFiles = 20;
 
 /**

@@ -32,7 +32,7 @@ export interface ToolWork {
   readonly reporter: Reporter;
 }
 
-/** The effects of a call besides its answer. */
+/** The effects of a call apart from its answer. */
 export type ToolEffect = 'reads' | 'changes the candidate' | 'runs code';
 
 /** What a tool found: the same facts as text for a model, and as data for a program. */
@@ -54,9 +54,9 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly effect: ToolEffect;
   /** Whether the answer depends on the candidate, so that the order of calls matters. */
   readonly usesCandidate: boolean;
-  /** Most characters of an answer in text; {@link answerLimit} by default. */
+  /** Maximum number of characters of an answer in text; {@link answerLimit} by default. */
   readonly mostCharacters?: number;
-  /** One sentence for a person who decides whether the call may be made. */
+  /** One sentence for the user who decides whether the call may be made. */
   readonly confirmation: string;
   /** @throws HumanError, Cancelled */
   run(view: ModelView, input: Input, work: ToolWork): Promise<ToolResult<Output>>;
@@ -78,12 +78,12 @@ export interface ToolAnswer {
 }
 
 /**
- * Most characters of an answer, about 10,000 tokens. A longer answer is cut in the middle, and says
+ * Maximum number of characters of an answer, about 10,000 tokens. A longer answer is cut in the middle, and says
  * so.
  */
 export const answerLimit = 40_000;
 
-/** Most characters of an answer with a whole patch, which is of no use in parts. */
+/** Maximum number of characters of an answer with a whole patch, which is of no use in parts. */
 export const patchLimit = 400_000;
 
 /**
@@ -108,7 +108,7 @@ export async function callTool(
   } catch (error) {
     if (error instanceof Cancelled || work.signal?.aborted === true) throw new Cancelled();
     if (error instanceof TestsCannotRun) {
-      // Only the person who reads the log may see names of images, folders and settings.
+      // Only the user who reads the log may see names of images, folders and settings.
       work.reporter.log(`${tool.name}: ${error.message}`);
       return { text: cannotRun, isError: true };
     }

@@ -214,7 +214,7 @@ export const stepSchema = z.discriminatedUnion('step', [
   z.object({
     ...common,
     step: z.literal('fix'),
-    /** Unified diff on R without edits of tests; empty when the answer is none. */
+    /** Unified diff on R without edits of tests; empty if the answer is not one. */
     patch: z.string(),
     /** Why the answer is no code patch on R. */
     problem: z.string().optional(),

@@ -29,7 +29,7 @@ export interface Oracle {
 
 /** A fix that a model wrote, and whether it solves the issue. */
 interface JudgedFix {
-  /** Unified diff on R without edits of tests; empty when the answer is none. */
+  /** Unified diff on R without edits of tests; empty if the answer is not one. */
   readonly patch: string;
   /** Why the answer is no code patch on R. */
   readonly problem?: string;

@@ -33,7 +33,7 @@ export function posixPattern(pattern: string): {
   return { pattern: posix.join(''), ignoresCase };
 }
 
-/** Character classes of Perl, as they stand between brackets. */
+/** Character classes of Perl, as they are between brackets. */
 const classes: Readonly<Record<string, string>> = {
   d: '0-9',
   w: '[:alnum:]_',

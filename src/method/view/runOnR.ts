@@ -203,9 +203,9 @@ const withFix = async (
 ): Promise<string | { readonly failure: string }> =>
   fix === undefined ? patch : stackPatches(session, fix, patch, { signal });
 
-/** A script that ran on R by itself. */
+/** A script that ran on R on its own. */
 export interface ScriptRun {
-  /** Undefined where the script did not end by itself, or did not run. */
+  /** Undefined where the script did not end on its own, or did not run. */
   readonly exitCode: number | undefined;
   /** Bounded output of both streams. */
   readonly output: string;
@@ -255,7 +255,7 @@ export async function runScriptOnR(
   };
 }
 
-/** @throws TestsCannotRun in place of what the engine and git say to a person */
+/** @throws TestsCannotRun in place of what the engine and git say to the user */
 function cannotRun(error: unknown): never {
   if (error instanceof HumanError || error instanceof GitError) {
     throw new TestsCannotRun(messageOf(error));

@@ -6,7 +6,7 @@ import type { NearFile } from './nearestFiles';
 /** Paths of R, the most suspicious first. */
 export const combinedFilesSchema = z.array(z.string());
 
-/** The files of both lists that go on. */
+/** The files of both lists that continue. */
 export function combinedFiles(
   { steps, settings: { topFiles } }: StageWork,
   named: readonly string[],

@@ -53,7 +53,7 @@ export function linesOfElements(
 }
 
 /**
- * The sets of locations that go on to the repair. A set without a location goes on with the code
+ * The sets of locations that continue to the repair. A set without a location continues with the code
  * that was shown for it.
  */
 export const setsToRepair = (

@@ -167,7 +167,7 @@ function regressionPrompt(parts: {
 
 /**
  * The tests that an answer excludes, as far as they were shown. A whole file or class stands for the
- * tests in it. An answer without the tags excludes the shown tests that stand on lines of their own.
+ * tests in it. An answer without the tags excludes the shown tests that are on lines of their own.
  */
 export function readExcluded(text: string, shown: readonly string[]): string[] {
   const said = /<exclude>([\s\S]*?)(?:<\/exclude>|$)/.exec(

@@ -145,7 +145,7 @@ function withSettingsOfRunner(root: Node, source: string): string {
   return edited(source, edits);
 }
 
-/** A source whose `if __name__ == "__main__":` is replaced by what stands below it. */
+/** A source whose `if __name__ == "__main__":` is replaced by what is below it. */
 function withoutGuard(root: Node, source: string): string {
   const guard = root.namedChildren.find((each) => each !== null && isGuard(each));
   const body = guard?.childForFieldName('consequence');
