@@ -18,7 +18,7 @@ import { bytesOf } from './patch/bytes';
 
 /** What a command gets from whoever runs it. */
 type CommandCaller = Omit<CommandContext, 'assets' | 'bundled' | 'data'> & {
-  /** Whether a person sees what `stdout` gets. */
+  /** Whether the user sees what `stdout` gets. */
   readonly isTerminal?: boolean;
 };
 

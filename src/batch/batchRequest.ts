@@ -23,7 +23,7 @@ export interface RetryOptions {
 
 /** Which mutants the candidates are tried on. */
 export interface MutantRequest {
-  /** Most mutants of an instance. */
+  /** Maximum number of mutants of an instance. */
   readonly limit: number;
   /** Mutants that run at once for each candidate. */
   readonly workers: number;
@@ -64,7 +64,7 @@ export interface BatchRequest {
   readonly timeoutSeconds: number;
   /** `auto`, or the name of the unified format or of one in `formats`. */
   readonly format: string;
-  /** Formats that predictions may have besides the unified one. */
+  /** Formats that predictions may have apart from the unified one. */
   readonly formats: readonly FormatDescriptor[];
   /** Leave out edits outside tests. */
   readonly testsOnly?: boolean;
@@ -90,7 +90,7 @@ export interface ResultsPlace {
   readonly runId: string;
   /** For people: the dataset, as they named it. */
   readonly dataset: string;
-  /** How a person chose the instances; absent where nobody was asked. */
+  /** How the user chose the instances; absent where nobody was asked. */
   readonly denominator?: Denominator;
   /** For people: where the predictions came from, with the digest of each file. */
   readonly predictions: readonly { readonly from: string; readonly sha256?: string }[];

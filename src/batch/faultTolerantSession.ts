@@ -13,7 +13,7 @@ const patient: RetryOptions = { times: 3, firstDelay: 1000 };
 /** Why work on an instance failed. */
 interface Hindrance {
   readonly why: NotEvaluatedReason;
-  /** For a person. */
+  /** For the user. */
   readonly failure: string;
 }
 

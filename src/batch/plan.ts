@@ -31,7 +31,7 @@ export interface PlannedWork {
   readonly candidates: readonly number[];
 }
 
-/** Figures that a person sees before a batch begins. Runs are counted by side. */
+/** Figures that the user sees before a batch begins. Runs are counted by side. */
 export interface PlanCounts {
   readonly candidates: number;
   readonly instances: number;

@@ -3,7 +3,7 @@ import type { BatchProgress } from './runBatch';
 import { plural } from '../domain/text';
 
 /**
- * The sentence that a person sees before a batch begins.
+ * The sentence that the user sees before a batch begins.
  *
  * @param means the workers and the engine, such as `2 workers, local engine, CPython 3.11.7`
  */

@@ -50,7 +50,7 @@ export interface RunResults {
    * @throws HumanError when the folder can no longer be written
    */
   record(finished: Finished, batchEntry: BatchEntry, key: string): Promise<void>;
-  /** The message for a person about an error of writing. */
+  /** The message for the user about an error of writing. */
   lost(error: unknown): HumanError;
 }
 

@@ -5,9 +5,9 @@ import type { FormatDescriptor } from '../patch/toUnified';
 
 /** The parts of its process that a command may use. */
 export interface CommandContext {
-  /** Text for a person: what strangers wrote in it does not drive the terminal. */
+  /** Text for the user: what strangers wrote in it does not drive the terminal. */
   readonly stdout: (text: string) => void;
-  /** Data for a program, such as JSON or a patch: byte for byte, unless a person looks at it. */
+  /** Data for a program, such as JSON or a patch: byte for byte, unless the user looks at it. */
   readonly data: (text: string) => void;
   /** As `stdout`. */
   readonly stderr: (text: string) => void;
@@ -32,7 +32,7 @@ export interface TestingContext extends CommandContext {
   readonly engines: readonly EngineDescriptor[];
   /** What makes the environments of instances. */
   readonly environments: EnvironmentMaker;
-  /** The formats of patches besides the unified one. */
+  /** The formats of patches apart from the unified one. */
   readonly formats: readonly FormatDescriptor[];
 }
 

@@ -66,7 +66,7 @@ export function interruptSignal(): AbortSignal {
  * from a dead server. In that case another process has to end this one.
  */
 function endAtOnce(): never {
-  // From now on, another interrupt ends the process by itself.
+  // From now on, another interrupt ends the process on its own.
   for (const name of interrupts) process.removeAllListeners(name);
   const program = `
     process.stdin.resume().on('end', () => process.exit());

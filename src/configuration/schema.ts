@@ -89,7 +89,7 @@ export const agentEntry = z.strictObject({
     .optional(),
 });
 
-/** What a person says of an agent. */
+/** What the user says of an agent. */
 export type AgentEntry = z.output<typeof agentEntry>;
 
 const dollars = z.number().min(0).max(1e6);

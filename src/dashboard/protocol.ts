@@ -40,7 +40,7 @@ export type ToHost =
   | { readonly do: 'open'; readonly what: Openable; readonly cell: CellName }
   /** `content` is base64. */
   | { readonly do: 'save'; readonly name: string; readonly content: string }
-  /** Ids of the methods that a person hides. */
+  /** Ids of the methods that the user hides. */
   | { readonly do: 'hidden'; readonly methods: readonly string[] }
   | { readonly do: 'addRepairs' }
   | {

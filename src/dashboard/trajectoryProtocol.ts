@@ -18,7 +18,7 @@ export type TrajectoryToHost =
 /** Messages from the host to the viewer. */
 export type TrajectoryToPage =
   | { readonly type: 'index'; readonly rows: readonly TrajectoryRow[] }
-  /** Nothing can be shown: why, and what a person can do. */
+  /** Nothing can be shown: why, and what the user can do. */
   | { readonly type: 'problem'; readonly what: string; readonly next: string }
   /** `ShownTrajectory` as JSON in UTF-8. Bytes pass through the window's own thread unchanged. */
   | { readonly type: 'trajectory'; readonly at: number; readonly shown: Uint8Array };

@@ -198,7 +198,7 @@ function parsed(line: string): unknown {
   }
 }
 
-/** A problem as one line for a person. */
+/** A problem as one line for the user. */
 export function describeProblem(problem: RowProblem): string {
   const id = problem.id === undefined ? '' : ` (${problem.id})`;
   const file = problem.file === undefined ? '' : `${problem.file} `;

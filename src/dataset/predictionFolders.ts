@@ -7,7 +7,7 @@ import type { PredictionFolders } from './predictions';
 
 export { trialIn } from './folders/harborTrial';
 
-/** Names of files with predictions in a folder that somebody published, the more telling ones first. */
+/** Names of files with predictions in a folder that someone published, the more telling ones first. */
 export const predictionNames: readonly string[] = [
   ...['all_preds.jsonl', 'preds.jsonl', 'predictions.jsonl'],
   ...['all_preds.json', 'preds.json', 'predictions.json'],

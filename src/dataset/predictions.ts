@@ -119,7 +119,7 @@ interface Collected {
 
 /**
  * The predictions of all files for the wanted instances, with the numbers of their samples. A
- * second one of the same model, instance and number is left out and told.
+ * second one of the same model, instance and number is left out and reported.
  */
 function collect(
   files: readonly (readonly ReadRow[])[],
@@ -192,7 +192,7 @@ interface Reading {
   readonly folders: PredictionFolders | undefined;
 }
 
-/** A row of a folder; a text says why it is none. */
+/** A row of a folder; a text says why it is not one. */
 export interface FolderRow {
   readonly value: Readonly<Record<string, unknown>> | string;
   /** Where it is from. */
@@ -364,7 +364,7 @@ function rankedOf(row: Readonly<Record<string, unknown>>): Pick<Prediction, 'ran
   };
 }
 
-/** What a published file of predictions says of one instance, besides its patch. */
+/** What a published file of predictions says of one instance, apart from its patch. */
 interface PublishedPrediction {
   readonly model: string | undefined;
   readonly isEmpty: boolean;

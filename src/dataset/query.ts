@@ -210,7 +210,7 @@ function parseWord({ written, key, value, quoted }: Word): QueryCondition {
 export interface QueryItem {
   readonly entry: InstanceEntry;
   readonly status: InstanceStatus;
-  /** Absent if the person has not judged the instance. */
+  /** Absent if the user has not judged the instance. */
   readonly triage?: TriageEntry;
 }
 
@@ -372,7 +372,7 @@ const texts = new WeakMap<InstanceEntry, string>();
 function textOf(entry: InstanceEntry): string {
   let text = texts.get(entry);
   if (text === undefined) {
-    // A person cannot type the separator, so no phrase matches across fields.
+    // The user cannot type the separator, so no phrase matches across fields.
     text = [entry.id, entry.repo, entry.issue].join('\u0000').toLowerCase();
     texts.set(entry, text);
   }

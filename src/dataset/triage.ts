@@ -42,7 +42,7 @@ export async function readTriage(path: string): Promise<TriageFile> {
 async function textOf(path: string): Promise<string | undefined> {
   try {
     const bytes = await readPlainFile(path, { named: true });
-    // An edit would write other bytes in the place of those that are no text.
+    // An edit would write other bytes in place of those that are no text.
     if (!isUtf8(bytes)) throw new Error('it is not UTF-8');
     return bytes.toString('utf8');
   } catch (error) {

@@ -9,7 +9,7 @@ interface KnownMethod {
 /**
  * Read in the sources and traces that these methods publish. The rows of `generate --method
  * assertflip` are called `assertflip/MODEL`, or `assertflip__MODEL` in the folders of the reference
- * harness. That method is written anew without the leak.
+ * harness. That method is reimplemented without the leak.
  */
 const knownMethods: readonly KnownMethod[] = [
   {

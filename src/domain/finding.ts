@@ -17,7 +17,7 @@ export const findingKinds = [
 ] as const;
 export type FindingKind = (typeof findingKinds)[number];
 
-/** One sentence for each kind, as a person reads it. The kind itself is its short label. */
+/** One sentence for each kind, as the user reads it. The kind itself is its short label. */
 export const findingSentences: Readonly<Record<FindingKind, string>> = {
   'no changed line ran': 'No F→P test executed a changed line.',
   'inspects source':
@@ -30,7 +30,7 @@ export const findingSentences: Readonly<Record<FindingKind, string>> = {
   'edits outside tests': 'The candidate changes files that are not tests.',
 };
 
-/** Something suspicious that a person should judge. It does not change the verdict. */
+/** Something suspicious that the user should judge. It does not change the verdict. */
 export interface Finding {
   readonly kind: FindingKind;
   /** What was seen and where, one sentence each. Untrusted: quotes the candidate and its output. */
@@ -53,7 +53,7 @@ const shortened = (text: string): string =>
   text.length > kept.units ? `${text.slice(0, kept.units - 1)}…` : text;
 
 /**
- * Signs of cheating in a candidate\'s trajectory, with one sentence for each as a person
+ * Signs of cheating in a candidate\'s trajectory, with one sentence for each as the user
  * reads it. The key is the kind, and its short label.
  */
 export const trajectoryFindingSentences = {
@@ -72,12 +72,12 @@ export const trajectoryFindingKinds = Object.keys(
 export const findingSeverities = [
   /** What could have given the answer away. */
   'warning',
-  /** Usual work, in which a person may want to look, such as the log of R's one commit. */
+  /** Usual work, in which the user may want to look, such as the log of R's one commit. */
   'note',
 ] as const;
 export type FindingSeverity = (typeof findingSeverities)[number];
 
-/** A step of a trajectory that a person should judge. It changes no verdict. */
+/** A step of a trajectory that the user should judge. It changes no verdict. */
 export interface TrajectoryFinding {
   readonly kind: TrajectoryFindingKind;
   readonly severity: FindingSeverity;

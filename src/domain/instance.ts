@@ -34,7 +34,7 @@ export interface Instance {
   readonly passToPass: readonly string[] | undefined;
   /** How the row says its tests are run; undefined when it says nothing. */
   readonly environment?: RowEnvironment;
-  /** What was repaired while the row was read, as sentences for a person. */
+  /** What was repaired while the row was read, as sentences for the user. */
   readonly remarks?: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { fileOf, functionOf, parametersOf } from './testId';
 export const sides = ['base', 'fixed'] as const;
 export type Side = (typeof sides)[number];
 
-/** The name of a side wherever a person reads it. */
+/** The name of a side wherever the user reads it. */
 export const sideName: Readonly<Record<Side, string>> = { base: 'R', fixed: 'R∘X*' };
 
 /**
@@ -126,7 +126,7 @@ export type UnrelatedReason = 'import error' | 'syntax error' | 'fixture error' 
 /**
  * Whether a failure suggests that the test itself is broken, rather than the code under test. Signs
  * are an import, syntax or fixture error, or an undefined name, raised in the test itself. This is
- * a hint for a person and never part of a grade. A test of a function that only the fix adds
+ * a hint for the user and never part of a grade. A test of a function that only the fix adds
  * rightly fails on R with an import error.
  */
 export function unrelatedReason(result: TestResult): UnrelatedReason | undefined {

@@ -16,7 +16,7 @@ type UnvalidatedKind = (typeof unvalidatedKinds)[number];
 
 export interface UnsoundReason {
   readonly kind: UnsoundKind | UnvalidatedKind;
-  /** One sentence for a person. */
+  /** One sentence for the user. */
   readonly explanation: string;
   /** The tests concerned; empty when the reason concerns the whole instance. */
   readonly tests: readonly string[];
@@ -69,7 +69,7 @@ export interface Validation {
   readonly failToPass?: readonly string[];
   /**
    * How FAIL_TO_PASS of the row differs from what was seen. Absent when they agree, the row has no
-   * list, or no test ran. It is no reason by itself, since rows were made on other machines.
+   * list, or no test ran. It is no reason on its own, since rows were made on other machines.
    */
   readonly disagreement?: ListDisagreement;
   /** Further facts for the reader, such as how a damaged golden patch was applied. */
@@ -98,7 +98,7 @@ export const isUnvalidated = (kind: UnsoundKind | UnvalidatedKind): kind is Unva
 export type GoldenStatus =
   | { readonly kind: 'golden valid' }
   | { readonly kind: 'golden invalid'; readonly reason: string }
-  /** Its tests could not run, for want of a source of R or because of the environment. */
+  /** Its tests could not run, for lack of a source of R or because of the environment. */
   | { readonly kind: 'not validated'; readonly reason: string };
 
 /** The last graded candidate: whether it succeeded, and its reason in the words of strict grading. */

@@ -44,7 +44,7 @@ export function namesOf(test: string): string[] {
 /** The last name of an id with its parameters; a path alone stays as it is. */
 export const nameOf = (test: string): string => namesOf(test).at(-1) ?? test;
 
-/** The names of a test for a person: `A › test_x[1]`; a path alone stays as it is. */
+/** The names of a test for the user: `A › test_x[1]`; a path alone stays as it is. */
 export const namesInWords = (test: string): string =>
   namesOf(test).filter(Boolean).join(' › ') || test;
 
@@ -54,7 +54,7 @@ export function scopeOf(test: string): string | undefined {
   return names.length === 0 ? undefined : testId(fileOf(test), ...names.slice(0, -1));
 }
 
-/** Whether a test stands in a file or class. */
+/** Whether a test is in a file or class. */
 export const isBelow = (test: string, scope: string): boolean => test.startsWith(`${scope}::`);
 
 /** Whether the last names of a test, without parameters, are these: `A::test_x`, or `test_x`. */

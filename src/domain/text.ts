@@ -15,7 +15,7 @@ export const plural = (count: number, noun: string): string =>
 const unseen =
   /[\p{Cc}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 
-/** Most characters of a label. Longer text does not fit in one line of a list. */
+/** Maximum number of characters of a label. Longer text does not fit in one line of a list. */
 const longest = 200;
 
 /**

@@ -15,7 +15,7 @@ export interface Verdict {
   readonly success: boolean;
   /** The first that holds, in the order in which `gradeStrict` checks. */
   readonly reason: VerdictReason;
-  /** One sentence for a person. */
+  /** One sentence for the user. */
   readonly explanation: string;
   /** W: the candidate patch applies to R. */
   readonly wellFormed: boolean;

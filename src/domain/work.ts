@@ -6,7 +6,7 @@ const isDerived = (kind: unknown, value: unknown): boolean =>
   Function.prototype[Symbol.hasInstance].call(kind as () => void, value);
 
 /**
- * An error that a person caused or can fix: it says what happened, where, and what to do next.
+ * An error that the user caused or can fix: it says what happened, where, and what to do next.
  * Entry points print only its `message`. Any other error is a defect of this program.
  */
 export class HumanError extends Error {
@@ -50,7 +50,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 /**
- * The result of work, or Cancelled as soon as the signal aborts. The work itself may go on, so its
+ * The result of work, or Cancelled as soon as the signal aborts. The work itself may continue, so its
  * result must be dispensable.
  */
 export function orCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

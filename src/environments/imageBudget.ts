@@ -197,7 +197,7 @@ export async function removeImages(
   return { removed, kept, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-/** Removes an image by its name. An image that somebody gave another name stays under that name. */
+/** Removes an image by its name. An image that someone gave another name stays under that name. */
 async function removeOne(
   connection: Reached,
   storage: string,

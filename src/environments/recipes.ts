@@ -30,7 +30,7 @@ export const recipeSchema = z.strictObject({
   /** Requirement specifiers in addition to those of the project. */
   packages: words,
   /**
-   * Requirements of the project itself, in the place of its metadata. This is for set-up programs
+   * Requirements of the project itself, in place of its metadata. This is for set-up programs
    * that would compile the project before they say what it requires.
    */
   requires: words.optional(),

@@ -53,7 +53,7 @@ import type { InstanceSession } from './session';
 
 export type { CompleteRun } from './runs/affected';
 
-/** What an evaluation can report besides its grade. */
+/** What an evaluation can report apart from its grade. */
 export interface CandidateOptions extends EvidenceOptions {
   /**
    * Called once, before the grade, with the results of the tests that the candidate adds or
@@ -421,7 +421,7 @@ function whyNoHarnessGrade(
     return hindrancesInWords(hindrances);
   }
   // In the harness, a run that exceeds its time leaves no log, whatever it printed until then. One
-  // that reaches another limit first goes on there until its time is up.
+  // that reaches another limit first continues there until its time is up.
   const late = sides.find((side) => tookAllItsTime(candidate[side]));
   return late && `on ${sideName[late]}, the candidate's run was ${endingOf(candidate[late])}`;
 }

@@ -70,7 +70,7 @@ export function harnessGrade({ harness, affected }: CandidateResult): HarnessGra
 }
 
 /**
- * The findings of a result for a person: the meaning of each kind, and its evidence. They name no
+ * The findings of a result for the user: the meaning of each kind, and its evidence. They name no
  * file that the golden patch changes unless the candidate's own code does, so they may be shown
  * while that patch is hidden.
  */

@@ -95,7 +95,7 @@ export function eachOnce(
   };
 }
 
-/** Most tests that a sentence names. */
+/** Maximum number of tests that a sentence names. */
 const mostNamed = 5;
 
 /** A sentence for each file and way of losing tests, with their names; empty where none is lost. */

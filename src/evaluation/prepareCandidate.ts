@@ -249,7 +249,7 @@ export async function ownTestsOf(
 
 /**
  * The files of R that a patch moves, as old paths by new ones, and the test files that it deletes.
- * A file that it deletes and writes anew elsewhere is moved if most tests of it are there.
+ * A file that it deletes and writes again elsewhere is moved if most tests of it are there.
  */
 async function movedFiles(
   session: Pick<InstanceSession, 'python' | 'readFileOfR'>,

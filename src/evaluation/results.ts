@@ -455,5 +455,5 @@ export function hindrancesInWords(hindrances: readonly Hindrance[], told = ''): 
     .join('; ');
 }
 
-/** `a, b and c`, as British English has it, without a comma before `and`. */
+/** `a, b and c`, as in British English, without a comma before `and`. */
 const inList = new Intl.ListFormat('en-GB');

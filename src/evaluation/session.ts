@@ -58,7 +58,7 @@ export interface TestSet {
   readonly files: readonly string[];
   /** Test ids to run instead of the whole files. */
   readonly select?: readonly string[];
-  /** The files are one script, which runs by itself. */
+  /** The files are one script, which runs on its own. */
   readonly script?: boolean;
   /**
    * Unified diff that the sandboxes get in place of `patch`: the same tests beside other edits of
@@ -99,7 +99,7 @@ export interface InstanceSession {
   readonly trees: Trees;
   readonly engine: Engine;
   readonly python: PythonParser;
-  /** Formats that candidates may have besides the unified one. */
+  /** Formats that candidates may have apart from the unified one. */
   readonly formats: readonly FormatDescriptor[];
   /** Lines that X* removes (numbered in R) and adds (numbered in R∘X*). */
   readonly changed: {
@@ -120,7 +120,7 @@ export interface InstanceSession {
    */
   run(set: TestSet, options: RunOptions): Promise<SessionRun>;
   /**
-   * Starts a debugger on a test set on one side, in sandboxes of its own, so that runs go on
+   * Starts a debugger on a test set on one side, in sandboxes of its own, so that runs continue
    * meanwhile. The run is not kept, and no lines are counted.
    *
    * @param start starts the debugger and resolves when it has ended
@@ -185,7 +185,7 @@ interface SessionParts {
   readonly trees: Trees;
   readonly engine: Engine;
   readonly python: PythonParser;
-  /** Formats that candidates may have besides the unified one; none by default. */
+  /** Formats that candidates may have apart from the unified one; none by default. */
   readonly formats?: readonly FormatDescriptor[] | undefined;
   readonly store: RunStore;
   /** The sides that get a sandbox; both by default. Runs use only these, debuggers use any. */

@@ -81,7 +81,7 @@ const format = 3;
 
 /** Everything that a run depends on: runs with equal keys are equal. */
 export interface RunKey {
-  /** Id of the instance; its runs lie in its folder and are deleted with it. */
+  /** Id of the instance; its runs are in its folder and are deleted with it. */
   readonly instance: string;
   /** Object id of the tree without the candidate. */
   readonly tree: string;
@@ -113,7 +113,7 @@ export interface RunStore {
 }
 
 /**
- * @param storage the storage folder; runs lie below `instances/<id>/runs`
+ * @param storage the storage folder; runs are below `instances/<id>/runs`
  * @param options.fresh use only runs that this store itself has made: each run is made once more
  */
 export function runStore(storage: string, options: { readonly fresh?: boolean } = {}): RunStore {

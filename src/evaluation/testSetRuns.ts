@@ -511,14 +511,14 @@ export function withNewPaths(run: SetRun, renamed: ReadonlyMap<string, string>):
   };
 }
 
-/** What a person does about an environment that lacks something. */
+/** What the user does about an environment that lacks something. */
 export const howToMend = ({ image }: Environment): string =>
   image !== undefined
     ? 'choose an image that has it'
     : "install R's requirements there, or create an environment for this instance by setting Python to auto";
 
 /**
- * Why a candidate's tests cannot run because of the environment, for a person: which module, in
+ * Why a candidate's tests cannot run because of the environment, for the user: which module, in
  * which interpreter, and what to do. Undefined where tests ran, or where the candidate itself asks
  * for what is not installed.
  *
@@ -539,7 +539,7 @@ export async function environmentProblem(
 }
 
 /**
- * A fault of the environment for a person: which module, in which interpreter, and what to do.
+ * A fault of the environment for the user: which module, in which interpreter, and what to do.
  *
  * @param byR whether a file of R asks for the module
  */

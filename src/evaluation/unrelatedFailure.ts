@@ -28,8 +28,8 @@ export interface UnrelatedFailure {
 /**
  * Whether a failure looks unrelated to the issue, and what is missing. It recognises more than
  * `unrelatedReason`, which grades use: attributes, parameters and broken set-ups too, which a test
- * of a new feature may legitimately lack. The result is a hint for a person, or for a model that
- * mends its own test; it is never part of a grade.
+ * of a new feature may legitimately lack. The result is a hint for the user, or for a model that
+ * fixes its own test; it is never part of a grade.
  */
 export function unrelatedFailure(result: TestResult): UnrelatedFailure | undefined {
   if (!isFailure(result)) return undefined;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 
-/** No data that a person or a program means nests deeper; the JSON of tools has some ten levels. */
+/** No data that the user or a program means nests deeper; the JSON of tools has some ten levels. */
 const mostLevels = 500;
 
 /**

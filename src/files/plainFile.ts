@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 
-/** A file that is larger than this is none that a program wrote for a person; no string is longer. */
+/** A file that is larger than this is not one that a program wrote for the user; no string is longer. */
 const mostBytes = 512 * 1024 * 1024 - 64;
 
 /** The standard input and other open files of a process, as `<(…)` of a shell names them. */

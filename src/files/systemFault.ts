@@ -35,7 +35,7 @@ const shortages: Readonly<Record<string, readonly [what: string, next: string]>>
 };
 
 /**
- * The error for a person where the system refused something for a reason that lies outside of this
+ * The error for the user where the system refused something for a reason that is outside of this
  * program: descriptors, processes or memory are used up, or a place cannot be written. Undefined
  * for any other error.
  */

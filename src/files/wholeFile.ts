@@ -32,7 +32,7 @@ export async function writeBesideAndRename(
 ): Promise<void> {
   const beside = besideOf(path);
   try {
-    // Fails rather than write through a link that somebody has put there.
+    // Fails rather than write through a link that someone has put there.
     const file = await open(beside, 'wx');
     try {
       await writeFile(file, content);

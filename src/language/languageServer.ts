@@ -297,7 +297,7 @@ export class LanguageServer {
 const checkedOf = (diff: CustomDiff, { known, document }: Found): Promise<CheckedDiff> =>
   known.checked(document, diff) ?? Promise.resolve({ diff, plans: [], diagnostics: [] });
 
-/** Most characters of all cached sources together: some fifty large files. */
+/** Maximum number of characters of all cached sources together: some fifty large files. */
 const mostCharacters = 16_000_000;
 
 /** The results of one function by source, the least recently used first. */

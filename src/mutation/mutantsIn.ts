@@ -5,7 +5,7 @@ import { mutationOperators, type MutationOperator, type Replacement } from './op
 
 /** The lines of a file in which faults may be made, 1-based. */
 export interface MutableLines {
-  /** Every changed byte lies in these. */
+  /** Every changed byte is in these. */
   readonly changed: ReadonlySet<number>;
   /** Every fault begins in one of these. */
   readonly executable: ReadonlySet<number>;

@@ -60,7 +60,7 @@ class Application {
   readonly problems: ApplyProblem[] = [];
   private readonly written = new Set<string>();
   private readonly seen = new Set<string>();
-  /** For characters of files that an earlier part has read too: each part reads its file anew. */
+  /** For characters of files that an earlier part has read too: each part reads its file again. */
   private readonly again = new StepBudget();
   /** Paths whose files a part deletes or renames. */
   private readonly leaving: ReadonlySet<string | null>;

@@ -3,7 +3,7 @@ import { fuzzy } from './fuzzy/fuzzyDescriptor';
 import type { FormatDescriptor } from './reading/formatDescriptor';
 import { searchReplace } from './searchReplace/searchReplaceDescriptor';
 
-/** The formats besides the unified one, in the order in which messages list them. */
+/** The formats apart from the unified one, in the order in which messages list them. */
 export const furtherFormats = [
   fuzzy,
   custom,

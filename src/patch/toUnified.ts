@@ -13,7 +13,7 @@ export type { Conversion } from './reading/conversion';
 export type { FormatDescriptor } from './reading/formatDescriptor';
 export { fileAbove, type PatchTree } from './reading/patchTree';
 
-/** What a caller may request, as `--format` has it; `auto` detects the format. */
+/** What a caller may request, as in `--format`; `auto` detects the format. */
 export const askedFormats = (further: readonly FormatDescriptor[]): readonly string[] => [
   ...['auto', unified.name],
   ...further.map(({ name }) => name),
@@ -35,7 +35,7 @@ interface Work extends ConversionWork {
 }
 
 /**
- * Converts what a person or a model wrote into a unified diff for a tree. It writes no file. The
+ * Converts what the user or a model wrote into a unified diff for a tree. It writes no file. The
  * parts of the patch convert together or not at all. If a text does not convert as it is, damage
  * from copying is repaired: a byte order mark, Windows line ends, no-break spaces, HTML entities.
  *

@@ -157,7 +157,7 @@ function classesOf(test: PythonTest): string[] {
 }
 
 /**
- * Digests of what tests depend on in their file besides their own text. That is the code of their
+ * Digests of what tests depend on in their file apart from their own text. That is the code of their
  * classes, of the module, and of the helpers, fixtures and constants that they use, directly or
  * through others. Call `of` with one version of a file after the other, so that an edit costs only
  * what it changes.

@@ -16,7 +16,7 @@ export interface Definition {
   readonly qualifiedName: string;
   /** The class or function that it is defined in, if any. */
   readonly parent?: Definition;
-  /** Whether it lies inside a function, where no runner can reach it. */
+  /** Whether it is inside a function, where no runner can reach it. */
   readonly local: boolean;
   /** From the first decorator to the last line of the body, with comments that are indented below it. */
   readonly range: SourceRange;

@@ -101,7 +101,7 @@ function plainRow(branch: Node, node: Node): number[] {
   return after?.startPosition.row === row ? [] : [row];
 }
 
-/** The row where `outer` begins, if `inner` lies on it. */
+/** The row where `outer` begins, if `inner` is on it. */
 function rowOf(inner: Node, outer: Node): number | undefined {
   const { row } = outer.startPosition;
   return inner.startPosition.row === row && inner.endPosition.row === row ? row : undefined;

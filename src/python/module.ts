@@ -282,7 +282,7 @@ function firstError(root: Node): number | undefined {
   return node.startPosition.row + 1;
 }
 
-/** Part of a source that can be parsed by itself: some statements of the module. */
+/** Part of a source that can be parsed on its own: some statements of the module. */
 export interface Segment {
   readonly text: string;
   /** UTF-16 units of the source before it. */

@@ -195,7 +195,7 @@ export interface SyntaxFault {
   readonly problem?: string;
 }
 
-/** Most places that are found in one source. Later ones tend to follow from earlier ones. */
+/** Maximum number of places that are found in one source. Later ones tend to follow from earlier ones. */
 const mostFaults = 3;
 
 /** The first lines of a source that no Python accepts; empty when there are none. */

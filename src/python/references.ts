@@ -216,7 +216,7 @@ export interface ReferenceTree {
 export interface ReferenceTarget {
   /** One of the files of the tree. */
   readonly path: string;
-  /** 1-based; 1 when the reference is to the whole file. It may lie after the end of the file. */
+  /** 1-based; 1 when the reference is to the whole file. It may be after the end of the file. */
   readonly line: number;
 }
 

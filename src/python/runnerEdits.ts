@@ -6,7 +6,7 @@ export interface LineSpan {
   readonly last: number;
 }
 
-/** A place in a source that a person should look at. */
+/** A place in a source that the user should look at. */
 export interface RunnerEdit {
   /** 1-based. */
   readonly line: number;
@@ -23,7 +23,7 @@ export interface RunnerEdit {
 
 /** UTF-16 units of the longest source that is examined. Honest files of tests are shorter. */
 const longestSource = 1_000_000;
-/** Most nodes that are examined in one source. */
+/** Maximum number of nodes that are examined in one source. */
 const mostNodes = 100_000;
 /**
  * Greatest depth of nodes that are examined, since looking up a parent costs time for each level.
@@ -328,7 +328,7 @@ function readImport(node: Node, imports: Map<string, string>): void {
 }
 
 /**
- * The nodes of given types that lie on given lines, at least in part, in the order of the source.
+ * The nodes of given types that are on given lines, at least in part, in the order of the source.
  *
  * @returns `whole` is false if the source has more or deeper nodes than are examined
  */

@@ -32,7 +32,7 @@ export interface RepairHooks {
 /** A code patch that could not be worked on, for no fault of its own. */
 interface Hindered {
   readonly hindrance: NotEvaluatedReason;
-  /** For a person. */
+  /** For the user. */
   readonly failure: string;
 }
 

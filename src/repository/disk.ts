@@ -117,7 +117,7 @@ export async function freeInstance(storage: string, id: string, work: Work = {})
   });
 }
 
-/** Names of ours in the folder of an instance; all other files may belong to somebody else. */
+/** Names of ours in the folder of an instance; all other files may belong to someone else. */
 const isOurs = (name: string): boolean => /^(trees|runs|compiled|state\.json)(\.|$)/.test(name);
 
 /**

@@ -240,7 +240,7 @@ function withoutGit(env: NodeJS.ProcessEnv, fetches: boolean): NodeJS.ProcessEnv
   );
 }
 
-/** A source of R that cannot be used; the person can name another one. */
+/** A source of R that cannot be used; the user can name another one. */
 export class SourceUnusable extends HumanError {
   /** @param brief the same for a notification, which is narrow: without git's words and advice */
   constructor(
@@ -313,7 +313,7 @@ const causes: readonly {
   },
 ];
 
-/** The error for a person when git could not get a commit. */
+/** The error for the user when git could not get a commit. */
 export function cannotBeHad(
   error: GitError,
   asked: { readonly repo: string; readonly commit: string; readonly from: string },

@@ -15,7 +15,7 @@ import { basename, join, resolve } from 'node:path';
 import * as tar from 'tar';
 
 /**
- * The origin of R. A snapshot is not the base commit itself. Somebody only declares it to be close,
+ * The origin of R. A snapshot is not the base commit itself. Someone only declares it to be close,
  * such as a release, so reports name it.
  */
 export interface TreeSource {

@@ -91,7 +91,7 @@ export const lockPath = (
   );
 
 /**
- * The error for a person when `error` says that a disk or quota is full, from Node or in the words
+ * The error for the user when `error` says that a disk or quota is full, from Node or in the words
  * of git. Undefined for any other error.
  *
  * @param folder the folder that was written to

@@ -111,7 +111,7 @@ const cacheFolder = '__pycache__';
 /**
  * Copies a pristine tree. The repository for applying candidates is in `gitFolder`, out of reach of
  * tests that commit, leave locks or set up hooks. The tree has another `.git`, for the many
- * projects that ask git for their version. It is made anew with every reset, and never read here.
+ * projects that ask git for their version. It is made again with every reset, and never read here.
  *
  * The state of the tree is kept in memory, where tests cannot change it. Neither an index nor a
  * modification time is trusted.

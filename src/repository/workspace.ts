@@ -57,7 +57,7 @@ export async function copyTreeTo(
   await makeBeside(folder, (beside) => copyTree(tree, beside, signal));
 }
 
-/** Prefix of unfinished folders beside a person's folder. */
+/** Prefix of unfinished folders beside the user's folder. */
 const prefix = '.swt-bench-';
 
 /**

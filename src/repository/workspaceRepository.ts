@@ -26,7 +26,7 @@ import { leftovers, refOfR } from './git/repositoryOfR';
 export { isLeftover } from './git/repositoryOfR';
 
 /**
- * R as the repository of a workspace has it, and the changes since. The author of the workspace may
+ * R as in the repository of a workspace, and the changes since. The author of the workspace may
  * be anybody, so little of its repository is used. These are its objects and, as text, the ref of R
  * and the exclude patterns. Git works with a repository of our own. So it uses no setting, hook,
  * filter, monitor or helper of the workspace, and enters no repository nested in it.

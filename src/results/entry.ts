@@ -30,7 +30,7 @@ export interface GradedEntry {
 /** A prediction that could not be graded. */
 interface UngradedEntry {
   readonly prediction: Prediction;
-  /** Why, for a person. */
+  /** Why, for the user. */
   readonly failure: string;
   /** `internal error` when absent. */
   readonly why?: NotEvaluatedReason;

@@ -30,7 +30,7 @@ export interface LockedJournal<Line> {
    * @throws HumanError when the folder can no longer be written
    */
   keep(write: () => Promise<Line>): Promise<void>;
-  /** The message for a person about an error of writing. */
+  /** The message for the user about an error of writing. */
   lost(error: unknown): HumanError;
 }
 

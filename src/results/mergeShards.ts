@@ -82,7 +82,7 @@ export interface MergedRun {
   /** Results that were given more than once. */
   readonly repeated: number;
   readonly written: readonly string[];
-  /** One sentence for each thing that a person should know. */
+  /** One sentence for each thing that the user should know. */
   readonly problems: readonly string[];
 }
 

@@ -103,7 +103,7 @@ export async function readNodeSeconds(path: string): Promise<NodeSeconds | undef
 }
 
 /**
- * What the making of predictions used of nodes, as far as records lie beside their files. A run of
+ * What the making of predictions used of nodes, as far as records are beside their files. A run of
  * another machine may name anything, so a record that cannot be read is none.
  *
  * @param predictions files as they were named for a run

@@ -24,7 +24,7 @@ type MutantsBlock = NonNullable<Report['mutants']>;
 type RunBlock = NonNullable<Report['runs']>['base'];
 
 /**
- * A result as JSON. The keys of the reference harness stand at the top; `strict` has the paper's
+ * A result as JSON. The keys of the reference harness are at the top; `strict` has the paper's
  * definitions.
  */
 export function toReport(entry: BatchEntry): Report {

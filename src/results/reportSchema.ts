@@ -168,7 +168,7 @@ export const reportSchema = z.object({
   runs: z.object({ base: run, fixed: run }).exactOptional().describe('Runs of the candidate'),
 });
 
-/** The keys of the reference harness stand at the top; `strict` has the paper's definitions. */
+/** The keys of the reference harness are at the top; `strict` has the paper's definitions. */
 export type Report = z.infer<typeof reportSchema>;
 
 const { shape } = reportSchema;

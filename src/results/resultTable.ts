@@ -93,7 +93,7 @@ export function resultTable(lines: readonly ResultLine[]): string {
   return [table, ...unrunnableNotes(lines)].join('\n');
 }
 
-/** Most candidates that a note names. */
+/** Maximum number of candidates that a note names. */
 const named = 3;
 
 /** Why candidates could not run, whole, since a cell has no room: one note for each cause. */
@@ -110,11 +110,11 @@ function unrunnableNotes(lines: readonly ResultLine[]): string[] {
 
 /**
  * A shortened text for a cell: a whole log would push all columns out of sight. The full text
- * stands below the table.
+ * is below the table.
  */
 const shortened = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
-/** The verdict, with a sign where findings stand below the table. */
+/** The verdict, with a sign where findings are below the table. */
 function verdictCell(success: boolean, reason: string, findings: readonly unknown[]): string {
   const verdict = success ? '✓ reproduces the issue (F→P)' : `✗ ${reason}`;
   return findings.length > 0 ? `${verdict} ⚠` : verdict;

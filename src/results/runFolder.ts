@@ -146,7 +146,7 @@ export function liveWriter(folder: string): LiveWriter {
     const text = `${JSON.stringify(next)}\n`;
     next = undefined;
     last = performance.now();
-    // The file is for display only: the batch goes on if it cannot be written.
+    // The file is for display only: the batch continues if it cannot be written.
     writing = writing.then(() => writeResult(path, text)).catch(() => undefined);
   };
   return {
@@ -186,7 +186,7 @@ const runManifest = z.object({
   engine: z.string(),
   /** All selected instances: the denominator of rates. */
   instances: z.array(instanceFactsSchema).readonly(),
-  /** How a person chose them; absent where options or code named them. */
+  /** How the user chose them; absent where options or code named them. */
   denominator: denominatorSchema.readonly().exactOptional(),
   /** Names in the order of the predictions. */
   models: z.array(z.string()).readonly(),

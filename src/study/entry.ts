@@ -42,7 +42,7 @@ export interface RunData {
   readonly label: string;
   /** All selected instances: the denominator of every rate. */
   readonly instances: readonly InstanceFacts[];
-  /** How a person chose the instances; absent where nobody was asked. */
+  /** How the user chose the instances; absent where nobody was asked. */
   readonly denominator?: Denominator;
   readonly entries: readonly RunEntry[];
   /** Models of the run, also those without any entry. If absent, the models of the entries. */

@@ -36,7 +36,7 @@ export const entrySchema = z.object({
   /** The number of this candidate among several of one model for this instance, from 1 on. */
   sample: z.number().int().positive(),
   reason: z.enum(entryReasons),
-  /** One or two sentences for a person, at most 500 characters. Untrusted: may quote tests. */
+  /** One or two sentences for the user, at most 500 characters. Untrusted: may quote tests. */
   explanation: z.string(),
   /** False if the candidate was not evaluated; every figure below is zero or absent then. */
   evaluated: z.boolean(),
@@ -86,7 +86,7 @@ export const entrySchema = z.object({
 });
 export type RunEntry = Immutable<z.infer<typeof entrySchema>>;
 
-/** What the rates of a run are shares of, as the person who began it chose. */
+/** What the rates of a run are shares of, as the user who began it chose. */
 export const denominatorSchema = z.object({
   of: z.enum(['predicted', 'filtered', 'predicted and filtered', 'dataset']),
   /** Number of instances of the whole dataset, from which it was chosen. */

@@ -11,7 +11,7 @@ interface PageParts {
   /** The page, by the name of its assets `NAME.js` and `NAME.css`. */
   readonly name: 'dashboard' | 'trajectory';
   readonly title: string;
-  /** The text that stands there until the script has run. */
+  /** The text that is there until the script has run. */
   readonly waiting: string;
   /** The data of the page: each is one element with JSON, read by the script. */
   readonly data: readonly unknown[];

@@ -221,7 +221,7 @@ export function describeFlaky({ test, tests, side, outcomes }: FlakyTest): strin
   return `${test} on ${sideName[side]} with ${tests === 'golden' ? 'T*' : 'T^R'}: ${outcomes.join(', ')}`;
 }
 
-/** Untrusted text of tested code as part of one line for a person. */
+/** Untrusted text of tested code as part of one line for the user. */
 export function oneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex -- this pattern removes the colours of a terminal
   const plain = withoutControl(text.replace(/\u001b\[[0-9;]*[A-Za-z]/g, '')).trim();

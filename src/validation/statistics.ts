@@ -100,7 +100,7 @@ interface CodebaseSize {
  * the tree count, not those that runs left behind.
  *
  * @param tree a git repository, such as `base` of prepared trees
- * @throws GitError when it is none, Cancelled
+ * @throws GitError when it is not one, Cancelled
  */
 export async function codebaseSize(tree: string, signal?: AbortSignal): Promise<CodebaseSize> {
   const root = await realpath(tree);

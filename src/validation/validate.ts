@@ -381,7 +381,7 @@ const environmentFailed = (explanation: string): UnsoundReason => ({
   tests: [],
 });
 
-/** The reason from a run that was stopped: whatever it prints, it did not end by itself. */
+/** The reason from a run that was stopped: whatever it prints, it did not end on its own. */
 function stopOf(
   tests: FlakyTest['tests'],
   { records }: SetRun,
@@ -408,7 +408,7 @@ function stopOf(
   };
 }
 
-/** The observations of a repetition besides reasons. */
+/** The observations of a repetition apart from reasons. */
 function seenIn({ golden, base, evidence }: Round, session: InstanceSession): Partial<Validation> {
   const nothing = { own: new Set<string>(), removed: new Set<string>() };
   const share = baseCoverageOf(

@@ -23,7 +23,7 @@ export type Stage = 'source' | 'environment';
 
 /**
  * What an error means for the candidate whose evaluation it ended. The caller handles its own
- * cancellations first: an engine that reports one by itself has failed.
+ * cancellations first: an engine that reports one on its own has failed.
  */
 export function failureOf(
   error: unknown,

@@ -147,7 +147,7 @@ const answerSeconds = 180;
 /**
  * Starts the agent in a container.
  *
- * @returns what it says of itself
+ * @returns what it records about itself
  * @throws HumanError when it does not answer, with the end of its standard error
  */
 async function check(

@@ -1,6 +1,6 @@
 import { quoted, type CompletedCommand, type CompletedOption } from './completedCommand';
 
-/** The completion of zsh. It can be sourced, or stand in a folder of \`fpath\` as \`_swt-bench\`. */
+/** The completion of zsh. It can be sourced, or be in a folder of \`fpath\` as \`_swt-bench\`. */
 export function zshScript(commands: readonly CompletedCommand[]): string {
   return `#compdef swt-bench
 # Completion of swt-bench for zsh: source <(swt-bench completion zsh)

@@ -3,7 +3,7 @@ import { planText, progressText } from '../../batch/progressText';
 import type { BatchHooks, BatchProgress } from '../../batch/runBatch';
 import type { CommandContext } from '../context';
 
-/** The hooks that show a batch to a person. */
+/** The hooks that show a batch to the user. */
 type ProgressHooks = Required<Pick<BatchHooks, 'onPlan'>> & {
   readonly onProgress: (
     progress: Pick<BatchProgress, 'done' | 'total' | 'paused' | 'perHour' | 'secondsLeft'>,

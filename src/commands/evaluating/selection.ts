@@ -7,7 +7,7 @@ import { HumanError } from '../../domain/work';
 import type { InstanceStatus, TriageEntry } from '../../domain/soundness';
 import { readStates, statusOf } from '../../repository/instanceState';
 
-/** What a person asks for. An instance must satisfy every given field. */
+/** What the user asks for. An instance must satisfy every given field. */
 export interface Selection {
   /** Ids in the order of the result, unless `sort` is given. */
   readonly ids?: readonly string[] | undefined;

@@ -29,7 +29,7 @@ interface PaidRequest {
   readonly dollars: number | undefined;
 }
 
-/** Names of requests in a trace begin with it, and go on with the stage. */
+/** Names of requests in a trace begin with it, and continue with the stage. */
 const ofAgentless = 'agentless-';
 
 /**

@@ -116,7 +116,7 @@ const costDocument = (of: EstimatedCost, budget = Infinity): object => ({
   }),
 });
 
-/** The lines of a dry run for a person, with the stages of a method that has several. */
+/** The lines of a dry run for the user, with the stages of a method that has several. */
 export function dryRunText(run: DryRun): string {
   const { requests, answered, isAtMost, inputTokens, mostOutputTokens, dollars } = run;
   const most = isAtMost ? 'at most ' : '';

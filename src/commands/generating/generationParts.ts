@@ -55,7 +55,7 @@ export interface GenerateOptions
   instanceBudget?: number;
   limit?: number;
   shard?: Shard;
-  /** The seed, or true for the usual one. */
+  /** The seed, or true for the default. */
   shuffle?: string | true;
   header?: Record<string, string>;
   body?: Record<string, unknown>;

@@ -71,7 +71,7 @@ export class GenerationProgress {
     },
   };
 
-  /** Notes what came of an instance. */
+  /** Notes the outcome of an instance. */
   add(entry: GenerationEntry): void {
     const { instance } = entry;
     const running = this.running.get(instance);
@@ -136,7 +136,7 @@ export class GenerationProgress {
   }
 }
 
-/** Lines at the end of a terminal that are drawn anew, below a log that scrolls. */
+/** Lines at the end of a terminal that are drawn again, below a log that scrolls. */
 export class LiveLines {
   private drawn: readonly string[] = [];
 

@@ -3,7 +3,7 @@ import { durationText, progressText } from '../../batch/progressText';
 /** An instance in the table. */
 export interface InstanceProgress {
   readonly instance: string;
-  /** The current step, or what came of the instance. */
+  /** The current step, or the outcome of the instance. */
   readonly state: string;
   readonly seconds: number;
   /** Undefined where no price is known. */

@@ -5,7 +5,7 @@ import { sampleName } from '../../study/entry';
 import { coverageCell } from '../../results/resultTable';
 import type { Report } from '../../results/reportSchema';
 
-/** Longest part of a code that stands in a table. */
+/** Longest part of a code that is in a table. */
 const longestCode = 40;
 
 /** The tables of `mutants`: the scores of the candidates, then the mutants line by line. */

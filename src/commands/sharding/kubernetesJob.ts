@@ -31,7 +31,7 @@ const retries = 3;
  * The manifest of an indexed Job (Kubernetes 1.33 and later, by `backoffLimitPerIndex`), for
  * `kubectl create`. Relative paths of the command are relative to the volume.
  *
- * @throws HumanError when the results do not lie on the volume
+ * @throws HumanError when the results are not on the volume
  */
 export function kubernetesJob(command: ShardedCommand, request: JobRequest): string {
   const { count, atOnce, program, jobName, mount } = request;

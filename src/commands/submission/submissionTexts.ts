@@ -22,7 +22,7 @@ const isResolved = ({ entry }: Submitted): boolean => entry.harness?.resolved ==
 const idsOf = (submitted: readonly Submitted[]): string[] =>
   submitted.map(({ entry }) => entry.instance).sort();
 
-/** `metadata.yaml` as the leaderboard of SWE-bench asks for it. What only a person knows is empty. */
+/** `metadata.yaml` as the leaderboard of SWE-bench asks for it. What only the user knows is empty. */
 export function metadataYaml({ submitted }: Submission): string {
   const name = submitted[0]?.entry.model ?? 'unnamed';
   const [, model = name] = /^[^/]+\/(.+)$/.exec(name) ?? [];

@@ -7,7 +7,7 @@ import { HumanError, systemCode } from '../../domain/work';
 import { keyVariables } from '../../engine/keysInUse';
 import { configurationSchema, keysOf, type ConfigurationValues } from '../schema';
 
-/** Bytes of a configuration file: no file that a person writes is longer. */
+/** Bytes of a configuration file: no file that the user writes is longer. */
 const mostBytes = 1 << 20;
 
 /** A configuration file that has been read and checked. */

@@ -91,7 +91,7 @@ const kindOfReason: Readonly<Record<EntryReason, CellKind>> = {
 
 /**
  * The cell of an instance in a column. Where a run has ended, a selected instance without an entry
- * has no prediction; only a run that can go on may still add one.
+ * has no prediction; only a run that can continue may still add one.
  */
 export function columnCell(
   { entries, selected, unfinished }: Pick<Column, 'entries' | 'selected' | 'unfinished'>,

@@ -20,7 +20,7 @@ export interface Column {
   readonly entries: ReadonlyMap<string, RunEntry>;
   /** Ids of the instances that the run selected. */
   readonly selected: ReadonlySet<string>;
-  /** Whether the run may still add entries, since it goes on or was interrupted. */
+  /** Whether the run may still add entries, since it continues or was interrupted. */
   readonly unfinished: boolean;
 }
 

@@ -21,7 +21,7 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
 export const boundedText = (text: string): string =>
   text.length > 2000 ? `${text.slice(0, 2000)}…` : text;
 
-/** A box in which a table scrolls sideways by itself, so that the page stays as wide as its window. */
+/** A box in which a table scrolls sideways on its own, so that the page stays as wide as its window. */
 export const wideBox = (table: HTMLElement): HTMLElement =>
   element('div', { class: 'wide' }, table);
 

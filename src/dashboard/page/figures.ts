@@ -38,7 +38,7 @@ export class Figures {
   readonly publishedField = element('label', { class: 'field' }, this.published, ' Published rows');
 
   /**
-   * @param onHidden called when a person changes the hidden methods, with the ids of all of them
+   * @param onHidden called when the user changes the hidden methods, with the ids of all of them
    */
   constructor(
     save: (name: string, content: Blob) => void,

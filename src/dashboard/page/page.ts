@@ -28,7 +28,7 @@ const gatherMilliseconds = 1000;
 
 /** The functions that the page needs from its host: a webview, or a browser that opens the file. */
 interface PageHost {
-  /** Sends a message to the host; undefined for a file that a browser opens by itself. */
+  /** Sends a message to the host; undefined for a file that a browser opens on its own. */
   readonly tell: ((message: ToHost) => void) | undefined;
   save(name: string, content: Blob): void;
   /** Ids of the methods that were hidden last time. */
@@ -231,7 +231,7 @@ export class Page {
           this.refuse(message.problem);
           return;
         }
-        // Do not overwrite the text while a person types it.
+        // Do not overwrite the text while the user types it.
         if (document.activeElement !== this.filter) this.filter.value = message.text;
         this.keep(message.ids === null ? undefined : new Set(message.ids));
         return;
@@ -285,7 +285,7 @@ export class Page {
     this.draw();
   }
 
-  /** Hides methods in every table and plot. A person can show them again. */
+  /** Hides methods in every table and plot. The user can show them again. */
   private hide(hidden: ReadonlySet<string>): void {
     this.hidden = hidden;
     this.surroundings.keepHidden([...hidden]);

@@ -29,7 +29,7 @@ export function drawSummaryTable(
   hide: (id: string, isHidden: boolean) => void,
 ): void {
   const { methods, summaries, published } = given;
-  // Keep the focus of a person who moves through the boxes with the keyboard.
+  // Keep the focus of the user who moves through the boxes with the keyboard.
   const { activeElement } = document;
   const focused = place.contains(activeElement) ? activeElement?.getAttribute(idAttribute) : null;
   const { columns, rows } = summaryOf(given);

@@ -10,10 +10,10 @@ import { CostChart } from './costChart';
 
 /** Lines of a diff that are drawn. */
 const mostLines = 2000;
-/** Below this width the panel stands above the steps, and its diff begins folded. */
+/** Below this width the panel is above the steps, and its diff begins folded. */
 const wide = '(min-width: 900px)';
 
-/** What stands beside the steps: verdict, findings, cost over time, and the difference to R. */
+/** What is beside the steps: verdict, findings, cost over time, and the difference to R. */
 export class SidePanel {
   readonly root: HTMLElement;
   private readonly chart: CostChart;

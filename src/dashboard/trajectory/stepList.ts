@@ -6,7 +6,7 @@ import { button, element } from '../page/elements';
 
 /** UTF-16 units of a text that are drawn at first; a step may have megabytes. */
 const drawnAtFirst = 20_000;
-/** Most steps that are unfolded at once. */
+/** Maximum number of steps that are unfolded at once. */
 const mostUnfolded = 200;
 /** Steps that Page Up and Page Down move by. */
 const pageLength = 15;
@@ -17,7 +17,7 @@ interface Row {
   body: HTMLElement | undefined;
 }
 
-/** The steps, folded. The text of a step is drawn when a person unfolds it. */
+/** The steps, folded. The text of a step is drawn when the user unfolds it. */
 export class StepList {
   readonly root = element('ol', { class: 'steps', 'aria-describedby': 'steps-help' });
   private readonly rows: readonly Row[];

@@ -37,7 +37,7 @@ export class TrajectoryPage {
     viewer.focus();
   }
 
-  /** @param from the row that a person comes back from, which gets the focus */
+  /** @param from the row that the user comes back from, which gets the focus */
   private showIndex(from: number | undefined): void {
     const { rows } = this;
     this.row.onOpen?.(undefined);

@@ -1,6 +1,6 @@
 import { button, element } from '../page/elements';
 
-/** What stands in the place of trajectories that cannot be read. */
+/** What replaces trajectories that cannot be read. */
 export function trajectoryProblem(
   { what, next }: { readonly what: string; readonly next: string },
   again: () => void,

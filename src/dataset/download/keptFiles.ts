@@ -46,7 +46,7 @@ const manifestSchema = z.object({
     z.object({
       name: z.string(),
       size: z.number(),
-      /** Milliseconds since 1970, as the file system has it. */
+      /** Milliseconds since 1970, as in the file system. */
       modified: z.number(),
       sha256: z.string(),
       tag: z.string().optional(),

@@ -82,7 +82,7 @@ const taskIn = (config: z.infer<typeof configSchema> | undefined): string | unde
   (typeof config?.task.path === 'string' ? basename(config.task.path) : undefined);
 
 /**
- * The trials of a job of Harbor as rows of predictions, in the order of their names. A text says why one is none. Several of one
+ * The trials of a job of Harbor as rows of predictions, in the order of their names. A text says why one is not one. Several of one
  * agent on one task are samples.
  *
  * @param folder of the job, or of one trial

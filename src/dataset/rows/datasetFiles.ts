@@ -102,7 +102,7 @@ export function chooseSplit<File extends { readonly name: string }>(
 }
 
 /**
- * Most files below a folder, so that a person who names a whole disk gets an error instead of an
+ * Maximum number of files below a folder, so that the user who names a whole disk gets an error instead of an
  * endless wait.
  */
 const mostEntries = 20_000;

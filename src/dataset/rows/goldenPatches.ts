@@ -14,7 +14,7 @@ interface GoldenPatches {
   readonly tests: string;
   readonly patchSize: PatchSize;
   readonly testsSize: PatchSize;
-  /** The repairs, as sentences for a person. */
+  /** The repairs, as sentences for the user. */
   readonly remarks: readonly string[];
 }
 
@@ -119,7 +119,7 @@ const isOfTests = (file: PatchedFile): boolean =>
 function isCode(file: PatchedFile): boolean {
   const paths = pathsOf(file);
   if (paths.some((path) => !isTestPath(path) && !isRunnable(path))) return true;
-  // A library for testing lies within a package. Top-level folders of tests contain only tests.
+  // A library for testing is within a package. Top-level folders of tests contain only tests.
   return paths.every(
     (path) =>
       /^(?!tests?\/|testing\/|e2e\/)[^/]+\/.*\.py$/.test(path) &&

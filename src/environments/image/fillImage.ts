@@ -9,7 +9,7 @@ import { compileFolder } from './compileFolder';
 import { clearImageLeftovers, closeAround } from './imageLeftovers';
 
 /**
- * Puts R into an image that somebody else made, compiled and closed to the user of the tests. Its
+ * Puts R into an image that someone else made, compiled and closed to the user of the tests. Its
  * repository of one commit replaces one that may contain later commits.
  *
  * @throws HumanError when the image has no usable Python or cannot be changed
@@ -36,7 +36,7 @@ export async function fillImage(
     ? ['env', `SETUPTOOLS_SCM_PRETEND_VERSION=${version}`, ...installCommand(python)]
     : [];
   const user = await closeImage(commands, { folder, python, base: undefined, inherited: path });
-  // Before foreign code runs, which could put links in the places of folders that root walks.
+  // Before foreign code runs, which could put links in place of folders that root walks.
   await handOver(commands, folder, user);
   return { python, after: await needInterpreter(commands, image, [python]), user, install };
 }

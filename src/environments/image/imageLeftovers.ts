@@ -82,7 +82,7 @@ export async function closeAround(
     readonly path: string;
     readonly user: number;
     /**
-     * The only folder, besides that of R, which something may have been written to since the image
+     * The only folder, apart from that of R, which something may have been written to since the image
      * was closed; everything by default.
      */
     readonly within?: string | undefined;

@@ -39,7 +39,7 @@ export const familyOf = (
   baseImage: string,
 ): string => identityDigest(planVersion, repo, version, recipeOf(repo, version), baseImage);
 
-/** A tag that a person can read, and that its key makes unique. */
+/** A tag that the user can read, and that its key makes unique. */
 export const environmentTag = (
   { repo, version }: Pick<Instance, 'repo' | 'version'>,
   key: string,
@@ -138,7 +138,7 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
   };
 }
 
-/** What an instance image is made of, besides what its container is. */
+/** What an instance image is made of, apart from what its container is. */
 export interface InstanceParts {
   readonly instance: Instance;
   readonly trees: Trees;

@@ -10,7 +10,7 @@ const recordSchema = z.object({
   name: z.string(),
   id: z.string(),
   /**
-   * `pulled`: an image of somebody else, pulled for an instance; `cache`: the volume that builds
+   * `pulled`: an image of someone else, pulled for an instance; `cache`: the volume that builds
    * share, which is no image.
    */
   kind: z.enum(['environment', 'instance', 'pulled', 'cache']),

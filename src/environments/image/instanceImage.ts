@@ -150,7 +150,7 @@ async function make(
   return build(request, network, place);
 }
 
-/** Makes the image of an instance on an environment that somebody else made. */
+/** Makes the image of an instance on an environment that someone else made. */
 async function onFound(
   request: PlannedImage,
   source: Source,

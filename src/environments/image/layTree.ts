@@ -88,7 +88,7 @@ interface Plan {
   readonly remove: readonly string[];
   /** Files to write. */
   readonly files: readonly string[];
-  /** Sources whose compiled files are to be made anew: object ids by path. */
+  /** Sources whose compiled files are to be made again: object ids by path. */
   readonly sources: ReadonlyMap<string, string>;
   /** Links to sources. Nothing tells whether what they lead to has changed, so they are compiled too. */
   readonly links: readonly string[];

@@ -172,7 +172,7 @@ async function installed(
   await cache?.keep();
   const { HOME, PATH, ...kept } = { ...env, ...cache?.env };
   void HOME;
-  // A sandbox puts the environment on the path of programs by itself.
+  // A sandbox puts the environment on the path of programs on its own.
   const variables = { ...kept, ...(cache === undefined ? {} : { PATH }) };
   const words = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   // The label of the image has the words with a space between them.
@@ -186,7 +186,7 @@ async function installed(
 /**
  * Closes a container with R to the user of tests, and hands the tree over.
  *
- * @param within the only folder, besides that of R, that foreign code could write to; absent for
+ * @param within the only folder, apart from that of R, that foreign code could write to; absent for
  * every one
  */
 export async function closeInstance(
@@ -197,7 +197,7 @@ export async function closeInstance(
   const { folder, plan } = parts;
   const closing = { folder, python: builtPython, base, inherited: path, within };
   const user = await closeImage(container, closing);
-  // Before foreign code runs, which could put links in the places of folders that root walks.
+  // Before foreign code runs, which could put links in place of folders that root walks.
   await handOver(container, folder, user);
   const after = await needInterpreter(container, plan.title, [builtPython], true);
   return { python: builtPython, after, user, install };

@@ -52,7 +52,7 @@ export const indexClient = (settings: IndexSettings): IndexClient => new Proxied
 
 class ProxiedClient implements IndexClient {
   private readonly agents = new Map<string, Agent>();
-  /** The certificates for checking TLS connections, beyond the usual ones. */
+  /** The certificates for checking TLS connections, beyond the defaults. */
   private readonly secure: { readonly secureContext?: SecureContext };
 
   constructor(private readonly settings: IndexSettings) {
@@ -235,7 +235,7 @@ function proxyLogin(proxy: URL): Record<string, string> {
   return login === undefined ? {} : { 'proxy-authorization': basic(login) };
 }
 
-/** The proxy for an address, by the usual variables; undefined for none. */
+/** The proxy for an address, by the standard variables; undefined for none. */
 export function proxyFor(url: URL, { proxies }: Pick<IndexSettings, 'proxies'>): URL | undefined {
   const written = (url.protocol === 'https:' ? proxies.https : proxies.http) ?? proxies.all;
   if (written === undefined || isExempt(url, proxies.no ?? '')) return undefined;

@@ -131,7 +131,7 @@ export function buildSystem(pyproject: string): string[] | undefined {
 export function setupRequires(setupPy: string, setupCfg: string): string[] {
   const call = /^[^#\n]*\bsetup_requires\s*=\s*[[(]/m.exec(setupPy);
   const options = /^\[options\]\s*$(.*?)(?=^\[|$(?![^]))/ms.exec(setupCfg.replace(/\r\n/g, '\n'));
-  // A value goes on in the lines below it that are indented.
+  // A value continues in the lines below it that are indented.
   const value = /^setup_requires\s*=(.*(?:\n[ \t]+.*)*)/m.exec(options?.[1] ?? '');
   return [
     ...(call === null ? [] : quotedAt(setupPy.slice(call.index + call[0].length))),

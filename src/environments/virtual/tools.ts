@@ -81,7 +81,7 @@ function baseOf(program: string): Promise<{ version: string; path: string } | un
 const oldest = [0, 9];
 
 /**
- * The program uv: the person's own if it is recent, else one that pip installs into the storage
+ * The program uv: the user's own if it is recent, else one that pip installs into the storage
  * folder once.
  *
  * @param python an interpreter with pip, 3.8 or later
@@ -138,7 +138,7 @@ function ask(
 export const interpreterIn = (made: string): string =>
   process.platform === 'win32' ? join(made, 'Scripts', 'python.exe') : join(made, 'bin', 'python');
 
-/** The person's environment, with pip's index for uv, which does not read it. */
+/** The user's environment, with pip's index for uv, which does not read it. */
 export function toolEnvironment(): Record<string, string> {
   const kept = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || /^(PYTHON|VIRTUAL_ENV$|CONDA_)/.test(name) ? [] : [[name, value]],

@@ -40,7 +40,7 @@ const knownSchema = z.object({
   moved: z.object({ wanted: z.string(), taken: z.string() }).optional(),
 });
 
-/** What an environment says of itself, as far as it is read back. */
+/** What an environment records about itself, as far as it is read back. */
 const aboutSchema = z.object({
   /** The `.dist-info` folders of its packages, relative to it. */
   infos: z.array(z.string()).default([]),
@@ -51,7 +51,7 @@ const aboutSchema = z.object({
  * requirements as of its day. Instances with the same Python and the same resolved versions share
  * one. R itself is not installed: its tree precedes everything, and only its metadata is there.
  *
- * @throws HumanError when Python, uv or a package cannot be had; Cancelled
+ * @throws HumanError when Python, uv or a package is not available; Cancelled
  */
 export async function virtualEnvironment(
   request: VirtualEnvironmentRequest,
@@ -135,8 +135,8 @@ async function made(
 }
 
 /**
- * The first of `usual`, `usual-2`, … that is an environment as it was made, or that is none yet. One
- * that somebody has changed stays where it is, since tests may run with it.
+ * The first of `usual`, `usual-2`, … that is an environment as it was made, or does not exist yet. One
+ * that someone has changed stays where it is, since tests may run with it.
  */
 async function unchangedOrFree(
   folder: string,
@@ -308,7 +308,7 @@ async function infosOf(made: string, lock: readonly string[]): Promise<string[]>
 
 /**
  * Names of the packages that an environment was made with and no longer has, or has in another
- * version or without some of their files. Somebody has changed it since.
+ * version or without some of their files. Someone has changed it since.
  */
 async function changedPackages(made: string): Promise<string[]> {
   const about = await readFile(join(made, readyFile), 'utf8')

@@ -3,7 +3,7 @@ import { exclusiveLines, type ExclusiveLines } from '../../python/exclusiveLines
 import { readWithin, type InstanceSession } from '../session';
 import type { SideCounts } from './noChangedLineRan';
 
-/** Most contradictions that are named for each side. */
+/** Maximum number of contradictions that are named for each side. */
 const most = 3;
 
 /** The branches of the files of a tree, which does not change. */

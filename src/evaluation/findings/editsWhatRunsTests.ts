@@ -11,7 +11,7 @@ import { configurationOfTests, runnerFile } from './runnerFile';
 
 /**
  * Finds where a candidate edits what runs tests: files that runners read, and in code hooks,
- * plug-ins and attributes of runners. It includes fixtures in a conftest.py, for a person to judge.
+ * plug-ins and attributes of runners. It includes fixtures in a conftest.py, for the user to judge.
  *
  * @param touched every file of the patch, also files without text and removed files
  */
@@ -55,7 +55,7 @@ const sentenceOf = (path: string, { line, what, text }: RunnerEdit): string =>
 /** A file of R; undefined where R has none at the path. */
 type ReadFileOfR = (path: string) => Promise<string | undefined>;
 
-/** Whether a module or package of this name lies in R. */
+/** Whether a module or package of this name is in R. */
 async function isOfR(name: string, readFileOfR: ReadFileOfR): Promise<boolean> {
   if (name === '' || isTestPath(`${name}/__init__.py`)) return false;
   // The folders in which repositories keep their packages.

@@ -31,7 +31,7 @@ function againstLog({ log, trace }: Ended): string[] {
 }
 
 /**
- * A failed test in a run with exit status 0. The reverse is no contradiction: many things besides
+ * A failed test in a run with exit status 0. The reverse is no contradiction: many things apart from
  * tests make a runner complain.
  */
 function againstExit({ exitCode, trace }: Ended, runner: TestPlan['runner']): string[] {

@@ -18,7 +18,7 @@ export interface CompleteRun {
   readonly run: SetRun;
 }
 
-/** How many test functions of a result ran anew. */
+/** How many test functions of a result ran again. */
 export interface AffectedRun {
   /** Test functions that ran in this evaluation. */
   readonly ran: number;

@@ -12,7 +12,7 @@ export interface EnvironmentFault {
   readonly importedBy?: string | undefined;
 }
 
-/** Exceptions that by themselves show that installed packages conflict. */
+/** Exceptions that on their own show that installed packages conflict. */
 const conflicts =
   /(^|\.)(VersionConflict|ContextualVersionConflict|DistributionNotFound|PackageNotFoundError|UnknownExtra)$/;
 
@@ -22,7 +22,7 @@ const importErrors = /(^|\.)(ImportError|ModuleNotFoundError)$/;
  * Why a run says nothing about the tests because of what is installed. The runner cannot start or
  * breaks in itself, or no test of any file ran. Each is due to a module that is missing or broken
  * outside the tree. Undefined for any other run: where one test ran, the missing module may be what
- * the others test. Such a run is not kept, since its result changes once the environment is mended.
+ * the others test. Such a run is not kept, since its result changes once the environment is fixed.
  *
  * @param isOfTree whether a module of this name (its first part) may belong to R, R∘X* or the
  *   patch. The failed import may then be what the tests show

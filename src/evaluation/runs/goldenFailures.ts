@@ -6,7 +6,7 @@ import { recipeOf } from '../../environments/recipes';
 
 /**
  * Why tests may fail in an environment although the code is right, the most telling first: what it
- * means for a person, and what to do. The key is the kind.
+ * means for the user, and what to do. The key is the kind.
  */
 const environmentCauses = {
   network: {
@@ -87,7 +87,7 @@ interface Circumstances {
 }
 
 /**
- * A sentence for a person on golden tests that fail on R∘X*, where they should pass: how many, the
+ * A sentence for the user on golden tests that fail on R∘X*, where they should pass: how many, the
  * likely causes and what to do. It names neither a test nor what a test says, so that it may be
  * shown while T* is hidden. Undefined where none fails.
  *

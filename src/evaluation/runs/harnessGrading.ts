@@ -138,7 +138,7 @@ const nothingRan = ((): HarnessRuns => {
   return { pre: side, post: side };
 })();
 
-/** Whether the runner ends without a test where it is given a file that is none. */
+/** Whether the runner ends without a test where it is given a path that is not a file. */
 async function needsAllFiles(
   session: InstanceSession,
   { ran }: Graded,

@@ -34,7 +34,7 @@ export class QueuedSandboxes {
   }
 
   /**
-   * Removes the pair at once, without waiting for its turn: a debugger may stand at a breakpoint
+   * Removes the pair at once, without waiting for its turn: a debugger may be at a breakpoint
    * for ever.
    */
   async dispose(): Promise<void> {

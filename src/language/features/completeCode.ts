@@ -11,7 +11,7 @@ import { definitionsOf } from './completePlace';
 import type { Completing } from './completing';
 import { rangeIn } from '../customDiffs';
 
-/** Most names of a file that are offered, those nearest to the place of the block. */
+/** Maximum number of names of a file that are offered, those nearest to the place of the block. */
 const mostNames = 200;
 /** Most whole functions and classes that are offered, and most lines of each. */
 const mostTexts = 20;

@@ -8,7 +8,7 @@ import { unsafePath } from '../../patch/unsafePath';
 import { isTestPath } from '../../patch/testFiles';
 import { overField, type Completing } from './completing';
 
-/** Most paths of one answer. The editor asks again as the path gets longer. */
+/** Maximum number of paths of one answer. The editor asks again as the path gets longer. */
 const mostPaths = 200;
 
 /**

@@ -3,7 +3,7 @@ import type { Definition } from '../../python/definitions';
 import { moduleOfPath } from './check';
 import { overField, type Completing } from './completing';
 
-/** Most definitions that are offered. More are no use as a choice. */
+/** Maximum number of definitions that are offered. More are no use as a choice. */
 const mostNames = 300;
 
 /** The ends of the file, and the lines where its functions and classes begin or end. */

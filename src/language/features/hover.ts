@@ -7,7 +7,7 @@ import { moduleOfPath, partAt, planAt, type CheckedDiff, type CheckContext } fro
 import { positionInDiff, rangeIn } from '../customDiffs';
 import { plural } from '../../domain/text';
 
-/** Most lines of replaced code in a hover. */
+/** Maximum number of lines of replaced code in a hover. */
 const mostLines = 60;
 /** Lines of R shown on either side of a place. */
 const around = 3;

@@ -8,7 +8,7 @@ import { customDiffAt, customDiffsIn, type CustomDiff } from '../customDiffs';
 import { shown, shownDiagnostics } from './diagnostics';
 import type { WorkspaceTrees } from './workspaceTree';
 
-/** Most files that are cached as opened. */
+/** Maximum number of files that are cached as opened. */
 const mostFiles = 50;
 
 /** The results for an open document, for one version of its text and one state of the workspace. */

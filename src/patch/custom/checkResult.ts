@@ -8,7 +8,7 @@ import type { Diagnostic } from '../diagnostic';
 const segmentsBefore = new WeakMap<readonly string[], ReadonlySet<string>>();
 
 /**
- * Most letters of a line, strings left out. A longer line is not parsed, since that can take
+ * Maximum number of letters of a line, strings left out. A longer line is not parsed, since that can take
  * minutes.
  */
 export const mostLetters = 10_000;
@@ -41,7 +41,7 @@ function lettersOutsideStrings(line: string): number {
 }
 
 /**
- * Most letters of code that are parsed. To parse or to find an error is one step, which takes
+ * Maximum number of letters of code that are parsed. To parse or to find an error is one step, which takes
  * seconds for each hundred thousand letters. No function of a repository is that long.
  */
 const mostCode = 200_000;

@@ -250,7 +250,7 @@ function* editSteps(given: FileBlocks): Stepwise<CustomEditResult> {
   const after = hasErrors(diagnostics) ? undefined : joinEdits(file);
   if (after !== undefined && isPython(path) && !trusted) {
     const codes = read.flatMap(({ code }) => (code?.broken === false ? [code.code] : []));
-    // Indented code is not a module by itself.
+    // Indented code is not a module on its own.
     const plain = codes.flatMap(({ indent, lines }) => (indent === '' ? [lines] : []));
     checkResult(file, blocks, after.slice(file.mark.length), { python, sound: plain });
   }

@@ -57,7 +57,7 @@ function readLines(all: readonly string[], python: PythonParser, keepImports: bo
   const lines = all.slice(count);
   const firstLine = lines.find((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
   const indent = indentationOf(firstLine ?? '');
-  // Indented code is not a module by itself, so it is parsed below an `if`.
+  // Indented code is not a module on its own, so it is parsed below an `if`.
   const shift = indent === '' ? 0 : 1;
   const source = [...(shift === 1 ? ['if 1:'] : []), ...lines].join('\n');
   const module = readCodeModule(python, source);

@@ -106,7 +106,7 @@ function numbersAscend(hunks: readonly Hunk[]): boolean {
   return isAscending(hunks.flatMap((hunk) => statedStart(hunk) ?? []));
 }
 
-/** Whether a place lies in the function or class named after the header's second `@@`. */
+/** Whether a place is in the function or class named after the header's second `@@`. */
 function isInSection(hunk: Hunk, { start, pairs }: Alignment, tree: TreeLines): boolean {
   const section = hunk.section.trim();
   if (section === '') return true;

@@ -6,14 +6,14 @@ import type { PatchTree } from './patchTree';
 
 /**
  * All that reading a text must know of a format of patches. The unified format is built in; a
- * program hands in those that it has besides. It imports its conversion when it converts: a command
+ * program hands in those that it has in addition. It imports its conversion when it converts: a command
  * lists the formats before it reads any patch.
  */
 export interface FormatDescriptor {
-  /** As `--format` has it. */
+  /** As in `--format`. */
   readonly name: string;
   /**
-   * How it is written, to tell a person whose text has no patch. Absent where another format says
+   * How it is written, to tell the user whose text has no patch. Absent where another format says
    * the same.
    */
   readonly written?: string;
@@ -43,7 +43,7 @@ export interface ConversionWork {
   readonly tree: PatchTree;
   /** Needed only for the custom format. */
   readonly python: PythonParser;
-  /** The formats besides the unified one. */
+  /** The formats apart from the unified one. */
   readonly formats: readonly FormatDescriptor[];
   /** The turns of the conversion with other work. */
   readonly turns: Turns;

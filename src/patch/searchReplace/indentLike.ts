@@ -103,7 +103,7 @@ const isWhole = (side: readonly (string | undefined)[]): side is string[] =>
   side.every((line) => line !== undefined);
 
 interface Text {
-  /** Whether it stands alone directly below the head of a function or class. */
+  /** Whether it is alone directly below the head of a function or class. */
   readonly isDocstring: boolean;
   readonly lines: number[];
 }

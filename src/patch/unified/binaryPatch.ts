@@ -15,7 +15,7 @@ export interface BinaryPatch {
 const largestContent = 64 * 1024 * 1024;
 
 /**
- * The content after a binary patch, as `textOf` has it; or why git would refuse the patch.
+ * The content after a binary patch, as in `textOf`; or why git would refuse the patch.
  *
  * @param before the text before; undefined for a file that is added
  */

@@ -66,7 +66,7 @@ export class Image {
       : undefined;
   }
 
-  /** Whether these lines stand at an old line and after it, and no hunk has taken any. */
+  /** Whether these lines are at an old line and after it, and no hunk has taken any. */
   has(lines: readonly string[], at: number): boolean {
     this.budget.take(stepsOfLine);
     if (at < 0 || at + lines.length > this.old.length) return false;

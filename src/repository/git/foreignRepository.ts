@@ -59,7 +59,7 @@ const alternates = join('objects', 'info', 'alternates');
 /** File with the object format of the repository, to be read without git. */
 const formatFile = 'swt-bench-format';
 
-/** A repository of somebody else. We read its files ourselves, never through git. */
+/** A repository of someone else. We read its files ourselves, never through git. */
 interface ForeignRepository {
   /** Folder of its objects. */
   readonly objects: string;

@@ -183,7 +183,7 @@ export async function keepLineEnds(tree: string, signal: AbortSignal | undefined
   const { entries } = new GitIndex(await readFile(join(tree, '.git', 'index')));
   if (!entries.some(({ path }) => /(^|\/)\.gitattributes$/i.test(path))) return;
   const converted = [':(attr:text)', ':(attr:eol=crlf)', ':(attr:eol=lf)'];
-  // `i/LINE-ENDS w/LINE-ENDS attr/ATTRIBUTES <tab> PATH`, as git-ls-files(1) has it.
+  // `i/LINE-ENDS w/LINE-ENDS attr/ATTRIBUTES <tab> PATH`, as in git-ls-files(1).
   const listed = await git(['ls-files', '-z', '--eol', '--', ...converted], { cwd: tree, signal });
   const odd = listed
     .split('\0')

@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 
 /** How the golden patch was applied. */
 export interface Applied {
-  /** The command, as a person would write it. */
+  /** The command, as the user would write it. */
   readonly appliedWith: string;
   /**
    * The difference between R and R∘X* as git prints it, if the command was not plain `git apply`.
@@ -142,7 +142,7 @@ export async function applyToTree(
  *
  * @param options.whole refuse a damaged patch: GNU patch accepts a truncated hunk as one with less
  *   context
- * @returns the command, as a person would write it
+ * @returns the command, as the user would write it
  */
 export async function applyFuzzily(
   tree: string,

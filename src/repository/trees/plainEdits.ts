@@ -74,7 +74,7 @@ async function editsOf(
 }
 
 /**
- * Writes edits as git does: a changed file is a new one in the place of the old, so that other hard
+ * Writes edits as git does: a changed file is a new one in place of the old, so that other hard
  * links to it keep their content.
  */
 export async function writePlainEdits(tree: string, edits: readonly PlainEdit[]): Promise<void> {

@@ -12,7 +12,7 @@ import { modelFolder, modelFolderName, writeResult } from '../runFolder';
 type Named = Pick<JudgedRepair, 'instance' | 'model' | 'sample'>;
 
 /**
- * Path of the report on a code patch, as SWE-bench has it:
+ * Path of the report on a code patch, as in SWE-bench:
  * `logs/run_evaluation/<run>/<model>/<instance>/report.json`.
  */
 const sweBenchReportPath = (out: string, runId: string, of: Named): string =>

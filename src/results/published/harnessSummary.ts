@@ -26,7 +26,7 @@ const leaderboardSchema = z.looseObject({
   no_logs: ids.optional().catch(undefined),
 });
 
-/** A summary larger than this is none. */
+/** A summary larger than this is not one. */
 const mostBytes = 1 << 25;
 
 /** What a summary says: of each instance whether it is resolved, and no more. */
@@ -43,7 +43,7 @@ export interface HarnessSummary {
   readonly errors: ReadonlySet<string>;
 }
 
-/** Reads a summary; undefined where a file is none. */
+/** Reads a summary; undefined where a file is not one. */
 export async function readHarnessSummary(path: string): Promise<HarnessSummary | undefined> {
   const text = await readPlainText(path).catch(() => '');
   if (text.length > mostBytes || !/"resolved(?:_ids)?"/.test(text)) return undefined;

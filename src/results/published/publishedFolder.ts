@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { predictionNames } from '../../dataset/predictionFolders';
 import { isThere, listedFolder, type ListedFolder } from './listedFolder';
 
-/** What a folder has of a run that somebody published. Paths are absolute. */
+/** What a folder has of a run that someone published. Paths are absolute. */
 export interface PublishedFolder {
   readonly folder: string;
   /** What its `metadata.yaml` calls it. */

@@ -24,7 +24,7 @@ interface PublishedRead {
 }
 
 /**
- * The runs of a folder that somebody published: one of its reports, or one of each summary where it
+ * The runs of a folder that someone published: one of its reports, or one of each summary where it
  * has no reports. Predictions beside them add costs and the candidates without a report. Without
  * reports and summaries there is no run.
  *
@@ -57,7 +57,7 @@ export async function readPublished(
 }
 
 /**
- * The only run of a folder of the reference harness with what lies beside `run_instance_swt_logs`:
+ * The only run of a folder of the reference harness with what is beside `run_instance_swt_logs`:
  * predictions of the same model, and trajectories.
  *
  * @param folder that has `run_instance_swt_logs`
@@ -83,7 +83,7 @@ export async function withFilesBeside(
   return { entries, ...(trajectories !== undefined && { trajectories }), problems };
 }
 
-/** Whether a folder says how candidates did, besides what they are. */
+/** Whether a folder says how candidates did, apart from what they are. */
 export const hasGrades = async (published: PublishedFolder): Promise<boolean> =>
   published.reports !== undefined || (await summariesOf(published)).length > 0;
 

@@ -38,7 +38,7 @@ export async function readReports(
   const problems: string[] = [];
   const places: ReportPlace[] = [];
   for (const model of await folders(folder, problems)) {
-    // The logs of the six runs lie in folders beside those of the models, and contain the models'
+    // The logs of the six runs are in folders beside those of the models, and contain the models'
     // names.
     if (/^(pred|gold|base)_(pre|post)(__|$)/.test(model)) continue;
     for (const instance of await folders(join(folder, model), problems)) {

@@ -36,7 +36,7 @@ export interface Reproduction {
   readonly folders: readonly MachineFolder[];
 }
 
-/** Names of the files of an export, for a note that stands beside them. */
+/** Names of the files of an export, for a note that is beside them. */
 interface NamedFiles {
   readonly patch: string;
   readonly prediction: string;
@@ -46,7 +46,7 @@ interface NamedFiles {
 
 /**
  * The verdict on a candidate in Markdown: both gradings, transitions and ΔC. Once revealed, it adds
- * ΔC by line and what the golden tests cover besides. Only a reproduction is called one.
+ * ΔC by line and what the golden tests cover in addition. Only a reproduction is called one.
  */
 export function reproductionNote(given: Reproduction, files?: NamedFiles): string {
   const reproduction = asShared(given);
@@ -140,7 +140,7 @@ function summary(reproduction: Reproduction): string {
   );
 }
 
-/** Suspicions about the verdict, which stand before everything that relies on it. */
+/** Suspicions about the verdict, which are before everything that relies on it. */
 function findings(result: CandidateResult): string[] {
   const found = findingsToShow(result);
   if (found.length === 0) return [];

@@ -10,7 +10,7 @@ export interface MachineFolder {
  * them, and they hold names of people.
  */
 export function withoutMachinePaths<T>(value: T, folders: readonly MachineFolder[]): T {
-  // The longest first, since one folder may lie in another.
+  // The longest first, since one folder may be in another.
   const known = folders
     .filter(({ path }) => path.length > 1)
     .sort((a, b) => b.path.length - a.path.length);

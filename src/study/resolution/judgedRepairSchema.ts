@@ -17,7 +17,7 @@ const places = z.object(
 );
 const group = z.object({ success: count, failure: count });
 
-/** A judged code patch, as journals and documents have it. */
+/** A judged code patch, as in journals and documents. */
 export const judgedRepairSchema = z.object({
   instance: z.string(),
   model: z.string(),

@@ -21,7 +21,7 @@ export interface StrictResolution {
   /** Null where the golden tests do not show what a right patch would do. */
   readonly resolved: boolean | null;
   readonly reason: StrictReason;
-  /** For a person. Untrusted: may quote names of tests. */
+  /** For the user. Untrusted: may quote names of tests. */
   readonly explanation: string;
 }
 

@@ -109,7 +109,7 @@ function ratesTable(report: StudyReport): StudyTable<MethodRow> {
   };
 }
 
-/** One sentence for each run whose instances a person chose; others say it with their options. */
+/** One sentence for each run whose instances the user chose; others say it with their options. */
 const denominatorNotes = ({ runs }: StudyReport): string[] =>
   runs.flatMap(({ label, selected, denominator }) =>
     denominator === undefined

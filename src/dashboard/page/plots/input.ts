@@ -22,7 +22,7 @@ export interface PlotInput {
 
 /** The requests that plots can make to the host. */
 export interface PlotHost {
-  /** Lets a person choose results of code repair; undefined without a host. */
+  /** Lets the user choose results of code repair; undefined without a host. */
   readonly addRepairs: (() => void) | undefined;
 }
 
@@ -85,7 +85,7 @@ export function draw(options: Plot.PlotOptions): SVGSVGElement {
       fontSize: '12px',
       overflow: 'visible',
     },
-    // Plot's legends are HTML with their own style rules, so names stand in the plots instead.
+    // Plot's legends are HTML with their own style rules, so names are in the plots instead.
     figure: false,
   });
   return made as unknown as SVGSVGElement;

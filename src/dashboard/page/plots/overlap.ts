@@ -4,7 +4,7 @@ import { button, element } from '../elements';
 import { regionsTable, repairsTable } from '../../../study/tables';
 import { type PlotKind, colourScale, draw, noPlot, roomFor, shortened, stacked } from './input';
 
-/** Most regions that are shown; further ones would be too thin to read. */
+/** Maximum number of regions that are shown; further ones would be too thin to read. */
 const shownRegions = 20;
 
 /** The paper's figure 6, for any number of methods: an UpSet plot in place of its Venn diagram. */

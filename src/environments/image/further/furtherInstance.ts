@@ -55,7 +55,7 @@ import { statedRequirements } from './statedRequirements';
 
 interface FurtherRequest extends BuiltParts, EnvironmentRequest {}
 
-/** The kept image does not serve for this instance, which is made in the usual way then. */
+/** The kept image does not serve for this instance, which is made in the normal way then. */
 class NotAlike extends HumanError {}
 
 /** An image in which R of another instance is. */
@@ -69,7 +69,7 @@ interface KeptImage {
 /**
  * Makes the image of an instance from one of the same version with R of another instance. Its tree
  * is laid over that tree, and only the packages that differ are replaced. R is installed again only
- * where that would do something else. The result is the image that would be made in the usual way.
+ * where that would do something else. The result is the image that would be made in the normal way.
  *
  * @returns whether it is made; false where there is no such image, or where it does not serve
  * @throws HumanError when the requirements have no solution, or a limit is reached; Cancelled

@@ -11,7 +11,7 @@ const shared =
 
 /**
  * Digest of everything but the `.pyx` itself that Cython reads: declarations that any of them may
- * include, and its version. A change of one of them makes all sources anew.
+ * include, and its version. A change of one of them makes all sources again.
  *
  * @param entries files of R
  * @param packages of the environment, as `name==version`

@@ -19,7 +19,7 @@ const compiledSource =
  *
  * @param tree a pristine tree
  * @param entries its files
- * @param steps what runs in the tree besides the installation, and the version that it gets
+ * @param steps what runs in the tree apart from the installation, and the version that it gets
  */
 export async function installationDigest(
   tree: string,

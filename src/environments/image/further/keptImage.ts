@@ -50,7 +50,7 @@ const recorded = z.object({
   files: z.array(z.tuple([z.string(), z.string(), z.string()])),
 });
 
-/** What a kept image says of itself, in a file that only root reads. */
+/** What a kept image records about itself, in a file that only root reads. */
 export interface KeptRecord extends Omit<z.infer<typeof recorded>, 'files'> {
   readonly files: ReadonlyMap<string, TreeEntry>;
 }
@@ -109,7 +109,7 @@ export async function presentKept(
 
 /**
  * Id of an image of the family in which R is installed in another way; undefined when there is none.
- * It is the first that was made, so that images do not stand on ever more others.
+ * It is the first that was made, so that images do not form ever longer chains.
  */
 export async function otherKept(
   { instance }: Pick<InstanceParts, 'instance'>,
