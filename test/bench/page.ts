@@ -84,7 +84,7 @@ writeFileSync(
   join(root, 'docs', 'speed.md'),
   `# Speed
 
-Each time stands beside that of the plain thing in the same run: a run of pytest by hand, a start of Node, a program without the tracer. Only these ratios can be compared between machines. \`npm run bench -- page\` measures again and writes this page.
+You want to know how long a verdict takes, and why. Each time is beside that of the plain equivalent in the same run: a run of pytest by hand, a start of Node, a program without the tracer. Only these ratios can be compared between machines. \`npm run bench -- page\` measures again and writes this page.
 
 ${machine?.model.trim() ?? 'unknown processor'}, ${cpus().length} processors, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}, Node ${process.version}, on ${new Date().toISOString().slice(0, 10)}.
 

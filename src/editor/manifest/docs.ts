@@ -15,7 +15,7 @@ export function settingTables(): string {
   return (
     [
       '# Settings',
-      'The settings of the extension, as the settings editor groups them. A name without `swt-bench.` is a property of the object above it.',
+      'You want to know what a setting of the extension does. They are grouped as in the settings editor. A name without `swt-bench.` is a property of the object above it.',
       ...sections,
       '',
     ]
@@ -35,7 +35,7 @@ export function commandTable(): string {
   return (
     [
       '# Commands',
-      'The commands of the extension. In the command palette, each follows `SWT-Bench:`. On macOS, press `Cmd` in place of `Ctrl`.',
+      'You want to find a command of the extension, or its key. In the Command Palette, each follows `SWT-Bench:`. On macOS, press `Cmd` instead of `Ctrl`.',
       table(['Command', 'Key', 'ID'], rows),
     ].join('\n\n') + '\n'
   );
