@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { description, version } from '../package.json';
+import { version } from '../package.json';
 import { EXIT, type CommandContext } from './commands/context';
 import { standardInput, interruptSignal } from './commands/input';
 import {
@@ -56,7 +56,10 @@ async function programFor(
   finish: (status: number) => void,
 ): Promise<Command> {
   const program = new Command('swt-bench')
-    .description(description)
+    .description(
+      'Run tests that should reproduce an issue on the repository (R) and on the fixed repository ' +
+        '(R∘X*), grade them, and compare methods that write such tests.',
+    )
     .version(version)
     .showHelpAfterError('(see --help)')
     // `shards` passes the options of another command on.

@@ -91,7 +91,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'export',
-    description: 'write instances as tasks for another program: Harbor, inspect_ai',
+    description: 'export instances as tasks for Harbor or inspect_ai',
     load: async () => withBeyondCore((await import('./exporting/export')).registerExport),
   },
   {
@@ -122,7 +122,8 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'config',
-    description: 'the configuration file swt.yaml: what counts, and its schema',
+    description:
+      'print the values in effect from swt.yaml and elsewhere, or the schema of swt.yaml',
     load: async () => withBeyondCore((await import('./configuration/config')).registerConfig),
   },
   {

@@ -56,7 +56,7 @@ export const registerEvaluate: RegisterCommand<ProgramContext> = (command, conte
     .addOption(kindOption())
     .requiredOption(
       '--predictions <file...>',
-      'files of JSON or JSONL, also gzipped, folders of jobs of Harbor or of submissions, `gold`, `none` or `bundled`; a model in several files has several samples',
+      'JSON or JSONL files (also gzipped), folders of Harbor jobs or submissions, `gold`, `none` or `bundled`; a model in several files has several samples',
     )
     .addOption(sourceOption())
     .addOption(
@@ -64,7 +64,7 @@ export const registerEvaluate: RegisterCommand<ProgramContext> = (command, conte
         'candidates at once, each on both sides in parallel (default: by memory and cores)',
       ),
     )
-    .addOption(timeoutOption('limit for one run on one side'))
+    .addOption(timeoutOption('test timeout per side, in seconds'))
     .option(
       '--run-id <id>',
       'name of the run in reports (default: run, or run-2, … if --out already has that name)',
@@ -75,7 +75,7 @@ export const registerEvaluate: RegisterCommand<ProgramContext> = (command, conte
     .addOption(modeOption())
     .addOption(mutantsOption())
     .addOption(rare(shardOption()))
-    .option('--fresh', 'ignore kept runs, and start the run in --out anew')
+    .option('--fresh', 'ignore cached runs and restart the run in --out')
     .addOption(storageOption())
     .hook('preAction', needsStorage)
     .addOption(jsonOption())

@@ -25,7 +25,7 @@ export const registerGenerate: RegisterCommand<ProgramContext> = (command, conte
     rare(
       new Option(
         '--shuffle [seed]',
-        'select in an order that only the seed and the ids decide (default seed: 0)',
+        'select in a random order that depends only on the seed and the IDs (default seed: 0)',
       ),
     ),
   );
@@ -34,13 +34,13 @@ export const registerGenerate: RegisterCommand<ProgramContext> = (command, conte
       withAcpOptions(withSurrogateOptions(withGivenOptions(withSamplingOptions(command)))),
     ),
   )
-    .addOption(rare(new Option('--tests-only', 'leave out edits of files that are not tests')))
+    .addOption(rare(new Option('--tests-only', 'ignore changes to files that are not tests')))
     .addOption(rare(modeOption()))
     .addOption(
       rare(
         new Option(
           '--atif <dir>',
-          'also write each trajectory as ATIF, the format of Harbor, to this folder',
+          "also write each trajectory to this folder as ATIF, Harbor's format",
         ),
       ),
     )
@@ -64,9 +64,7 @@ function ofEach(numberOf: (method: Method) => number): string {
   );
   const named = others.map(
     (number) =>
-      `${number} for ${withNumber(number)
-        .map(({ name }) => name)
-        .join(' and ')}`,
+      `${number} for ${new Intl.ListFormat('en-GB').format(withNumber(number).map(({ name }) => name))}`,
   );
   return [String(first), ...named].join('; ');
 }
@@ -89,7 +87,7 @@ const withSamplingOptions = (command: Command): Command =>
       rare(
         new Option(
           '--tries <n>',
-          `times that an attempt is sent back (default: ${defaultTries()})`,
+          `maximum number of times an attempt is returned to the model (default: ${defaultTries()})`,
         ).argParser(natural),
       ),
     )

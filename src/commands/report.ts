@@ -50,7 +50,7 @@ export const registerReport: RegisterCommand = (command, context, finish) => {
   withSelectingOptions(command)
     .argument(
       '<dir...>',
-      'folders written by `evaluate --out` or the SWT-Bench harness, single runs in them, or published runs; also runs on code patches',
+      'folders written by `evaluate --out` or the SWT-Bench harness, single runs in them, published runs, or runs on code patches',
     )
     .addOption(
       new Option(
@@ -73,28 +73,29 @@ export const registerReport: RegisterCommand = (command, context, finish) => {
     )
     .option('--published', 'also include published results, marked as such')
     .option('--compare <a,b>', 'only these methods, each compared with the first', list)
-    .option('--split-date <day>', 'also rates before and from this date, as YYYY-MM-DD')
-    .option(
-      '--repairs <file...>',
-      'SWE-bench harness summaries, or lists of resolved instances, to compare with',
-      (value: string, all: string[]) => [...all, value],
-      [],
+    .option('--split-date <day>', 'also print rates before and since this date (YYYY-MM-DD)')
+    .addOption(
+      new Option(
+        '--repairs <file...>',
+        'SWE-bench harness summaries, or lists of resolved instances, to compare with',
+      )
+        .argParser((value: string, all: string[]) => [...all, value])
+        .default([], 'none'),
     )
-    .option(
-      '--trajectories <path...>',
-      'trajectories for --format submission (default: beside the predictions of the run)',
-      (value: string, all: string[]) => [...all, value],
-      [],
+    .addOption(
+      new Option('--trajectories <path...>', 'trajectories for --format submission')
+        .argParser((value: string, all: string[]) => [...all, value])
+        .default([], 'next to the predictions of the run'),
     )
     .option(
       '--out <file>',
-      'write to this file instead of to stdout; a submission to this new folder',
+      'write to this file instead of stdout; for a submission, to this new folder',
     )
     .addOption(storageOption())
     .addOption(new Option('--json', 'the same as --format json'))
     .addHelpText(
       'after',
-      '\nExit status: 0 everything was read, 1 some files could not be (they are named) or a submission lacks something, 2 wrong usage or no run.',
+      '\nExit status: 0 everything was read, 1 some files could not be read (they are listed) or a submission is incomplete, 2 invalid usage or no run.',
     )
     .action(async (dirs: string[], options: ReportOptions) =>
       finish(await reportCommand(dirs, options, context)),
@@ -128,14 +129,13 @@ export async function reportCommand(
     const [tests] = selectedParts([runs, []], kept);
     const [method, ...others] = options.compare ?? [];
     if (others.length > 0) {
-      throw new HumanError('A submission is of one method', 'Name only one with --compare');
+      throw new HumanError('A submission is of one method', 'Specify one with --compare');
     }
     const { trajectories = [], out, storage } = options;
     // Imported here, since no other format needs trajectories as ATIF.
     const { writeSubmission } = await import('./submission/writeSubmission');
     const lacks = await writeSubmission(tests, { method, trajectories, out, storage }, context);
-    for (const each of lacks)
-      context.stderr(`swt-bench: The submission lacks something: ${each}\n`);
+    for (const each of lacks) context.stderr(`swt-bench: The submission is incomplete: ${each}\n`);
     context.stderr(`written: ${out ?? ''}\nFill in metadata.yaml before you submit.\n`);
     return problems.length + lacks.length > 0 ? EXIT.negative : EXIT.done;
   }

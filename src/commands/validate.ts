@@ -57,7 +57,7 @@ export const registerValidate: RegisterCommand<ProgramContext> = (command, conte
         Math.max(1, Math.floor(cpus().length / 2)),
       ),
     )
-    .addOption(timeoutOption('limit for one run on one side'))
+    .addOption(timeoutOption('test timeout per side, in seconds'))
     .addOption(storageOption())
     .hook('preAction', needsStorage)
     .addOption(jsonOption())

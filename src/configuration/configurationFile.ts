@@ -39,7 +39,7 @@ export async function findConfigurationFile(
   if (user === undefined || found.owner === user || found.owner === 0) return found.path;
   throw new HumanError(
     `${found.path} belongs to another user, so it is not read`,
-    `If you trust it, name it with --config; otherwise add --no-config`,
+    `If you trust it, specify it with --config; otherwise add --no-config`,
   );
 }
 

@@ -36,11 +36,11 @@ export const configurationKeys = {
   engine: { option: '--engine <name>', kind: 'text', meaning: 'where tests run' },
   storage: {
     ...{ option: '--storage <dir>', kind: 'path', variable: 'SWT_BENCH_STORAGE' },
-    meaning: 'where trees and finished runs are kept',
+    meaning: 'storage folder for trees and finished runs',
   },
   timeout: {
     ...{ option: '--timeout <seconds>', kind: 'positive', default: 1800 },
-    meaning: 'seconds after which a run of tests on one side is stopped',
+    meaning: 'test timeout per side, in seconds',
   },
   workers: {
     ...{ option: '--workers <n>', kind: 'whole' },
@@ -53,19 +53,19 @@ export const configurationKeys = {
   'models.{model}.window': {
     ...{ option: '--model-window <n>', kind: 'whole' },
     meaning:
-      'tokens of prompt and answer together that the model takes (default: as the server says when it refuses a prompt)',
+      'context window of the model in tokens, prompt and answer together (default: learned when the server refuses a prompt)',
   },
   'models.{model}.contextTokens': {
     ...{ option: '--context-tokens <n>', kind: 'whole', default: 27_000 },
-    meaning: 'tokens of a prompt, including the files in it',
+    meaning: 'maximum number of tokens in a prompt, including the files in it',
   },
   'models.{model}.maxOutputTokens': {
     ...{ option: '--max-output-tokens <n>', kind: 'whole', default: 16_384 },
-    meaning: 'tokens of an answer, reasoning included',
+    meaning: 'maximum number of tokens in an answer, including reasoning',
   },
   'models.{model}.topP': {
     ...{ option: '--top-p <p>', kind: 'share' },
-    meaning: 'nucleus sampling, from 0 to 1 (default: that of the method)',
+    meaning: 'nucleus sampling, from 0 to 1 (default: set by the method)',
   },
   'models.{model}.reasoningEffort': {
     ...{ option: '--reasoning-effort <word>', kind: 'text' },
@@ -73,7 +73,7 @@ export const configurationKeys = {
   },
   'models.{model}.body': {
     ...{ option: '--body <key=json>', kind: 'fields' },
-    meaning: 'further field of each request, such as seed=7; repeatable',
+    meaning: 'additional field for each request, such as seed=7; repeatable',
   },
   'models.{model}.stream': {
     ...{ option: '--no-stream', kind: 'switch', default: true },
@@ -81,72 +81,75 @@ export const configurationKeys = {
   },
   'models.{model}.concurrency': {
     ...{ option: '--concurrency <n>', kind: 'whole' },
-    meaning: 'requests at once, of all instances',
+    meaning: 'requests at once, over all instances',
   },
   'models.{model}.requestsPerMinute': {
     ...{ option: '--requests-per-minute <n>', kind: 'positive' },
-    meaning: 'limit of the whole run',
+    meaning: 'maximum number of requests per minute of the whole run',
   },
   'models.{model}.tokensPerMinute': {
     ...{ option: '--tokens-per-minute <n>', kind: 'positive' },
-    meaning: 'limit of the whole run, input and output; a server’s own limits are learned',
+    meaning:
+      'maximum number of tokens per minute of the whole run, input and output; limits of the server are learned',
   },
   'models.{embeddingModel}.baseUrl': {
     ...{ option: '--embedding-base-url <address>', kind: 'address' },
-    meaning: 'address of its provider (default: --base-url, where the provider is that of --model)',
+    meaning:
+      'address of the provider of --embedding-model (default: --base-url, if it is the provider of --model)',
   },
   'prices.{embeddingModel}.input': {
     ...{ option: '--embedding-price <d>', kind: 'positive' },
-    meaning: 'dollars for a million tokens that it turns into vectors',
+    meaning: 'dollars per million embedded tokens',
   },
   'agents.{agent}.program': {
     ...{ option: '--agent-program <dir>', kind: 'path' },
-    meaning: 'acp: folder with the agent and its runtime, which its container reads at /agent',
+    meaning: 'acp: folder with the agent and its runtime, mounted in its container at /agent',
   },
   'agents.{agent}.timeout': {
     ...{ option: '--agent-timeout <seconds>', kind: 'positive' },
-    meaning: 'acp: limit for the session of an agent',
+    meaning: 'acp: session timeout in seconds',
   },
   'agents.{agent}.title': {
     ...{ option: '--agent-title <name>', kind: 'text' },
-    meaning: 'acp: name of the agent for people',
+    meaning: 'acp: display name of the agent',
   },
   'agents.{agent}.authMethod': {
     ...{ option: '--agent-auth <id>', kind: 'text' },
-    meaning: 'acp: way of authentication that the agent has to be told',
+    meaning: 'acp: authentication method to select in the agent',
   },
   'generate.refine': {
     ...{ option: '--refine <n>', kind: 'natural', default: 0 },
-    meaning: 'times that a sample is sent back with an error of its own, such as a failed import',
+    meaning:
+      'maximum number of times a sample is returned to the model with its own errors, such as a failed import',
   },
   'generate.limits': {
     ...{ option: '--limits <profile>', kind: 'text', default: 'paper' },
-    meaning: 'calls, dollars and seconds of an agent',
+    meaning: 'profile of limits for agents: calls, dollars and seconds',
   },
   'repair.embeddingModel': {
     ...{ option: '--embedding-model <provider/name>', kind: 'text' },
     meaning:
-      'agentless, retrieval: the model of the vectors, of openai, openai-compatible or google (default: no retrieval)',
+      'agentless, retrieval: embedding model from openai, openai-compatible or google (default: no retrieval)',
   },
   'budgets.dollars': {
     ...{ option: '--budget <d>', kind: 'positive' },
-    meaning: 'dollar limit of the whole run; needs --price',
+    meaning: 'maximum cost of the whole run in dollars; needs --price',
   },
   'budgets.instanceDollars': {
     ...{ option: '--instance-budget <d>', kind: 'positive' },
-    meaning: 'dollar limit of each instance; needs --price',
+    meaning: 'maximum cost of each instance in dollars; needs --price',
   },
   'budgets.tokens': {
     ...{ option: '--budget-tokens <n>', kind: 'whole' },
-    meaning: 'token limit of the whole run, input and output',
+    meaning: 'maximum number of tokens of the whole run, input and output',
   },
   'retries.count': {
     ...{ option: '--retries <n>', kind: 'natural', default: 6 },
-    meaning: 'retries after a temporary failure; a 429 is none',
+    meaning: 'retries after a temporary failure; a 429 does not count',
   },
   'retries.requestTimeout': {
     ...{ option: '--request-timeout <seconds>', kind: 'positive', default: 600 },
-    meaning: 'limit for one request',
+    meaning: 'request timeout in seconds',
   },
 } as const satisfies Readonly<Record<string, ConfigurationKey>>;
 

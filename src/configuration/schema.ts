@@ -30,7 +30,7 @@ const address = z
     const { username, password, search, hash } = new URL(text);
     // Some servers accept a key there.
     return [username, password, search, hash].every((part) => part === '');
-  }, 'A user, a password or a query has no place in the file: a key stands in the environment')
+  }, 'The file must not contain a user, a password or a query; set keys in environment variables')
   .transform((text) => text.replace(/\/+$/, ''));
 
 const kinds = {
@@ -66,7 +66,7 @@ const homePath = z
   .string()
   .refine(
     (path) => path !== '' && path.split('/').every((part) => !['', '.', '..'].includes(part)),
-    'a path of files is no path below the home',
+    'a path in files is not a path below the home folder',
   );
 
 /**
@@ -79,13 +79,13 @@ export const agentEntry = z.strictObject({
   program: z.string().optional(),
   providers: z.array(z.enum(providers)).min(1).optional(),
   authMethod: z.string().optional(),
-  env: z.record(z.string().regex(variableName, 'no name of a variable'), template).optional(),
+  env: z.record(z.string().regex(variableName, 'not a valid variable name'), template).optional(),
   files: z.record(homePath, template).optional(),
   timeout: z
     .number()
     .positive()
     .max(1e6)
-    .meta({ description: 'seconds of a session', default: defaultAcpSeconds })
+    .meta({ description: 'session timeout in seconds', default: defaultAcpSeconds })
     .optional(),
 });
 
@@ -95,10 +95,14 @@ export type AgentEntry = z.output<typeof agentEntry>;
 const dollars = z.number().min(0).max(1e6);
 
 const price = z.strictObject({
-  input: dollars.meta({ description: 'dollars for a million tokens of input' }),
-  output: dollars.meta({ description: 'dollars for a million tokens of output' }).optional(),
-  cached: dollars.meta({ description: 'of input from the cache of the provider' }).optional(),
-  cacheWrite: dollars.meta({ description: 'of input that is written to it' }).optional(),
+  input: dollars.meta({ description: 'dollars per million input tokens' }),
+  output: dollars.meta({ description: 'dollars per million output tokens' }).optional(),
+  cached: dollars
+    .meta({ description: 'dollars per million input tokens from the cache' })
+    .optional(),
+  cacheWrite: dollars
+    .meta({ description: 'dollars per million input tokens written to the cache' })
+    .optional(),
 });
 
 const model = z.strictObject({
@@ -170,11 +174,11 @@ export const configurationSchema = z.strictObject({
       z.string().regex(/^(?:\*|[a-z-]+\/.+)$/, 'Write PROVIDER/NAME, or "*" for every model'),
       model,
     )
-    .meta({ description: 'by PROVIDER/NAME; "*" counts for every model' })
+    .meta({ description: 'by PROVIDER/NAME; "*" applies to every model' })
     .optional(),
   prices: z
     .record(z.string().regex(/^[a-z-]+\/.+$/, 'Write PROVIDER/NAME'), price)
-    .meta({ description: 'dollars for a million tokens, by PROVIDER/NAME' })
+    .meta({ description: 'dollars per million tokens, by PROVIDER/NAME' })
     .optional(),
   agents: z
     .record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i, 'Write letters, digits, . _ -'), agentEntry)
@@ -220,7 +224,7 @@ export type ConfigurationValues = z.output<typeof configurationSchema>;
 
 /** The JSON schema of the file, for completion in editors. */
 export const configurationJsonSchema = (): Readonly<Record<string, unknown>> => ({
-  ...{ title: 'Configuration of SWT-Bench', description: 'What swt.yaml may have.' },
+  ...{ title: 'Configuration of SWT-Bench', description: 'The contents of swt.yaml.' },
   ...z.toJSONSchema(configurationSchema, { io: 'input' }),
 });
 

@@ -126,9 +126,9 @@ export function refusal({ url, status, headers }: HttpResponse, what: string): E
   if (status === 429 || status >= 500) {
     const seconds = Number(headers.get('retry-after') ?? 0);
     const wait = Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), 60) * 1000 : 0;
-    return new NetworkTrouble(`${hostOfAddress(url)} answers with status ${status}`, wait);
+    return new NetworkTrouble(`${hostOfAddress(url)} responded with status ${status}`, wait);
   }
-  const said = `${hostOfAddress(url)} answers with status ${status} to the request for the ${what}`;
+  const said = `${hostOfAddress(url)} responded with status ${status} to the request for the ${what}`;
   return status === 401 || status === 403
     ? new HumanError(
         said,

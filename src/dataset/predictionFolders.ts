@@ -43,6 +43,6 @@ async function fileIn(folder: string): Promise<string | undefined> {
   if (await isHarborFolder(folder)) return undefined;
   throw new HumanError(
     `The folder ${folder} has no predictions`,
-    'Name a file, a job of Harbor, or a folder with all_preds.jsonl or preds.json',
+    'Specify a file, a Harbor job, or a folder with all_preds.jsonl or preds.json',
   );
 }

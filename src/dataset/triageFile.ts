@@ -39,8 +39,8 @@ export const format = 1;
 /** What is wrong with a tag; undefined if it is valid. Lists separate tags by commas. */
 function tagProblem(tag: string): string | undefined {
   if (tag.trim() === '') return 'is empty';
-  if (tag.includes(',')) return 'has a comma in it';
-  if (/\p{Cc}|\p{Zl}|\p{Zp}/u.test(tag.trim())) return 'has a control character in it';
+  if (tag.includes(',')) return 'contains a comma';
+  if (/\p{Cc}|\p{Zl}|\p{Zp}/u.test(tag.trim())) return 'contains a control character';
   return [...tag.trim()].length > 60 ? 'is longer than 60 characters' : undefined;
 }
 

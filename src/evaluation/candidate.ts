@@ -158,7 +158,7 @@ async function ranAndGraded(
   const warm = early?.run ?? first.warm;
   const differing = warm && differingTest(warm, candidate, read.own.functions);
   if (differing !== undefined) {
-    session.distrust(`the outcome of ${differing} was another with R loaded`, reporter);
+    session.distrust(`the outcome of ${differing} differed with R preloaded`, reporter);
   }
 
   const ofBase = hindrancesOf(base, 'base');

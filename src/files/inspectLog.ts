@@ -23,7 +23,7 @@ export async function* inspectSamples(log: Buffer): AsyncGenerator<LoggedSample,
   const header = ['header.json', '_journal/start.json'].flatMap(
     (name) => entries.find(({ path }) => path === name) ?? [],
   )[0];
-  if (header === undefined) throw new Error('it is no log of inspect_ai');
+  if (header === undefined) throw new Error('it is not an inspect_ai log');
   const about = fieldsOf(parseForeignJson((await header.content()).toString('utf8')));
   const named = fieldsOf(about['eval'])['model'];
   const model = typeof named === 'string' ? named : undefined;

@@ -22,7 +22,7 @@ const mostBytes = 512 * 1024 * 1024 - 64;
  */
 export function zipEntries(zip: Buffer): ZipEntry[] {
   const last = zip.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
-  if (last < 0) throw new Error('it is no zip file, or is cut off');
+  if (last < 0) throw new Error('it is not a zip file, or it is truncated');
   const entries: ZipEntry[] = [];
   let at = zip.readUInt32LE(last + 16);
   for (let left = zip.readUInt16LE(last + 10); left > 0; left--) {
@@ -49,7 +49,7 @@ export function zipEntries(zip: Buffer): ZipEntry[] {
 async function unpacked(data: Buffer, method: number, size: number): Promise<Buffer> {
   if (method === 0) return Buffer.from(data);
   if (method === 8) return inflateRawSync(data, { maxOutputLength: Math.max(size, 1) });
-  if (method !== 93) throw new Error(`it is packed by method ${method}`);
+  if (method !== 93) throw new Error(`it uses the unsupported compression method ${method}`);
   const { compressors } = await import('hyparquet-compressors');
   return Buffer.from(compressors.ZSTD?.(data, size) ?? []);
 }

@@ -53,7 +53,7 @@ export function findRunnerEdits(
   const lines = source.split('\n');
   const tooMuch = {
     line: 1,
-    what: 'begins a file that is too long or too entangled to be examined completely',
+    what: 'begins a file that is too long or too complex to be examined completely',
     text: lines[0]?.trim() ?? '',
   };
   // A longer one may be meant to escape the examination.

@@ -60,10 +60,10 @@ const summary = groupSummary.extend({
     .object({
       killed: count.describe('Killed or timed out'),
       all: count,
-      of: count.describe('Instances whose candidate was tried on mutants'),
+      of: count.describe('Instances whose candidate was tested on mutants'),
     })
     .exactOptional()
-    .describe('Faults in lines that X* adds; absent where no candidate was tried on any'),
+    .describe('Bugs seeded in lines that X* adds; absent if no candidate was tested on any'),
   differing: count.describe('Entries on which the two gradings disagree'),
   reasons: z.array(z.object({ reason, count })),
   findings: z
@@ -153,7 +153,7 @@ export const repairRatesSchema = z.object({
   madeBy: z.object({ method: z.string(), model: z.string() }).exactOptional(),
   oracle: z
     .boolean()
-    .describe('Made with the answer, or the best of several samples; `name` is marked then'),
+    .describe('Created with the answer, or the best of several samples; `name` is marked if so'),
   samples: count.describe('1, or the number of samples of which the row is the best'),
   selected: count.describe('Selected instances, the denominator of every rate'),
   tried: z.array(z.string()).readonly().describe('Instances with a patch that could be judged'),
@@ -241,7 +241,7 @@ export const studyReportSchema = z.object({
       created: z.string().exactOptional(),
       selected: count,
       denominator: denominatorSchema
-        .describe('How a person chose the selected instances, and the size of the dataset')
+        .describe('How the selected instances were chosen, and the size of the dataset')
         .exactOptional(),
       entries: count,
       unfinished: z.boolean(),
@@ -261,10 +261,12 @@ export const studyReportSchema = z.object({
       }),
     )
     .exactOptional()
-    .describe('Seconds that sandboxes ran for runs, and for making what they grade'),
+    .describe('Seconds that sandboxes ran for runs, and for generating what they grade'),
   methods: z.array(summary).describe('Tables 2 and 3 of the SWT-Bench paper'),
   comparisons: z.array(comparison).describe('Every other method against the first of `methods`'),
-  byRepository: z.array(group).describe('Figure 9; empty for very many methods, as the next table'),
+  byRepository: z
+    .array(group)
+    .describe('Figure 9; empty for very many methods, like the next table'),
   byIssueLength: z
     .array(group.extend({ shortest: count, longest: count }))
     .describe('Figure 5; lengths in characters'),
@@ -293,7 +295,7 @@ export const studyReportSchema = z.object({
       pairs: z
         .array(z.array(count))
         .exactOptional()
-        .describe('Absent for more than some 300 methods'),
+        .describe('Absent for more than about 300 methods'),
     })
     .exactOptional()
     .describe('Figure 6; methods by their place in `names`'),

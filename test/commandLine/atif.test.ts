@@ -52,7 +52,7 @@ describe('ATIF on the command line', () => {
     assert.equal(several.status, 2);
     assert.match(
       several.stderr,
-      /^swt-bench: A document of ATIF has one trajectory, and there are 2/,
+      /^swt-bench: An ATIF document holds one trajectory, but there are 2/,
     );
     const out = join(folder.path, 'documents');
     const all = await cli(['trajectory', path, '--format', 'atif', '--out', out]);

@@ -102,7 +102,7 @@ describe('submissions', () => {
     const other = join(folder.path, 'other');
     const answer = await report('--compare', 'passes-on-both', '--out', other);
     assert.equal(answer.status, 1);
-    assert.match(answer.stderr, /lacks something: 1 of 1 instances have no trajectory/);
+    assert.match(answer.stderr, /is incomplete: 1 of 1 instances have no trajectory/);
     const readme = await readFile(join(other, 'README.md'), 'utf8');
     assert.match(readme, /- \[ \] 1 of 1 instances have no trajectory/);
     assert.match(readme, /Resolved under the grading of the reference harness: 0 of 1 \(0\.00 %\)/);

@@ -191,7 +191,7 @@ describe('a run that begins with R loaded', function () {
       result.tests.find(({ test }) => test === result.ownTests[0])?.fixed.outcome,
       'passed',
     );
-    assert.match(log.join('\n'), /the outcome of \S+ was another with R loaded/);
+    assert.match(log.join('\n'), /the outcome of \S+ differed with R preloaded/);
     assert.equal(session.isExpecting(), false);
   });
 

@@ -14,15 +14,14 @@ export const registerConfig: RegisterCommand<ProgramContext> = (command, context
   const show = command
     .command('show')
     .description('print each value, and where it comes from: option, variable, file or default')
-    .option('--model <provider/name>', 'also the values that count for this model')
-    .addOption(rare(new Option('--method <name>', 'also the options of this agent: acp:NAME')))
+    .option('--model <provider/name>', 'also print the values for this model')
+    .addOption(
+      rare(new Option('--method <name>', 'also print the options of this agent: acp:NAME')),
+    )
     .addOption(jsonOption());
   for (const option of optionsOfFile(context)) show.addOption(option);
   show
-    .addHelpText(
-      'after',
-      '\nIt takes every option that the file can hold, to show what it changes.',
-    )
+    .addHelpText('after', '\nAccepts every option that the file can set, to show its effect.')
     .action(async (options: ShowOptions) =>
       finish(await showConfiguration(options, show, context)),
     );

@@ -48,7 +48,7 @@ export const registerExport: RegisterCommand<ProgramContext> = (command, context
         .choices(exportFormats.map(({ name }) => name))
         .makeOptionMandatory(),
     )
-    .requiredOption('--out <dir>', 'folder to make')
+    .requiredOption('--out <dir>', 'new folder')
     .addOption(optionOf(dockerSettings, dockerSettings.named('baseImage')))
     .addOption(sourceOption())
     .addOption(storageOption())
@@ -56,7 +56,7 @@ export const registerExport: RegisterCommand<ProgramContext> = (command, context
     .addHelpText(
       'after',
       '\nNothing is built or run. The folder is written whole or not at all.' +
-        '\nExit status: 0 all are exported, 1 none is selected or some are left out, 2 wrong usage or input, 130 interrupted.',
+        '\nExit status: 0 all were exported, 1 none was selected or some were left out, 2 invalid usage or input, 130 interrupted.',
     )
     .action(async (options: ExportOptions) => finish(await exportCommand(options, context)));
 };
@@ -64,7 +64,7 @@ export const registerExport: RegisterCommand<ProgramContext> = (command, context
 /** `swt-bench export`: writes the selected instances as tasks for another program. */
 async function exportCommand(options: ExportOptions, context: ProgramContext): Promise<number> {
   const format = exportFormats.find(({ name }) => name === options.format);
-  if (format === undefined) throw new Error(`no format is called ${options.format}`);
+  if (format === undefined) throw new Error(`there is no format named ${options.format}`);
   const out = resolve(options.out);
   await checkEmpty(out);
   const dataset = await openDatasetOption(options, context);
@@ -104,7 +104,7 @@ async function taskOf(
   const trees = await prepareTrees(instance, source, options.storage, { signal, reporter });
   const plan = await environmentPlan(instance, trees.base);
   if (plan.system.packages.includes('build-essential')) {
-    return 'R has parts to compile, which grading in the container of a task does not build';
+    return "R has code to compile, which a task's container does not build for grading";
   }
   const { baseImage } = valuesOf(dockerSettings, options);
   const files = await environmentDockerfile(plan, {

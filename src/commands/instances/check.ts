@@ -29,7 +29,7 @@ export const registerCheck: RegisterCommand<ProgramContext> = (command, context,
     .requiredOption('--id <id>', 'the instance')
     .addOption(formatOption(context))
     .addOption(sourceOption())
-    .addOption(timeoutOption('limit for one run of tests'))
+    .addOption(timeoutOption('test timeout in seconds'))
     .addOption(storageOption())
     .hook('preAction', needsStorage)
     .addOption(jsonOption())

@@ -76,7 +76,10 @@ export async function triageCommand(
   const change = changeOf(options);
   ids.forEach(checkedId);
   if (change !== undefined && ids.length === 0) {
-    throw new HumanError('The change names no instance', 'Write instance IDs before the options');
+    throw new HumanError(
+      'No instance is specified for the change',
+      'Write instance IDs before the options',
+    );
   }
   if ([options.csv, options.list, options.json].filter((each) => each === true).length > 1) {
     throw new HumanError('--csv, --list and --json cannot be combined', 'Use only one of them');

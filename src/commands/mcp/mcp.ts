@@ -17,7 +17,7 @@ export const registerMcp: RegisterCommand<ProgramContext> = (command, context, f
     .addOption(datasetOption())
     .requiredOption('--id <id>', 'the instance')
     .addOption(sourceOption())
-    .addOption(timeoutOption('limit for one run of tests', 600))
+    .addOption(timeoutOption('test timeout in seconds', 600))
     .option(
       '--out <file>',
       'save the candidate as a prediction in this file after each apply_candidate; keeps other rows',

@@ -66,7 +66,7 @@ export const registerMutants: RegisterCommand<ProgramContext> = (command, contex
     .addOption(mutantLimitOption())
     .addOption(sourceOption())
     .addOption(workersOption('mutants at once (default: by memory and cores)'))
-    .addOption(timeoutOption('limit for one run; a run on a mutant gets less'))
+    .addOption(timeoutOption('test timeout in seconds; runs on mutants have a shorter one'))
     .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
     .option('--out <dir>', 'folder for reports, like `evaluate --mutants`')
     .addOption(formatOption(context))

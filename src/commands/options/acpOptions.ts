@@ -52,7 +52,7 @@ export const withAcpOptions = (command: Command): Command =>
     .addOption(keyOption('agents.{agent}.program', { shown: true }))
     .addOption(
       keyOption('agents.{agent}.timeout', {
-        description: `acp: limit for the session of an agent (default: ${defaultAcpSeconds})`,
+        description: `acp: session timeout in seconds (default: ${defaultAcpSeconds})`,
       }),
     )
     .addOption(keyOption('agents.{agent}.title'))
@@ -60,7 +60,7 @@ export const withAcpOptions = (command: Command): Command =>
       atKey(
         new Option(
           '--agent-env <name=value>',
-          `acp: a variable for the agent, may be repeated; the value may have ${placeholderNames}`,
+          `acp: environment variable for the agent; repeatable; the value can contain ${placeholderNames}`,
         ).argParser(variable),
         'agents.{agent}.env',
       ),

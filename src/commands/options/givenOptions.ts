@@ -25,7 +25,7 @@ export const withGivenOptions = (command: Command): Command =>
       rare(
         new Option(
           '--given <parts>',
-          `what ZeroShotPlus is given beyond the issue (Table 5 of the paper): some of ${givenParts.join(',')}`,
+          `what the prompt of ZeroShotPlus contains in addition to the issue (Table 5 of the paper): some of ${givenParts.join(',')}`,
         ).argParser(list),
       ),
     )
@@ -33,7 +33,7 @@ export const withGivenOptions = (command: Command): Command =>
       rare(
         new Option(
           '--from <origin>',
-          'where that comes from; golden and wrong need --oracle',
+          'where --given comes from; golden and wrong need --oracle',
         ).choices(givenSources),
       ),
     )

@@ -8,7 +8,7 @@ export function withHelpAll(command: Command): void {
   for (const each of command.commands) withHelpAll(each);
   const { options } = command;
   const count = options.filter(({ hidden }) => hidden).length;
-  const option = new Option('--help-all', `also list ${count} options that few need`);
+  const option = new Option('--help-all', `also list ${count} rarely used options`);
   command
     .addOption(option.hideHelp(count === 0))
     // It comes before the check for options that are missing.

@@ -9,14 +9,14 @@ import { header, price, temperature } from './optionValues';
 export const runTestsLocallyOption = (): Option =>
   new Option(
     '--run-tests-locally',
-    `run model-written tests with the local engine: ${meaningOfLocal}`,
+    `allow the local engine for methods that run model-written tests (${meaningOfLocal})`,
   );
 
 /** The option that names the model. */
 export const modelOption = (): Option =>
   new Option(
     '--model <provider/name>',
-    "openai, openai-compatible, anthropic or google, then the provider's name of the model; " +
+    'provider (openai, openai-compatible, anthropic or google) and model, such as openai/gpt-4o; ' +
       'reads the API key from the environment',
   ).makeOptionMandatory();
 
@@ -37,10 +37,7 @@ export const withModelOptions = (command: Command): Command =>
     .addOption(keyOption('models.{model}.baseUrl', { shown: true }))
     .addOption(
       rare(
-        new Option(
-          '--name <name>',
-          'name of the model in predictions (default: METHOD/PROVIDER/NAME)',
-        ),
+        new Option('--name <name>', 'model name in predictions (default: METHOD/PROVIDER/NAME)'),
       ),
     )
     .addOption(keyOption('models.{model}.topP', { applies: asksItself }))
@@ -59,7 +56,7 @@ export const withRequestOptions = (command: Command): Command =>
       atKey(
         new Option(
           '--price <input,output[,cached[,written]]>',
-          'dollars for a million tokens of input and of output, of input from the provider’s cache and of input written to it',
+          'dollars per million tokens: input, output, input from the cache, input written to the cache',
         ).argParser(price),
         'prices.{model}',
       ).hideHelp(false),
@@ -68,13 +65,13 @@ export const withRequestOptions = (command: Command): Command =>
       rare(
         new Option(
           '--header <name=value>',
-          'further header of each request, which is a secret; repeatable',
+          'additional header for each request, treated as a secret; repeatable',
         ).argParser(header),
       ),
     )
     .addOption(
       keyOption('models.{model}.concurrency', {
-        description: `requests at once, of all instances (default: ${defaultRequests.hosted}; ${defaultRequests.own} or more on this machine, as long as answers do not take longer for it)`,
+        description: `requests at once, over all instances (default: ${defaultRequests.hosted}; for a server on this machine ${defaultRequests.own}, and more while its answers do not slow down)`,
       }),
     )
     .addOption(keyOption('models.{model}.requestsPerMinute'))

@@ -26,7 +26,7 @@ export const withSelectingOptions = (command: Command): Command =>
       '--filter <list>',
       'only instances in this list: a file, URL, Lite, Verified, Full, or triage file',
     )
-    .addOption(rare(new Option('--exclude <list>', 'not the instances of this list')))
+    .addOption(rare(new Option('--exclude <list>', 'omit the instances in this list')))
     .option('--query <filter>', 'only what this filter keeps, such as "status:valid changed:<20"')
     .addOption(
       rare(new Option('--triage <file>', 'file with tags and classifications that --query reads')),

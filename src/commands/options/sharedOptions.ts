@@ -107,11 +107,11 @@ export async function checkEmpty(path: string): Promise<void> {
       error.code === 'ENOTDIR'
         ? `${path} is not a folder`
         : `${path} cannot be read (${messageOf(error)})`,
-      'Name a new folder with --out',
+      'Specify a new folder with --out',
     );
   });
   if (entries.length > 0) {
-    throw new HumanError(`${path} is not empty`, 'Name a new folder with --out');
+    throw new HumanError(`${path} is not empty`, 'Specify a new folder with --out');
   }
 }
 

@@ -19,7 +19,7 @@ export const withSurrogateOptions = (command: Command): Command =>
       rare(
         new Option(
           '--fixes <n>',
-          `surrogate: fixes that the model is asked for (default: ${defaultSurrogate.fixes})`,
+          `surrogate: number of fixes to request (default: ${defaultSurrogate.fixes})`,
         ).argParser(natural),
       ),
     )
@@ -27,7 +27,7 @@ export const withSurrogateOptions = (command: Command): Command =>
       rare(
         new Option(
           '--fixes-from <files>',
-          'surrogate: take the fixes from these predictions of code patches instead, such as OUT.ranked.jsonl of repair',
+          'surrogate: use the fixes in these code patch predictions instead, such as OUT.ranked.jsonl of `repair`',
         ).argParser(list),
       ),
     )

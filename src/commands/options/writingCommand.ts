@@ -54,10 +54,10 @@ export function writingCommand(
     .addOption(sourceOption())
     .addOption(
       workersOption(
-        'instances that run tests or commands at once (default: by memory and cores); of other methods, instances at once (default: --concurrency)',
+        'instances that run tests or commands at once (default: by memory and cores); for other methods, instances at once (default: --concurrency)',
       ),
     )
-    .addOption(timeoutOption(`limit for ${texts.run}`))
+    .addOption(timeoutOption(`${texts.run}, in seconds`))
     .addOption(runTestsLocallyOption())
     .option('--dry-run', texts.dryRun)
     .addOption(

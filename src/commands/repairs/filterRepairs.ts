@@ -68,7 +68,7 @@ export const registerFilterRepairs: RegisterCommand<ProgramContext> = (
     )
     .addOption(sourceOption())
     .addOption(workersOption('code patches tested at once (default: by memory and cores)'))
-    .addOption(timeoutOption('limit for one run'))
+    .addOption(timeoutOption('test timeout in seconds'))
     .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
     .option('--out <dir>', 'folder for finished patches and the result')
     .addOption(formatOption(context))

@@ -95,7 +95,7 @@ export function readmeOf(submission: Submission, missing: readonly string[]): st
     ...missing.map((each) => `- [ ] ${each}`),
     '- [ ] `metadata.yaml` has report, authors, site and org.',
     '- [ ] The system makes one attempt for each instance.',
-    '- [ ] It knows nothing of FAIL_TO_PASS, PASS_TO_PASS, the golden patch and the golden tests.',
+    '- [ ] It does not use FAIL_TO_PASS, PASS_TO_PASS, the golden patch or the golden tests.',
     '- [ ] It does not use the hints.',
     '- [ ] It cannot look up solutions on the web.',
   ].join('\n')}\n`;

@@ -40,7 +40,7 @@ export async function writeSubmission(
   context: CommandContext,
 ): Promise<readonly string[]> {
   if (out === undefined) {
-    throw new HumanError('A submission is a folder', 'Name a new one with --out');
+    throw new HumanError('A submission is a folder', 'Specify a new one with --out');
   }
   await checkEmpty(out);
   const { run, entries } = onlyMethod(runs, method);
@@ -48,7 +48,7 @@ export async function writeSubmission(
   if (results === undefined || run.known === 'success') {
     throw new HumanError(
       'A summary has no logs and no predictions to submit',
-      'Name the folder that `swt-bench evaluate --out` wrote',
+      'Specify the folder that `swt-bench evaluate --out` wrote',
     );
   }
   const shared = sharedWithout(results, storage);
@@ -93,11 +93,11 @@ async function checkEmpty(out: string): Promise<void> {
     if (systemCode(error) === 'ENOENT') return [];
     throw new HumanError(
       `The submission cannot be written to ${out} (${systemCode(error)})`,
-      'Name a new folder with --out',
+      'Specify a new folder with --out',
     );
   });
   if (names.length === 0) return;
-  throw new HumanError(`The folder ${out} is not empty`, 'Name a new one with --out');
+  throw new HumanError(`The folder ${out} is not empty`, 'Specify a new one with --out');
 }
 
 /** @throws HumanError when there are several runs or methods, or none of this name */
@@ -109,7 +109,7 @@ function onlyMethod(
   if (run === undefined || others.length > 0) {
     throw new HumanError(
       `A submission is of one run, and there are ${runs.length}`,
-      'Name the folder of one, such as DIR/runs/RUN',
+      'Specify the folder of one, such as DIR/runs/RUN',
     );
   }
   const names = [...new Set(run.entries.map((entry) => sampleName(entry)))];
@@ -117,7 +117,7 @@ function onlyMethod(
   if (only === undefined || (method === undefined && names.length > 1)) {
     throw new HumanError(
       `A submission is of one method, and the run has ${names.join(', ')}`,
-      'Name one with --compare',
+      'Specify one with --compare',
     );
   }
   return { run, entries: run.entries.filter((entry) => sampleName(entry) === only) };
@@ -223,10 +223,10 @@ function lacks({
   const ids = new Set(submitted.map(({ entry }) => entry.instance));
   return [
     ...(submitted.some(({ entry }) => entry.oracle === true)
-      ? ['its candidates were made or chosen with the answer, which no leaderboard takes']
+      ? ['its candidates were created or selected with the answer, which no leaderboard accepts']
       : []),
     ...(submitted.some(({ entry }) => entry.sample > 1)
-      ? ['it is one of several samples, and a submission makes one attempt']
+      ? ['it is one of several samples, and a submission must be a single attempt']
       : []),
     ...count(
       'candidate',

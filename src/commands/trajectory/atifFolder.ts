@@ -20,7 +20,7 @@ export async function writeAtifFolder(
 ): Promise<void> {
   await makeFolder(folder).catch((error: unknown) => {
     throw new HumanError(
-      `The folder ${folder} cannot be made (${systemCode(error)})`,
+      `The folder ${folder} cannot be created (${systemCode(error)})`,
       'Name another one',
     );
   });

@@ -78,8 +78,8 @@ function isFolderAsked(shown: readonly unknown[], { out }: TrajectoryOptions): b
   if (shown.length === 1) return false;
   if (out !== undefined) return true;
   throw new HumanError(
-    `A document of ATIF has one trajectory, and there are ${shown.length}`,
-    'Name one with --instance, or a folder with --out',
+    `An ATIF document holds one trajectory, but there are ${shown.length}`,
+    'Specify one with --instance, or a folder with --out',
   );
 }
 

@@ -53,7 +53,7 @@ async function textOf(path: string): Promise<string> {
     if (error instanceof HumanError) throw error;
     throw new HumanError(
       `The configuration file ${path} cannot be read (${systemCode(error)})`,
-      'Name a file that can be read with --config, or leave it out',
+      'Specify a readable file with --config, or omit it',
     );
   }
 }
@@ -159,9 +159,9 @@ function refuseSecrets(document: Document, place: (offset: number | undefined) =
       );
       const variables = variablesFor([String(key.value), ...names]);
       throw new HumanError(
-        `${place(key.range?.[0])}: ${String(key.value)} is a secret, and secrets have no place in a configuration file`,
+        `${place(key.range?.[0])}: ${String(key.value)} is a secret, and configuration files must not contain secrets`,
         /^headers?$/i.test(String(key.value))
-          ? 'Remove it, and give it with --header'
+          ? 'Remove it, and pass it with --header'
           : `Remove it, and set the environment variable ${variables.join(' or ')}`,
       );
     },

@@ -98,7 +98,9 @@ const retryingFetch =
         }
         if (response.status === 429 || response.status >= 500) {
           await response.body?.cancel();
-          throw new NetworkTrouble(`${hostOfAddress(url)} answers with status ${response.status}`);
+          throw new NetworkTrouble(
+            `${hostOfAddress(url)} responded with status ${response.status}`,
+          );
         }
         return response;
       },
@@ -135,7 +137,7 @@ function refused({ name, revision }: HuggingFaceDataset, url: string, status: nu
         'Check the name; for a private or gated dataset, set HF_TOKEN to a token with read access',
       )
     : new HumanError(
-        `${hostOfAddress(url)} answers with status ${status} to ${name}`,
+        `${hostOfAddress(url)} responded with status ${status} to ${name}`,
         'Try again later',
       );
 }

@@ -106,7 +106,7 @@ export async function harborRows(
       if ((await configIn(trial)) !== undefined) {
         rows.push({
           origin: trial,
-          value: `trial ${basename(trial)} has no result: it has not ended`,
+          value: `trial ${basename(trial)} has no result because it has not finished`,
         });
       }
       continue;
@@ -114,7 +114,7 @@ export async function harborRows(
     const found = await patchOf(trial, signal);
     const failure = failureOf(result);
     if (found === undefined && failure === undefined) {
-      const why = 'neither an artifact (model.patch) nor the output of its tests has a patch';
+      const why = 'neither its artifact model.patch nor its test output contains a patch';
       rows.push({ origin: trial, value: `trial ${result.trial_name}: ${why}` });
       continue;
     }

@@ -18,7 +18,7 @@ export async function inspectRows(log: Buffer, where: string): Promise<Row[]> {
     }
     return rows;
   } catch (error) {
-    const why = `cannot be read as a log of inspect_ai (${messageOf(error)})`;
+    const why = `cannot be read as an inspect_ai log (${messageOf(error)})`;
     throw new HumanError(`The ${where} ${why}`, 'Copy it again');
   }
 }

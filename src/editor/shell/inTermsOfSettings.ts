@@ -47,7 +47,7 @@ const freeSpace = '"SWT-Bench: Free Disk Space…"';
  */
 const advice: readonly (readonly [said: RegExp, inEditor: string])[] = [
   [/; otherwise add --no-config/g, ''],
-  [/Remove it, and give it with --header/g, 'Remove it'],
+  [/Remove it, and pass it with --header/g, 'Remove it'],
   [
     /Give --source (\S+)=PATH_OR_URL of a repository/g,
     `Give $1 in the setting ${sources} the path or address of a repository`,
@@ -91,7 +91,7 @@ const advice: readonly (readonly [said: RegExp, inEditor: string])[] = [
     ': run "SWT-Bench: Evaluate Predictions…" on it',
   ],
   [/`evaluate --out`/g, '`swt-bench evaluate`'],
-  [/name its summary with --repairs/g, 'choose its summary with "SWT-Bench: Add Results…"'],
+  [/specify its summary with --repairs/g, 'choose its summary with "SWT-Bench: Add Results…"'],
   [
     /run `swt-bench triage --triage FILE --merge OTHER`/g,
     'merge the two with `swt-bench triage` in a terminal',

@@ -78,7 +78,7 @@ export class WarmStart<Process> {
   private whyNot(found: WarmKey, key: WarmKey): string | undefined {
     const other = this.edited.find((path) => !key.tests.includes(path));
     if (other !== undefined)
-      return `the candidate edits ${other}, which is no test file of the run`;
+      return `the candidate edits ${other}, which is not a test file of the run`;
     if (found.environment !== key.environment) return 'the environment has changed';
     if (found.lines !== key.lines) return 'other lines are counted';
     const same = (of: WarmKey): string => JSON.stringify([of.runner, of.cwd, of.options]);

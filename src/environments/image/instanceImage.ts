@@ -180,7 +180,7 @@ async function certainly(
   place: BuildPlace,
 ): Promise<InstanceImage> {
   const made = await presentInstance(named, place, storage);
-  if (made === undefined) throw new Error(`${named.name} disappeared as soon as it was made`);
+  if (made === undefined) throw new Error(`${named.name} disappeared as soon as it was built`);
   return made;
 }
 

@@ -76,7 +76,7 @@ class ProxiedClient implements IndexClient {
         const answer = await this.follow(url, index, accept, signal);
         if (answer.status !== 429 && answer.status < 500) return answer;
         answer.body.resume();
-        trouble = `${where} answers with status ${answer.status}`;
+        trouble = `${where} responded with status ${answer.status}`;
       } catch (error) {
         throwIfAborted(signal);
         const { code, message } = error as NodeJS.ErrnoException;
@@ -219,7 +219,7 @@ class ProxiedClient implements IndexClient {
         .once('connect', ({ statusCode = 0 }, socket) => {
           if (statusCode === 200) return resolve(socket);
           socket.destroy();
-          reject(new IndexTrouble(`the proxy ${proxy.host} answers with status ${statusCode}`));
+          reject(new IndexTrouble(`the proxy ${proxy.host} responded with status ${statusCode}`));
         })
         .once('timeout', () => asked.destroy(new IndexTrouble(`${proxy.host} does not respond`)))
         .once('error', reject)

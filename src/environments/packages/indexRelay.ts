@@ -131,7 +131,7 @@ class RelayServer implements IndexRelay {
     const host = /^https?:\/\/([^/?#]*)/i.exec(path)?.[1];
     if (host !== undefined) {
       this.refuse(host.replace(/^.*@/, ''));
-      return end(response, 403, 'builds reach the package index alone');
+      return end(response, 403, 'builds can reach only the package index');
     }
     end(response, 404);
   }
@@ -187,7 +187,7 @@ class RelayServer implements IndexRelay {
     answer.body.resume();
     if (status === 401 || status === 403) {
       this.sayOnce(
-        `the package index at ${hostOf(index.url)} answers with status ${status} for ${name}; check its login`,
+        `the package index at ${hostOf(index.url)} responded with status ${status} for ${name}; check its login`,
       );
     }
     return status;
@@ -241,7 +241,9 @@ class RelayServer implements IndexRelay {
     const [, host = '', port = ''] = /^([A-Za-z0-9.-]+):(\d+)$/.exec(address) ?? [];
     if (!this.options.hosts.includes(host.toLowerCase()) || port !== '443') {
       this.refuse(address);
-      client.end('HTTP/1.1 403 Builds reach the package index alone\r\ncontent-length: 0\r\n\r\n');
+      client.end(
+        'HTTP/1.1 403 Builds can reach only the package index\r\ncontent-length: 0\r\n\r\n',
+      );
       return;
     }
     this.options.client.connect(host, 443).then(

@@ -126,7 +126,7 @@ async function fetched(request: UvRequest): Promise<{ wheel: IndexFile; content:
       const answer = await client.get(wheel.url, index, { signal });
       if (answer.status !== 200) {
         answer.body.resume();
-        throw new IndexTrouble(`${hostOf(wheel.url)} answers with status ${answer.status}`);
+        throw new IndexTrouble(`${hostOf(wheel.url)} responded with status ${answer.status}`);
       }
       const { path } = await downloads.keep(answer.body, wheel.sha256, wheelLimit);
       return { wheel, content: await readFile(path) };
@@ -149,7 +149,7 @@ async function filesOf(
   if (answer.status !== 200) {
     answer.body.resume();
     if (answer.status === 404) return undefined;
-    throw new IndexTrouble(`${hostOf(index.url)} answers with status ${answer.status}`);
+    throw new IndexTrouble(`${hostOf(index.url)} responded with status ${answer.status}`);
   }
   const pieces: Buffer[] = [];
   for await (const piece of answer.body) pieces.push(piece as Buffer);

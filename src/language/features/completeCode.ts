@@ -74,7 +74,7 @@ async function textItems(completing: Completing): Promise<CompletionItem[]> {
       return {
         label: `${word} ${each.name}`,
         kind: CompletionItemKind.Snippet,
-        detail: `${each.qualifiedName}, line ${each.defLine}: its present code`,
+        detail: `${each.qualifiedName}, line ${each.defLine}: its current code`,
         filterText: `${before.slice(0, before.length - before.trimStart().length)}${word} ${each.name}`,
         sortText: String(i).padStart(4, '0'),
         insertTextFormat: InsertTextFormat.PlainText,

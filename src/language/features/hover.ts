@@ -84,7 +84,7 @@ function aboutKeyword(action: 'rewrite' | 'insert' | undefined): Shown | undefin
     words:
       action === 'rewrite'
         ? 'Replaces the function or class of the same name that is nearest to the line below.'
-        : 'Adds code at the line below, at the end (EOF) or at the beginning (BOF) of the file; makes the file where there is none.',
+        : 'Adds code at the line below, at the end (EOF) or at the beginning (BOF) of the file; creates the file if it does not exist.',
   };
 }
 

@@ -358,7 +358,7 @@ export class ModelProxy {
       return true;
     }
     const text = withoutSecrets((await answer.text()).slice(0, 64 << 10));
-    const said = `the server answers with status ${answer.status}: ${text.trim().slice(0, 300)}`;
+    const said = `the server responded with status ${answer.status}: ${text.trim().slice(0, 300)}`;
     const { status } = answer;
     const headers = Object.fromEntries(answer.headers);
     const fields = [sending.passed.limitField];

@@ -182,7 +182,7 @@ function formatOf(
           : `The text contains a patch in the format ${format} here and one in the format ${last.format} in line ${last.line}, about other files`,
       hint:
         lost === undefined
-          ? "Remove the one that you don't want"
+          ? 'Remove the one that you do not want'
           : 'Write all parts in one format, or choose one with --format',
     });
   }
@@ -223,7 +223,7 @@ function withoutRepeated(
           (stays === later
             ? 'the later one is used'
             : 'the other one is used because this one is truncated'),
-        hint: "Remove the one that you don't want",
+        hint: 'Remove the one that you do not want',
       });
     }
   }

@@ -115,7 +115,7 @@ async function pathFor(
   const hint =
     near.length > 0
       ? `Did you mean ${near.join(' or ')}?`
-      : "Use the file's path in the repository; an empty SEARCH part makes a new file";
+      : "Use the file's path in the repository; an empty SEARCH part creates a new file";
   const more = { hint, ...(fixes.length > 0 && { fixes }) };
   if (unsafe !== undefined) {
     const message = `${JSON.stringify(path)} cannot be patched: ${unsafe}`;

@@ -154,7 +154,7 @@ async function readOne(
   const own = parsed.success ? parsed.data[instance] : undefined;
   if (own === undefined) return `${path} has no report of ${instance}`;
   if (isOfCodePatch(own)) {
-    return `${path} judges a code patch, like SWE-bench; name its summary with --repairs`;
+    return `${path} judges a code patch, like SWE-bench; specify its summary with --repairs`;
   }
   const checked = readableReportSchema.safeParse(own);
   if (checked.success) return checked.data;

@@ -69,7 +69,7 @@ const nameFormat: Format<{ readonly name: string; readonly shown: string }> = {
 export const nameColumn: MethodColumn = column({
   id: 'method',
   head: 'Method',
-  help: 'the model or method, with its run where several runs have it',
+  help: 'the model or method, with its run if several runs have it',
   value: by(
     ({ summary: { name, grading } }) => ({
       name,
@@ -105,7 +105,7 @@ const originColumns: readonly MethodColumn[] = [
   ),
   origin(
     'oracle',
-    'whether candidates were made or chosen with the answer',
+    'whether candidates were created or selected with the answer',
     ({ summary }) => String(summary.oracle),
     ({ oracle }) => String(oracle === true),
     ({ oracle }) => String(oracle),
@@ -196,7 +196,7 @@ export const rateColumns: readonly MethodColumn[] = [
   column({
     id: 'evaluated',
     head: 'not evaluated',
-    help: 'selected instances without a grade, which count as no success',
+    help: 'selected instances without a grade, which count as unsuccessful',
     format: ungradedFormat,
     value: by<Pick<Summary, 'selected' | 'evaluated'> & Partial<Summary>>(
       ({ summary }) => summary,
@@ -270,7 +270,7 @@ export const coverageColumns: readonly MethodColumn[] = [
   column({
     id: 'mutants',
     head: 'mutants killed',
-    help: 'of all faults made in lines that X* adds, over the candidates that were tried on them',
+    help: 'of all bugs seeded in lines that X* adds, over the candidates that were tested on them',
     value: by(({ summary: { mutants, selected } }) => mutants && { ...mutants, selected }),
     format: mutantsFormat,
     isShown: some(({ summary }) => summary.mutants !== undefined),
@@ -298,14 +298,14 @@ export const costColumns: readonly MethodColumn[] = [
   column({
     id: 'candidates',
     head: 'candidates',
-    help: 'candidates whose costs are counted; for the pick of an oracle all samples',
+    help: "candidates whose costs are counted; for an oracle's choice, all samples",
     format: formats.count,
     value: by(({ costs }) => costs?.candidates),
   }),
   column({
     id: 'dollars',
     head: 'USD',
-    help: 'for making all candidates',
+    help: 'for generating all candidates',
     format: formats.sum(2),
     value: by(
       ({ costs }) => costs?.dollars,
@@ -336,21 +336,21 @@ export const costColumns: readonly MethodColumn[] = [
   column({
     id: 'input_tokens',
     head: 'tokens in',
-    help: 'for making all candidates',
+    help: 'for generating all candidates',
     format: formats.sum(0),
     value: by(({ costs }) => costs?.inputTokens),
   }),
   column({
     id: 'output_tokens',
     head: 'tokens out',
-    help: 'for making all candidates',
+    help: 'for generating all candidates',
     format: formats.sum(0),
     value: by(({ costs }) => costs?.outputTokens),
   }),
   column({
     id: 'seconds_to_make',
-    head: 's to make each',
-    help: 'mean seconds of making a candidate',
+    head: 's to generate each',
+    help: 'mean seconds to generate a candidate',
     format: formats.mean(1),
     value: by(
       ({ costs }) => costs?.makingSeconds,
@@ -360,14 +360,14 @@ export const costColumns: readonly MethodColumn[] = [
   column({
     id: 'seconds_to_evaluate',
     head: 's to evaluate each',
-    help: 'mean seconds of evaluating a candidate',
+    help: 'mean seconds to evaluate a candidate',
     format: formats.mean(1),
     value: by(({ costs }) => costs?.evaluationSeconds),
   }),
   column({
     id: 'seconds_to_evaluate_all',
     head: 's to evaluate all',
-    help: 'seconds of evaluating all candidates',
+    help: 'seconds to evaluate all candidates',
     format: formats.sum(1),
     value: by(({ costs }) => costs?.evaluationSeconds),
   }),

@@ -121,7 +121,7 @@ describe('commands on what a person and the machine found out', () => {
   });
 
   it('says what is wrong with its arguments, and then changes nothing', async () => {
-    await refused([], { tag: ['x'] }, /The change names no instance/);
+    await refused([], { tag: ['x'] }, /No instance is specified for the change/);
     await refused(['octo__cat-1'], { tag: ['x\u0007'] }, /control character/);
     await refused(['octo__cat-1'], { solution: 'good' }, /"good".*exact-patch/);
     await refused(['octo__cat-1'], { location: ['line=good'] }, /"good".*stack-trace/);

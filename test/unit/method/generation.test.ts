@@ -141,7 +141,7 @@ describe('a run of a method over instances', () => {
   it('ends when no request will have an answer', async () => {
     await assert.rejects(
       run(4, () => {
-        throw new ModelUnusable('the server answers with status 401');
+        throw new ModelUnusable('the server responded with status 401');
       }),
       ModelUnusable,
     );

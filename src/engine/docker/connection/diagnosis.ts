@@ -22,7 +22,7 @@ export function diagnosis(error: unknown, address: EngineAddress): Diagnosis {
   if (code === 'EACCES' || code === 'EPERM') return found('permission denied', permissionAdvice);
   if (code === 'ECONNREFUSED') return found('connection refused; the engine is not running', start);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return found('the host is unknown', 'Check the name and the network is up');
+    return found('the host is unknown', 'Check the name and the network');
   }
   if (/HTTP request to an HTTPS server/i.test(text)) {
     return found(

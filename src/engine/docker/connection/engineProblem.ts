@@ -96,7 +96,7 @@ function answered(status: number, text: string, at: string): [what: string, next
   if (status === 404) {
     return [
       what('Not found by'),
-      'Another process may have removed it. repeat this, and it is made again',
+      'Another process may have removed it. Repeat this to create it again',
     ];
   }
   if (status === 429) {
