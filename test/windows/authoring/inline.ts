@@ -238,7 +238,7 @@ describe('beside a test in the editor', () => {
     await evaluated('fails-on-both', money, test, /^✗ F→F$/);
     assert.match((await inline(test)) ?? '', /^on R: /);
     const [hint] = await waitFor('the hint', () => hintsOf(money));
-    assert.match(hint?.message ?? '', /^Fails on both sides: it asks for something/);
+    assert.match(hint?.message ?? '', /^Fails on both sides: it expects something/);
     const message = await waitFor('messages at the assertion', async () => {
       const definition = await numberOf(test);
       return (await visible.editors())
@@ -289,7 +289,7 @@ describe('beside a test in the editor', () => {
     await hands.edit(editor, (edit) =>
       edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'),
     );
-    await waitFor('a stale mark', async () => (await inline(partsAddUp))?.startsWith('edited'));
+    await waitFor('a stale mark', async () => (await inline(partsAddUp))?.startsWith('out of date'));
     await waitFor('a stale lens', async () => /was ✓ F→P$/.test(await verdictLens(partsAddUp)));
     await hands.click({ selector: '.codelens-decoration a', text: 'Reproduce' });
     await waitFor('the transition', async () => (await verdictLens(partsAddUp)) === '✓ F→P');
