@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -153,6 +153,16 @@ for (const [title, agent] of ways)
         assert.equal(result.output.split('\n')[2]?.trim(), '0');
         assert.equal(result.output.split('\n')[3]?.trim(), '0');
         assert.ok(result.output.startsWith('/'));
+      });
+
+      withAgent('inherits no file of the program that runs it', async () => {
+        // VS Code opens its logs as this does, so that its children have them.
+        const python = join(notes, 'python');
+        await writeFile(python, `#!/bin/sh\nexec 9>/dev/null\nexec ${agent} "$@"\n`, {
+          mode: 0o755,
+        });
+        const result = await shell('(echo inherited >&9) 2>/dev/null || echo none', { python });
+        assert.equal(result.output.trim(), 'none');
       });
 
       it('streams output as it comes, characters whole', async () => {

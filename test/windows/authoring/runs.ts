@@ -73,20 +73,26 @@ function processesOfRuns(): string[] {
     try {
       const environment = readFileSync(`/proc/${name}/environ`, 'utf8');
       const [, end] = /SWT_TRACE_AHEAD=(\d+)/.exec(environment) ?? [];
-      if (end !== undefined && isPipe(`/proc/${name}/fd/${end}`)) return false;
+      if (end !== undefined && isReadingFrom(name, end)) return false;
       return environment.includes('SWT_BENCH_RUN=') && environment.includes(storage);
     } catch {
       return false;
     }
   });
 }
-function isPipe(path: string): boolean {
-  try {
-    return readlinkSync(path).startsWith('pipe:');
-  } catch {
-    return false;
-  }
+
+/** A running program may have the number for a copy of another pipe. */
+function isReadingFrom(id: string, end: string): boolean {
+  const folder = `/proc/${id}/fd`;
+  const files = new Map(
+    readdirSync(folder).map((each) => [each, readlinkSync(`${folder}/${each}`)]),
+  );
+  const file = files.get(end) ?? '';
+  return (
+    file.startsWith('pipe:') && [...files.values()].filter((each) => each === file).length === 1
+  );
 }
+
 const storage = process.env['SWT_BENCH_STORAGE'] ?? 'no storage';
 
 describe('runs of the candidate', () => {
