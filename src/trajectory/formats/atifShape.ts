@@ -22,10 +22,15 @@ const content = z.union([
 ]);
 export type AtifContent = z.infer<typeof content>;
 
+/** Kept as it is: a record of zod drops a key `__proto__`, which an argument of a tool may have. */
+const callArguments = z.custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+);
+
 const toolCall = z.looseObject({
   tool_call_id: z.string().catch(''),
   function_name: z.string().catch(''),
-  arguments: z.record(z.string(), z.unknown()).catch({}),
+  arguments: callArguments.catch({}),
   extra,
 });
 

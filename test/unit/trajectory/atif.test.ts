@@ -157,7 +157,13 @@ describe('ATIF', () => {
       const plain = JSON.parse(JSON.stringify(made)) as Trajectory;
       assert.deepEqual(await writtenAndRead(plain), plain);
     });
-    await fc.assert(property, { numRuns: everydayRuns(1000) });
+    // Found by chance, by a seed that was lost.
+    const name = JSON.parse('{"__proto__": {"__proto__": 1}}') as Record<string, unknown>;
+    const found: Trajectory = {
+      ...{ instance: 'a', format: 'swt-bench' },
+      steps: [{ kind: 'action', turn: 0, text: '', call: { name: '__proto__', arguments: name } }],
+    };
+    await fc.assert(property, { numRuns: everydayRuns(1000), examples: [[found]] });
   });
 
   it('of another program: calls before what they returned, subagents, continuations, media', async () => {
