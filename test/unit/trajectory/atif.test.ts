@@ -158,10 +158,11 @@ describe('ATIF', () => {
       assert.deepEqual(await writtenAndRead(plain), plain);
     });
     // Found by chance, by a seed that was lost.
-    const name = JSON.parse('{"__proto__": {"__proto__": 1}}') as Record<string, unknown>;
-    const found: Trajectory = {
-      ...{ instance: 'a', format: 'swt-bench' },
-      steps: [{ kind: 'action', turn: 0, text: '', call: { name: '__proto__', arguments: name } }],
+    const given = JSON.parse('{"__proto__": {"__proto__": 1}}') as Record<string, never>;
+    const call = { name: '__proto__', arguments: given };
+    const found = {
+      ...{ instance: 'a', format: 'swt-bench' as const },
+      steps: [{ kind: 'action' as const, turn: 0, text: '', call }],
     };
     await fc.assert(property, { numRuns: everydayRuns(1000), examples: [[found]] });
   });
