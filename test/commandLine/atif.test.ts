@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Trajectory } from '../../src/trajectory/trajectory';
-import { environment } from '../environments';
 import {
   agentTrace,
   asLines,
@@ -14,19 +11,10 @@ import {
   oracleTrace,
 } from '../unit/trajectory/madeUpTrajectories';
 import { cli, sample, scratch } from './cli';
-import { recordMethod, recordScript, recordTools, scriptsOfFilesAgents } from './recordedSession';
+import { assertAtif, harborPython, trajectoriesIn } from './harborValidator';
+import { recordAgentless, recordMethod } from './recordedSession';
 
 const id = 'tallybook__tallybook-217';
-
-/** The trajectories of a file or folder. */
-async function read(path: string): Promise<Trajectory[]> {
-  const { stdout, stderr } = await cli(['trajectory', path, '--json']);
-  const { trajectories } = JSON.parse(stdout) as {
-    readonly trajectories: readonly { readonly trajectory: Trajectory }[];
-  };
-  assert.equal(stderr, '');
-  return trajectories.map(({ trajectory }) => trajectory);
-}
 
 const someTest = ['self.assertEqual(1, 2)'];
 
@@ -61,14 +49,14 @@ describe('ATIF on the command line', () => {
       'octo__cat-7.atif.json',
       'octo__dog-8.atif.json',
     ]);
-    assert.deepEqual(await read(out), await read(path));
+    assert.deepEqual(await trajectoriesIn(out), await trajectoriesIn(path));
   });
 
   it('is written by generate --atif', async () => {
     const out = join(folder.path, 'preds.jsonl');
     const documents = join(folder.path, 'of generate');
     await recordMethod('zero-shot', [...args(), '--atif', documents], [someTest], out);
-    assert.deepEqual(await read(documents), await read(out));
+    assert.deepEqual(await trajectoriesIn(documents), await trajectoriesIn(out));
   });
 
   it('evaluates a job of Harbor with its costs and reasons', async () => {
@@ -120,61 +108,29 @@ describe('ATIF on the command line', () => {
     );
   });
 
-  it("of each method is accepted by Harbor's validator, and read back equal @full", async function () {
-    const python = await environment(this, newPython(), ['harbor==0.25.0']);
-    const documents = join(folder.path, 'of methods');
-    const more = (method: string): string[] => [...args(), '--atif', join(documents, method)];
-    const out = (method: string): string => join(folder.path, `${method}.jsonl`);
-    const prompted = ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro', 'agentless-tests'];
-    for (const method of prompted) {
-      await recordMethod(method, more(method), [someTest], out(method));
-    }
-    await recordTools(more('tools'), [someTest], out('tools'));
-    for (const [method, script] of Object.entries(scriptsOfFilesAgents)) {
-      await recordScript(method, more(method), script, out(method));
-    }
-    // Agents with a shell need containers; their traces have the same steps.
-    await folder.file('mini.jsonl.trace.jsonl', asLines([...agentTrace, ...oracleTrace]));
-    const trace = join(folder.path, 'mini.jsonl.trace.jsonl');
-    const mini = join(documents, 'mini');
-    await cli(['trajectory', trace, '--format', 'atif', '--out', mini]);
-    const written = readdirSync(documents, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => join(documents, name));
-    assert.equal(written.length, prompted.length + 1 + 2 + 2);
-    for (const path of written) {
-      const check = ['-m', 'harbor.utils.trajectory_validator', path];
-      const said = execFileSync(join(python, 'bin', 'python'), check, { encoding: 'utf8' });
-      assert.match(said, /Trajectory is valid/);
-    }
-    // The other way: what Harbor makes of a file of mini-SWE-agent.
+  it("of repairs is accepted by Harbor's validator, and read back equal @full", async function () {
+    const python = await harborPython(this);
+    const out = join(folder.path, 'repairs.jsonl');
+    await recordAgentless(args(), out);
+    await assertAtif(python, out);
+  });
+
+  it("of mini-SWE-agent's files is what Harbor makes of them @full", async function () {
+    const python = await harborPython(this);
     const ofMini = await folder.file('mini.traj.json', JSON.stringify(miniFile));
     const ofHarbor = join(folder.path, 'of harbor', 'trajectory.json');
     await mkdir(join(folder.path, 'of harbor'));
     const convert =
       'import sys; from pathlib import Path; from harbor.agents.installed import mini_swe_agent as m; m.convert_and_save_trajectory(*map(Path, sys.argv[1:]), session_id="s")';
-    execFileSync(join(python, 'bin', 'python'), ['-c', convert, ofMini, ofHarbor], {
+    execFileSync(python, ['-c', convert, ofMini, ofHarbor], {
       env: { ...process.env, LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
     });
-    const [converted] = await read(ofHarbor);
-    const [plain] = await read(ofMini);
+    const [converted] = await trajectoriesIn(ofHarbor);
+    const [plain] = await trajectoriesIn(ofMini);
     const texts = (trajectory: Trajectory | undefined, kind: string): string[] | undefined =>
       trajectory?.steps.filter((step) => step.kind === kind).map(({ text }) => text.trim());
     assert.equal(converted?.format, 'atif');
     assert.deepEqual(texts(converted, 'action'), texts(plain, 'action'));
     assert.deepEqual(texts(converted, 'observation'), texts(plain, 'observation'));
-    for (const method of readdirSync(documents)) {
-      const from = method === 'mini' ? trace : out(method);
-      assert.deepEqual(await read(join(documents, method)), await read(from), method);
-    }
   });
 });
-
-/** Harbor needs Python 3.12; `python3` may be older than one of pyenv. */
-function newPython(): string {
-  const versions = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
-  const [found] = existsSync(versions)
-    ? readdirSync(versions).filter((name) => /^3\.(?:1[2-9]|[2-9]\d)\./.test(name))
-    : [];
-  return found === undefined ? 'python3' : join(versions, found, 'bin', 'python');
-}

@@ -6,6 +6,7 @@ import { methods } from '../../src/method/methods';
 
 const methodNames = methods.map(({ name }) => name);
 import { root, scratch } from './cli';
+import { assertAtif, harborPython } from './harborValidator';
 import {
   blocksOfMethods,
   gatewayOfAllMethods,
@@ -45,6 +46,14 @@ describe('every method of docs/models.md', () => {
       assert.equal(selected, '1', `${method} in ${report}`);
       assert.match(applies ?? '', /^100\.0/, method);
       assert.match(success ?? '', /^100\.0/, method);
+    }
+  });
+
+  it("has left trajectories that are ATIF for Harbor's validator @full", async function () {
+    const [block = ''] = await blocksOfMethods();
+    const python = await harborPython(this);
+    for (const method of methodsIn(block)) {
+      await assertAtif(python, join(folder.path, `${method}.jsonl`));
     }
   });
 });

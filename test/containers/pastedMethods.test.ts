@@ -4,6 +4,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, sample } from '../commandLine/cli';
+import { assertAtif, harborPython } from '../commandLine/harborValidator';
 import {
   blocksOfMethods,
   gatewayOfAllMethods,
@@ -62,5 +63,13 @@ describe('agents with a shell of docs/models.md @full', () => {
       assert.match(success ?? '', /^100\.0/, method);
     }
     assert.deepEqual(await containersOf(id), []);
+  });
+
+  it("have left trajectories that are ATIF for Harbor's validator", async function () {
+    const [, block = ''] = await blocksOfMethods();
+    const python = await harborPython(this);
+    for (const method of methodsIn(block)) {
+      await assertAtif(python, join(folder, `${method.replace('acp:', '')}.jsonl`));
+    }
   });
 });

@@ -7,6 +7,7 @@ import { agentPrograms } from '../../src/method/acp/install/agentPrograms';
 import { acpPresets, type AcpPreset } from '../../src/method/acp/acpPresets';
 import { keyVariables } from '../../src/engine/keysInUse';
 import { root, sample, start, type Answer, type Evaluation } from '../commandLine/cli';
+import { assertAtif, harborPython } from '../commandLine/harborValidator';
 import { lostCent, lostCentPath } from '../commandLine/lostCent';
 import { containersOf, baseImage, needDocker, removeImagesOf } from './dockerForTests';
 import { scriptedModel, type Move } from './scriptedModel';
@@ -119,6 +120,14 @@ describe('the agents that are known by name, in containers @full', () => {
       }
     });
   }
+
+  it("have left trajectories that are ATIF for Harbor's validator @full", async function () {
+    const python = await harborPython(this);
+    const files = acpPresets.map(({ name }) => join(folder, name, 'predictions.jsonl'));
+    const written = files.filter(existsSync);
+    assert.ok(written.length > 0);
+    for (const file of written) await assertAtif(python, file);
+  });
 });
 
 const run = (args: readonly string[]): Promise<Answer> => start(args).answer;
