@@ -81,9 +81,7 @@ export async function* recordBatches(
       const slice = async (start: number, end: number): Promise<Buffer> =>
         readAt(file, start, Math.min(end, size) - start);
       yield* parquetBatches({ byteLength: size, slice }, where, options);
-    } else if (isInspectLog(head)) {
-      yield await inspectRows(await readAt(file, 0, size), where);
-    } else if (isGzip(head)) {
+    } else if (isGzip(head) || isInspectLog(head)) {
       yield* wholeBatches(await readAt(file, 0, size), where, options);
     } else if (isLines(head)) {
       yield* lineBatches(file, size, where, options);
@@ -110,6 +108,8 @@ async function* wholeBatches(
     const slice = async (start: number, end: number): Promise<Buffer> =>
       content.subarray(start, end);
     yield* parquetBatches({ byteLength: content.length, slice }, where, options);
+  } else if (isInspectLog(content)) {
+    yield await inspectRows(content, where);
   } else if (isLines(content)) {
     const { records } = linesOf(content, { row: 1, offset: 0 }, true);
     yield checkedLines(records, where).map((record) =>

@@ -1,6 +1,7 @@
 import { access, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
+import { isInspectLog } from '../files/inspectLog';
 import { parseForeignJson } from '../files/json';
 import { trialIn } from '../dataset/predictionFolders';
 import { Cancelled, HumanError, messageOf, systemCode, throwIfAborted } from '../domain/work';
@@ -46,7 +47,7 @@ interface ReadOptions extends PlainFileOptions {
  * Reads trajectories from a file, or from all files below a folder that have the name of one: the
  * traces of `generate`, `.traj` of SWE-agent, `.traj.json` of mini-SWE-agent, `output.jsonl`, saved
  * events or the folder of a conversation of OpenHands, the chat history of aider, logs of inspect_ai
- * (`.eval`), and ATIF of any program, with the files that it refers to. A file of predictions stands
+ * (`.eval` and JSON), and ATIF of any program, with the files that it refers to. A file of predictions stands
  * for the trace beside it.
  *
  * @throws HumanError where there is none, or the file cannot be read; Cancelled
@@ -74,9 +75,9 @@ export async function* readTrajectories(
   }
 }
 
-/** Names of files with trajectories. */
+/** Names of files with trajectories. Logs of inspect_ai begin with their time. */
 const fileName =
-  /(?:\.traj|\.traj\.json|\.atif\.json|\.eval|\.trace\.jsonl|^trajectory\.json|^output[^/]*\.jsonl|\.aider\.chat\.history\.md)$/;
+  /(?:\.traj|\.traj\.json|\.atif\.json|\.eval|^\d{4}-\d\d-\d\dT[^/]+_\w{22}\.json|\.trace\.jsonl|^trajectory\.json|^output[^/]*\.jsonl|\.aider\.chat\.history\.md)$/;
 /** An event of OpenHands, with its number. */
 const eventName = /^event-(\d{1,12})-.*\.json$/;
 /** Folders deeper than this are not looked into. */
@@ -202,11 +203,12 @@ async function* readTrajectoryFile(
     yield* readLines(path, options);
     return;
   }
-  if (path.endsWith('.eval')) {
-    yield* readSamples(path, options);
+  const content = await readPlainFile(path, options);
+  if (path.endsWith('.eval') || isInspectLog(content)) {
+    yield* readSamples(path, content, options);
     return;
   }
-  const trajectory = await wholeFile(path, await readPlainText(path, options), options);
+  const trajectory = await wholeFile(path, content.toString('utf8'), options);
   if (isAsked(options, trajectory.instance)) {
     yield { trajectory, source: path };
   }
@@ -215,9 +217,9 @@ async function* readTrajectoryFile(
 /** Reads a log of inspect_ai, which has a trajectory a sample. */
 async function* readSamples(
   path: string,
+  log: Buffer,
   options: ReadOptions,
 ): AsyncGenerator<FoundTrajectory, void> {
-  const log = await readPlainFile(path, options);
   try {
     for await (const read of readInspectLog(log)) {
       if ('problem' in read) options.told(`${path}: skipped (${read.problem})`);

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { HumanError, type Reporter } from '../domain/work';
 import type { Prediction } from '../domain/instance';
 import type { Redact } from '../engine/keysInUse';
+import { isInspectLogAt } from '../files/inspectLog';
 import { plainLines } from '../files/plainFile';
 import { readTrajectories } from './readTrajectories';
 import type { Trajectory } from './trajectory';
@@ -122,7 +123,7 @@ async function filesBeside(file: string, instances: readonly string[]): Promise<
   const trace = `${file}.trace.jsonl`;
   if (await isThere(trace)) return [trace];
   // A log of inspect_ai has both.
-  const rows = file.endsWith('.eval') ? file : await openHandsRows(file);
+  const rows = (await isInspectLogAt(file)) ? file : await openHandsRows(file);
   return rows === undefined ? agentFilesBeside(dirname(file), instances) : [rows];
 }
 

@@ -23,10 +23,17 @@ export async function inspectRows(log: Buffer, where: string): Promise<Row[]> {
   }
 }
 
+const longestFailure = 200;
+
 function rowOf(model: string | undefined, sample: Readonly<Record<string, unknown>>) {
-  const { id, epoch, total_time: seconds, model_usage: usages } = sample;
+  const { id, epoch, total_time: seconds, model_usage: usages, error } = sample;
   const patch = patchOfSample(sample);
-  if (patch === undefined) return { error: `sample ${String(id)}: no score has its model_patch` };
+  if (patch === undefined) {
+    const { message } = (error ?? {}) as Readonly<Record<string, unknown>>;
+    const [why = ''] = typeof message === 'string' ? message.split('\n', 1) : [];
+    const failed = why === '' ? '' : `, since it failed (${why.slice(0, longestFailure)})`;
+    return { error: `sample ${String(id)}: no score has its model_patch${failed}` };
+  }
   const all = Object.values(usages ?? {}) as Readonly<Record<string, unknown>>[];
   const sum = (name: string): number =>
     all.reduce((before, usage) => before + (Number(usage[name]) || 0), 0);

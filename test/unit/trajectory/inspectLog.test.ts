@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadPredictions } from '../../../src/dataset/predictions';
 import type { Instance } from '../../../src/domain/instance';
+import { isInspectLogAt } from '../../../src/files/inspectLog';
 import { readTrajectories, type FoundTrajectory } from '../../../src/trajectory/readTrajectories';
 import { zipOf } from '../files/madeUpZip';
 
@@ -49,8 +50,8 @@ describe('a log of inspect_ai', () => {
   before(async () => (folder = await mkdtemp(join(tmpdir(), 'swt-eval-'))));
   after(() => rm(folder, { recursive: true, force: true }));
 
-  async function written(bytes: Buffer): Promise<string> {
-    const path = join(folder, 'log.eval');
+  async function written(bytes: Buffer, name = 'log.eval'): Promise<string> {
+    const path = join(folder, name);
     await writeFile(path, bytes);
     return path;
   }
@@ -81,6 +82,39 @@ describe('a log of inspect_ai', () => {
       ],
       stated: { inputTokens: 10, outputTokens: 5 },
     });
+  });
+
+  it('as JSON has the same trajectories and predictions', async () => {
+    const bytes = Buffer.from(
+      JSON.stringify(
+        { version: 2, status: 'success', eval: { model: 'mockllm/model' }, samples: [sample] },
+        undefined,
+        2,
+      ),
+    );
+    const path = await written(bytes, '2026-11-28T21-07-20-00-00_t_Tf5BH2RT5G8NUJDzjTeJVz.json');
+    const told = (problem: string): never => assert.fail(problem);
+    const fromJson: FoundTrajectory[] = [];
+    for await (const each of readTrajectories(path, { told })) fromJson.push(each);
+    const { found } = await read(log([sample]));
+    assert.deepEqual(
+      fromJson.map(({ trajectory }) => trajectory),
+      found.map(({ trajectory }) => trajectory),
+    );
+    const below: FoundTrajectory[] = [];
+    await rm(join(folder, 'log.eval'));
+    for await (const each of readTrajectories(folder, { told })) below.push(each);
+    assert.deepEqual(below, fromJson);
+    const dataset = { problems: [], entries: [{ id }] };
+    const { predictions } = await loadPredictions(path, [{ id } as Instance], dataset);
+    assert.deepEqual(
+      predictions.map(({ patch: text, model }) => [text, model]),
+      [[patch, 'mockllm/model']],
+    );
+    assert.equal(await isInspectLogAt(path), true);
+    assert.equal(await isInspectLogAt(join(folder, 'none')), false);
+    assert.equal(await isInspectLogAt(folder), false);
+    await rm(path);
   });
 
   it('of an evaluation that is not over is read as far as it is', async () => {
@@ -118,12 +152,19 @@ describe('a log of inspect_ai', () => {
 
   it('has predictions, each epoch a further sample', async () => {
     const { scores: _, ...unscored } = sample;
-    const path = await written(log([sample, { ...sample, epoch: 2 }, { ...unscored, epoch: 3 }]));
+    const unreadable = { value: 0, metadata: { model_patch: 'Agent patch was too large to read' } };
+    const samples = [
+      ...[sample, { ...sample, epoch: 2 }, { ...unscored, epoch: 3 }],
+      { ...unscored, epoch: 4, error: { message: 'no marker\nof the tests' } },
+      { ...unscored, epoch: 5, scores: { swe_bench_scorer: unreadable } },
+    ];
+    const path = await written(log(samples));
     const instance = { id } as Instance;
     const read = await loadPredictions(path, [instance], { problems: [], entries: [{ id }] });
     const cost = { inputTokens: 10, outputTokens: 5, seconds: 7.5 };
     const common = { instanceId: id, model: 'mockllm/model', patch, cost };
     assert.deepEqual(read.predictions, [common, { ...common, sample: 2 }]);
-    assert.deepEqual(read.problems, [`sample ${id}: no score has its model_patch`]);
+    const none = `sample ${id}: no score has its model_patch`;
+    assert.deepEqual(read.problems, [none, `${none}, since it failed (no marker)`, none]);
   });
 });
