@@ -2,6 +2,7 @@ import { whyAnswerSeen } from '../domain/answerSeen';
 import type { Instance, Prediction, MakingCost } from '../domain/instance';
 import { reproductionAnswers } from '../domain/ranking';
 import { HumanError, messageOf, throwIfAborted } from '../domain/work';
+import { sha256OfFile } from '../files/digest';
 import type { Dataset } from './dataset';
 import { recordBatches } from './records';
 import { predictionRowOfOpenHands } from './rows/openHandsRow';
@@ -94,7 +95,7 @@ export async function loadPredictions(
 }
 
 /**
- * The ids of the dataset that files have predictions for, one for each usable row. It says what can
+ * The ids of the dataset that files and folders have predictions for, one for each usable row. It says what can
  * be evaluated before instances are selected.
  *
  * @throws HumanError if a file cannot be read, Cancelled
@@ -102,12 +103,10 @@ export async function loadPredictions(
 export async function idsOfPredictions(
   files: readonly string[],
   dataset: Known,
-  signal?: AbortSignal,
+  options: Pick<Reading, 'signal' | 'folders'>,
 ): Promise<readonly string[]> {
   const known = new Set(dataset.entries.map((entry) => entry.id));
-  const read = await Promise.all(
-    files.map((name) => rowsOf(name, { dataset, known, signal, folders: undefined })),
-  );
+  const read = await Promise.all(files.map((name) => rowsOf(name, { dataset, known, ...options })));
   return read.flatMap(({ rows }) => rows.map(({ prediction }) => prediction.instanceId));
 }
 
@@ -245,11 +244,26 @@ async function rowsOf(path: string, reading: Reading): Promise<ReadRows> {
 }
 
 /** Whether predictions are those of a folder. */
-export const isFolder = (path: string): Promise<boolean> =>
+const isFolder = (path: string): Promise<boolean> =>
   stat(path).then(
     (about) => about.isDirectory(),
     () => false,
   );
+
+/**
+ * A file or folder of predictions with its digest, for the record of the run.
+ *
+ * @param name what the person called it
+ */
+export async function digestOfPredictions(
+  name: string,
+  path: string,
+  folders: PredictionFolders,
+): Promise<{ from: string; sha256?: string }> {
+  if (isMadeUp(path)) return { from: name };
+  const isFile = !(await isFolder(path));
+  return { from: name, sha256: await (isFile ? sha256OfFile(path) : folders.digest(path)) };
+}
 
 /** The usable rows of a file, and the problems of the others. */
 async function rowsOfFile(path: string, { dataset, known, signal }: Reading): Promise<ReadRows> {

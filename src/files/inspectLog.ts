@@ -42,7 +42,7 @@ const isZip = (log: Buffer): boolean => log.toString('latin1', 0, 4) === 'PK\x03
  * @throws Error naming what is damaged
  */
 export async function* inspectSamples(log: Buffer): AsyncGenerator<LoggedSample, void> {
-  if (!isInspectLog(log)) throw new Error('it is no log of inspect_ai');
+  if (!isInspectLog(log)) throw new Error('it is not an inspect_ai log');
   if (!isZip(log)) {
     const whole = fieldsIn(log);
     const samples = whole['samples'] ?? [];

@@ -243,7 +243,7 @@ function settingsOf(name) {
       'swt-bench.repositorySources': { '*': join(linked, 'repository') },
     };
   }
-  if (name === 'dashboard') return { 'swt-bench.dataset': 'bundled' };
+  if (['dashboard', 'trajectories'].includes(name)) return { 'swt-bench.dataset': 'bundled' };
   if (withModels.includes(name)) {
     return {
       'chat.disableAIFeatures': false,

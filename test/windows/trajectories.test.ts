@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { nothingKnown, type RunEntry } from '../../src/study/entry';
@@ -12,7 +12,7 @@ import {
   miniFile,
   oracleTrace,
 } from '../unit/trajectory/madeUpTrajectories';
-import { hands, screenshot, visible, waitFor } from './host/client';
+import { answerFileDialog, hands, inQuickInput, screenshot, visible, waitFor } from './host/client';
 
 const folder = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'trajectories');
 const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
@@ -89,5 +89,42 @@ describe('trajectories in the editor', () => {
     await waitFor('the message', async () =>
       (await visible.notifications()).find(({ message }) => /is not a trajectory/.test(message)),
     );
+  });
+
+  it('evaluates a job of Harbor and shows its trajectories', async () => {
+    const trial = join(folder, 'job', 'a');
+    const bundled = 'tallybook__tallybook-217';
+    await mkdir(join(trial, 'agent'), { recursive: true });
+    const result = {
+      ...{ task_name: `swtbench/${bundled}`, trial_name: 'a', agent_info: { name: 'octo' } },
+    };
+    const root = vscode.extensions.getExtension('swt-bench.swt-bench')?.extensionPath ?? '';
+    const rows = await readFile(join(root, 'media', 'sample', 'instance.jsonl'), 'utf8');
+    const { test_patch: patch } = JSON.parse(rows) as { readonly test_patch: string };
+    await mkdir(join(trial, 'verifier'));
+    await writeFile(join(trial, 'verifier', 'model.patch'), patch);
+    await writeFile(join(trial, 'result.json'), JSON.stringify(result));
+    await writeFile(
+      join(trial, 'agent', 'trajectory.json'),
+      JSON.stringify({
+        schema_version: 'ATIF-v1.2',
+        agent: { name: 'octo', version: '1' },
+        steps: [{ step_id: 1, source: 'agent', message: 'I am done.' }],
+      }),
+    );
+    const asked = run('evaluatePredictions');
+    await inQuickInput.choose('Folders…');
+    await answerFileDialog(join(folder, 'job'));
+    await waitFor('the evaluated job', async () => {
+      // Asks for the name of the run. The last Enter of the dialog may have answered.
+      if ((await visible.quickInput()) !== null) await hands.press('Enter');
+      return (await visible.notifications()).find(({ message }) =>
+        message.startsWith('Evaluated job-bundled'),
+      );
+    });
+    await asked;
+    await run('showTrajectory', { kind: 'run', label: 'job-bundled' });
+    const text = await page('I am done.');
+    assert.match(text, /success; 5 F→P/);
   });
 });

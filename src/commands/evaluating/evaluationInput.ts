@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { sha256OfFile } from '../../files/digest';
 import {
-  isFolder,
-  isMadeUp,
+  digestOfPredictions,
   loadPredictions,
   type PredictionFolders,
   type PredictionKind,
@@ -86,18 +84,9 @@ export async function readEvaluationInput(
   const sources = parseSources(sourcesFor(options, context));
   const python = await createPythonParser((file) => join(context.assets, file));
   const predictionFiles = await Promise.all(
-    options.predictions.map((name, index) => digested(name, from[index] ?? name, folders)),
+    options.predictions.map((name, index) =>
+      digestOfPredictions(name, from[index] ?? name, folders),
+    ),
   );
   return { instances, predictions, origins, problems, predictionFiles, sources, python };
-}
-
-/** A file or folder of predictions with its digest, for the record of the run. */
-async function digested(
-  name: string,
-  path: string,
-  folders: PredictionFolders,
-): Promise<{ from: string; sha256?: string }> {
-  if (isMadeUp(path)) return { from: name };
-  const isFile = !(await isFolder(path));
-  return { from: name, sha256: await (isFile ? sha256OfFile(path) : folders.digest(path)) };
 }

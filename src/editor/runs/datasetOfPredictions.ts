@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { openDataset, type Dataset } from '../../dataset/dataset';
+import { predictionFolders } from '../../dataset/predictionFolders';
 import { idsOfPredictions, isMadeUp } from '../../dataset/predictions';
 import { Cancelled, messageOf, type Reporter } from '../../domain/work';
 import { shortDatasetName } from '../../study/entry';
@@ -70,7 +71,7 @@ async function datasetOfOpen(
  * The dataset that predictions are about: the only one that has an instance of them, else the one
  * that the user chooses. Undefined when the user cancels.
  *
- * @param files of predictions; `gold` and `none` are about any dataset
+ * @param files files and folders of predictions; `gold` and `none` are about any dataset
  */
 export async function datasetOfPredictions(
   possible: readonly PossibleDataset[],
@@ -111,7 +112,7 @@ async function predictedIn(
 ): Promise<number | undefined> {
   if (files.some(isMadeUp)) return undefined;
   const ids = await afterAWhile(vscode.l10n.t('Reading the predictions'), (signal) =>
-    idsOfPredictions(files, dataset, signal),
+    idsOfPredictions(files, dataset, { signal, folders: predictionFolders }),
   );
   return new Set(ids).size;
 }

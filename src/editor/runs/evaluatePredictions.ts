@@ -1,9 +1,14 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { redactKeys } from '../../engine/keysInUse';
-import { sha256OfFile } from '../../files/digest';
 import type { Dataset } from '../../dataset/dataset';
-import { idsOfPredictions, isMadeUp, loadPredictions } from '../../dataset/predictions';
+import { predictionFolders } from '../../dataset/predictionFolders';
+import {
+  digestOfPredictions,
+  idsOfPredictions,
+  isMadeUp,
+  loadPredictions,
+} from '../../dataset/predictions';
 import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
 import type { Instance, Prediction } from '../../domain/instance';
 import type { Denominator } from '../../study/entrySchema';
@@ -39,7 +44,7 @@ import { environments } from '../../environments/environments';
 
 /** The parameters of a batch. Code that runs the command can pass them instead of the user. */
 export interface BatchChoice {
-  /** Files, or `gold`, `none`, `bundled`. */
+  /** Files and folders, or `gold`, `none`, `bundled`. */
   readonly predictions: readonly string[];
   readonly ids: readonly string[];
   /** What the user chose the ids by. */
@@ -91,7 +96,7 @@ export async function askForBatch(
   return { choice: { predictions, ids, denominator, runId: runId.trim() }, of };
 }
 
-/** Asks for files of predictions, or what stands for them. */
+/** Asks for files and folders of predictions, or what stands for them. */
 async function askForPredictions(
   possible: readonly PossibleDataset[],
   title: string,
@@ -99,10 +104,23 @@ async function askForPredictions(
   const items: Item[] = [
     {
       label: '$(file) ' + vscode.l10n.t('Files…'),
-      description: vscode.l10n.t('JSON or JSONL, plain or gzipped, from one or more methods'),
+      description: vscode.l10n.t('JSON or JSONL, plain or gzipped, or logs of inspect_ai'),
       choose: async () => {
         const found = await vscode.window.showOpenDialog({
           canSelectMany: true,
+          title: vscode.l10n.t('Predictions to Evaluate'),
+          openLabel: vscode.l10n.t('Evaluate'),
+        });
+        return found?.map((uri) => uri.fsPath);
+      },
+    },
+    {
+      // A dialog of Windows and Linux selects either files or folders.
+      label: '$(folder) ' + vscode.l10n.t('Folders…'),
+      description: vscode.l10n.t('jobs of Harbor, or submissions to a leaderboard'),
+      choose: async () => {
+        const found = await vscode.window.showOpenDialog({
+          ...{ canSelectFiles: false, canSelectFolders: true, canSelectMany: true },
           title: vscode.l10n.t('Predictions to Evaluate'),
           openLabel: vscode.l10n.t('Evaluate'),
         });
@@ -165,13 +183,13 @@ async function askForInstances(
 /** Ids that files have predictions for. Those of an agent may hold gigabytes. @throws Cancelled */
 function predicted(files: readonly string[], dataset: Dataset): Promise<readonly string[]> {
   return afterAWhile(vscode.l10n.t('Reading the predictions'), (signal) =>
-    idsOfPredictions(files, dataset, signal),
+    idsOfPredictions(files, dataset, { signal, folders: predictionFolders }),
   );
 }
 
 function nameOf(predictions: readonly string[], dataset: string): string {
   const [first = ''] = predictions.map((each) =>
-    basename(each).replace(/\.(json|jsonl)(\.gz)?$/, ''),
+    basename(each).replace(/\.(json|jsonl|eval)(\.gz)?$/, ''),
   );
   const of = shortDatasetName(dataset).replace(/\.(json|jsonl|parquet)(\.gz)?$/, '');
   return first === of ? first : `${first}-${of}`;
@@ -273,7 +291,13 @@ async function chosenPredictions(
   signal: AbortSignal,
 ): Promise<readonly Prediction[]> {
   const from = filesOf(choice.predictions, extensionPath);
-  const { predictions, origins, problems } = await loadPredictions(from, instances, dataset);
+  const { predictions, origins, problems } = await loadPredictions(
+    from,
+    instances,
+    dataset,
+    'tests',
+    predictionFolders,
+  );
   for (const problem of problems) reporter.log(`${choice.runId}: ${problem}`);
   if (problems.length > 0) void tellSkipped(problems.length);
   return withTrajectoryFindings(predictions, origins, { redact: redactKeys, reporter, signal });
@@ -297,9 +321,6 @@ const filesOf = (names: readonly string[], extension: string): string[] =>
   );
 
 async function digested(name: string): Promise<{ from: string; sha256?: string }> {
-  if (isMadeUp(name) || name === 'bundled') return { from: name };
-  return {
-    from: name,
-    sha256: await sha256OfFile(name),
-  };
+  if (name === 'bundled') return { from: name };
+  return digestOfPredictions(name, name, predictionFolders);
 }

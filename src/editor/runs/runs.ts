@@ -52,7 +52,7 @@ import { ResultGutters } from './resultGutters';
 import { openPage } from '../shell/bundledPage';
 import { RunsFilter } from './runsFilter';
 import { ratesOfAll, type RunNode, runNodes, runTreeRow, type ShownRuns } from './runTreeRow';
-import { treeItemOf } from '../shell/draw';
+import { iconBeside, treeItemOf } from '../shell/draw';
 
 /** Key of the methods that dashboards hide until the user shows them again. */
 const hiddenKey = 'dashboard.hidden';
@@ -573,9 +573,19 @@ export class Runs implements vscode.Disposable {
   }
 }
 
-/** A file with trajectories that the user chooses. */
+/** A file or folder with trajectories that the user chooses. */
 async function askForTrajectory(): Promise<string | undefined> {
+  // A dialog of Windows and Linux selects either files or folders.
+  const file = { label: '$(file) ' + vscode.l10n.t('File…'), isFile: true };
+  const folder = {
+    ...{ label: '$(folder) ' + vscode.l10n.t('Folder…'), isFile: false },
+    description: vscode.l10n.t('a Harbor job, an OpenHands conversation, or other files in it'),
+  };
+  const title = vscode.l10n.t('Show Trajectory');
+  const kind = await vscode.window.showQuickPick([file, folder].map(iconBeside), { title });
+  if (kind === undefined) return undefined;
   const chosen = await vscode.window.showOpenDialog({
+    ...{ canSelectFiles: kind.isFile, canSelectFolders: !kind.isFile },
     title: vscode.l10n.t('Trajectory'),
     openLabel: vscode.l10n.t('Open Trajectory'),
     filters: {

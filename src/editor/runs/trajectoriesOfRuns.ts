@@ -5,8 +5,9 @@ import type { Trajectory } from '../../trajectory/trajectory';
 import type { AskedTrajectories } from '../trajectory/showTrajectories';
 import type { OriginOfRuns } from '../trajectory/trajectoryOrigin';
 import { entryOfCell } from './foundCell';
-import { access } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
+import { isInspectLogAt } from '../../files/inspectLog';
 import { readManifest } from '../../results/runFolder';
 
 interface Library {
@@ -41,7 +42,7 @@ export function trajectoriesOfRuns(library: Library, origin: OriginOfRuns): Aske
 }
 
 /**
- * The traces beside the predictions that a run graded, as far as they are still there, or the
+ * The traces of the predictions that a run graded, as far as they are still there, or the
  * trajectories of a published run. Paths are those
  * of the machine that ran it, and relative ones count from the folder of results and from above it.
  */
@@ -56,13 +57,22 @@ export async function tracesOfRun({
   const traces: string[] = [];
   for (const { from } of manifest?.predictions ?? []) {
     const paths = isAbsolute(from) ? [from] : roots.map((root) => join(root, from));
-    for (const path of paths.map((each) => `${each}.trace.jsonl`)) {
-      if (!(await isThere(path))) continue;
-      traces.push(path);
+    for (const path of paths) {
+      const trace = await traceOf(path);
+      if (trace === undefined) continue;
+      traces.push(trace);
       break;
     }
   }
   return traces;
+}
+
+/** Jobs of Harbor, submissions and logs of inspect_ai have predictions and trajectories alike. */
+async function traceOf(path: string): Promise<string | undefined> {
+  const trace = `${path}.trace.jsonl`;
+  if (await isThere(trace)) return trace;
+  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() === true;
+  return isFolder || (await isInspectLogAt(path)) ? path : undefined;
 }
 
 const isThere = (path: string): Promise<boolean> =>

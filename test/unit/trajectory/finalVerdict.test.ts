@@ -72,11 +72,15 @@ describe('the verdict of a trajectory', () => {
       { from: join(folder, 'a.jsonl') },
       { from: 'b.jsonl' },
       { from: 'c.jsonl' },
+      ...[{ from: 'log.eval' }, { from: 'job' }, { from: 'none.eval' }],
     ];
     await writeManifest(place, { ...manifest, predictions });
     const traces = ['a', 'b'].map((name) => join(folder, `${name}.jsonl.trace.jsonl`));
+    const both = [join(folder, 'log.eval'), join(folder, 'job')];
     for (const path of traces) await writeFile(path, '');
-    assert.deepEqual(await tracesOfRun(data), traces);
+    await writeFile(join(folder, 'log.eval'), 'PK\x03\x04');
+    await mkdir(join(folder, 'job'));
+    assert.deepEqual(await tracesOfRun(data), [...traces, ...both]);
     assert.deepEqual(await tracesOfRun(run('read from the harness', [])), []);
   });
 });
