@@ -49,7 +49,16 @@ describe('submissions', () => {
     assert.deepEqual(
       names.sort(),
       [
-        ...['README.md', 'metadata.yaml', 'preds.json', 'logs', `logs/${id}`, 'results', 'trajs'],
+        ...[
+          'README.md',
+          'metadata.yaml',
+          'preds.json',
+          'preds.jsonl',
+          'logs',
+          `logs/${id}`,
+          'results',
+          'trajs',
+        ],
         ...['patch.diff', 'report.json', 'test_output.txt', 'test_output_pre.txt'].map(
           (name) => `logs/${id}/${name}`,
         ),
@@ -61,6 +70,11 @@ describe('submissions', () => {
     );
     const rows = (await json('preds.json')) as Record<string, Record<string, string>>;
     assert.equal(rows[id]?.['model_name_or_path'], 'covers-some');
+    const lines = (await readFile(join(out(), 'preds.jsonl'), 'utf8')).trim().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line) as unknown),
+      [rows[id]],
+    );
     const patch = await readFile(join(out(), 'logs', id, 'patch.diff'), 'utf8');
     assert.equal(rows[id]['model_patch'], patch);
     assert.deepEqual(await json('results', 'results.json'), {

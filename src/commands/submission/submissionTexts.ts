@@ -98,5 +98,6 @@ export function readmeOf(submission: Submission, missing: readonly string[]): st
     '- [ ] It does not use FAIL_TO_PASS, PASS_TO_PASS, the golden patch or the golden tests.',
     '- [ ] It does not use the hints.',
     '- [ ] It cannot look up solutions on the web.',
+    '- [ ] For SWT-Bench: the name, `preds.jsonl`, the rates above, and links to the project and to the trajectories go by e-mail, as the README of logic-star-ai/swt-bench says.',
   ].join('\n')}\n`;
 }

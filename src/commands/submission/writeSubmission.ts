@@ -71,11 +71,14 @@ export async function writeSubmission(
     });
   }
   const all = { run, submitted };
-  const predictions = submitted.map(({ entry: { instance, model }, patch = '' }) => [
-    instance,
-    { instance_id: instance, model_name_or_path: model, model_patch: patch },
-  ]);
-  await put(join(out, 'preds.json'), jsonText(Object.fromEntries(predictions)));
+  const predictions = submitted.map(({ entry: { instance, model }, patch = '' }) => ({
+    ...{ instance_id: instance, model_name_or_path: model, model_patch: patch },
+  }));
+  const byId = Object.fromEntries(predictions.map((each) => [each.instance_id, each]));
+  await put(join(out, 'preds.json'), jsonText(byId));
+  // What the leaderboard of SWT-Bench asks for.
+  const lines = predictions.map((each) => `${JSON.stringify(each)}\n`);
+  await put(join(out, 'preds.jsonl'), lines.join(''));
   await put(join(out, 'metadata.yaml'), metadataYaml(all));
   for (const [name, value] of resultFiles(all)) {
     await put(join(out, 'results', name), jsonText(value));
