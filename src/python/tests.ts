@@ -17,8 +17,16 @@ export interface PythonTest {
   readonly column: number;
   /** Enclosing classes, joined by `::`. */
   readonly className?: string;
+  /** Lines of these classes, from 1; absent where only the line of the test could be read. */
+  readonly classLines?: readonly ClassLines[];
   /** Source of the function with its decorators. */
   readonly text: string;
+}
+
+/** Where a class stands: from its `class` to its last line. */
+interface ClassLines {
+  readonly defLine: number;
+  readonly endLine: number;
 }
 
 /**
@@ -66,7 +74,10 @@ export function testsIn(
       defLine: definition.defLine,
       range,
       column: definition.column,
-      ...(classes.length > 0 && { className: classNames(classes) }),
+      ...(classes.length > 0 && {
+        className: classNames(classes),
+        classLines: linesOfClasses(parent),
+      }),
       text: source.slice(range.start, range.end),
     });
   }
@@ -75,6 +86,13 @@ export function testsIn(
     if (!known.has(test.id)) tests.set(test.id, test);
   }
   return [...tests.values()].sort((one, other) => one.defLine - other.defLine);
+}
+
+/** Lines of a class and of the classes around it, the outermost first. */
+function linesOfClasses(definition: Definition | undefined): ClassLines[] {
+  if (definition === undefined) return [];
+  const { defLine, range, parent } = definition;
+  return [...linesOfClasses(parent), { defLine, endLine: range.endLine }];
 }
 
 /** Tests by the lines that define them, in a source with a syntax error. */

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import * as vscode from 'vscode';
-import { hands, inQuickInput, screenshot, visible, waitFor } from './host/client';
+import { hands, inQuickInput, screenshot, unfoldedTests, visible, waitFor } from './host/client';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
 const folder = (): vscode.WorkspaceFolder => {
@@ -92,22 +92,57 @@ describe('the bundled instance in VS Code', () => {
     await screenshot('testing-empty');
   });
 
-  it('lists the tests of a candidate, its own first, before anything has run', async () => {
+  it('lists the tests of a candidate by file and class before anything has run', async () => {
     await apply('covers-some');
-    const rows = await waitFor('rows in the Testing view', async () => {
-      const all = await visible.testingRows();
-      return all.some((row) => row.label.includes('test_parts_add_up')) ? all : undefined;
+    const [file] = await waitFor('the file in the Testing view', () => visible.testingRows());
+    assert.deepEqual(
+      { label: file?.label, level: file?.level, expanded: file?.expanded },
+      { label: 'tests/test_money.py', level: 1, expanded: false },
+    );
+    await screenshot('testing-folded');
+    const rows = await unfoldedTests();
+    assert.deepEqual(
+      rows.map(({ label, level }) => `${level} ${label}`),
+      [
+        '1 tests/test_money.py',
+        '2 ParseTest',
+        '3 test_whole_and_decimal_amounts',
+        '3 test_sign',
+        '3 test_anything_else_is_refused',
+        '2 ArithmeticTest',
+        '3 test_sums_are_exact',
+        '3 test_difference_and_sign',
+        '3 test_order',
+        '3 test_text',
+        '2 AllocateTest',
+        '3 test_equal_parts',
+        '3 test_in_proportion',
+        '3 test_missing_cent_goes_to_the_first',
+        '3 test_useless_weights_are_refused',
+        '3 new · test_parts_add_up_to_the_amount',
+      ],
+    );
+    assert.match(rows.at(-1)?.aria ?? '', /^new · test_parts_add_up_to_the_amount/);
+    await screenshot('testing-unfolded');
+  });
+
+  it('shows the tests of the candidate alone where the filter asks for them', async () => {
+    const filter = '.testing-filter-wrapper .monaco-editor';
+    await hands.click({ selector: filter });
+    await hands.type('@swt-bench:new');
+    await waitFor('the filtered rows', async () => {
+      const rows = (await unfoldedTests()).map(({ label }) => label);
+      // Without the suggestions of the filter itself.
+      assert.deepEqual(
+        rows.filter((label) => !label.startsWith('@')),
+        ['tests/test_money.py', 'AllocateTest', 'new · test_parts_add_up_to_the_amount'],
+      );
+      return true;
     });
-    assert.match(
-      rows[0]?.aria ?? '',
-      /^test_parts_add_up_to_the_amount · new · AllocateTest/,
-      'a screen reader says the name',
-    );
-    assert.equal(
-      rows[1]?.label,
-      'tests/test_money.py · unchanged tests',
-      'the rest of the touched file is listed too',
-    );
+    await screenshot('testing-filtered');
+    await hands.press('Control+a');
+    await hands.press('Delete');
+    await waitFor('all rows', async () => (await unfoldedTests()).length > 10);
   });
 
   it('folds the list of runs, and gives Change Coverage the most room', async () => {
@@ -143,9 +178,28 @@ describe('the bundled instance in VS Code', () => {
     assert.match(lenses[0]?.text ?? '', /^✓ F→P/);
 
     const row = await waitFor('the transition in the Testing view', async () =>
-      (await visible.testingRows()).find((each) => each.label.startsWith('F→P')),
+      (await unfoldedTests()).find((each) => each.label.startsWith('F→P')),
     );
     assert.match(row.aria, /Passed/);
+  });
+
+  it('runs what is below the row of a class, which shows the worst result', async () => {
+    const row = '.test-explorer .monaco-list-row';
+    await hands.click({ selector: row, text: 'AllocateTest', button: 'right' });
+    await hands.click({ selector: '.monaco-menu .action-item', text: 'Execute Using Profile' });
+    await inQuickInput.choose('Run on R');
+    const states = await waitFor('the state of the class', async () => {
+      const rows = (await unfoldedTests()).filter(({ expanded }) => expanded === true);
+      const found = rows.map(({ label, aria }) => `${label} ${/\((\w+)\)/.exec(aria)?.[1]}`);
+      return found.includes('AllocateTest Failed') ? found : undefined;
+    });
+    assert.deepEqual(states, [
+      'tests/test_money.py Failed',
+      'ParseTest Passed',
+      'ArithmeticTest Passed',
+      'AllocateTest Failed',
+    ]);
+    await screenshot('class-failed');
   });
 
   for (const [candidate, status, inline] of [
@@ -160,7 +214,7 @@ describe('the bundled instance in VS Code', () => {
     it(`tells that ${candidate} is no reproduction, and why`, async () => {
       await evaluate(candidate, status);
       await waitFor('the transition in the Testing view', async () =>
-        (await visible.testingRows()).find((row) => /^(P→P|F→F) .* · new · /.test(row.label)),
+        (await unfoldedTests()).find((row) => /^(P→P|F→F) {2}new · /.test(row.label)),
       );
       const path =
         candidate === 'import-error'
@@ -195,8 +249,11 @@ describe('the bundled instance in VS Code', () => {
       above.map((text) => text.split(/\s*\|/)[0]),
       ['✓ F→P', '✓ F→P', '○ P→P'],
     );
-    const rows = (await visible.testingRows()).slice(0, 3).map((row) => row.label.slice(0, 3));
-    assert.deepEqual(rows, ['F→P', 'F→P', 'P→P']);
+    const rows = (await unfoldedTests()).filter(({ label }) => label.includes('new · '));
+    assert.deepEqual(
+      rows.map(({ label }) => label.slice(0, 3)),
+      ['F→P', 'F→P', 'P→P'],
+    );
     const covered = (await visible.editors()).flatMap((each) => each.testMessages);
     assert.deepEqual(
       covered.filter((message) => message.line === 72),
@@ -264,7 +321,7 @@ describe('the bundled instance in VS Code', () => {
       ),
     );
     await waitFor('the typed test in the Testing view, unsaved', async () =>
-      (await visible.testingRows()).find((row) => row.label.includes('test_typed_by_hand')),
+      (await unfoldedTests()).find((row) => row.label.includes('test_typed_by_hand')),
     );
     await reproduce();
     const after = await waitFor('its transition', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor } from './host/client';
+import { hands, screenshot, unfoldedTests, visible, waitFor } from './host/client';
 
 const extensionId = 'swt-bench.swt-bench';
 const canary = process.env['SWT_BENCH_CANARY'] ?? '';
@@ -121,8 +121,7 @@ describe('a hostile folder in Restricted Mode', () => {
     assert.deepEqual(await visible.statusBar('not trusted'), []);
     await vscode.commands.executeCommand('workbench.view.testing.focus');
     const rows = await waitFor('the tests of the candidate', async () => {
-      await vscode.commands.executeCommand('testing.collapseAll').then(undefined, () => undefined);
-      const found = await visible.testingRows();
+      const found = await unfoldedTests();
       return found.some((row) => row.text.includes('test_evil')) ? found : undefined;
     });
     assert.ok(rows.some((row) => row.text.includes('test_more')));
@@ -141,7 +140,7 @@ describe('a hostile folder in Restricted Mode', () => {
     await vscode.workspace.fs.writeFile(uri, Buffer.from('def test_late():\n    pass\n'));
     await vscode.commands.executeCommand('workbench.view.testing.focus');
     await waitFor('the new test', async () =>
-      (await visible.testingRows()).find((row) => row.text.includes('test_late')),
+      (await unfoldedTests()).find((row) => row.text.includes('test_late')),
     );
     // Once the folder is trusted, the interpreter and the dataset of its settings and marker may be
     // used.

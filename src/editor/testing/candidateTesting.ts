@@ -16,8 +16,8 @@ const settling = 150;
 type HowToRun = 'reproduce' | 'base' | 'fixed' | 'debug';
 
 /**
- * The candidate in VS Code's Testing view: its tests by file, and the profiles that run them on R,
- * on R∘X*, or on both. Tests that it adds or changes come first.
+ * The candidate in VS Code's Testing view: the tests of the files that it touches, by file and
+ * class, and the profiles that run them on R, on R∘X*, or on both.
  */
 export class CandidateTesting implements vscode.Disposable {
   private readonly controller: vscode.TestController;

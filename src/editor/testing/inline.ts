@@ -1,4 +1,4 @@
-import { isTestId } from '../../domain/testId';
+import { isScope, isTestId } from '../../domain/testId';
 import * as vscode from 'vscode';
 import type { CandidateTests } from './candidateTests';
 import { HumanError } from '../../domain/work';
@@ -80,8 +80,8 @@ export class Inline implements vscode.Disposable {
   }
 }
 
-/** Id of the test of a lens or a row; undefined for the row of a file. */
+/** Id of the test of a lens or a row; undefined for the row of a file or class. */
 function idOf(about: unknown): string | undefined {
   const id = typeof about === 'object' && about !== null && 'id' in about ? about.id : about;
-  return typeof id === 'string' && isTestId(id) ? id : undefined;
+  return typeof id === 'string' && isTestId(id) && !isScope(id) ? id : undefined;
 }

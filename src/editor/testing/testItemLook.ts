@@ -1,56 +1,86 @@
 import * as l10n from '@vscode/l10n';
 import { type TestTransition } from '../../domain/outcome';
-import { classesIn, fileOf } from '../../domain/testId';
+import { classesIn, fileOf, testId } from '../../domain/testId';
 import type { Verdict } from '../../domain/verdict';
 import type { ListedTest } from './candidateTests';
 import { toneOfCase } from './transitionLook';
 import { tellingCase, transitionInWords, transitionLabel } from './transitionTexts';
 
+/** Tests and classes beside each other, in the order of their file. */
+export type TestNodes = readonly (ListedTest | TestClass)[];
+
+/** A class of tests, with the tests and classes in it. */
+interface TestClass {
+  /** The id of its scope, which no test has: `tests/test_a.py::A::`. */
+  readonly id: string;
+  readonly name: string;
+  /** Its lines in the file, from 1; undefined where only its tests could be read. */
+  readonly lines: { readonly defLine: number; readonly endLine: number } | undefined;
+  readonly sortText: string;
+  readonly children: TestNodes;
+}
+
+/** Whether a row is of a class, not of a test. */
+export const isTestClass = (node: ListedTest | TestClass): node is TestClass => 'children' in node;
+
+/** The tests of a file as its tree, with classes in each other and in the order of the file. */
+export function testTree(tests: readonly ListedTest[]): TestNodes {
+  const roots: (ListedTest | TestClass)[] = [];
+  const childrenOf = new Map<string, (ListedTest | TestClass)[]>();
+  for (const test of [...tests].sort((one, other) => one.defLine - other.defLine)) {
+    const names = classesIn(test.className);
+    let siblings = roots;
+    for (const [at, name] of names.entries()) {
+      const id = testId(fileOf(test.id), ...names.slice(0, at + 1), '');
+      let children = childrenOf.get(id);
+      if (children === undefined) {
+        children = [];
+        childrenOf.set(id, children);
+        const lines = test.classLines?.[at];
+        siblings.push({ id, name, lines, sortText: sortTextOf(lines ?? test), children });
+      }
+      siblings = children;
+    }
+    siblings.push(test);
+  }
+  return roots;
+}
+
 /**
- * The label of a test's row: its result, its name, how it differs from R, its classes and its file.
- * All is in the label, since a screen reader reads the description of a `TestItem` in its place.
+ * The label of a test's row: its result, how it differs from R, and its name. All is in the label,
+ * since a screen reader reads the description of a `TestItem` in its place, and before the name,
+ * where it is visible even in a narrow view.
  */
 export function testItemLabel(
-  { id, name, status, className }: Pick<ListedTest, 'id' | 'name' | 'status' | 'className'>,
+  { name, status }: Pick<ListedTest, 'name' | 'status'>,
   cases: readonly TestTransition[],
 ): string {
   const result = transitionLabel(cases);
-  return [
-    // Before the name, where it is visible even in a narrow view.
-    result === undefined ? name : `${result}  ${name}`,
-    status === 'kept' ? undefined : status === 'added' ? l10n.t('new') : l10n.t('changed'),
-    className === undefined ? undefined : classesIn(className).join(' › '),
-    // A test that R has too stands below the row of its file.
-    status === 'kept' ? undefined : fileOf(id),
-  ]
-    .filter((part) => part !== undefined)
-    .join(' · ');
+  const named = [...differenceOf(status), name].join(' · ');
+  return result === undefined ? named : `${result}  ${named}`;
 }
 
 /**
- * What a screen reader says of a test's row: its name, its result in words, then as the label. It is
- * the description of the row for people who have turned the editor's screen reader mode on.
+ * What a screen reader says of a test's row: its name, its result in words, and how it differs from
+ * R. It is the description of the row for people who have turned the editor's screen reader mode on.
  */
 export function testItemSpoken(
-  test: Pick<ListedTest, 'id' | 'name' | 'status' | 'className'>,
+  { name, status }: Pick<ListedTest, 'name' | 'status'>,
   cases: readonly TestTransition[],
 ): string {
   const telling = tellingCase(cases);
-  const [name = '', ...more] = testItemLabel(test, []).split(' · ');
-  const result = telling === undefined ? undefined : transitionInWords(telling.transition);
-  return [name, result, ...more].filter((part) => part !== undefined).join('. ');
+  const result = telling === undefined ? [] : [transitionInWords(telling.transition)];
+  return [name, ...result, ...differenceOf(status)].join('. ');
 }
 
-/** The label of a touched file's row, with the tests that R has too below it. */
-export const unchangedTestsLabel = (path: string): string =>
-  `${path} · ${l10n.t('unchanged tests')}`;
+function differenceOf(status: ListedTest['status']): string[] {
+  if (status === 'kept') return [];
+  return [status === 'added' ? l10n.t('new') : l10n.t('changed')];
+}
 
-/** Sorts tests by file, in the order of the file, before the rows of files. */
-export const sortTextOfTest = (path: string, { defLine }: Pick<ListedTest, 'defLine'>): string =>
-  `0 ${path} ${String(defLine).padStart(6, '0')}`;
-
-/** Sorts the rows of files after all tests. */
-export const sortTextOfUnchangedTests = (path: string): string => `1 ${path}`;
+/** Sorts tests and classes in the order of their file. */
+export const sortTextOf = ({ defLine }: Pick<ListedTest, 'defLine'>): string =>
+  String(defLine).padStart(6, '0');
 
 /** A row of one case below its test. */
 interface CaseItemLook {

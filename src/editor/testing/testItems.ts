@@ -1,29 +1,33 @@
-import { isTestId, fileOf, functionOf } from '../../domain/testId';
+import { isScope, isTestId, fileOf, functionOf, namesOf, testId } from '../../domain/testId';
 import * as vscode from 'vscode';
 import { type TestTransition } from '../../domain/outcome';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import {
   caseItemLooks,
-  sortTextOfTest,
-  sortTextOfUnchangedTests,
+  isTestClass,
+  sortTextOf,
   testItemLabel,
   testItemSpoken,
-  unchangedTestsLabel,
+  testTree,
+  type TestNodes,
 } from './testItemLook';
 import { isFresh } from '../verdict/evaluated';
 import type { LatestVerdict } from '../instance/instanceRoles';
 
 /**
- * The rows of the Testing view. Tests of the candidate are at the top, each in its own row. The
- * other tests of a touched file are folded below them, under the file's name. Cases of parametrised
- * tests appear below their test, once they have run.
+ * The rows of the Testing view: touched files, the classes in them, and their tests, in the order of
+ * the file. Cases of parametrised tests appear below their test, once they have run.
  */
 export class TestItems {
-  /** Ids of the tests at the top, by file. */
-  private readonly own = new Map<string, readonly string[]>();
   private listed = new Map<string, ListedTest>();
   /** Whether each row's result was outdated by an edit at the last update. */
   private readonly stale = new Map<string, boolean>();
+  /** With these, `@swt-bench:new` in the filter of the view shows the tests of the candidate. */
+  private readonly tags = {
+    added: [new vscode.TestTag('new')],
+    changed: [new vscode.TestTag('changed')],
+    kept: [],
+  } as const satisfies Record<ListedTest['status'], readonly vscode.TestTag[]>;
 
   constructor(
     private readonly controller: vscode.TestController,
@@ -47,46 +51,42 @@ export class TestItems {
 
   private removeAllBut(files: readonly ListedFile[]): void {
     const paths = new Set(files.map((file) => file.path));
-    for (const [path, ids] of this.own) {
-      if (paths.has(path)) continue;
-      for (const id of ids) this.controller.items.delete(id);
-      this.controller.items.delete(path);
-      this.own.delete(path);
-    }
+    this.controller.items.forEach(({ id }) => {
+      if (!paths.has(id)) this.controller.items.delete(id);
+    });
   }
 
-  private listFile(file: ListedFile): void {
+  private listFile({ path, uri, tests }: ListedFile): void {
     const { items } = this.controller;
-    const own = file.tests.filter((test) => test.status !== 'kept');
-    const kept = file.tests.filter((test) => test.status === 'kept');
-    const ids = new Set(own.map((test) => test.id));
-    for (const id of this.own.get(file.path) ?? []) if (!ids.has(id)) items.delete(id);
-    this.own.set(file.path, [...ids]);
-    for (const test of own) add(items, this.itemOf(items, file, test));
-    if (kept.length === 0) {
-      items.delete(file.path);
+    if (tests.length === 0) {
+      items.delete(path);
       return;
     }
-    const label = unchangedTestsLabel(file.path);
-    const row = items.get(file.path) ?? this.controller.createTestItem(file.path, label, file.uri);
-    row.sortText = sortTextOfUnchangedTests(file.path);
-    replace(
-      row.children,
-      kept.map((test) => this.itemOf(row.children, file, test)),
-    );
-    add(items, row);
+    const row = items.get(path) ?? this.controller.createTestItem(path, path, uri);
+    this.fill(row, testTree(tests));
+    // `items.add` sends the whole row to the window again.
+    if (items.get(path) !== row) items.add(row);
   }
 
-  private itemOf(
-    siblings: vscode.TestItemCollection,
-    file: ListedFile,
-    test: ListedTest,
-  ): vscode.TestItem {
-    const item =
-      siblings.get(test.id) ?? this.controller.createTestItem(test.id, test.name, file.uri);
-    item.sortText = sortTextOfTest(file.path, test);
-    item.range = new vscode.Range(test.defLine - 1, 0, test.range.endLine - 1, 0);
-    return item;
+  /** Updates the rows below a file or class. */
+  private fill(row: vscode.TestItem, nodes: TestNodes): void {
+    replace(
+      row.children,
+      nodes.map((node) => {
+        const item =
+          row.children.get(node.id) ?? this.controller.createTestItem(node.id, node.name, row.uri);
+        if (isTestClass(node)) {
+          item.sortText = node.sortText;
+          if (node.lines !== undefined) item.range = rangeOf(node.lines);
+          this.fill(item, node.children);
+        } else {
+          item.sortText = sortTextOf(node);
+          item.range = rangeOf({ defLine: node.defLine, endLine: node.range.endLine });
+          item.tags = this.tags[node.status];
+        }
+        return item;
+      }),
+    );
   }
 
   /** Shows the known result of each test in its row. */
@@ -125,12 +125,17 @@ export class TestItems {
     );
   }
 
-  /** The row of a test or case. */
+  /** The row of a file, class, test or case. */
   find(id: string): vscode.TestItem | undefined {
     const test = functionOf(id);
-    const { items } = this.controller;
-    const item = items.get(test) ?? items.get(fileOf(test))?.children.get(test);
-    return test === id ? item : item?.children.get(id);
+    const path = fileOf(test);
+    const names = namesOf(test);
+    let row = this.controller.items.get(path);
+    for (let depth = 1; depth < names.length; depth++) {
+      row = row?.children.get(testId(path, ...names.slice(0, depth), ''));
+    }
+    if (isTestId(test) && !isScope(test)) row = row?.children.get(test);
+    return test === id ? row : row?.children.get(id);
   }
 
   /** The listed test of an id. */
@@ -144,14 +149,14 @@ export class TestItems {
     const excluded = new Set(request.exclude?.map((item) => item.id));
     const walk = (item: vscode.TestItem): void => {
       if (excluded.has(item.id)) return;
-      if (isTestId(item.id)) found.set(item.id, item);
+      if (this.testOf(item.id) !== undefined) found.set(item.id, item);
       else item.children.forEach(walk);
     };
     if (request.include === undefined) this.controller.items.forEach(walk);
     else {
       // The rows may be newer than the request, so look them up by id.
       for (const { id } of request.include) {
-        const item = isTestId(id) ? this.find(id) : this.controller.items.get(id);
+        const item = this.find(id);
         if (item !== undefined) walk(item);
       }
     }
@@ -162,10 +167,9 @@ export class TestItems {
   }
 }
 
-/** Adds a row unless it is there already, since `items.add` sends each row to the window again. */
-function add(items: vscode.TestItemCollection, item: vscode.TestItem): void {
-  if (items.get(item.id) !== item) items.add(item);
-}
+/** From the line of the definition, without decorators. */
+const rangeOf = ({ defLine, endLine }: { defLine: number; endLine: number }): vscode.Range =>
+  new vscode.Range(defLine - 1, 0, endLine - 1, 0);
 
 function replace(items: vscode.TestItemCollection, by: readonly vscode.TestItem[]): void {
   const isSame = items.size === by.length && by.every((item) => items.get(item.id) === item);

@@ -82,6 +82,7 @@ describe('findTests', () => {
       },
       column: 4,
       className: 'TestA',
+      classLines: [{ defLine: 1, endLine: 9 }],
       text: '@mark("é😀")\n    def test_x(self):\n        assert 1',
     });
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { asOnDisk, hands, screenshot, visible, waitFor } from '../host/client';
+import { asOnDisk, hands, screenshot, unfoldedTests, visible, waitFor } from '../host/client';
 
 const folder = (): vscode.WorkspaceFolder => {
   const found = vscode.workspace.workspaceFolders?.[0];
@@ -297,7 +297,7 @@ describe('beside a test in the editor', () => {
     await vscode.window.showTextDocument(editor.document);
     await hands.click({ selector: '.codelens-decoration a >> nth=2' });
     await waitFor('the failure on R', async () =>
-      (await visible.testingRows()).some(
+      (await unfoldedTests()).some(
         ({ aria, label }) => /\(Failed\)/.test(aria) && label.includes(partsAddUp),
       ),
     );

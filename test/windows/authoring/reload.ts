@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { hands, inQuickInput, screenshot, visible, waitFor } from '../host/client';
+import { hands, inQuickInput, screenshot, unfoldedTests, visible, waitFor } from '../host/client';
 
 const diffNotes = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'diff-before-the-reload');
 const comparisonNotes = join(
@@ -42,7 +42,7 @@ async function seen(): Promise<Seen> {
     .map(({ line, icon }) => `${line} ${icon}`)
     .sort();
   const status = (await visible.statusBar()).find(({ id }) => id.endsWith('swt-bench.verdict'));
-  const tests = (await visible.testingRows()).map(({ label, icons }) => `${label} ${icons.join()}`);
+  const tests = (await unfoldedTests()).map(({ label, icons }) => `${label} ${icons.join()}`);
   return { inline: inline ?? '', status: status?.text ?? '', gutter, tests };
 }
 

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { hands, inQuickInput, screenshot, visible, waitFor, type Row } from '../host/client';
+import {
+  hands,
+  inQuickInput,
+  screenshot,
+  unfoldedTests,
+  visible,
+  waitFor,
+  type Row,
+} from '../host/client';
 
 const folder = (): vscode.WorkspaceFolder => {
   const found = vscode.workspace.workspaceFolders?.[0];
@@ -59,7 +67,7 @@ async function applied(name: string): Promise<void> {
 
 const rowOf = (name: string): Promise<Row> =>
   waitFor(`the row of ${name}`, async () =>
-    (await visible.testingRows()).find((row) => row.label.includes(name)),
+    (await unfoldedTests()).find((row) => row.label.includes(name)),
   );
 
 /**
@@ -321,10 +329,8 @@ describe('runs of the candidate', () => {
         return found;
       });
       assert.notEqual(row.expanded, null, 'it has rows below');
-      await hands.click({ selector: '.test-explorer .monaco-list-row', text: 'test_allocates' });
-      await vscode.commands.executeCommand('list.expand');
       const cases = await waitFor('rows of its cases', async () =>
-        (await visible.testingRows()).filter((each) => /\[\d\]$/.test(each.label)),
+        (await unfoldedTests()).filter((each) => /\[\d\]$/.test(each.label)),
       );
       assert.deepEqual(
         cases.map((each) => each.label),
@@ -333,7 +339,7 @@ describe('runs of the candidate', () => {
       assert.match(cases[1]?.aria ?? '', /Passed/);
       await run('runTestOnR', 'tests/test_cases.py::test_allocates[3]');
       await waitFor('the state of this case on R', async () =>
-        (await visible.testingRows()).some(
+        (await unfoldedTests()).some(
           (each) => each.label.endsWith('[3]') && /Failed/.test(each.aria),
         ),
       );

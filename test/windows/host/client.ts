@@ -289,6 +289,17 @@ export const inQuickInput = {
   },
 };
 
+/** The rows of the Testing view once every file, class and parametrised test is unfolded. */
+export async function unfoldedTests(): Promise<Row[]> {
+  for (;;) {
+    const rows = await visible.testingRows();
+    if (rows.every(({ expanded }) => expanded !== false)) return rows;
+    const selector = '.test-explorer .monaco-list-row[aria-expanded="false"] .monaco-tl-twistie';
+    // A row may be gone or unfolded before the click.
+    await hands.click({ selector, timeout: 2000 }).catch(() => undefined);
+  }
+}
+
 /** Writes a line to the output of the run, from places where `console.log` may not reach it. */
 export const printLine = (line: string): Promise<null> => post<null>('print', { line });
 

@@ -1,66 +1,116 @@
 import assert from 'node:assert/strict';
+import type { PythonParser } from '../../../../src/python/parser';
+import { findTests } from '../../../../src/python/tests';
+import { loadParser } from '../../python/loadParser';
 import { transitions, type Transition } from '../../../../src/domain/outcome';
 import {
   caseItemLooks,
-  sortTextOfTest,
-  sortTextOfUnchangedTests,
+  isTestClass,
+  sortTextOf,
   testItemLabel,
   testItemSpoken,
   testItemState,
-  unchangedTestsLabel,
+  testTree,
+  type TestNodes,
 } from '../../../../src/editor/testing/testItemLook';
 import { failed, testCase } from './testCases';
 
 const id = 'tests/test_cat.py::test_purr';
-const test = { id, name: 'test_purr', status: 'added' } as const;
+const test = { name: 'test_purr', status: 'added' } as const;
 
 describe('the row of a test in the Testing view', () => {
-  it('begins with the name before the test ran', () => {
-    assert.equal(testItemLabel(test, []), 'test_purr · new · tests/test_cat.py');
+  it('has no result before the test ran', () => {
+    assert.equal(testItemLabel(test, []), 'new · test_purr');
   });
 
-  it('has the result in front of the name', () => {
-    assert.match(testItemLabel(test, [testCase(failed, {})]), /^F→P {2}test_purr · new/);
+  it('has the result in front', () => {
+    assert.match(testItemLabel(test, [testCase(failed, {})]), /^F→P {2}new · test_purr$/);
     const cases = [testCase({}, {}, `${id}[1]`), testCase(failed, {}, `${id}[2]`)];
-    assert.match(testItemLabel(test, cases), /^1 P→P, 1 F→P {2}test_purr · new/);
+    assert.match(testItemLabel(test, cases), /^1 P→P, 1 F→P {2}new · test_purr$/);
   });
 
-  it('says how a test of the candidate differs from R, and in which class and file it is', () => {
-    const changed = {
-      ...test,
-      status: 'changed',
-      className: 'TestCat::TestTom::TestKitten',
-    } as const;
-    assert.equal(
-      testItemLabel(changed, []),
-      'test_purr · changed · TestCat › TestTom › TestKitten · tests/test_cat.py',
-    );
+  it('says how a test of the candidate differs from R, and nothing of a test that R has too', () => {
+    assert.equal(testItemLabel({ ...test, status: 'changed' }, []), 'changed · test_purr');
+    assert.equal(testItemLabel({ ...test, status: 'kept' }, []), 'test_purr');
   });
 
-  it('says only the class of a test that R has too, which is below the row of its file', () => {
-    const kept = { ...test, status: 'kept' } as const;
-    assert.equal(testItemLabel(kept, []), 'test_purr');
-    assert.equal(testItemLabel({ ...kept, className: 'TestCat' }, []), 'test_purr · TestCat');
-    assert.equal(unchangedTestsLabel('tests/test_cat.py'), 'tests/test_cat.py · unchanged tests');
-  });
-
-  it('is read with name, result in words, and file', () => {
-    assert.equal(testItemSpoken(test, []), 'test_purr. new. tests/test_cat.py');
+  it('is read with name, result in words, and difference from R', () => {
+    assert.equal(testItemSpoken(test, []), 'test_purr. new');
     assert.equal(
       testItemSpoken(test, [testCase(failed, {})]),
-      'test_purr. reproduces the issue: fails on R, passes on R∘X*. new. tests/test_cat.py',
+      'test_purr. reproduces the issue: fails on R, passes on R∘X*. new',
     );
   });
+});
 
-  it('stands in the order of its file, before the rows of files', () => {
-    const rows = [
-      sortTextOfTest('a.py', { defLine: 9 }),
-      sortTextOfTest('a.py', { defLine: 10 }),
-      sortTextOfTest('b.py', { defLine: 1 }),
-      sortTextOfUnchangedTests('a.py'),
-      sortTextOfUnchangedTests('b.py'),
-    ];
-    assert.deepEqual([...rows].reverse().sort(), rows);
+describe('the tree of a file in the Testing view', () => {
+  let python: PythonParser;
+  before(async () => {
+    python = await loadParser();
+  });
+  const path = 'tests/test_cat.py';
+  const treeOf = (source: string, order: 'file' | 'reversed' = 'file'): TestNodes => {
+    const tests = findTests(python, source, { path }).map((each) => ({
+      ...each,
+      status: 'kept' as const,
+      basis: undefined,
+    }));
+    return testTree(order === 'file' ? tests : tests.reverse());
+  };
+  const drawn = (nodes: TestNodes, indent = ''): string[] =>
+    nodes.flatMap((node) =>
+      isTestClass(node)
+        ? [`${indent}${node.name} ${node.lines?.defLine}-${node.lines?.endLine}`].concat(
+            drawn(node.children, `${indent}  `),
+          )
+        : `${indent}${node.name}`,
+    );
+  const source = [
+    'def test_first():',
+    '    pass',
+    '@mark',
+    'class TestCat:',
+    '    def test_purr(self): pass',
+    '    class TestTom:',
+    '        def test_hiss(self): pass',
+    '    def test_sleep(self): pass',
+    'def test_last():',
+    '    pass',
+    '',
+  ].join('\n');
+  const wanted = [
+    'test_first',
+    'TestCat 4-8',
+    '  test_purr',
+    '  TestTom 6-7',
+    '    test_hiss',
+    '  test_sleep',
+    'test_last',
+  ];
+
+  it('has classes in each other, in the order of the file, whatever the order of the list is', () => {
+    assert.deepEqual(drawn(treeOf(source)), wanted);
+    assert.deepEqual(drawn(treeOf(source, 'reversed')), wanted);
+  });
+
+  it('has ids that no test has, even where a class and a function share a name', () => {
+    const [one, other] = treeOf(
+      'class test_cat(TestCase):\n    def test_a(self): pass\ndef test_cat(): pass\n',
+    );
+    assert.deepEqual([one?.id, other?.id], [`${path}::test_cat::`, `${path}::test_cat`]);
+  });
+
+  it('is complete where only the lines of tests can be read', () => {
+    const broken = treeOf(
+      'class TestCat:\n    def test_a(self):\n        x = (\n    def test_b(self): pass\n',
+    );
+    const names = drawn(broken).map((line) => line.replace(/ \S+-\S+$/, ''));
+    assert.deepEqual(names, ['TestCat', '  test_a', '  test_b']);
+  });
+
+  it('keeps that order where lines have one digit or two', () => {
+    const order = [9, 10, 100].map((defLine) => sortTextOf({ defLine }));
+    assert.deepEqual([...order].sort(), order);
   });
 });
 
