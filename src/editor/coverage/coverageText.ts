@@ -50,7 +50,7 @@ export const stateInWords = (line: CoveredLine): string =>
 function countsInWords(line: CoveredLine): string {
   const { base, candidate, golden } = line.counts;
   return l10n.t(
-    'Executions on {0}: existing tests {1}, with your tests {2}, golden tests {3}',
+    'Executions on {0}: {1} by existing tests, {2} in your test files, {3} in the golden test files',
     sideName[sideOf(line)],
     base,
     candidate,
@@ -139,6 +139,8 @@ export function noteHover(lines: readonly CoveredLine[]): HoverPart[] {
           : l10n.t('Lines of R∘X* that the fix adds here, with their executions:'),
     },
     { code: table.join('\n') },
-    { plain: l10n.t('Executions by existing tests / with your tests / golden tests') },
+    {
+      plain: l10n.t('Executions by existing tests / in your test files / in the golden test files'),
+    },
   ];
 }

@@ -232,7 +232,7 @@ describe('change coverage in VS Code', () => {
         )
           continue;
         const { base, candidate, golden } = counts;
-        const told = `base tests ${base}, candidate ${candidate}, golden tests ${golden}`;
+        const told = `${base} by existing tests, ${candidate} in your test files, ${golden} in the golden test files`;
         assert.ok(hover.includes(state), `${name}, ${path}:${line}: ${hover}`);
         assert.ok(hover.includes(told), `${name}, ${path}:${line}: ${hover}`);
         for (const test of covered_by) assert.ok(hover.includes(test), `${name}: ${hover}`);

@@ -289,7 +289,9 @@ describe('beside a test in the editor', () => {
     await hands.edit(editor, (edit) =>
       edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'),
     );
-    await waitFor('a stale mark', async () => (await inline(partsAddUp))?.startsWith('out of date'));
+    await waitFor('a stale mark', async () =>
+      (await inline(partsAddUp))?.startsWith('out of date'),
+    );
     await waitFor('a stale lens', async () => /was ✓ F→P$/.test(await verdictLens(partsAddUp)));
     await hands.click({ selector: '.codelens-decoration a', text: 'Reproduce' });
     await waitFor('the transition', async () => (await verdictLens(partsAddUp)) === '✓ F→P');

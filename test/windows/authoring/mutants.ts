@@ -89,7 +89,7 @@ describe('mutants in VS Code', () => {
   it('are in the hover of their line, with what the candidate does', async () => {
     const text = await hoverOn(61, 'Mutants of this line');
     assert.match(text, /newly covered/);
-    assert.match(text, /kills: 1 of 2/);
+    assert.match(text, /kill: 1 of 2/);
     assert.match(text, /✓ killed\s+sorted\(range\(len\(shares\)\).*→ None/);
     assert.match(text, /✗ survived\s+-lost\[index\] → lost\[index\]/);
     await screenshot('mutants-hover');

@@ -101,15 +101,15 @@ describe('the verdict and what becomes of it', () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
     await hands.hover({ selector: item });
     const text = await waitFor('the hover', async () =>
-      (await visible.hovers()).find((each) => each.includes('Success')),
+      (await visible.hovers()).find((each) => each.includes('reproduces the issue;')),
     );
     for (const part of [
-      /✓ Success: 1 test reproduces the issue; none fail with the fix/,
+      /✓ 1 test reproduces the issue; none fail with the fix/,
       /Harness grading agrees: resolved/,
-      /W: the candidate applies to R/,
+      /Patch applies cleanly \(W\)/,
       /Your tests: 1 F→P\./,
       /ΔC 71 % \(12\/17\); golden tests \d+ % \(\d+\/17\)/,
-      /Took \d+\.\d s, at /,
+      /Ran for \d+\.\d s at /,
     ]) {
       assert.match(text, part);
     }
@@ -139,7 +139,7 @@ describe('the verdict and what becomes of it', () => {
     await hands.hover({ selector: '.part.statusbar' });
     await hands.hover({ selector: item });
     const text = await waitFor('the hover', async () =>
-      (await visible.hovers()).find((each) => each.includes('No success')),
+      (await visible.hovers()).find((each) => each.includes('Not a reproduction')),
     );
     assert.match(text, /Still needed: a test that fails on R/);
   });
@@ -349,7 +349,7 @@ describe('the verdict and what becomes of it', () => {
     const told = await waitFor('what was written', async () =>
       (await visible.notifications()).find((each) => each.message.includes('Exported')),
     );
-    assert.deepEqual(told.buttons.slice(0, 1), ['Open Note']);
+    assert.deepEqual(told.buttons.slice(0, 1), ['Open Summary']);
     await vscode.commands.executeCommand('notifications.clearAll');
   });
 
@@ -389,11 +389,11 @@ describe('the verdict and what becomes of it', () => {
     const asked = exportTo(parent);
     const question = await waitFor('the question', async () => {
       const shown = await visible.quickInput();
-      return shown?.title.includes('not a success') === true ? shown : undefined;
+      return shown?.title.includes('Not a reproduction') === true ? shown : undefined;
     });
     assert.match(question.title, /passes on R/);
     assert.deepEqual(await readdir(parent.fsPath), []);
-    await inQuickInput.choose('Go on writing');
+    await inQuickInput.choose('Keep Editing');
     await asked;
     assert.deepEqual(await readdir(parent.fsPath), [], 'nothing is written');
 
@@ -422,7 +422,7 @@ describe('the verdict and what becomes of it', () => {
     );
     const question = await waitFor('the question, after a second run', async () => {
       const shown = await visible.quickInput();
-      return shown?.title.includes('not a success') === true ? shown : undefined;
+      return shown?.title.includes('Not a reproduction') === true ? shown : undefined;
     });
     assert.match(question.title, /passes on R/);
     await inQuickInput.cancel();
@@ -493,7 +493,7 @@ describe('the verdict and what becomes of it', () => {
       (await visible.statusBar()).find((each) => each.id.endsWith('swt-bench.verdict')) ?? {};
     assert.match(
       aria,
-      /Difference between gradings: strict no success, harness grading: resolved; skipped/,
+      /The gradings differ\. Strict: .*skipped/,
     );
     await screenshot('verdict-gradings-differ');
     await vscode.commands.executeCommand('undo');

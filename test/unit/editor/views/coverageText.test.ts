@@ -60,12 +60,12 @@ describe('the hover of a changed line', () => {
       {
         plain:
           '✗ missed: executed by the golden tests, not by yours\n' +
-          'Executions on R∘X*: existing tests 0, with your tests 1, golden tests 2\n',
+          'Executions on R∘X*: 0 by existing tests, 1 in your test files, 2 in the golden test files\n',
       },
     ]);
     const [said] = coverageHoverParts(line(3, 'missed', removed));
     assert.ok(said !== undefined && 'plain' in said);
-    assert.match(said.plain, /^Executions on R: existing tests 0/m);
+    assert.match(said.plain, /^Executions on R: 0 by existing tests/m);
   });
 
   it('names the tests that ran it, with how often each did where that is known', () => {
@@ -143,7 +143,7 @@ describe('the note on lines of the other side', () => {
           '   11  ✓ newly covered   10/20/30       purr()',
         ].join('\n'),
       },
-      { plain: 'Executions by existing tests / with your tests / golden tests' },
+      { plain: 'Executions by existing tests / in your test files / in the golden test files' },
     ]);
     assert.deepEqual(noteHover([line(9, 'missed', removed)])[0], {
       plain: 'Lines of R that the fix removes here, with their executions:',
