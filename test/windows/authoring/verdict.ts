@@ -581,8 +581,8 @@ describe('the verdict and what becomes of it', () => {
         }
       }
     }
-    assert.match(note, /golden tests cover besides/);
-    assert.match(note, /had been revealed to the author/);
+    assert.match(note, /Covered only by the golden tests/);
+    assert.match(note, /The author had revealed the golden patch/);
     await vscode.commands.executeCommand('notifications.clearAll');
   });
 
