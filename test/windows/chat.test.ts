@@ -353,7 +353,7 @@ describe('@swt in the chat', () => {
     await ask('@swt /improve', { model: 'scripted-without-tools' });
     const [first] = models.requests;
     assert.deepEqual(first?.tools, []);
-    assert.match(first?.text ?? '', /<run>[^]*1 failed[^]*one unified diff/);
+    assert.match(first?.text ?? '', /<run>[^]*1 failed[^]*as a unified diff/);
     const text = await answerWith('Apply');
     assert.match(text, /test_twenty_among_three_makes_twenty fails on R/);
     assert.match(text, /Preview[^]*Apply/);

@@ -146,7 +146,7 @@ describe('Generate Reproducing Tests', () => {
     assert.match(candidate.aria, /Chosen: the only answer/);
     assert.match(candidate.aria, /about \d+ tokens in/, 'VS Code does not tell what was charged');
     await row('its test', ({ label, description }) =>
-      [label.endsWith('test_parts_add_up_to_the_amount'), /^failed on R/.test(description)].every(
+      [label.endsWith('test_parts_add_up_to_the_amount'), / · failed on R/.test(description)].every(
         Boolean,
       ),
     );
