@@ -1,7 +1,7 @@
 // Bundles the entry points into dist/ and copies what cannot be bundled: grammars, tracer and agent.
 const { build, context, transform } = require('esbuild');
 const { cpSync, copyFileSync, mkdirSync, readdirSync, rmSync } = require('node:fs');
-const { watch: watchFolder, writeFileSync } = require('node:fs');
+const { readFileSync, watch: watchFolder, writeFileSync } = require('node:fs');
 const { basename, dirname, join } = require('node:path');
 
 const production = process.argv.includes('--production');
@@ -27,6 +27,23 @@ const notNeeded = {
   },
 };
 
+/**
+ * Leaves out what `z` of zod brings along and nothing here uses: its messages in other languages, and
+ * schemas from JSON schemas. It is half of the package.
+ * @type {import('esbuild').Plugin}
+ */
+const smallZod = {
+  name: 'small-zod',
+  setup(build) {
+    build.onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+    build.onLoad({ filter: /zod[\\/]v4[\\/]classic[\\/]from-json-schema\.js$/ }, () => ({
+      contents: 'export const fromJSONSchema = undefined;',
+    }));
+  },
+};
+
 /** @type {import('esbuild').BuildOptions} */
 const shared = {
   bundle: true,
@@ -39,7 +56,7 @@ const shared = {
   logLevel: 'warning',
   // The package's ES module uses import.meta.url, which a CommonJS bundle does not have.
   alias: { 'web-tree-sitter': require.resolve('web-tree-sitter') },
-  plugins: [notNeeded],
+  plugins: [notNeeded, smallZod],
 };
 
 /**
@@ -90,7 +107,8 @@ const chunk = 'chunk-';
 
 /**
  * Writes a build that is split into chunks as CommonJS, since esbuild can only split ES modules, and
- * tests load the command line with `require`. Removes the chunks of earlier builds.
+ * tests load the command line with `require`. Leaves out what no chunk loads, such as the second face of a
+ * file with a schema, and removes the chunks of earlier builds.
  * @type {import('esbuild').Plugin}
  */
 const splitCommonJs = {
@@ -98,13 +116,18 @@ const splitCommonJs = {
   setup(build) {
     build.onEnd(async ({ errors, outputFiles = [] }) => {
       if (errors.length > 0) return;
-      const names = new Set(
-        outputFiles.flatMap(({ path }) => [basename(path), `${basename(path)}.map`]),
-      );
-      for (const name of readdirSync(dist)) {
-        if (name.startsWith(chunk) && !names.has(name)) rmSync(join(dist, name));
+      const files = new Map(outputFiles.map((file) => [basename(file.path), file]));
+      const needed = new Set(['cli.js']);
+      for (const name of needed) {
+        const loads = files.get(name)?.text.matchAll(/"\.\/([\w-]+\.js)"/g) ?? [];
+        for (const [, to] of loads) if (files.has(to)) needed.add(to);
       }
-      await Promise.all(outputFiles.map(writeCommonJs));
+      for (const name of readdirSync(dist)) {
+        if (name.startsWith(chunk) && !needed.has(name.replace(/\.map$/, ''))) {
+          rmSync(join(dist, name));
+        }
+      }
+      await Promise.all([...needed].map((name) => writeCommonJs(files.get(name))));
     });
   },
 };
@@ -112,18 +135,60 @@ const splitCommonJs = {
 /** @param {import('esbuild').OutputFile} file an ES module, with its source map in it */
 async function writeCommonJs({ path, text }) {
   const { platform, target, minify } = shared;
+  // The build itself has warned.
+  const options = { platform, target, logLevel: 'error' };
   const { code, map } = await transform(text, {
-    ...{ platform, target, minify, format: 'cjs', sourcefile: basename(path) },
-    // The build itself has warned.
-    logLevel: 'error',
+    ...{ ...options, format: 'cjs', sourcefile: basename(path) },
     sourcemap: production ? false : 'external',
     // `import()` would start the loader of ES modules, which takes longer.
     supported: { 'dynamic-import': false },
   });
+  const lazy = loadedOnUse(code);
+  const written = minify ? (await transform(lazy, { ...options, minify })).code : lazy;
   const start = basename(path) === 'cli.js' ? '#!/usr/bin/env node\n' : '';
   const end = production ? '' : `//# sourceMappingURL=${basename(path)}.map\n`;
-  writeFileSync(path, start + code + end);
+  writeFileSync(path, start + written + end);
   if (!production) writeFileSync(`${path}.map`, map);
+}
+
+/**
+ * Lets a file load another one when it first uses something of it. What a command imports for its
+ * action is then not loaded for its help. Lines stay where they are, for the source map.
+ *
+ * @param {string} code CommonJS as esbuild writes it, not minified
+ */
+function loadedOnUse(code) {
+  const names = new Set();
+  const declared = code.replaceAll(
+    /^var (import_\w+) = ((?:__toESM\()?require\("[^"]+"\)\)?);$/gm,
+    (_, name, value) => {
+      names.add(name);
+      return `var ${name}$loaded, ${name} = () => ${name}$loaded ??= ${value};`;
+    },
+  );
+  return declared.replaceAll(/\b(import_\w+)(?=\.)/g, (name) =>
+    names.has(name) ? `(${name}())` : name,
+  );
+}
+
+/**
+ * The files with schemas, each as a chunk of its own: what lies beside a schema in a chunk would load
+ * zod, which takes longer than a start of all else.
+ *
+ * @returns {Record<string, string>}
+ */
+function schemaFiles() {
+  const files = readdirSync(join(__dirname, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+    (path) =>
+      /^(?!editor\b).*\.ts$/.test(path) &&
+      /^import \{ z \} from 'zod';$/m.test(readFileSync(join(__dirname, 'src', path), 'utf8')),
+  );
+  return Object.fromEntries(
+    files.map((path) => [
+      `${chunk}${path.slice(0, -'.ts'.length).replaceAll(/\W/g, '-')}`,
+      join('src', path),
+    ]),
+  );
 }
 
 const bundles = [
@@ -135,23 +200,24 @@ const bundles = [
     ...shared,
     entryPoints: { extension: 'src/extension.ts' },
     external: ['vscode'],
-    plugins: [partsApart, packagesApart],
+    plugins: [smallZod, partsApart, packagesApart],
   },
   {
     ...shared,
     entryPoints: { parts: 'src/editor/shell/parts.ts' },
     external: ['vscode'],
-    plugins: [notNeeded, packagesApart],
+    plugins: [notNeeded, smallZod, packagesApart],
   },
   { ...shared, entryPoints: { server: 'src/server.ts' } },
   // A command loads what it needs, and `--help` nothing of that.
   {
     ...shared,
-    entryPoints: { cli: 'src/cli.ts' },
-    plugins: [notNeeded, packagesApart, splitCommonJs],
+    entryPoints: { cli: 'src/cli.ts', ...schemaFiles() },
+    plugins: [notNeeded, smallZod, packagesApart, splitCommonJs],
     format: 'esm',
     splitting: true,
     chunkNames: `${chunk}[hash]`,
+    minify: false,
     sourcemap: production ? false : 'inline',
     write: false,
   },

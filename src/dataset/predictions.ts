@@ -34,8 +34,7 @@ export interface Predictions {
 type Known = Pick<Dataset, 'problems'> & { readonly entries: readonly { readonly id: string }[] };
 
 /** What predictions are: tests for an issue, or code patches that fix it. */
-export const predictionKinds = ['tests', 'repair'] as const;
-export type PredictionKind = (typeof predictionKinds)[number];
+export type PredictionKind = 'tests' | 'repair';
 
 /**
  * Names of predictions without a file: `gold` (T*, or X* as a code patch) and `none` (nothing: base

@@ -134,12 +134,14 @@ const initialize = {
   ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
   params: { protocolVersion: 1, clientCapabilities: {} },
 };
-const initialized = z.object({
-  id: z.literal(1),
-  result: z.object({
-    agentInfo: z.object({ name: z.string(), version: z.string() }).nullish(),
-  }),
-});
+/** Made when it is needed, and not for `--help`. */
+const initialized = () =>
+  z.object({
+    id: z.literal(1),
+    result: z.object({
+      agentInfo: z.object({ name: z.string(), version: z.string() }).nullish(),
+    }),
+  });
 
 /** Seconds that an agent has to answer: OpenHands loads for half a minute on a slow machine. */
 const answerSeconds = 180;
@@ -192,7 +194,7 @@ async function check(
 function answerIn(line: string): string | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
-    const { agentInfo } = initialized.parse(JSON.parse(line)).result;
+    const { agentInfo } = initialized().parse(JSON.parse(line)).result;
     return agentInfo ? `${agentInfo.name} ${agentInfo.version}` : 'it responds';
   } catch {
     return undefined;

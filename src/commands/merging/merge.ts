@@ -1,8 +1,7 @@
 import { jsonText, plural } from '../../domain/text';
 import { HumanError } from '../../domain/work';
-import { mergePredictions, type MergedPredictions } from '../../method/generating';
-import { judgedRuns } from '../../repair/judgedRun';
-import { mergeShards, type MergedRun, testRuns } from '../../results/mergeShards';
+import type { MergedPredictions } from '../../method/generating';
+import type { MergedRun } from '../../results/mergeShards';
 import { EXIT, type CommandContext } from '../context';
 import { jsonOption } from '../options/sharedOptions';
 import type { RegisterCommand } from '../registerCommand';
@@ -40,6 +39,9 @@ async function mergeCommand(
   { out, json }: MergeOptions,
   { stdout, data, stderr, signal }: CommandContext,
 ): Promise<number> {
+  const { mergeShards, testRuns } = await import('../../results/mergeShards');
+  const { judgedRuns } = await import('../../repair/judgedRun');
+  const { mergePredictions } = await import('../../method/generating');
   const request = { dirs, out, signal };
   const runs = [
     ...(await mergeShards(testRuns, request)),

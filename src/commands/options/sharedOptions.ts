@@ -1,4 +1,4 @@
-import { predictionKinds } from '../../dataset/predictions';
+import type { PredictionKind } from '../../dataset/predictions';
 import { HumanError, messageOf, systemCode } from '../../domain/work';
 import { checkStorage } from '../../files/checkStorage';
 import { writeWholeFile, type FileContent } from '../../files/wholeFile';
@@ -63,7 +63,7 @@ export const jsonOption = (): Option => new Option('--json', 'print one JSON doc
 /** `--kind`. */
 export const kindOption = (): Option =>
   new Option('--kind <kind>', 'kind of predictions: tests, or code patches to judge like SWE-bench')
-    .choices(predictionKinds)
+    .choices(['tests', 'repair'] satisfies PredictionKind[])
     .default('tests');
 
 /** `--mode`. */

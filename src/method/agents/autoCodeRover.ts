@@ -206,19 +206,28 @@ async function translate(action: string, work: FilesWork): Promise<Observed> {
   return { text: [...results, analyseRequest].join('\n\n'), state: at('analyse', state.round) };
 }
 
-const name = z
-  .string()
-  .trim()
-  .max(500)
-  .nullish()
-  .transform((text) => (text === null || text === '' ? undefined : text));
-const location = z
-  .object({ file: name, class: name, method: name })
-  .refine((each) => Object.values(each).some((part) => part !== undefined), 'a location is empty');
-const namedSchema = z.object({
-  API_calls: z.array(z.string()).max(mostNamed).nullish(),
-  relevant_locations: z.array(location).max(mostNamed).nullish(),
-});
+/** Made when it is needed, since the list of methods in `--help` imports this file. */
+function namedSchema() {
+  const name = z
+    .string()
+    .trim()
+    .max(500)
+    .nullish()
+    .transform((text) => (text === null || text === '' ? undefined : text));
+  const location = z
+    .object({ file: name, class: name, method: name })
+    .refine(
+      (each) => Object.values(each).some((part) => part !== undefined),
+      'a location is empty',
+    );
+  return z.object({
+    API_calls: z.array(z.string()).max(mostNamed).nullish(),
+    relevant_locations: z.array(location).max(mostNamed).nullish(),
+  });
+}
+type NamedLocation = NonNullable<
+  z.infer<ReturnType<typeof namedSchema>>['relevant_locations']
+>[number];
 
 /** What a server that can be held to a schema answers with. */
 const translationSchema = {
@@ -245,7 +254,7 @@ const translationSchema = {
 function parseNamed(
   text: string,
 ):
-  | { readonly calls: SearchCall[]; readonly locations: z.infer<typeof location>[] }
+  | { readonly calls: SearchCall[]; readonly locations: NamedLocation[] }
   | { readonly problem: string } {
   const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
   let data: unknown;
@@ -254,7 +263,7 @@ function parseNamed(
   } catch {
     return { problem: 'it is not JSON' };
   }
-  const read = namedSchema.safeParse(data);
+  const read = namedSchema().safeParse(data);
   if (!read.success) {
     const [issue] = read.error.issues;
     return { problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}` };

@@ -35,8 +35,6 @@ export const defaultSurrogate: SurrogateSettings = { fixes: 5, rounds: 1 };
 /** The stage that gives the fixes, which a run may be given. */
 export const surrogateFixes = 'surrogate fixes';
 
-const patchesSchema = z.array(z.string());
-
 /**
  * Candidates run on R, and on R with surrogate fixes. The one is chosen whose F→P agree best with
  * those of the others (see {@link pickByAgreement}). In each round of refinement the model sees on
@@ -103,15 +101,19 @@ async function fixesOf(
   temperature: number | undefined,
 ): Promise<Fixes> {
   const of = [count, temperature ?? null];
-  const all = await stage(steps, { stage: surrogateFixes, of, schema: patchesSchema }, async () => {
-    const asked = { format: 'custom', temperature, isReused: count > 1 } as const;
-    const fixes = await firstThenOthers(
-      count,
-      (sample) => askForFix(steps, { ...asked, sample }),
-      async (_, answer) => (await readCode(steps, answer.text, answer)).patch,
-    );
-    return fixes.filter((patch) => patch !== '');
-  });
+  const all = await stage(
+    steps,
+    { stage: surrogateFixes, of, schema: z.array(z.string()) },
+    async () => {
+      const asked = { format: 'custom', temperature, isReused: count > 1 } as const;
+      const fixes = await firstThenOthers(
+        count,
+        (sample) => askForFix(steps, { ...asked, sample }),
+        async (_, answer) => (await readCode(steps, answer.text, answer)).patch,
+      );
+      return fixes.filter((patch) => patch !== '');
+    },
+  );
   if (all.length === 0) steps.tell('no surrogate fix applies to R');
   const digests = all.length === 0 ? [] : await patchDigests(steps, all);
   const patches = new Map<string, { readonly patch: string; weight: number }>();

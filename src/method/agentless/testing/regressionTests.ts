@@ -24,18 +24,22 @@ export const defaultRegression: RegressionSettings = {
   regressionFiles: 10,
 };
 
-/** Tests of R that have to pass with a code patch. */
-const regressionTestsSchema = z.object({
-  /** Test files that run. */
-  files: z.array(z.string()),
-  /** Test files beyond the limit, which do not run. */
-  leftOut: z.number(),
-  /** Ids of tests that pass on R and may be used. */
-  tests: z.array(z.string()),
-  /** Functions of tests that pass on R, which the model says must not be used. */
-  excluded: z.array(z.string()),
-});
-export type RegressionTests = z.infer<typeof regressionTestsSchema>;
+/**
+ * Tests of R that have to pass with a code patch. Made when it is needed, since the options in
+ * `--help` import this file.
+ */
+const regressionTestsSchema = () =>
+  z.object({
+    /** Test files that run. */
+    files: z.array(z.string()),
+    /** Test files beyond the limit, which do not run. */
+    leftOut: z.number(),
+    /** Ids of tests that pass on R and may be used. */
+    tests: z.array(z.string()),
+    /** Functions of tests that pass on R, which the model says must not be used. */
+    excluded: z.array(z.string()),
+  });
+export type RegressionTests = z.infer<ReturnType<typeof regressionTestsSchema>>;
 
 const name = 'regression';
 /** Raised when the stages here change, so that they are made again. */
@@ -56,7 +60,7 @@ export async function regressionTests(
 ): Promise<RegressionTests> {
   const { regression, regressionFiles, temperature } = settings;
   const of = [version, suspicious, regression, regressionFiles, temperature];
-  const schema = regressionTestsSchema;
+  const schema = regressionTestsSchema();
   if (regression === 'none' || isGiven(steps, name)) {
     const none = { files: [], leftOut: 0, tests: [], excluded: [] };
     return stage(steps, { stage: name, of, schema }, async () => none);

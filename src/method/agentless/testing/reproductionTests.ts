@@ -19,25 +19,29 @@ export interface ReproductionSettings {
 export const defaultReproduction = { reproductionSamples: 40 } as const;
 export const reproductionTemperature = 0.8;
 
-const ranked = z.object({
-  script: z.string(),
-  /** The first sample that is this script. */
-  sample: z.number(),
-  /** Samples that are the same script after normalising. */
-  votes: z.number(),
-});
-type RankedScript = z.infer<typeof ranked>;
-
-/** Scripts that reproduce the issue on R. */
-const reproductionTestsSchema = z.object({
-  /** Samples with a script. */
-  scripts: z.number(),
-  /** Those that say on R that the issue is reproduced, and nothing else. */
-  reproducing: z.number(),
-  /** The reproducing scripts, those with the most votes first, of equals the earlier sample. */
-  ranked: z.array(ranked),
-});
-export type ReproductionTests = z.infer<typeof reproductionTestsSchema>;
+/**
+ * Scripts that reproduce the issue on R. Made when it is needed, since the options in `--help`
+ * import this file.
+ */
+const reproductionTestsSchema = () =>
+  z.object({
+    /** Samples with a script. */
+    scripts: z.number(),
+    /** Those that say on R that the issue is reproduced, and nothing else. */
+    reproducing: z.number(),
+    /** The reproducing scripts, those with the most votes first, of equals the earlier sample. */
+    ranked: z.array(
+      z.object({
+        script: z.string(),
+        /** The first sample that is this script. */
+        sample: z.number(),
+        /** Samples that are the same script after normalising. */
+        votes: z.number(),
+      }),
+    ),
+  });
+export type ReproductionTests = z.infer<ReturnType<typeof reproductionTestsSchema>>;
+type RankedScript = ReproductionTests['ranked'][number];
 
 const name = 'reproduction';
 /** Raised when the stages here change, so that they are made again. */
@@ -56,7 +60,7 @@ export async function reproductionTests(
 ): Promise<ReproductionTests> {
   const { reproductionSamples, temperature } = settings;
   const of = [version, reproductionSamples, temperature];
-  const schema = reproductionTestsSchema;
+  const schema = reproductionTestsSchema();
   if (reproductionSamples === 0 || isGiven(steps, name)) {
     const none = { scripts: 0, reproducing: 0, ranked: [] };
     return stage(steps, { stage: name, of, schema }, async () => none);
