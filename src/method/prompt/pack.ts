@@ -1,7 +1,10 @@
+import { z } from 'zod';
+import { sha256 } from '../../files/digest';
+import { keepPackedJson, readPackedJson } from '../../files/json';
 import { isTestPath } from '../../patch/testFiles';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import type { PythonParser } from '../../python/parser';
-import { wordsOf } from './rankFiles';
+import { retrievedPath, wordsOf, type Place } from './rankFiles';
 import type { CountTokens } from './tokens';
 import type { TreeOfR } from '../view/treeOfR';
 
@@ -53,6 +56,31 @@ function shownLines(
     return index === 0 || isWanted(index) ? ['...'] : [];
   });
   return [`[start of ${path}]`, ...shown, `[end of ${path}]`].join('\n');
+}
+
+/** Raised when files are packed differently, so that they are packed again. */
+const format = 1;
+
+const packedSchema = () =>
+  z.object({ paths: z.array(z.string()), text: z.string(), tokens: z.number() });
+
+/**
+ * As `packFiles`. The result is kept with the runs of the instance, since files of R are parsed and
+ * their tokens counted for it.
+ */
+export async function packKeptFiles(
+  of: PackedFor,
+  ranked: readonly string[],
+  budget: number,
+  { count, storage, instance }: Place & { readonly count: CountTokens },
+): Promise<Packed> {
+  const key = sha256(JSON.stringify([of.issue, of.isForTests, ranked, budget])).slice(0, 16);
+  const path = retrievedPath({ storage, instance }, `${of.tree.digest}-${format}-${key}-files`);
+  const known = await readPackedJson(path, (data) => packedSchema().parse(data));
+  if (known !== undefined) return known;
+  const packed = await packFiles(of, ranked, budget, count);
+  await keepPackedJson(path, packed);
+  return packed;
 }
 
 /**

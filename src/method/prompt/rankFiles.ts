@@ -70,10 +70,14 @@ function partsOf(name: string): string[] {
 }
 
 /** Where what is computed for an instance is stored. */
-interface Place {
+export interface Place {
   readonly storage: string;
   readonly instance: string;
 }
+
+/** The file that keeps something computed from R and the issue. */
+export const retrievedPath = ({ storage, instance }: Place, name: string): string =>
+  join(runsFolder(storage, instance), 'retrieval', `${name}.json.gz`);
 
 /** The most paths of a ranking: no prompt has room for more. */
 const mostRanked = 500;
@@ -88,11 +92,11 @@ const mostRanked = 500;
 export async function rankFiles(
   tree: TreeOfR,
   text: string,
-  { storage, instance }: Place,
+  place: Place,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
-  const name = `${tree.digest}-${format}-${sha256(text).slice(0, 16)}-ranking.json.gz`;
-  const path = join(runsFolder(storage, instance), 'retrieval', name);
+  const name = `${tree.digest}-${format}-${sha256(text).slice(0, 16)}-ranking`;
+  const path = retrievedPath(place, name);
   const known = await readPackedJson(path, (data) => z.array(z.string()).parse(data));
   if (known !== undefined) return known;
   const counts = countWords(text);

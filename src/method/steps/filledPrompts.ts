@@ -4,7 +4,7 @@ import type { GivenContext } from '../given/givenContext';
 import { givenPrompt } from '../given/givenPrompt';
 import type { ModelView } from '../modelView';
 import { inputTokensOf } from '../models/answering';
-import { packFiles } from '../prompt/pack';
+import { packKeptFiles } from '../prompt/pack';
 import {
   candidatePrompt,
   fixPrompt,
@@ -99,7 +99,7 @@ async function filesPrompt(
     fits = () => true,
   }: { readonly contextTokens: number; readonly fits?: (path: string) => boolean },
 ): Promise<StepOf<'prompt'>> {
-  const { instance, live, walk } = steps.parts;
+  const { instance, storage, live, walk } = steps.parts;
   const key = keyOf('prompt', promptVersion, instance, await steps.tree(), name, contextTokens);
   const make = async ({ view: open }: LiveSteps) => {
     // The line is no file: it stands for the words around files.
@@ -109,7 +109,9 @@ async function filesPrompt(
     const ranked = (await rankedFiles(steps, view)).filter(fits);
     const { tree, python } = view;
     const of = { tree, python, issue: instance.issue, isForTests: purpose === 'tests' };
-    const packed = await packFiles(of, ranked, budget, await tokenCounter());
+    const packed = await packKeptFiles(of, ranked, budget, {
+      ...{ count: await tokenCounter(), storage, instance: instance.id },
+    });
     return promptStep(purpose, write(packed.text), packed.paths);
   };
   return steps.recall('prompt', key, make, { within: live?.inBuilding });

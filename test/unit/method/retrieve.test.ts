@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import MiniSearch from 'minisearch';
 import { Cancelled } from '../../../src/domain/work';
-import { packFiles, shownFile } from '../../../src/method/prompt/pack';
+import { packFiles, packKeptFiles, shownFile } from '../../../src/method/prompt/pack';
 import { rankFiles, wordsOf } from '../../../src/method/prompt/rankFiles';
 import { tokenCounter } from '../../../src/method/prompt/tokens';
 import type { TreeOfR } from '../../../src/method/view/treeOfR';
@@ -152,6 +152,28 @@ describe('packing files into a prompt', () => {
     assert.match(packed.text, new RegExp(`\\.\\.\\.\n\\d+ class Ledger:\n`));
     assert.ok(packed.text.includes(`\n${line}     def settle(self, debts):\n`), packed.text);
     assert.ok(!packed.text.includes('helper_3('));
+  });
+
+  it('packs once for a tree, an issue, a ranking and a budget', async () => {
+    const storage = await mkdtemp(join(tmpdir(), 'swt-bench-pack-'));
+    const kept = { count: words, storage, instance: 'octo__cat-2' };
+    const files = { 'a.py': 'alpha = 1\n', 'b.py': 'beta = 2\n' };
+    const readFor = async (issue: string, budget: number, digest?: string): Promise<number> => {
+      const { tree, read } = treeOf(files, digest);
+      const of = forTests(tree, issue);
+      const packed = await packKeptFiles(of, ['a.py', 'b.py'], budget, kept);
+      assert.deepEqual(
+        packed,
+        await packFiles(forTests(treeOf(files).tree, issue), ['a.py', 'b.py'], budget, words),
+      );
+      return read.length;
+    };
+    assert.equal(await readFor('alpha', 60), 2);
+    assert.equal(await readFor('alpha', 60), 0);
+    assert.equal(await readFor('beta', 60), 2);
+    assert.equal(await readFor('alpha', 70), 2);
+    assert.equal(await readFor('alpha', 60, 'e'.repeat(40)), 2);
+    await rm(storage, { recursive: true });
   });
 
   it('shows of a file the function that a traceback of the issue leads to', async () => {
