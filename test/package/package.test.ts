@@ -6,8 +6,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { inflateRawSync } from 'node:zlib';
-import { createVSIX } from '@vscode/vsce';
 import launch from '../../.vscode/launch.json';
 import { tasks } from '../../.vscode/tasks.json';
 import manifest from '../../package.json';
@@ -38,6 +38,9 @@ import type * as Cli from '../../src/cli';
 import { root } from '../commandLine/cli';
 
 const requireFrom = createRequire(__filename);
+const host = import(
+  pathToFileURL(join(root, 'test', 'windows', 'host', 'packageExtension.mjs')).href
+) as Promise<{ packageExtension(folder: string, vsix: string): Promise<void> }>;
 
 /** The files that users install, and no others. `media/sample` holds the bundled instance. */
 const allowed = [
@@ -69,7 +72,7 @@ describe('the packaged extension', () => {
     execFileSync(process.execPath, ['esbuild.js', '--production'], { cwd: root });
     built = await filesIn(join(root, 'dist'), 'dist');
     const vsix = join(folder, 'extension.vsix');
-    await createVSIX({ cwd: root, packagePath: vsix, dependencies: false });
+    await (await host).packageExtension(root, vsix);
     await unzip(vsix, folder);
   });
   after(() => rm(folder, { recursive: true, force: true }));
