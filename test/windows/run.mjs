@@ -129,6 +129,7 @@ async function runSuite(name, folder, forAuthoring) {
       },
       settings: settingsOf(name),
       asksForTrust: name === 'untrusted',
+      reloads: /reload/i.test(name),
       limit: 3_600_000,
       size: { width: 1500, height: 1000 },
       print,

@@ -16,10 +16,13 @@ import { elements, queries } from './queries.mjs';
  * @param {(size: { width: number, height: number }) => Promise<void>} options.resize the window
  * @param {string} options.screenshots folder for the pictures
  * @param {(counts: Counts) => void} options.result receives the counts of the suite
+ * @param {() => void} options.began told when the suite begins, after each reload too
+ * @param {(end: { exitCode: number, pid: number }) => void} options.ended receives the end of the
+ *   suite, with the process of the extension host
  * @param {(line: string) => void} options.print
  * @returns {Promise<{ url: string, close: () => void }>}
  */
-export async function startBridge({ page, resize, screenshots, result, print }) {
+export async function startBridge({ page, resize, screenshots, result, began, ended, print }) {
   /** Windows that VS Code has opened beside the one with the tests. */
   const others = async () => {
     const current = await page();
@@ -99,6 +102,8 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
     hover: async (target) => (await locate(page, target)).hover({ timeout: 120_000 }),
     resize,
     result: async (counts) => result(counts),
+    began: async () => began(),
+    ended: async (end) => ended(end),
     print: async ({ line }) => print(line),
   };
   const server = http.createServer((request, response) => {

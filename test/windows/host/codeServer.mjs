@@ -130,7 +130,7 @@ function exists(file) {
  * @param {string} options.data folder for everything the server keeps (made when absent)
  * @param {number} [options.port] default: any free one
  * @param {string} [options.token] connection token; default: none is asked for
- * @param {boolean} [options.driver] lets the page's address name an extension and tests to load
+ * @param {boolean} [options.driver] keeps notifications to their list, so that none covers what is tested
  * @param {boolean} [options.asksForTrust] folders are not trusted before somebody says so
  * @param {Record<string, unknown>} [options.settings] user settings, written anew
  * @param {NodeJS.ProcessEnv} [options.env] added to this process's environment
@@ -214,8 +214,8 @@ export async function installExtension(installation, data, vsix) {
 }
 
 /**
- * Copies unpackaged extensions to the place where a server that starts later finds them. The page's
- * address can name only the one under development.
+ * Copies unpackaged extensions to the place where a server that starts later finds them, before the
+ * first one is installed there: from then on VS Code looks for no other folders.
  * @param {string} data as for {@link startServer}
  * @param {readonly string[]} folders of the extensions
  */
@@ -237,27 +237,6 @@ export function folderAddress(origin, { folder, token }) {
   if (token) url.searchParams.set('tkn', token);
   if (folder) url.searchParams.set('folder', slashes(folder));
   else url.searchParams.set('ew', 'true');
-  return url.href;
-}
-
-/**
- * The address of the page that runs tests; it needs a server started with `driver`.
- * @param {{ origin: string, authority: string }} server
- * @param {object} what
- * @param {string} what.extension folder of the extension
- * @param {string} what.tests bundled CommonJS file that exports `run(): Promise<void>`
- * @param {string} [what.folder] folder to open
- */
-export function testAddress(server, { extension, tests, folder }) {
-  const encoded = (file) => slashes(file).split('/').map(encodeURIComponent).join('/');
-  const remote = (file) => `vscode-remote://${server.authority}${encoded(file)}`;
-  const url = new URL(folderAddress(server.origin, { folder }));
-  const payload = [
-    ['extensionDevelopmentPath', remote(extension)],
-    ['extensionTestsPath', remote(tests)],
-    ['skipWelcome', 'true'],
-  ];
-  url.searchParams.set('payload', JSON.stringify(payload));
   return url.href;
 }
 

@@ -81,20 +81,19 @@ const placesIn = (data) => [
 ];
 
 /**
- * Starts VS Code for the desktop with an extension and its tests, on a virtual display if need be.
+ * Starts VS Code for the desktop with unpackaged extensions, one of which runs the tests, on a
+ * virtual display if need be.
  * @param {string} executable
  * @param {object} options
  * @param {string} options.data folder for everything it keeps
- * @param {string} options.extension folder
- * @param {string} options.tests bundled CommonJS file that exports `run(): Promise<void>`
  * @param {string} [options.folder] to open
- * @param {readonly string[]} [options.helpers] folders of more extensions to load
+ * @param {readonly string[]} options.helpers folders of these extensions
  * @param {Record<string, unknown>} options.settings user settings
  * @param {{ width: number, height: number }} options.size of the window
  * @param {NodeJS.ProcessEnv} options.env added to this process's environment
  * @param {(text: string) => void} options.note receives what VS Code prints
  * @param {(() => void | Promise<void>)[]} options.undo receives what ends it again
- * @returns {Promise<{ page: import('playwright-core').Page, resize: (size: { width: number, height: number }) => Promise<void>, exit: Promise<number> }>}
+ * @returns {Promise<{ page: import('playwright-core').Page, resize: (size: { width: number, height: number }) => Promise<void>, close: () => Promise<void>, broken: Promise<never> }>}
  */
 export async function startDesktop(executable, options) {
   const user = path.join(options.data, 'user', 'User');
@@ -111,16 +110,16 @@ export async function startDesktop(executable, options) {
       ...['--no-sandbox', '--disable-gpu', '--disable-gpu-sandbox', '--disable-updates'],
       ...['--skip-welcome', '--skip-release-notes', '--disable-workspace-trust'],
       ...placesIn(options.data),
-      ...[options.extension, ...(options.helpers ?? [])].map(
-        (each) => `--extensionDevelopmentPath=${each}`,
-      ),
-      `--extensionTestsPath=${options.tests}`,
+      ...options.helpers.map((each) => `--extensionDevelopmentPath=${each}`),
       ...(options.folder ? [options.folder] : []),
     ],
   });
   const child = app.process();
   options.undo.push(onExit(() => child.kill('SIGKILL')));
-  const exit = new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
+  const broken = new Promise((_, reject) => {
+    child.on('exit', (code, signal) => reject(new Error(`VS Code ended with ${code ?? signal}`)));
+  });
+  broken.catch(() => undefined);
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', options.note);
   }
@@ -130,7 +129,7 @@ export async function startDesktop(executable, options) {
     await window.evaluate((it, { width, height }) => it.setContentSize(width, height), size);
   };
   await resize(options.size);
-  return { page, resize, exit };
+  return { page, resize, close: () => app.close(), broken };
 }
 
 /**

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { acquire, cacheFolder } from './acquire.mjs';
 import { startBridge } from './bridge.mjs';
 import { openBrowser } from './browser.mjs';
-import { copyExtensions, installExtension, startServer, testAddress } from './codeServer.mjs';
+import { copyExtensions, folderAddress, installExtension, startServer } from './codeServer.mjs';
 import { installOnDesktop, startDesktop } from './desktop.mjs';
 import { onExit } from './processes.mjs';
 
@@ -66,6 +66,7 @@ const TRUST_SETTINGS = {
  * @property {NodeJS.ProcessEnv} [env] added to the extension host's environment
  * @property {Record<string, unknown>} [settings] user settings over {@link QUIET_SETTINGS}
  * @property {boolean} [asksForTrust] the folder is not trusted before somebody says so
+ * @property {boolean} [reloads] the suite reloads its window, and is started again each time
  * @property {number} [limit] in milliseconds, for everything after VS Code is acquired; default 3 minutes
  * @property {string} [screenshots] folder for pictures; default .cache/screenshots
  * @property {{ width: number, height: number }} [size] of the window; default 1400 x 900
@@ -90,6 +91,11 @@ export async function runInVSCode(options) {
   const data = await fs.mkdtemp(path.join(os.tmpdir(), 'swt-bench-vscode-'));
   const undo = [onExit(() => rmSync(data, { recursive: true, force: true, maxRetries: 3 }))];
   let counts = null;
+  let begun = 0;
+  let end;
+  let fail;
+  /** @type {Promise<{ exitCode: number, pid: number }>} */
+  const ended = new Promise((resolve, reject) => ([end, fail] = [resolve, reject]));
   let open;
   const window = new Promise((resolve) => (open = resolve));
   let log = '';
@@ -109,17 +115,22 @@ export async function runInVSCode(options) {
       },
       screenshots,
       result: (given) => (counts = given),
+      began: () => {
+        begun += 1;
+        if (begun > 1 && !options.reloads) fail(new Error('the extension host has crashed'));
+      },
+      ended: (given) => end(given),
       print,
     });
     undo.push(bridge.close);
     const setup = {
       data,
       vsix: path.resolve(options.vsix),
-      // VS Code runs tests only beside an extension under development, so an empty one is.
-      extension: await emptyExtension(data),
-      tests: path.resolve(options.tests),
       folder: options.folder && path.resolve(options.folder),
-      helpers: (options.helpers ?? []).map((each) => path.resolve(each)),
+      helpers: [
+        await suiteExtension(data, path.resolve(options.tests)),
+        ...(options.helpers ?? []).map((each) => path.resolve(each)),
+      ],
       asksForTrust: options.asksForTrust ?? false,
       settings: {
         ...QUIET_SETTINGS,
@@ -138,7 +149,11 @@ export async function runInVSCode(options) {
       : openServed(vscode, setup));
     open(opened);
     print(`vscode: ${vscode.version} opened after ${seconds(started)}`);
-    const exitCode = await withLimit(opened.exit, options.limit ?? 180_000);
+    const { exitCode, pid } = await withLimit(
+      Promise.race([ended, opened.broken]),
+      options.limit ?? 180_000,
+    );
+    await closed(opened, pid);
     print(`vscode: ended with ${exitCode} after ${seconds(started)}`);
     // A window that ends without a test, or without its counts, has shown nothing.
     const ran = (counts?.passed ?? 0) + (counts?.failed ?? 0);
@@ -165,18 +180,43 @@ export async function runInVSCode(options) {
   }
 }
 
-/** Makes an extension that does nothing. */
-async function emptyExtension(data) {
-  const folder = path.join(data, 'empty-extension');
+/**
+ * Makes the extension that runs the suite once VS Code has started, and again after each reload.
+ * VS Code's own way of running tests refuses modal dialogs.
+ */
+async function suiteExtension(data, tests) {
+  const folder = path.join(data, 'suite-extension');
   await fs.mkdir(folder);
-  const manifest = { name: 'empty', publisher: 'swt-bench-tests', version: '1.0.0' };
-  const engines = { vscode: '^1.90.0' };
-  await fs.writeFile(path.join(folder, 'package.json'), JSON.stringify({ ...manifest, engines }));
+  const manifest = {
+    ...{ name: 'suite', publisher: 'swt-bench-tests', version: '1.0.0', main: './main.js' },
+    engines: { vscode: '^1.90.0' },
+    activationEvents: ['onStartupFinished'],
+    capabilities: { untrustedWorkspaces: { supported: true } },
+  };
+  await fs.writeFile(path.join(folder, 'package.json'), JSON.stringify(manifest));
+  await fs.writeFile(
+    path.join(folder, 'main.js'),
+    `const tell = (action, body) =>
+  fetch(\`\${process.env.SWT_BENCH_BRIDGE}/\${action}\`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+async function run() {
+  await tell('began', {});
+  await require(${JSON.stringify(tests)}).run();
+}
+exports.activate = () => {
+  const end = (exitCode) => tell('ended', { exitCode, pid: process.pid });
+  // VS Code waits for what this function returns, and the suite waits for VS Code.
+  void run().then(() => end(0), () => end(1));
+};
+`,
+  );
   return folder;
 }
 
 async function openServed(vscode, setup) {
-  // Once an extension is installed, VS Code looks for no other folders.
   await copyExtensions(setup.data, setup.helpers);
   await installExtension(vscode.server, setup.data, setup.vsix);
   const server = await startServer(vscode.server, {
@@ -188,20 +228,37 @@ async function openServed(vscode, setup) {
   setup.undo.push(server.kill);
   const { page, close } = await openBrowser(vscode.chromium, setup.size);
   setup.undo.push(close);
-  const exit = new Promise((resolve, reject) => {
-    void page.exposeFunction('codeAutomationExit', (code) => resolve(code));
+  const broken = new Promise((_, reject) => {
     page.on('crash', () => reject(new Error('the page of VS Code crashed')));
     page.on('close', () => reject(new Error('the page of VS Code was closed')));
     void server.ended.then((problem) => reject(new Error(problem)));
   });
-  exit.catch(() => undefined);
-  await page.exposeFunction('codeAutomationLog', (type, args) => {
-    const text = `${type}: ${[args].flat().join(' ')}\n`;
-    if (type !== 'info' || process.env.SWT_BENCH_VERBOSE) setup.note(text);
+  broken.catch(() => undefined);
+  page.on('console', (message) => {
+    const isTold = /^(error|warning)$/.test(message.type()) || process.env.SWT_BENCH_VERBOSE;
+    if (isTold) setup.note(`${message.type()}: ${message.text()}\n`);
   });
-  const { extension, tests, folder } = setup;
-  await page.goto(testAddress(server, { extension, tests, folder }), { timeout: 300_000 });
-  return { page, resize: (size) => page.setViewportSize(size), exit };
+  const address = new URL(folderAddress(server.origin, { folder: setup.folder }));
+  address.searchParams.set('payload', JSON.stringify([['skipWelcome', 'true']]));
+  await page.goto(address.href, { timeout: 300_000 });
+  return { page, resize: (size) => page.setViewportSize(size), close: () => page.close(), broken };
+}
+
+/** Closes the window, and waits a while for its extensions to end, which may take them a moment. */
+async function closed({ close }, pid) {
+  const closing = close().catch(() => undefined);
+  const isAlive = () => {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  for (let tries = 0; tries < 300 && isAlive(); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  if (!isAlive()) await closing;
 }
 
 function withLimit(promise, limit) {
