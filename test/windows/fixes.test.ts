@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
@@ -71,11 +71,10 @@ describe('Propose Fixes', () => {
     const configuration = join(tmpdir(), `swt-fixes-${process.pid}.yaml`);
     const set = (key: string, value: unknown): Thenable<void> =>
       vscode.workspace.getConfiguration().update(key, value, vscode.ConfigurationTarget.Global);
-    const settings = (baseUrl: string): Readonly<Record<string, unknown>> => ({
-      'swt-bench.models': [{ model, baseUrl, price: { input: 2.5, output: 10 } }],
+    const settings: Readonly<Record<string, unknown>> = {
       'swt-bench.runModelTestsLocally': true,
       'swt-bench.configurationFile': configuration,
-    });
+    };
     /** Of the last run, once it has ended. */
     const fixesOf = (description: RegExp): Promise<Row> =>
       row('the fixes of Agentless', (each) =>
@@ -86,21 +85,26 @@ describe('Propose Fixes', () => {
       );
 
     before(async () => {
-      const numbers = ['locationSamples: 1', 'repairSamples: 2', 'reproductionSamples: 1'];
-      await writeFile(configuration, `agentless:\n  ${numbers.join('\n  ')}\n`);
       server = await fakeModels((asked) => ({ text: agentlessAnswer(asked, 0) }), agentlessVectors);
-      for (const [key, value] of Object.entries(settings(server.url))) await set(key, value);
+      // YAML has JSON in it.
+      const file = {
+        models: { [model]: { baseUrl: server.url } },
+        prices: { [model]: { input: 2.5, output: 10 } },
+        agentless: { locationSamples: 1, repairSamples: 2, reproductionSamples: 1 },
+      };
+      await writeFile(configuration, JSON.stringify(file));
+      for (const [key, value] of Object.entries(settings)) await set(key, value);
       // Makes room for the stages.
       await hands.click({ selector: '.pane-header', text: 'Change Coverage' });
       await run('generated.focus');
     });
     after(async () => {
-      const keys = Object.keys(settings(''));
+      const keys = Object.keys(settings);
       for (const key of [...keys, 'swt-bench.repair.embedding']) await set(key, undefined);
       await server.close();
     });
 
-    it('takes its numbers from the settings, and says that retrieval is skipped', async () => {
+    it('takes model, price and numbers from the configuration file, and says that retrieval is skipped', async () => {
       await run('proposeFixes', { method: 'agentless', model });
       await fixesOf(/^m · 2 fixes$/);
       const asked = server.asked.map(stageOf);
@@ -128,6 +132,23 @@ describe('Propose Fixes', () => {
       );
       await screenshot('fixes-setting');
       await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    });
+
+    it('names the line of a fault in the file, and runs nothing until it is corrected', async () => {
+      const before = server.asked.length;
+      const sound = await readFile(configuration, 'utf8');
+      await writeFile(configuration, 'agentless:\n  repairSample: 2\n');
+      // The file is read again when a setting names it anew.
+      for (const each of [undefined, configuration]) await set('swt-bench.configurationFile', each);
+      await run('proposeFixes', { method: 'agentless', model });
+      await waitFor('the fault', async () =>
+        (await visible.notifications()).some(({ message }) =>
+          message.includes('.yaml:2: agentless.repairSample is not a key'),
+        ),
+      );
+      assert.equal(server.asked.length, before);
+      await writeFile(configuration, sound);
+      for (const each of [undefined, configuration]) await set('swt-bench.configurationFile', each);
     });
 
     it('retrieves with the embedding model that is set, and tells what that costs', async () => {

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { agentEntry } from '../../configuration/schema';
+import { agentEntry, type ConfigurationValues } from '../../configuration/schema';
 import { HumanError } from '../../domain/work';
 import {
   acpPrefix,
@@ -49,6 +49,21 @@ export function readAgentSettings(value: unknown): {
     else withoutProgram.push(read.title);
   }
   return { agents, withoutProgram, problems };
+}
+
+/** The value of the setting with the agents of the configuration file, whose entries it completes. */
+export function withAgentsOfFile(
+  value: unknown,
+  { agents = {} }: Pick<ConfigurationValues, 'agents'>,
+): unknown {
+  if (value !== undefined && (typeof value !== 'object' || Array.isArray(value))) return value;
+  const given: Readonly<Record<string, unknown>> = { ...value };
+  const merged = Object.entries(agents).map(([name, ofFile]) => {
+    const own = given[name] === undefined ? {} : given[name];
+    const isEntry = typeof own === 'object' && own !== null;
+    return [name, isEntry ? { ...ofFile, ...own } : own] as const;
+  });
+  return { ...given, ...Object.fromEntries(merged) };
 }
 
 /** The entry of an agent, where it is a built-in one with what the user left out. */

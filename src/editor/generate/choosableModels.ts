@@ -22,7 +22,7 @@ import { callsTools, editorModel, editorModelName } from './editorModel';
 import type { Priced } from './estimatedCost';
 import { ModelKeys, originInWords } from './modelKeys';
 import type { ConfiguredModel, KeyHolder } from './modelSettings';
-import { configuredModel, configuredModels } from './settings';
+import { configuredModel, configuredModels, requestRetries } from './settings';
 
 /** A chosen model before its first request. */
 export interface ChosenModel {
@@ -181,7 +181,7 @@ export class ChoosableModels {
     );
   }
 
-  private ofSettings(model: ConfiguredModel, tries = retries): ChosenModel {
+  private ofSettings(model: ConfiguredModel, tries = requestRetries()): ChosenModel {
     const { name, baseUrl, price, window } = model;
     return {
       name,
@@ -229,7 +229,13 @@ export class ChoosableModels {
       use,
       open: async ({ timeoutSeconds }) => {
         const key = await this.keyOf({ provider, baseUrl }, name);
-        const opened = await openEmbeddingModel({ name, baseUrl, key, timeoutSeconds, retries });
+        const opened = await openEmbeddingModel({
+          name,
+          baseUrl,
+          key,
+          timeoutSeconds,
+          retries: requestRetries(),
+        });
         return {
           name,
           embed: withAdvice(name, settingKeys.embeddingModel, (texts, work) =>
@@ -260,9 +266,6 @@ export class ChoosableModels {
 }
 
 const lastModel = 'generate.model';
-
-/** Of the models of the settings. */
-const retries = { count: 6, firstWaitMs: 1000 };
 
 const separator = (label: string): Item => ({ label, kind: vscode.QuickPickItemKind.Separator });
 

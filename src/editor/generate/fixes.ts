@@ -107,8 +107,7 @@ export class Fixes extends GeneratedRuns {
   private async propose(asked: AskedNames | GenerationRecord): Promise<void> {
     refuseUntrusted();
     const before = 'startedAt' in asked ? asked : undefined;
-    const { uri } = this.parts.open.folder;
-    const numbers = before === undefined ? await configuredNumbers(uri) : (before.agentless ?? {});
+    const numbers = before === undefined ? configuredNumbers() : (before.agentless ?? {});
     const embedding = before === undefined ? configuredEmbedding() : embeddingOfRecord(before);
     const chosen = await chooseRun(asked, this.parts.open, {
       title: vscode.l10n.t('Propose Fixes'),

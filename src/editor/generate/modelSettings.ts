@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { everyModel } from '../../configuration/keys';
+import type { ConfigurationValues } from '../../configuration/schema';
 import { HumanError } from '../../domain/work';
 import {
   type Price,
@@ -25,7 +27,12 @@ const dollars = z.number().min(0).max(1e6);
 const entry = z.strictObject({
   model: z.string(),
   baseUrl: z.string().optional(),
-  price: z.strictObject({ input: dollars, output: dollars }).optional(),
+  price: z
+    .strictObject({
+      ...{ input: dollars, output: dollars },
+      ...{ cached: dollars.optional(), cacheWrite: dollars.optional() },
+    })
+    .optional(),
   window: z.int().positive().optional(),
 });
 
@@ -50,6 +57,41 @@ export function readModelSettings(value: unknown): {
     } else models.push(read);
   }
   return { models, problems };
+}
+
+type FileValues = Pick<ConfigurationValues, 'models' | 'prices' | 'repair'>;
+
+/**
+ * The value of the setting with the models of the configuration file: one that both name has from
+ * the file what its entry lacks.
+ */
+export function withModelsOfFile(value: unknown, file: FileValues): unknown {
+  const { models = {}, prices = {}, repair } = file;
+  if (value !== undefined && value !== null && !Array.isArray(value)) return value;
+  const given: readonly unknown[] = value ?? [];
+  const nameOf = (each: unknown): unknown =>
+    typeof each === 'object' && each !== null && 'model' in each ? each.model : undefined;
+  const ofFile = (name: string) => {
+    const { baseUrl, window } = { ...models[everyModel], ...models[name] };
+    const price = prices[name];
+    return {
+      model: name,
+      ...(baseUrl !== undefined && { baseUrl }),
+      ...(window !== undefined && { window }),
+      ...(price !== undefined && { price }),
+    };
+  };
+  const named = new Set(given.map(nameOf));
+  const others = [...new Set([...Object.keys(models), ...Object.keys(prices)])].filter(
+    (name) => name !== everyModel && name !== repair?.embeddingModel && !named.has(name),
+  );
+  return [
+    ...given.map((each) => {
+      const name = nameOf(each);
+      return typeof name === 'string' ? { ...ofFile(name), ...(each as object) } : each;
+    }),
+    ...others.map(ofFile),
+  ];
 }
 
 /** @returns the model, or the fault of the entry */

@@ -1,18 +1,18 @@
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { readConfiguration } from '../../configuration/configuration';
+import { everyModel } from '../../configuration/keys';
 import { HumanError } from '../../domain/work';
 import { type LimitProfile, acpAgent, type AcpAgent } from '../../method/agents';
 import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless';
 import { refiningOption } from '../../method/generating';
+import { windowConfiguration } from '../shell/configurationFile';
 import { settingKeys } from '../shell/names';
 import { type EmbeddingUse, embeddingProviders, parseModelName } from '../../method/models';
 import { limitProfileOf } from './records';
-import { readAgentSettings, type ConfiguredAgent } from './agentSettings';
+import { readAgentSettings, withAgentsOfFile, type ConfiguredAgent } from './agentSettings';
 import {
   readEmbeddingSettings,
   readModelSettings,
+  withModelsOfFile,
   type ConfiguredModel,
   type KeyHolder,
 } from './modelSettings';
@@ -33,29 +33,52 @@ export interface GenerateSettings {
   readonly refine: number;
 }
 
+/** @throws HumanError naming the fault of the configuration file */
 export function generateSettings(): GenerateSettings {
-  const tokens = numberOf(settingKeys.tokenBudget, 500_000);
-  const dollars = numberOf(settingKeys.dollarBudget, 0);
+  windowConfiguration.check();
+  const tokens = numberOf(settingKeys.tokenBudget, 500_000, ['budgets', 'tokens']);
+  const dollars = numberOf(settingKeys.dollarBudget, 0, ['budgets', 'dollars']);
+  const ofModels = (key: string): readonly string[] => ['models', everyModel, key];
+  const most = {
+    prompt: numberOf(settingKeys.contextTokens, 27_000, ofModels('contextTokens')),
+    answer: numberOf(settingKeys.maxOutputTokens, 16_384, ofModels('maxOutputTokens')),
+    seconds: numberOf(settingKeys.requestTimeout, 600, ['retries', 'requestTimeout']),
+    refine: numberOf(settingKeys.refine, refiningOption.default, ['generate', 'refine']),
+  };
+  const limits = windowConfiguration.setting(settingKeys.agentLimits, ['generate', 'limits']);
   return {
-    contextTokens: Math.max(1000, Math.floor(numberOf(settingKeys.contextTokens, 27_000))),
-    maxOutputTokens: Math.max(1, Math.floor(numberOf(settingKeys.maxOutputTokens, 16_384))),
-    requestSeconds: Math.max(1, numberOf(settingKeys.requestTimeout, 600)),
+    contextTokens: Math.max(1000, Math.floor(most.prompt)),
+    maxOutputTokens: Math.max(1, Math.floor(most.answer)),
+    requestSeconds: Math.max(1, most.seconds),
     tokenBudget: tokens > 0 ? tokens : undefined,
     dollarBudget: dollars > 0 ? dollars : undefined,
-    agentLimits: limitProfileOf(vscode.workspace.getConfiguration().get(settingKeys.agentLimits)),
-    refine: Math.floor(numberOf(settingKeys.refine, refiningOption.default)),
+    agentLimits: limitProfileOf(limits),
+    refine: Math.floor(most.refine),
   };
 }
 
-/** The agents of the settings that can be started, and the faults of faulty entries. */
+/**
+ * The agents of settings and configuration file that can be started, and the faults of faulty
+ * entries.
+ */
 export function configuredAgents(): ReturnType<typeof readAgentSettings> {
-  return readAgentSettings(vscode.workspace.getConfiguration().get(settingKeys.agents));
+  const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.agents);
+  return readAgentSettings(withAgentsOfFile(set, windowConfiguration.values));
 }
 
-/** The models of the settings, and the faults of faulty entries. */
+/** The models of settings and configuration file, and the faults of faulty entries. */
 export function configuredModels(): ReturnType<typeof readModelSettings> {
-  return readModelSettings(vscode.workspace.getConfiguration().get(settingKeys.models));
+  const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.models);
+  return readModelSettings(withModelsOfFile(set, windowConfiguration.values));
 }
+
+/** How often a request is sent again after a temporary failure. */
+export const requestRetries = (): { count: number; firstWaitMs: number } => ({
+  count: Number(windowConfiguration.at('retries', 'count') ?? defaultRetries),
+  firstWaitMs: 1000,
+});
+
+const defaultRetries = 6;
 
 /**
  * The embedding model of the settings; undefined where there is none.
@@ -63,11 +86,13 @@ export function configuredModels(): ReturnType<typeof readModelSettings> {
  * @throws HumanError when a setting is faulty
  */
 export function configuredEmbedding(): EmbeddingUse | undefined {
-  const configuration = vscode.workspace.getConfiguration();
+  const of = (key: string, ...path: readonly string[]): unknown =>
+    windowConfiguration.setting(key, path);
+  const model = of(settingKeys.embeddingModel, 'repair', 'embeddingModel');
   const found = readEmbeddingSettings({
-    model: configuration.get(settingKeys.embeddingModel),
-    baseUrl: configuration.get(settingKeys.embeddingBaseUrl),
-    price: configuration.get(settingKeys.embeddingPrice),
+    model,
+    baseUrl: of(settingKeys.embeddingBaseUrl, 'models', String(model), 'baseUrl'),
+    price: of(settingKeys.embeddingPrice, 'prices', String(model), 'input'),
   });
   if (found === undefined || !('why' in found)) return found;
   throw new HumanError(
@@ -87,16 +112,13 @@ export function configuredEmbedding(): EmbeddingUse | undefined {
 export type AgentlessNumbers = Readonly<Partial<Record<AgentlessNumber, number>>>;
 
 /**
- * The numbers of Agentless that the configuration file changes: the file of the setting, else the
- * nearest one above the workspace. The workspace has to be trusted.
+ * The numbers of Agentless that the configuration file changes.
  *
  * @throws HumanError naming file, line and key of a fault
  */
-export async function configuredNumbers(folder: vscode.Uri): Promise<AgentlessNumbers> {
-  const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.configurationFile);
-  const path = typeof set === 'string' && set.trim() !== '' ? absolutePath(set.trim()) : undefined;
-  const { values } = await readConfiguration({ folder: folder.fsPath, file: path });
-  const given: Readonly<Record<string, unknown>> = { ...values.agentless };
+export function configuredNumbers(): AgentlessNumbers {
+  windowConfiguration.check();
+  const given: Readonly<Record<string, unknown>> = { ...windowConfiguration.values.agentless };
   return Object.fromEntries(
     (Object.keys(agentlessNumbers) as AgentlessNumber[]).flatMap((name) => {
       const value = given[name];
@@ -106,9 +128,6 @@ export async function configuredNumbers(folder: vscode.Uri): Promise<AgentlessNu
     }),
   );
 }
-
-const absolutePath = (path: string): string =>
-  path.startsWith('~/') ? join(homedir(), path.slice(2)) : path;
 
 /** Everything in the settings that may have a key: the models, and the embedding model. */
 export function configuredKeyHolders(): readonly KeyHolder[] {
@@ -143,8 +162,8 @@ export function configuredModel(name: string): ConfiguredModel {
   );
 }
 
-function numberOf(key: string, otherwise: number): number {
-  const value: unknown = vscode.workspace.getConfiguration().get(key);
+function numberOf(key: string, otherwise: number, path: readonly string[]): number {
+  const value = windowConfiguration.setting(key, path);
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : otherwise;
 }
 

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
 import type { ReferenceTarget, ResolveReference } from '../../python/references';
+import { windowConfiguration } from '../shell/configurationFile';
 import { issueViewType, settingKeys } from '../shell/names';
 import { problemText } from '../shell/problems';
 import { issueDocument, messageDocument, splitIssue, type PageResources } from './issuePage';
@@ -136,6 +137,7 @@ export class IssuePanel implements vscode.Disposable {
     this.subscriptions = [
       panel.webview.onDidReceiveMessage((received: unknown) => void this.receive(received)),
       panel.onDidDispose(() => this.dispose()),
+      windowConfiguration.onDidChange(() => this.update()),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration(settingKeys.engine)) this.update();
       }),

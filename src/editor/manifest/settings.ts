@@ -465,7 +465,7 @@ export const settingSections: readonly SettingSection[] = [
         'Embedding model of Agentless for *Propose Fixes…*. **SWT-Bench: Manage API Keys…** stores its API key.',
       ),
       [settingKeys.configurationFile]: text(
-        'Path to the configuration file with the parameters of Agentless for *Propose Fixes…*. If empty, uses the nearest `swt.yaml` above the workspace. `swt-bench config schema` prints what it can contain.',
+        'Path to the configuration file. If empty, uses the nearest `swt.yaml` in a trusted workspace or above it. The settings that you set here win over the file, and the file over their defaults. It holds engine, timeout, models, prices, agents, budgets, retries, and the parameters of Agentless; `swt-bench config schema` prints all keys.',
         'machine',
       ),
     },

@@ -4,6 +4,7 @@ import type { EngineDescriptor } from '../../engine/sandbox';
 import { engineNamed, settingGroups } from '../../engine/engines';
 import { checkStorage } from '../../files/checkStorage';
 import { distOf } from '../instance/warmSession';
+import { windowConfiguration } from './configurationFile';
 import { messageInEditor } from './inTermsOfSettings';
 import { contextKeys, settingKeys } from './names';
 import { onPythonChosen } from './pythonExtension';
@@ -43,6 +44,7 @@ export class EngineReadiness implements vscode.Disposable {
     this.subscriptions = [
       this.changed,
       onPythonChosen(again),
+      windowConfiguration.onDidChange(again),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (keys.some((key) => event.affectsConfiguration(key, scope))) again();
       }),

@@ -1,8 +1,10 @@
+import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { type Reporter, RetryingMemo } from '../../domain/work';
 import { noteKeys } from '../../engine/keysInUse';
 import { readMarker, type WorkspaceMarker } from '../../repository/workspace';
 import type * as Parts from './parts';
+import { windowConfiguration } from './configurationFile';
 import { configureTexts } from './configureTexts';
 import type { CustomDiffCommands } from '../customFormat/customDiffCommands';
 import { watchForCustomDiffs } from '../customFormat/watchForCustomDiffs';
@@ -99,6 +101,11 @@ export class ExtensionWindow {
     this.runs = lazyRuns(context, this.revealed, this.instances.loaded, this.reporter);
     this.agents = offerToAgents(context, () => this.openInstance(), this.reporter);
     context.subscriptions.push(
+      windowConfiguration.follow(
+        async (file) =>
+          (await import('./parts')).readConfiguration({ folder: dirname(file), file }),
+        (fault) => showProblem(fault, this.reporter),
+      ),
       this.tree,
       this.trust,
       this.revealed,
@@ -144,7 +151,12 @@ export class ExtensionWindow {
       ),
     };
     return Object.entries(all).map(([id, run]) =>
-      vscode.commands.registerCommand(id, (...args: unknown[]) => this.shown(() => run(...args))),
+      vscode.commands.registerCommand(id, (...args: unknown[]) =>
+        this.shown(async () => {
+          await windowConfiguration.loaded;
+          return run(...args);
+        }),
+      ),
     );
   }
 
@@ -377,6 +389,7 @@ export class ExtensionWindow {
   private async openFound({ folder, marker }: Found): Promise<void> {
     const { context, reporter, revealed, steps } = this;
     const parts = await import('./parts');
+    await windowConfiguration.loaded;
     const instance = new parts.OpenInstance(context, folder, marker, revealed, reporter);
     // Registered before anything below can fail.
     context.subscriptions.push(instance);

@@ -32,6 +32,7 @@ export { reopenEngine } from '../instance/makeEnvironment';
 export { Runs } from '../runs/runs';
 export { redrawIssue, restoreIssue, showIssue } from '../issue/showIssue';
 export { showVerdict } from '../verdict/showVerdict';
+export { readConfiguration } from '../../configuration/configuration';
 export { restoreTrajectories } from '../trajectory/showTrajectories';
 export { StatusBar } from '../verdict/statusBar';
 export { CandidateTesting } from '../testing/candidateTesting';

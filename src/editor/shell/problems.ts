@@ -3,6 +3,7 @@ import { Cancelled, HumanError, messageOf, type Reporter } from '../../domain/wo
 import { engineNamed, runsInContainers } from '../../engine/engines';
 import { redactKeys } from '../../engine/keysInUse';
 import { defaultStorage } from '../../repository/storage';
+import { windowConfiguration } from './configurationFile';
 import { inTermsOfSettings, settingNamedIn } from './inTermsOfSettings';
 import { commandIds, settingKeys, settingObjects } from './names';
 import { storageFault } from '../../files/checkStorage';
@@ -98,9 +99,7 @@ export function showEngineProblem(
 ): void {
   if (error instanceof Cancelled) return;
   const text = withoutLinkMarkup(logged(error, reporter));
-  const set: unknown = vscode.workspace
-    .getConfiguration(undefined, folder?.uri)
-    .get(settingKeys.engine);
+  const set = windowConfiguration.setting(settingKeys.engine, ['engine'], folder?.uri);
   const engine = engineNamed(set);
   const buttons = buttonsOf(error, text);
   if (engine?.inContainers !== true || !(error instanceof HumanError)) {
@@ -161,6 +160,6 @@ export async function openSetting(setting: string): Promise<void> {
  * not load to start.
  */
 export function isSetToContainers(scope: vscode.Uri): boolean {
-  const set: unknown = vscode.workspace.getConfiguration(undefined, scope).get(settingKeys.engine);
+  const set = windowConfiguration.setting(settingKeys.engine, ['engine'], scope);
   return typeof set === 'string' && runsInContainers(set.trim());
 }

@@ -6,6 +6,7 @@ import { engineNamed, engineNames, settingGroups } from '../../engine/engines';
 import { localSettings } from '../../engine/local';
 import type { EngineValues, SettingGroup } from '../../engine/settings';
 import { defaultStorage } from '../../repository/storage';
+import { windowConfiguration } from './configurationFile';
 import { settingKeys } from './names';
 import { chosenPython } from './pythonExtension';
 
@@ -69,10 +70,12 @@ export interface EngineSettings {
   readonly isPythonNamed: boolean;
 }
 
-/** @throws HumanError naming the setting whose value is invalid */
+/** @throws HumanError naming the setting whose value is invalid, or the fault of the configuration file */
 export function engineSettings(scope?: vscode.Uri): EngineSettings {
-  const set = text(settingKeys.engine, scope);
-  const name = engineNamed(set)?.name;
+  // A fault of the file must not run tests on this machine that it sends to containers.
+  windowConfiguration.check();
+  const set = windowConfiguration.setting(settingKeys.engine, ['engine'], scope);
+  const name = engineNamed(String(set).trim())?.name;
   if (name === undefined) {
     throw new HumanError(
       vscode.l10n.t('The setting {0} is {1}', settingKeys.engine, JSON.stringify(set)),
@@ -89,11 +92,11 @@ export function engineSettings(scope?: vscode.Uri): EngineSettings {
 }
 
 function valuesOf(group: SettingGroup, scope?: vscode.Uri): Readonly<Record<string, unknown>> {
-  const configuration = vscode.workspace.getConfiguration(undefined, scope);
   const given: Record<string, unknown> = {};
-  for (const { key, id, option } of group.all) {
-    const set: unknown = configuration.get(id);
-    const value = typeof set === 'string' ? set.trim() : set;
+  for (const { key, id, option, fileKey } of group.all) {
+    const set = windowConfiguration.setting(id, [group.engine, fileKey], scope);
+    const isNone = option?.writing === 'text or none' && set === 'none';
+    const value = isNone ? '' : typeof set === 'string' ? set.trim() : set;
     if (value !== '' || option?.writing === 'text or none') given[key] = value;
   }
   return group.read(given, ({ id }) => `The setting ${id}`);
@@ -101,9 +104,7 @@ function valuesOf(group: SettingGroup, scope?: vscode.Uri): Readonly<Record<stri
 
 /** Seconds after which a run on one side is stopped. */
 export function timeoutSeconds(scope?: vscode.Uri): number {
-  const seconds: unknown = vscode.workspace
-    .getConfiguration(undefined, scope)
-    .get(settingKeys.timeout);
+  const seconds = windowConfiguration.setting(settingKeys.timeout, ['timeout'], scope);
   return typeof seconds === 'number' && seconds > 0 ? seconds : 300;
 }
 

@@ -9,6 +9,7 @@ import {
   modelToolNames,
   chatParticipantId,
 } from '../shell/names';
+import { windowConfiguration } from '../shell/configurationFile';
 import { showProblem } from '../shell/problems';
 import type { WorkspaceTools } from './workspaceTools';
 import type { McpInstance } from './mcpServer';
@@ -88,6 +89,7 @@ class McpProvider implements vscode.Disposable {
     this.subscriptions = [
       this.changed,
       vscode.workspace.onDidGrantWorkspaceTrust(tell),
+      windowConfiguration.onDidChange(tell),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (settings.some((key) => event.affectsConfiguration(key))) tell();
       }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import texts from '../../../package.nls.json';
-import { readAgentSettings } from '../../../src/editor/generate/agentSettings';
+import { readAgentSettings, withAgentsOfFile } from '../../../src/editor/generate/agentSettings';
 import {
   methodOfRecord,
   readGenerationRecords,
@@ -20,6 +20,25 @@ describe('agents of the Agent Client Protocol in the editor', () => {
   it('name in the setting every placeholder of their variables', () => {
     const { 'setting.generate.agents.env': env } = texts;
     for (const name of Object.keys(placeholders)) assert.ok(env.includes(`{${name}}`), name);
+  });
+
+  it('have from the configuration file what their entries lack', () => {
+    const agents = {
+      gemini: { program: '/opt/gemini', timeout: 60 },
+      'mini-of-mine': { program: '', command: 'mine --acp' },
+      codex: { program: '/opt/codex' },
+    };
+    const set = { gemini: { timeout: 90 }, codex: null };
+    const read = readAgentSettings(withAgentsOfFile(set, { agents }));
+    assert.deepEqual(
+      read.agents.map(({ name, program, seconds }) => [name, program, seconds]),
+      [
+        ['acp:gemini', '/opt/gemini', 90],
+        ['acp:mini-of-mine', undefined, 3600],
+      ],
+    );
+    assert.ok(!read.withoutProgram.includes('Codex'));
+    assert.equal(withAgentsOfFile('no object', { agents }), 'no object');
   });
 
   it('are offered once their program is named, and are those of the command line', () => {

@@ -3,6 +3,7 @@ import {
   keyIdOf,
   readEmbeddingSettings,
   readModelSettings,
+  withModelsOfFile,
 } from '../../../src/editor/generate/modelSettings';
 
 const why = (entry: unknown): string => readModelSettings([entry]).problems[0] ?? '';
@@ -52,6 +53,30 @@ describe('models of the settings', () => {
     assert.equal(problems[1], 'entry 3: anthropic/claude is named twice');
     assert.deepEqual(readModelSettings('openai/gpt-5').problems, ['it is not a list']);
     assert.deepEqual(readModelSettings(undefined), { models: [], problems: [] });
+  });
+
+  it('have from the configuration file what their entries lack, and its further models', () => {
+    const local = { baseUrl: 'http://localhost:8000/v1', window: 1000 };
+    const price = { input: 1, output: 2, cached: 0.5 };
+    const set = [{ model: 'openai-compatible/a', window: 2000 }, { model: 'openai/b' }];
+    const { models, problems } = readModelSettings(
+      withModelsOfFile(set, {
+        models: { 'openai-compatible/a': local, 'openai-compatible/c': local, '*': { topP: 1 } },
+        prices: { 'openai-compatible/c': price, 'openai/vectors': { input: 1 } },
+        repair: { embeddingModel: 'openai/vectors' },
+      }),
+    );
+    assert.deepEqual(problems, []);
+    assert.deepEqual(
+      models.map(({ name, baseUrl, window, price: costs }) => [name, baseUrl, window, costs]),
+      [
+        ['openai-compatible/a', local.baseUrl, 2000, undefined],
+        ['openai/b', undefined, undefined, undefined],
+        ['openai-compatible/c', local.baseUrl, 1000, price],
+      ],
+    );
+    assert.equal(withModelsOfFile('no list', {}), 'no list');
+    assert.deepEqual(withModelsOfFile(undefined, {}), []);
   });
 
   it('hold no key, wherever somebody writes one', () => {
