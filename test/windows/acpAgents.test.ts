@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { lostCent } from '../commandLine/lostCent';
 import { fakeModels, type FakeModels } from '../commandLine/fakeModels';
-import { inQuickInput, screenshot, visible, waitFor, type Row } from './host/client';
+import { answerDialog, inQuickInput, screenshot, visible, waitFor, type Row } from './host/client';
 
 /** Milliseconds; an image may have to be built. */
 const patience = 240_000;
@@ -101,7 +101,7 @@ describe('an agent of the Agent Client Protocol in VS Code', () => {
 
   it('is forgotten with what it has said', async () => {
     const forgotten = vscode.commands.executeCommand('swt-bench.deleteGenerated');
-    await inQuickInput.choose('Delete The Good Agent', 'Delete Generated Patches');
+    await answerDialog('Delete', 'deletes The Good Agent');
     await forgotten;
     const folders = await readdir(join(process.env['SWT_BENCH_SCRATCH'] ?? ''), {
       recursive: true,

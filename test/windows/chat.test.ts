@@ -4,7 +4,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { leaksIn, secretsOf } from '../unit/method/secretsOf';
-import { hands, inQuickInput, screenshot, visible, waitFor } from './host/client';
+import { answerDialog, hands, inQuickInput, screenshot, visible, waitFor } from './host/client';
 import { scriptedModel, scriptedModels, type ScriptedModels } from './scriptedModels';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
@@ -418,7 +418,7 @@ describe('@swt in the chat', () => {
       path: '/tallybook/money.py',
     });
     void vscode.commands.executeCommand('swt-bench.reveal');
-    await inQuickInput.choose('Reveal fix');
+    await answerDialog('Show Fix');
     try {
       const document = await waitFor('the golden side', async () => {
         const opened = await vscode.workspace.openTextDocument(fixed);

@@ -9,7 +9,15 @@ import { editorModel } from '../../src/editor/generate/editorModel';
 import { CallsNoTools, ModelFailure, ModelUnusable } from '../../src/method/models/chatModel';
 import { offer, tools } from '../../src/method/tools/tools';
 import { fakeModels, type FakeModels } from '../commandLine/fakeModels';
-import { hands, inQuickInput, screenshot, visible, waitFor, type Row } from './host/client';
+import {
+  answerDialog,
+  hands,
+  inQuickInput,
+  screenshot,
+  visible,
+  waitFor,
+  type Row,
+} from './host/client';
 import { scriptedModel, scriptedModels, type ScriptedModels } from './scriptedModels';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
@@ -358,7 +366,7 @@ describe('Generate Reproducing Tests', () => {
     await hands.click({ selector: '.monaco-list-row', text: 'LIBRO' });
     await waitFor('it to be selected', async () => (await libro())?.selected);
     const removing = vscode.commands.executeCommand('swt-bench.deleteGenerated');
-    await inQuickInput.choose('Delete LIBRO', 'Delete Generated Patches');
+    await answerDialog('Delete', 'deletes LIBRO', 'delete-dialog');
     await removing;
     await waitFor('the row gone', async () => (await libro()) === undefined);
     models.always(failing);
@@ -491,6 +499,7 @@ describe('Generate Reproducing Tests', () => {
       );
       await inQuickInput.choose('anthropic', 'Manage API Keys');
       await inQuickInput.choose('Delete API Key', 'anthropic');
+      await answerDialog('Delete', 'API key of anthropic', 'delete-key-dialog');
       await forgetting;
       await said(/Deleted the API key of anthropic/);
       const running = vscode.commands.executeCommand('swt-bench.generate', {

@@ -3,7 +3,15 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import * as vscode from 'vscode';
-import { hands, inQuickInput, screenshot, unfoldedTests, visible, waitFor } from './host/client';
+import {
+  answerDialog,
+  hands,
+  inQuickInput,
+  screenshot,
+  unfoldedTests,
+  visible,
+  waitFor,
+} from './host/client';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
 const folder = (): vscode.WorkspaceFolder => {
@@ -386,23 +394,20 @@ describe('the bundled instance in VS Code', () => {
   it('asks before it shows the golden patch', async () => {
     await evaluate('covers-some');
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
-    const pick = await waitFor('the question', () => visible.quickInput());
-    // Enter alone keeps them hidden.
-    assert.match(pick.items[0]?.label ?? '', /Cancel/);
-    assert.match(pick.items[1]?.label ?? '', /Reveal fix/);
-    await inQuickInput.cancel();
+    const question = await answerDialog('Cancel', 'reveals the fix', 'reveal-dialog');
+    assert.deepEqual(question, {
+      message:
+        '“Show Change Coverage” reveals the fix, golden tests and hints of tallybook__tallybook-217.',
+      detail: 'You cannot unsee them. That they were revealed is recorded, and exports say so.',
+      buttons: ['Cancel', 'Show Fix'],
+    });
     await asked;
-    await waitFor('the end of the question', async () => (await visible.quickInput()) === null);
     assert.equal((await visible.editors()).filter((each) => each.uri.includes('fixed')).length, 0);
   });
 
   it('shows the state of every changed line in the gutters of both sides', async () => {
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
-    await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
-    await hands.click({
-      selector: '.quick-input-list .monaco-list-row',
-      text: 'Reveal fix',
-    });
+    await answerDialog('Show Fix');
     await asked;
     await hands.resize(1500, 1500);
     const wanted = (await expected('covers-some')).change_coverage;

@@ -3,15 +3,16 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import {
+  answerDialog,
   answerFileDialog,
   closeOtherWindows,
   hands,
   inQuickInput,
   screenshot,
   screenshotOfOtherWindow,
-  type Row,
   visible,
   waitFor,
+  type Row,
 } from './host/client';
 
 const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
@@ -338,7 +339,7 @@ describe('the Instances view', () => {
 
   it('reveals golden patch, tests and hints when asked to, and hides them again', async () => {
     const asked = run('reveal', 'pond__duck-9');
-    await inQuickInput.choose('Reveal fix');
+    await answerDialog('Show Fix');
     await asked;
     await waitFor('the heading', async () =>
       (await visible.webviews()).find((each) => each.includes('Golden tests (T*)')),

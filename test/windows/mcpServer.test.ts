@@ -7,7 +7,7 @@ import * as vscode from 'vscode';
 import { mcpServer } from '../../src/editor/tools/mcpServer';
 import { aliasOf } from '../../src/method/view/alias';
 import { readMarker } from '../../src/repository/workspace';
-import { answers } from './calledTools';
+import { answers, confirmed } from './calledTools';
 import { folder } from './customDiffWorkspace';
 import { inQuickInput, visible, waitFor } from './host/client';
 
@@ -94,9 +94,9 @@ describe('the MCP server of the open instance', () => {
     );
     assert.equal(ofServer.length, 1);
     const [tool] = ofServer;
-    const { content } = await vscode.lm.invokeTool(tool?.name ?? '', {
-      input: { tests: ['tests/test_money.py'], without_candidate: true },
-      toolInvocationToken: undefined,
+    const { content } = await confirmed(tool?.name ?? '', {
+      tests: ['tests/test_money.py'],
+      without_candidate: true,
     });
     const text = content
       .map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : ''))

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { mcpServer } from '../../src/editor/tools/mcpServer';
 import { call } from './calledTools';
 import { cleanWorkspace, folder } from './customDiffWorkspace';
-import { inQuickInput, screenshot, visible, waitFor } from './host/client';
+import { answerDialog, visible } from './host/client';
 import { scriptedModels } from './scriptedModels';
 
 const key = 'runModelTestsLocally';
@@ -14,11 +14,7 @@ const allow = (value: boolean | undefined): Thenable<void> =>
     .update(key, value, vscode.ConfigurationTarget.Global);
 const isAllowed = (): unknown => vscode.workspace.getConfiguration('swt-bench').get(key);
 
-const question = /^Run Tests That a Model Writes/;
-const asked = (): Promise<true> =>
-  waitFor('the question', async () =>
-    question.test((await visible.quickInput())?.title ?? '') ? (true as const) : undefined,
-  );
+const question = 'model-written tests without isolation';
 const run = (): Promise<string> =>
   call('run_tests', { tests: ['tests/test_money.py'], without_candidate: true });
 
@@ -29,14 +25,9 @@ describe('tests that models write, with the local engine', () => {
 
   it('run in no call of an agent unless the person allows it, who is told what it means', async () => {
     const calling = run();
-    await asked();
-    const items = (await visible.quickInput())?.items ?? [];
-    assert.deepEqual(
-      items.map(({ label }) => label.split(',')[0]),
-      ['Use Docker', 'Run Without Isolation', 'Cancel'],
-    );
-    await screenshot('tests-of-models');
-    await inQuickInput.choose('Cancel');
+    const shown = await answerDialog('Cancel', question, 'isolation-dialog');
+    assert.deepEqual(shown.buttons, ['Cancel', 'Run Without Isolation', 'Use Docker']);
+    assert.match(shown.detail, /your files, the dataset with the answer, and your API keys/);
     assert.match(await calling, /^Error: Tests cannot be run here, whatever the tests are/);
     assert.equal(isAllowed(), false);
     // An agent's call does not ask again, since this one would wait for an answer. Reading still
@@ -52,8 +43,7 @@ describe('tests that models write, with the local engine', () => {
       method: 'libro',
       model: 'vscode/swt-test/scripted',
     });
-    await asked();
-    await inQuickInput.cancel();
+    await answerDialog('Cancel', question);
     await generating;
     const [shown] = (await visible.notifications()).map(({ message }) => message);
     assert.match(shown ?? '', /Choose docker in the setting swt-bench\.engine, or allow it with/);
@@ -92,8 +82,7 @@ describe('tests that models write, with the local engine', () => {
       method: 'libro',
       model: 'vscode/swt-test/scripted',
     });
-    await asked();
-    await inQuickInput.choose('Run Without Isolation');
+    await answerDialog('Run Without Isolation', question);
     await generating;
     await vscode.commands.executeCommand('notifications.clearAll');
     assert.equal(isAllowed(), true);

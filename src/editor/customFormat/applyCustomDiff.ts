@@ -156,37 +156,23 @@ async function tell(converted: ConvertedDiff): Promise<void> {
 
 /** Asks before files are made whose paths may be slips. @returns whether to make them */
 async function askForNewFiles(doubtful: readonly DoubtfulPath[]): Promise<boolean> {
-  const [first] = doubtful;
-  if (first === undefined) return true;
+  if (doubtful.length === 0) return true;
   const paths = doubtful.map(({ path }) => path).join(', ');
-  const make =
-    doubtful.length === 1
-      ? vscode.l10n.t('Create {0}', first.path)
-      : vscode.l10n.t('Create {0} files', doubtful.length);
+  const make = vscode.l10n.t('Create');
   const near = [...new Set(doubtful.flatMap((each) => each.near))].join(', ');
-  const chosen = await vscode.window.showQuickPick(
-    [
-      {
-        label: vscode.l10n.t('Change nothing'),
-        detail:
-          near === ''
-            ? vscode.l10n.t('Correct the path in the custom diff.')
-            : vscode.l10n.t('Correct the path in the custom diff. It may mean {0}.', near),
-      },
-      {
-        label: make,
-        ...(doubtful.some(({ inNewFolder }) => inNewFolder)
-          ? { detail: vscode.l10n.t('Also creates its folder.') }
-          : {}),
-      },
-    ],
+  const isFolderNew = doubtful.some(({ inNewFolder }) => inNewFolder);
+  const chosen = await vscode.window.showWarningMessage(
+    doubtful.length === 1
+      ? vscode.l10n.t('This creates {0}, which does not exist.', paths)
+      : vscode.l10n.t('This creates files that do not exist: {0}.', paths),
     {
-      title:
-        doubtful.length === 1
-          ? vscode.l10n.t('{0} does not exist', paths)
-          : vscode.l10n.t('These files do not exist: {0}', paths),
-      ignoreFocusOut: true,
+      modal: true,
+      detail: [
+        ...(near === '' ? [] : [vscode.l10n.t('The custom diff may mean {0}.', near)]),
+        ...(isFolderNew ? [vscode.l10n.t('A folder is created too.')] : []),
+      ].join(' '),
     },
+    make,
   );
-  return chosen?.label === make;
+  return chosen === make;
 }

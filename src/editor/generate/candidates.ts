@@ -122,8 +122,7 @@ export class Candidates extends GeneratedRuns {
       }
       case remove: {
         const generation = this.generationIn(argument);
-        const title = vscode.l10n.t('Delete Generated Patches');
-        return this.generations.askToForget(generation, title, titleOf(generation));
+        return this.generations.askToForget(generation, titleOf(generation));
       }
     }
   }

@@ -94,11 +94,7 @@ export class Fixes extends GeneratedRuns {
       case generatedCommandIds.remove: {
         const generation = this.generationIn(argument);
         const { title } = methodNamed(generation.record.method);
-        return this.generations.askToForget(
-          generation,
-          vscode.l10n.t('Delete Generated Patches'),
-          title,
-        );
+        return this.generations.askToForget(generation, title);
       }
     }
   }

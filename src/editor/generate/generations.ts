@@ -352,20 +352,20 @@ export class Generations implements vscode.Disposable {
   /**
    * Deletes a run if the person confirms it.
    *
-   * @param title of the question
    * @param what names the run
    */
-  async askToForget(generation: Generation, title: string, what: string): Promise<void> {
-    const forget = {
-      label: vscode.l10n.t('Delete {0}', what),
-      detail: vscode.l10n.t(
-        'Deletes its answers and stage results. Generating them again costs money again.',
-      ),
-    };
-    const keep = { label: vscode.l10n.t('Cancel') };
-    if ((await vscode.window.showQuickPick([forget, keep], { title })) !== forget) return;
+  async askToForget(generation: Generation, what: string): Promise<void> {
+    const forget = vscode.l10n.t('Delete');
+    const chosen = await vscode.window.showWarningMessage(
+      vscode.l10n.t('This deletes {0}, with its answers and stage results.', what),
+      { modal: true, detail: vscode.l10n.t('Generating them again costs money again.') },
+      forget,
+    );
+    if (chosen !== forget) return;
     // Another window may write to the trace.
-    await afterAWhile(title, (signal) => this.forget(generation, signal));
+    await afterAWhile(vscode.l10n.t('Deleting {0}', what), (signal) =>
+      this.forget(generation, signal),
+    );
   }
 
   /**

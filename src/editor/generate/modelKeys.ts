@@ -84,7 +84,7 @@ export class ModelKeys {
           });
     if (does === set && model !== undefined && (await this.ask(model))) {
       this.say(vscode.l10n.t('Stored the API key of {0}.', id));
-    } else if (does === remove) {
+    } else if (does === remove && (await mayDelete(id))) {
       await this.secrets.delete(secretOf(id));
       await this.memory.update(
         listed,
@@ -101,6 +101,16 @@ export class ModelKeys {
   private ids(): readonly string[] {
     return this.memory.get<readonly string[]>(listed, []);
   }
+}
+
+async function mayDelete(id: string): Promise<boolean> {
+  const forget = vscode.l10n.t('Delete');
+  const chosen = await vscode.window.showWarningMessage(
+    vscode.l10n.t('This deletes the API key of {0}.', id),
+    { modal: true, detail: vscode.l10n.t('Its models need a new one to be used again.') },
+    forget,
+  );
+  return chosen === forget;
 }
 
 /** Says that a key is stored, where else it comes from, or that there is none. */

@@ -27,23 +27,32 @@ export class Revealed implements vscode.Disposable {
     this.changed.fire(id);
   }
 
-  /** Asks before revealing, unless it is revealed already. @returns whether it is revealed now */
-  async ask(id: string, title: string): Promise<boolean> {
+  /**
+   * Asks before revealing, unless it is revealed already.
+   *
+   * @param command what needs the answer; undefined where revealing is all it does
+   * @returns whether it is revealed now
+   */
+  async ask(id: string, command?: string): Promise<boolean> {
     if (this.has(id)) return true;
-    const reveal = vscode.l10n.t('Reveal fix, golden tests and hints of {0}', id);
-    const answer = await vscode.window.showQuickPick(
-      [
-        // The first one is the default: what was seen once cannot be unseen.
-        { label: vscode.l10n.t('Cancel') },
-        {
-          label: reveal,
-          detail: vscode.l10n.t('They reveal the fix. This will be recorded.'),
-        },
-      ],
-      // The page of a walkthrough takes the focus back when it redraws.
-      { title, ignoreFocusOut: true },
+    const show = vscode.l10n.t('Show Fix');
+    const answer = await vscode.window.showWarningMessage(
+      command === undefined
+        ? vscode.l10n.t('This reveals the fix, golden tests and hints of {0}.', id)
+        : vscode.l10n.t(
+            '“{0}” reveals the fix, golden tests and hints of {1}.',
+            command.replace(/…$/, ''),
+            id,
+          ),
+      {
+        modal: true,
+        detail: vscode.l10n.t(
+          'You cannot unsee them. That they were revealed is recorded, and exports say so.',
+        ),
+      },
+      show,
     );
-    if (answer?.label !== reveal) return false;
+    if (answer !== show) return false;
     await this.set(id, true);
     return true;
   }

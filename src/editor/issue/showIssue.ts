@@ -56,7 +56,7 @@ function issueSource({ context, revealed, listed, opened, id, read }: IssueParts
     instance: () => opened?.instance() ?? listed.instance(id),
     isRevealed: () => revealed.has(id),
     reveal: async () => {
-      await revealed.ask(id, vscode.l10n.t('Reveal'));
+      await revealed.ask(id);
     },
     resolver: async () => {
       if (opened === undefined) return undefined;

@@ -211,7 +211,7 @@ export class ExtensionWindow {
       },
       [commandIds.reveal]: async (row) => {
         const { id } = await this.instanceOf(row);
-        await revealed.ask(id, vscode.l10n.t('Reveal'));
+        await revealed.ask(id);
       },
       [commandIds.hideGolden]: async (row) => {
         const { id, opened } = await this.instanceOf(row);

@@ -71,36 +71,20 @@ export async function askForTestsOfModels(
 async function ask(folder: vscode.WorkspaceFolder): Promise<void> {
   const docker = vscode.l10n.t('Use Docker');
   const allow = vscode.l10n.t('Run Without Isolation');
-  const chosen = await vscode.window.showQuickPick(
-    [
-      {
-        label: docker,
-        detail: vscode.l10n.t(
-          'Runs them in containers, without your files and without the answer.',
-        ),
-      },
-      {
-        label: allow,
-        detail: vscode.l10n.t(
-          'They can read your files, the dataset with the answer, and your API keys.',
-        ),
-      },
-      {
-        label: vscode.l10n.t('Cancel'),
-        detail: vscode.l10n.t('Methods that run no tests still work.'),
-      },
-    ],
+  const chosen = await vscode.window.showWarningMessage(
+    vscode.l10n.t('This runs model-written tests without isolation.'),
     {
-      title: vscode.l10n.t('Run Model-Written Tests Without Isolation?'),
-      placeHolder: vscode.l10n.t('The local engine does not isolate tests'),
-      // An agent may have caused the question while the person types elsewhere. Lost focus is no
-      // answer.
-      ignoreFocusOut: true,
+      modal: true,
+      detail: vscode.l10n.t(
+        'With the local engine, they can read your files, the dataset with the answer, and your API keys. Docker runs them in containers, without all of these. Methods that run no tests work without either.',
+      ),
     },
+    docker,
+    allow,
   );
-  isDeclined = chosen?.label !== docker && chosen?.label !== allow;
-  if (chosen?.label === docker) await useEngine(containerEngine, folder);
-  if (chosen?.label === allow) {
+  isDeclined = chosen !== docker && chosen !== allow;
+  if (chosen === docker) await useEngine(containerEngine, folder);
+  if (chosen === allow) {
     await vscode.workspace
       .getConfiguration()
       .update(settingKeys.runModelTestsLocally, true, vscode.ConfigurationTarget.Global);

@@ -111,36 +111,30 @@ export async function describe(
 /** Asks whether to export a candidate that is not a success. */
 async function mayExport(reason: string, explanation: string): Promise<boolean> {
   const exportIt = vscode.l10n.t('Export Anyway');
-  const answer = await vscode.window.showQuickPick(
-    [
-      { label: vscode.l10n.t('Keep Editing'), detail: explanation },
-      {
-        label: exportIt,
-        detail: vscode.l10n.t(
-          'File names, prediction and summary are marked as not a reproduction.',
-        ),
-      },
-    ],
-    { title: vscode.l10n.t('Not a reproduction: {0}', reason) },
+  const marked = vscode.l10n.t(
+    'File names, prediction and summary are marked as not a reproduction.',
   );
-  return answer?.label === exportIt;
+  const answer = await vscode.window.showWarningMessage(
+    vscode.l10n.t('This exports a candidate that is not a reproduction: {0}.', reason),
+    { modal: true, detail: `${explanation}\n\n${marked}` },
+    exportIt,
+  );
+  return answer === exportIt;
 }
 
 /** Asks whether edits outside tests are meant to be part of the candidate. */
 async function mayExportWith(paths: string): Promise<boolean> {
   if (paths === '') return true;
   const exportIt = vscode.l10n.t('Export with These Edits');
-  const answer = await vscode.window.showQuickPick(
-    [
-      {
-        label: vscode.l10n.t('Keep Editing'),
-        detail: vscode.l10n.t('Revert them unless the tests need them.'),
-      },
-      { label: exportIt, detail: vscode.l10n.t('The summary lists them.') },
-    ],
-    { title: vscode.l10n.t('Files outside the tests were edited: {0}', paths) },
+  const answer = await vscode.window.showWarningMessage(
+    vscode.l10n.t('This exports edits outside the tests: {0}.', paths),
+    {
+      modal: true,
+      detail: vscode.l10n.t('Revert them unless the tests need them. The summary lists them.'),
+    },
+    exportIt,
   );
-  return answer?.label === exportIt;
+  return answer === exportIt;
 }
 
 async function chooseFolder(): Promise<vscode.Uri | undefined> {
@@ -182,9 +176,11 @@ async function checkFolder(open: InstanceSource, parent: vscode.Uri): Promise<vo
 async function mayReplace(folder: string): Promise<boolean> {
   if ((await whatIsAt(folder)) !== 'an export') return true;
   const replace = vscode.l10n.t('Replace');
-  const answer = await vscode.window.showQuickPick([replace, vscode.l10n.t('Cancel')], {
-    title: vscode.l10n.t('{0} already contains an export', folder),
-  });
+  const answer = await vscode.window.showWarningMessage(
+    vscode.l10n.t('This replaces the export in {0}.', folder),
+    { modal: true },
+    replace,
+  );
   return answer === replace;
 }
 

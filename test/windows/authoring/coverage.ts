@@ -4,7 +4,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
-import { hands, inQuickInput, screenshot, visible, waitFor, type Editor } from '../host/client';
+import {
+  answerDialog,
+  hands,
+  inQuickInput,
+  screenshot,
+  visible,
+  waitFor,
+  type Editor,
+} from '../host/client';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
 const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
@@ -74,11 +82,7 @@ async function evaluate(name: string): Promise<void> {
 /** Answers the question before the golden patch is shown. */
 async function reveal(): Promise<void> {
   const asked = run('reveal');
-  await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
-  await hands.click({
-    selector: '.quick-input-list .monaco-list-row',
-    text: 'Reveal fix',
-  });
+  await answerDialog('Show Fix');
   await asked;
 }
 

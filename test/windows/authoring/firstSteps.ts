@@ -3,7 +3,7 @@ import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { hands, inQuickInput, screenshot, visible, waitFor, type Pane } from '../host/client';
+import { answerDialog, hands, screenshot, visible, waitFor, type Pane } from '../host/client';
 
 interface Walkthrough {
   readonly id: string;
@@ -192,19 +192,14 @@ describe('the walkthrough', () => {
 
   it('asks before it shows change coverage, and ticks it off only when it is shown', async () => {
     const refused = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
-    await waitFor('the question', () => visible.quickInput());
-    await inQuickInput.cancel();
+    await answerDialog('Cancel', 'Show Change Coverage');
     await refused;
     await bringToFront();
     const titles = await done();
     assert.ok(titles.includes('Make it F→P'), titles.join());
     assert.ok(!titles.includes('See what it covers'));
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
-    await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
-    await hands.click({
-      selector: '.quick-input-list .monaco-list-row',
-      text: 'Reveal fix',
-    });
+    await answerDialog('Show Fix');
     await asked;
     await isDone('cover');
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { inQuickInput, screenshot, visible, waitFor } from '../host/client';
+import { answerDialog, screenshot, visible, waitFor } from '../host/client';
 
 const run = (command: string): Thenable<unknown> =>
   vscode.commands.executeCommand(`swt-bench.${command}`);
@@ -35,7 +35,7 @@ describe('a change of 2,000 lines', () => {
       (await visible.statusBar()).some(({ text }) => /1 F→P · ΔC 100 % 2000\/2000/.test(text)),
     );
     const asked = run('reveal');
-    await inQuickInput.choose('Reveal fix');
+    await answerDialog('Show Fix');
     await asked;
     await vscode.commands.executeCommand('workbench.action.closeSidebar');
     performance.clearMeasures();

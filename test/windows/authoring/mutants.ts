@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { hands, inQuickInput, screenshot, visible, waitFor } from '../host/client';
+import { answerDialog, hands, inQuickInput, screenshot, visible, waitFor } from '../host/client';
 
 const run = (command: string): Thenable<unknown> =>
   vscode.commands.executeCommand(`swt-bench.${command}`);
@@ -63,10 +63,7 @@ describe('mutants in VS Code', () => {
 
   it('run only after the golden patch is revealed', async () => {
     const asked = run('checkWithMutants');
-    await waitFor('the question', async () =>
-      (await visible.quickInput())?.title.includes('Check Tests with Mutants'),
-    );
-    await inQuickInput.cancel();
+    await answerDialog('Cancel', 'Check Tests with Mutants');
     await asked;
     assert.ok((await verdictLabels()).every((label) => !label.includes('Mutants killed')));
   });
@@ -74,7 +71,7 @@ describe('mutants in VS Code', () => {
   it('are told beside ΔC in the verdict', async function () {
     this.timeout(240_000);
     const asked = run('checkWithMutants');
-    await inQuickInput.choose('Reveal fix');
+    await answerDialog('Show Fix');
     await asked;
     const told = 'Mutants killed 56 % (9/16), by F→P tests 9; survived 2, not covered 5.';
     await waitFor('the score', async () =>

@@ -4,7 +4,15 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { hands, inQuickInput, screenshot, unfoldedTests, visible, waitFor } from '../host/client';
+import {
+  answerDialog,
+  hands,
+  inQuickInput,
+  screenshot,
+  unfoldedTests,
+  visible,
+  waitFor,
+} from '../host/client';
 
 const diffNotes = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'diff-before-the-reload');
 const comparisonNotes = join(
@@ -146,7 +154,7 @@ describe('a reload of the window', () => {
       await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
       await vscode.commands.executeCommand('swt-bench.reproduce');
       const asked = vscode.commands.executeCommand('swt-bench.reveal');
-      await inQuickInput.choose('Reveal fix');
+      await answerDialog('Show Fix');
       await asked;
       await vscode.commands.executeCommand('swt-bench.checkWithMutants');
       const mutants = await mutantsInVerdict();

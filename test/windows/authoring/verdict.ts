@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import {
+  answerDialog,
   closeOtherWindows,
   hands,
   inQuickInput,
@@ -387,18 +388,13 @@ describe('the verdict and what becomes of it', () => {
     await waitFor('a stale verdict', async () => (await statusText()).includes('out of date'));
     const parent = await freshFolder('edited');
     const asked = exportTo(parent);
-    const question = await waitFor('the question', async () => {
-      const shown = await visible.quickInput();
-      return shown?.title.includes('Not a reproduction') === true ? shown : undefined;
-    });
-    assert.match(question.title, /passes on R/);
-    assert.deepEqual(await readdir(parent.fsPath), []);
-    await inQuickInput.choose('Keep Editing');
+    const { message } = await answerDialog('Cancel', 'not a reproduction', 'export-dialog');
+    assert.match(message, /passes on R/);
     await asked;
     assert.deepEqual(await readdir(parent.fsPath), [], 'nothing is written');
 
     const again = exportTo(parent);
-    await inQuickInput.choose('Export Anyway');
+    await answerDialog('Export Anyway');
     await again;
     assert.deepEqual(await readdir(parent.fsPath), [`${id}-not-a-reproduction`]);
     const place = join(parent.fsPath, `${id}-not-a-reproduction`);
@@ -420,12 +416,9 @@ describe('the verdict and what becomes of it', () => {
     await hands.edit(editor, (edit) =>
       edit.insert(new vscode.Position(line + 1, 0), '        return\n'),
     );
-    const question = await waitFor('the question, after a second run', async () => {
-      const shown = await visible.quickInput();
-      return shown?.title.includes('Not a reproduction') === true ? shown : undefined;
-    });
-    assert.match(question.title, /passes on R/);
-    await inQuickInput.cancel();
+    // After a second run.
+    const { message } = await answerDialog('Cancel', 'not a reproduction');
+    assert.match(message, /passes on R/);
     await asked;
     assert.deepEqual(await readdir(parent.fsPath), []);
     await vscode.commands.executeCommand('undo');
@@ -522,13 +515,7 @@ describe('the verdict and what becomes of it', () => {
     await hands.edit(editor, (edit) => edit.insert(new vscode.Position(0, 0), 'Later.\n'));
     const parent = await freshFolder('outside');
     const asked = exportTo(parent);
-    await waitFor('the question', async () =>
-      (await visible.quickInput())?.title.includes('outside tests: README.md'),
-    ).catch(async (error: unknown) => {
-      console.log((await visible.notifications()).map(({ message }) => message).join('\n'));
-      throw error;
-    });
-    await inQuickInput.cancel();
+    await answerDialog('Cancel', 'outside the tests: README.md', 'export-edits-dialog');
     await asked;
     assert.deepEqual(await readdir(parent.fsPath), []);
     await vscode.window.showTextDocument(document);
@@ -539,7 +526,7 @@ describe('the verdict and what becomes of it', () => {
   it('compares with the golden tests once they are revealed', async () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const asked = vscode.commands.executeCommand('swt-bench.compareWithGolden');
-    await inQuickInput.choose('Reveal fix');
+    await answerDialog('Show Fix');
     await asked;
     await waitFor('the diff', async () =>
       (await visible.tabs()).find((tab) => tab.label.includes('Golden tests ↔ candidate')),

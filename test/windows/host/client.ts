@@ -101,6 +101,14 @@ export interface QuickInput {
   readonly items: readonly { readonly label: string; readonly description: string }[];
 }
 
+/** A question that nothing else can be done before it is answered. */
+export interface Dialog {
+  readonly message: string;
+  readonly detail: string;
+  /** with VS Code's own *Cancel*, by name, since each system has its own order */
+  readonly buttons: readonly string[];
+}
+
 /** A text of a decoration and where it stands. */
 export interface LineText {
   readonly uri: string;
@@ -177,8 +185,7 @@ export const visible = {
   tabs: () => ask<Tab[]>('tabs'),
   /**
    * Notifications that were not dismissed. Under its test driver VS Code does not show any by
-   * itself, so the list of them is opened and closed again. (In tests VS Code refuses modal
-   * dialogs, which reject.)
+   * itself, so the list of them is opened and closed again.
    */
   notifications: async (): Promise<Notification[]> => {
     await commands.executeCommand('notifications.showList');
@@ -190,6 +197,8 @@ export const visible = {
   hovers: () => ask<string[]>('hovers'),
   /** the open quick pick or input box */
   quickInput: () => ask<QuickInput | null>('quickInput'),
+  /** the open modal dialog */
+  dialog: () => ask<Dialog | null>('dialog'),
   /** texts of the visible elements of any CSS selector */
   texts: (selector: string) => ask<string[]>('texts', { selector }),
   /** texts of webviews: Markdown previews, panels */
@@ -288,6 +297,33 @@ export const inQuickInput = {
     return hands.click({ selector: '.quick-input-list .monaco-list-row', text });
   },
 };
+
+/**
+ * Answers the modal dialog.
+ *
+ * @param button its whole label
+ * @param message of the dialog, or a part of it
+ * @param picture name of a picture to take before the answer
+ */
+export async function answerDialog(
+  button: string,
+  message = '',
+  picture?: string,
+): Promise<Dialog> {
+  const shown = await waitFor(`a dialog "${message}" with "${button}"`, async () => {
+    const open = await visible.dialog();
+    if (open?.message.includes(message) === true && open.buttons.includes(button)) return open;
+    throw new Error(JSON.stringify(open));
+  });
+  if (picture !== undefined) await screenshot(picture);
+  const selector = `.monaco-dialog-box .dialog-buttons .monaco-button >> text=/^${button}$/`;
+  await hands.click({ selector });
+  await waitFor(`the end of "${shown.message}"`, async () => {
+    const open = await visible.dialog();
+    return open?.message !== shown.message;
+  });
+  return shown;
+}
 
 /** The rows of the Testing view once every file, class and parametrised test is unfolded. */
 export async function unfoldedTests(): Promise<Row[]> {

@@ -237,6 +237,20 @@ function quickInput() {
   };
 }
 
+/** The modal dialog of VS Code. */
+function dialog() {
+  const box = document.querySelector('.monaco-dialog-box');
+  if (!box) return null;
+  const text = (selector) => box.querySelector(selector)?.innerText.trim() ?? '';
+  return {
+    message: text('.dialog-message-text') || text('.dialog-message-detail'),
+    detail: text('.dialog-message-text') && text('.dialog-message-detail'),
+    buttons: [...box.querySelectorAll('.dialog-buttons .monaco-button')]
+      .map((it) => it.innerText.trim())
+      .sort(),
+  };
+}
+
 /** @param {{ selector: string }} options */
 function texts({ selector }) {
   return [...document.querySelectorAll(selector)]
@@ -275,6 +289,7 @@ export const queries = {
   notifications,
   hovers,
   quickInput,
+  dialog,
   texts,
   html,
 };
