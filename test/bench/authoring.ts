@@ -1,8 +1,8 @@
 // How long an author waits after an edit, compared with plain runs of the same tests with the same
 // interpreter, in ratios within one run. A benchmark, not a test:
-// `npm run bench -- authoring [--dataset F --id ID --source REPOSITORY] [--python P] [--times N]`.
-// Without a dataset it takes the bundled instance and its candidate `covers-some`; otherwise the
-// golden tests.
+// `npm run bench -- authoring [--set NAME | --dataset F --id ID --source REPOSITORY] [--python P] [--times N]`.
+// The sets are those of `realSets`, by default the bundled instance and its candidate `covers-some`;
+// elsewhere the golden tests are the candidate.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
@@ -21,6 +21,7 @@ import { ownTestsOf } from '../../src/evaluation/prepareCandidate';
 import { runStore } from '../../src/evaluation/testRun';
 import { contentsWith, openSession, type InstanceSession } from '../../src/evaluation/session';
 import { line, median } from './lines';
+import { realSets } from './realSets';
 import { makeUnified } from '../../src/patch/makeUnified';
 import { createPythonParser } from '../../src/python/parser';
 import { findTests } from '../../src/python/tests';
@@ -32,6 +33,7 @@ import { environments } from '../../src/environments/environments';
 const { values } = parseArgs({
   allowPositionals: true,
   options: {
+    set: { type: 'string' },
     dataset: { type: 'string' },
     id: { type: 'string' },
     source: { type: 'string' },
@@ -46,16 +48,12 @@ process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 
 async function main(): Promise<void> {
   const storage = join(scratch, 'storage');
-  const isBundled = values.dataset === undefined;
-  const dataset = await openDataset(values.dataset ?? join(sample, 'instance.jsonl'), {
-    storage,
-    reporter: silent,
-  });
-  const id = values.id ?? (await firstId());
+  const of = await setOf(values);
+  const dataset = await openDataset(of.dataset, { storage, reporter: silent });
+  const { id } = of;
   const [instance] = await dataset.read([id]);
   if (instance === undefined) throw new Error(`no instance ${id}`);
-  const from = values.source ?? (isBundled ? join(sample, 'repository') : undefined);
-  const sources = parseSources(from === undefined ? [] : [from]);
+  const sources = parseSources(of.source === '' ? [] : [of.source]);
   const source = await sourceOf(instance, sources);
   const trees = await prepareTrees(instance, source, storage, { reporter: silent });
   const engine = await openEngine({
@@ -65,7 +63,7 @@ async function main(): Promise<void> {
     storage,
     assets: join(root, 'dist'),
     isAwaited: true,
-    values: { local: { python: values.python } },
+    values: { local: { python: of.python } },
   });
   const parts = new Parts();
   const python = await createPythonParser((file) => join(root, 'dist', file));
@@ -77,7 +75,7 @@ async function main(): Promise<void> {
   try {
     console.log(`${id}, ${engine.description}`);
     await session.warmUp({ reporter: silent });
-    const text = isBundled ? bundledCandidate() : instance.goldenTests;
+    const text = of.isGolden ? instance.goldenTests : bundledCandidate();
     await measure(session, text, parts);
   } finally {
     await session.dispose();
@@ -85,9 +83,15 @@ async function main(): Promise<void> {
   }
 }
 
-async function firstId(): Promise<string> {
-  const row = readFileSync(join(sample, 'instance.jsonl'), 'utf8').split('\n')[0] ?? '';
-  return Promise.resolve((JSON.parse(row) as { instance_id: string }).instance_id);
+/** What the options say to measure on. */
+async function setOf({ set = 'bundled', dataset, id, source, python }: typeof values) {
+  if (dataset !== undefined && id !== undefined) {
+    return { dataset, id, source: source ?? '', python, isGolden: true };
+  }
+  const found = realSets[set];
+  if (found === undefined) throw new Error(`no set ${set}: ${Object.keys(realSets).join(', ')}`);
+  const made = await found.make(scratch);
+  return { ...made, python: python ?? made.python };
 }
 
 function bundledCandidate(): string {

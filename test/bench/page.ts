@@ -1,9 +1,11 @@
 // Writes docs/speed.md and docs/speed.svg from runs of other benchmarks on this machine. A
-// benchmark, not a test: `npm run bench -- page`, on an idle machine.
+// benchmark, not a test: `npm run bench -- page [--times N]`, on an idle machine.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { realSets } from './realSets';
 
 const root = join(__dirname, '..', '..');
 
@@ -55,31 +57,73 @@ const table = (against: string, rows: readonly Row[]): string =>
 
 const colours = ['#7f8c9b', '#3b7dd8', '#c9862b', '#5b9a5b'];
 
-/** One bar of the parts of a time, with a legend. */
-function bar(parts: readonly Row[]): string {
-  const total = parts.reduce((sum, { seconds }) => sum + seconds, 0);
+/** What was measured on one set. */
+interface Measured {
+  readonly title: string;
+  readonly rows: readonly Row[];
+}
+
+const isPart = ({ what }: Row): boolean => what.startsWith('  of that');
+
+/** A bar of the parts of a time for each set, all as wide, with a legend of its own. */
+function bars(sets: readonly Measured[]): string {
   const width = 720;
-  let at = 0;
-  const pieces = parts.map(({ what, seconds }, index) => {
-    const wide = (width * seconds) / total;
-    const y = 64 + 22 * index;
-    const piece = `<rect x="${(20 + at).toFixed(1)}" y="16" width="${wide.toFixed(1)}" height="28" fill="${colours[index]}"/>
-<rect x="20" y="${y}" width="12" height="12" fill="${colours[index]}"/>
-<text x="40" y="${y + 11}">${what.replace('of that: ', '').trim()}: ${seconds.toFixed(2)} s</text>`;
-    at += wide;
-    return piece;
+  let y = 0;
+  const pieces = sets.flatMap(({ title, rows }) => {
+    const parts = rows.filter(isPart);
+    const total = parts.reduce((sum, { seconds }) => sum + seconds, 0);
+    const [top, lines] = [y, [`<text x="20" y="${y + 24}" font-weight="bold">${title}</text>`]];
+    let x = 20;
+    for (const [index, { what, seconds }] of parts.entries()) {
+      const wide = (width * Math.max(0, seconds)) / total;
+      const of = top + 80 + 22 * index;
+      const fill = `fill="${colours[index]}"`;
+      lines.push(
+        `<rect x="${x.toFixed(1)}" y="${top + 36}" width="${wide.toFixed(1)}" height="28" ${fill}/>`,
+        `<rect x="20" y="${of}" width="12" height="12" ${fill}/>`,
+        `<text x="40" y="${of + 11}">${what.replace('of that: ', '').trim()}: ${seconds.toFixed(2)} s</text>`,
+      );
+      x += wide;
+    }
+    y = top + 92 + 22 * parts.length;
+    return lines;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="760" height="${76 + 22 * parts.length}" font-family="sans-serif" font-size="13">
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="760" height="${y}" font-family="sans-serif" font-size="13">
 <rect width="100%" height="100%" fill="#ffffff"/>
 ${pieces.join('\n')}
 </svg>
 `;
 }
 
-const authoring = rowsOf(output('authoring', '--times', '9'));
+/** A column for each set: seconds, and in multiples of the plain run above. */
+function tableOf(sets: readonly Measured[]): string {
+  const shown = sets.map(({ rows }) => rows.filter((row) => !isPart(row)));
+  const whats = [...new Set(shown.flatMap((rows) => rows.map(({ what }) => what)))];
+  const cell = (row: Row | undefined): string => {
+    if (row === undefined) return '';
+    const times = row.ratio === undefined ? '' : `, × ${row.ratio.toFixed(2)}`;
+    return `${row.seconds.toFixed(2)}${times}`;
+  };
+  return [
+    `| seconds, × a plain run of these tests | ${sets.map(({ title }) => title).join(' | ')} |`,
+    `| --- |${sets.map(() => ' --- |').join('')}`,
+    ...whats.map(
+      (what) =>
+        `| ${what} | ${shown.map((rows) => cell(rows.find((row) => row.what === what))).join(' | ')} |`,
+    ),
+  ].join('\n');
+}
+
+const { values } = parseArgs({
+  allowPositionals: true,
+  options: { times: { type: 'string', default: '9' } },
+});
+const sets = Object.entries(realSets).map(([name, { title }]) => ({
+  title,
+  rows: rowsOf(output('authoring', '--set', name, '--times', values.times)),
+}));
 const [machine] = cpus();
-const isPart = ({ what }: Row): boolean => what.startsWith('  of that');
-writeFileSync(join(root, 'docs', 'speed.svg'), bar(authoring.filter(isPart)));
+writeFileSync(join(root, 'docs', 'speed.svg'), bars(sets));
 writeFileSync(
   join(root, 'docs', 'speed.md'),
   `# Speed
@@ -90,14 +134,13 @@ ${machine?.model.trim() ?? 'unknown processor'}, ${cpus().length} processors, ${
 
 ## From an edit to its verdict
 
-The bundled instance, with the local engine. A verdict takes a run on R and one on R∘X\\*, at the same time. The plain run is that of the slower side alone, with the same interpreter.
+The local engine. A verdict takes a run on R and one on R∘X\\*, at the same time. The plain run is that of the slower side alone, with the same interpreter.
 
-${table(
-  'a plain run of these tests',
-  authoring.filter((row) => !isPart(row)),
-)}
+${tableOf(sets)}
 
 ![Where the time from the edit of one test to its verdict goes](speed.svg)
+
+The bars are the time from the edit of one test to its verdict. The file that the tests of SymPy are in has three tests, so that importing SymPy is most of a run.
 
 The limit is the plain run itself. _Reproduce_ tells a first verdict on the candidate’s own tests before the whole files, unless these are known to take less than a second.
 
@@ -105,15 +148,7 @@ The limit is the plain run itself. _Reproduce_ tells a first verdict on the cand
 
 Where R takes 0.3 seconds or more to import, the first verdict comes from a process that has loaded R already, on each side. It is prepared after an evaluation and becomes the next run. The verdict of the whole files, and all that is stored, exported or counted, comes from fresh processes. \`swt-bench.warmStart\` switches it off.
 
-On SymPy 1.12 with CPython 3.11, \`npm run bench -- authoring\` on a busy machine gave these times for one test file with two tests:
-
-| what                                            | seconds | × a plain run of these tests |
-| ----------------------------------------------- | ------- | ---------------------------- |
-| plain run of the touched files, the slower side | 7.69    |                              |
-| Reproduce: first verdict, with R loaded         | 1.75    | 0.23                         |
-| Reproduce: verdict of the whole files           | 12.25   | 1.59                         |
-
-The price is the last row: the tests run once more, and the next process loads R meanwhile.
+The price is the verdict of the whole files: the tests run once more, and the next process loads R meanwhile.
 
 A run does not fork the process but takes it. A fork would serve several runs, and save loading R for an edit that comes within that time. But a fork loses threads that R starts when it is imported, and shares a parent with the runs before it. A process of its own has neither problem.
 
