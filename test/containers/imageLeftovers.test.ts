@@ -6,10 +6,10 @@ import { silent } from '../../src/domain/work';
 import type { Instance } from '../../src/domain/instance';
 import type { Engine, Sandbox, Sandboxes } from '../../src/engine/engine';
 import { engines } from '../../src/engine/engines';
-import { openEngine } from '../../src/engine/sandbox';
+import { contentTime, openEngine } from '../../src/engine/sandbox';
 import { environments } from '../../src/environments/environments';
 import type { Trees } from '../../src/repository/trees';
-import { plain, useExample, write, type Example } from '../processes/exampleRepository';
+import { filesOfR, plain, useExample, write, type Example } from '../processes/exampleRepository';
 import { ask } from '../contract/run';
 import { baseImage, needDocker, removeImagesOf, testSettings } from './dockerForTests';
 
@@ -169,6 +169,14 @@ print(json.dumps([marshal.loads(data[16:]).co_filename.endswith("cat.py"), cat.p
     assert.deepEqual(await ask(sandbox(), code), [true, 1]);
   });
 
+  it('keeps what was compiled from R, as an image has that was pushed', async () => {
+    const code = `
+import importlib.util, json, marshal
+data = open(importlib.util.cache_from_source("/testbed/tests/test_cat.py"), "rb").read()
+print(json.dumps(marshal.loads(data[16:]).co_filename))`;
+    assert.equal(await ask(sandbox(), code), 'in the image');
+  });
+
   it('lets tests write nowhere but in the tree and in places that are emptied', async () => {
     const places = await ask<string[]>(
       sandbox(),
@@ -187,6 +195,16 @@ print(json.dumps(found))`,
     );
   });
 });
+
+/** Compiles a file of the tree with the time that a source of R gets from its contents. */
+const compile = `
+import importlib.util, marshal, struct, sys
+path, time = sys.argv[1:]
+text = open(path, "rb").read()
+with open(importlib.util.cache_from_source(path), "wb") as file:
+    file.write(importlib.util.MAGIC_NUMBER + bytes(4) + struct.pack("<LL", int(time), len(text)))
+    file.write(marshal.dumps(compile(text, "in the image", "exec")))
+`;
 
 /** An image like those of SWE-bench: the whole history, an environment, and leftovers of work. */
 function makeImage(name: string, origin: string): void {
@@ -217,6 +235,9 @@ mkdir -p /var/lib/mine && chown -R 1000:1000 /var/lib/mine
 chmod 755 /root; chmod -R a+rX /root /home /srv /solution
 `;
     docker('exec', container, 'sh', '-c', script);
+    const path = 'tests/test_cat.py';
+    const time = contentTime(Buffer.from(filesOfR[path] ?? ''));
+    docker('exec', '-w', '/testbed', container, 'python3', '-c', compile, path, String(time));
     docker('commit', container, name);
   } finally {
     docker('rm', '--force', container);

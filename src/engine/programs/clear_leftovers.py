@@ -5,7 +5,8 @@ removes what was built in place, and nothing runs without that. So the lists fol
 needs:
 
 - Files from running, testing and editing are listed by name and removed, since no build reads
-  them. These include compiled files, which are made again from R.
+  them. These include compiled files, which are made again from R, but not those of an image that was
+  pushed: they were made from R already.
 - Files that building leaves beside the sources are listed by name and stay: extension modules,
   metadata of the installed project, its generated version.
 - All other files that R does not ignore are removed, because a person or a script put them
@@ -17,7 +18,7 @@ Copies of the sources below `build/lib*` and `dist/` are removed: nothing import
 build makes them anew.
 """
 
-import json, os, re, shutil, subprocess, sys
+import importlib.util, json, os, re, shutil, stat, struct, subprocess, sys
 folder, listed = sys.argv[1:]
 with open(listed) as file:
     keep = set(path.encode('utf-8', 'surrogateescape') for path in json.load(file))
@@ -33,6 +34,29 @@ BUILT = re.compile(br'''(?x)
     \.(so(\.[0-9]+)*|pyd|dylib|egg-link)$ | (^|/)[^/]*\.(egg-info|dist-info)(/|$) | ^\.eggs/ | (^|/)_version\.py$
 ''')
 
+START = importlib.util.MAGIC_NUMBER + (b'' if sys.version_info < (3, 7) else bytes(4))
+
+def is_of_r(path):
+    """
+    Whether a file is what a source of R compiles to. The times of sources are derived from their contents
+    (`contentTime`), so only what was compiled from the same contents, by us, has them.
+    """
+    name = os.fsdecode(path)
+    try:
+        source = importlib.util.source_from_cache(name)
+        info = os.stat(source)
+        if not stat.S_ISREG(os.lstat(name).st_mode):
+            return False
+        with open(name, 'rb') as file:
+            start = file.read(len(START) + 8)
+    except (OSError, ValueError):
+        return False
+    return (
+        start == START + struct.pack('<LL', int(info.st_mtime) & 0xffffffff, info.st_size & 0xffffffff)
+        and importlib.util.cache_from_source(source) == name
+        and os.fsencode(os.path.relpath(source, folder)) in keep
+    )
+
 rest, gone = [], []
 for place, folders, names in os.walk(root):
     links = [name for name in folders if os.path.islink(os.path.join(place, name))]
@@ -42,7 +66,9 @@ for place, folders, names in os.walk(root):
             folders.remove(name)
         elif TRACES.search(path) and not any(each.startswith(path + b'/') for each in keep):
             folders.remove(name)
-            gone.append(path)
+            below = os.listdir(os.path.join(place, name)) if name == b'__pycache__' else []
+            stays = [each for each in below if is_of_r(os.path.join(place, name, each))]
+            gone += [os.path.join(path, each) for each in below if each not in stays] if stays else [path]
     for name in names + links:
         path = os.path.relpath(os.path.join(place, name), root)
         if path in keep:
