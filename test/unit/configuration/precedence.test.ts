@@ -19,6 +19,7 @@ import { findConfigurationFile } from '../../../src/configuration/configurationF
 import { configurationKeys } from '../../../src/configuration/keys';
 import { keysOf } from '../../../src/configuration/schema';
 import { settingGroups } from '../../../src/engine/engines';
+import { everydayRuns } from '../../everyday';
 
 const context = beyondCore as ProgramContext;
 
@@ -173,7 +174,7 @@ describe('what counts of option, variable, file and default', () => {
             if (typeof first === 'object') assert.deepEqual(read, first);
           }
         }),
-        { numRuns: 150 },
+        { numRuns: everydayRuns(150) },
       );
     });
   }
