@@ -12,7 +12,7 @@ import {
 } from './commands/commands';
 import { Cancelled, HumanError } from './domain/work';
 import { systemFault } from './files/systemFault';
-import { redactKeys, takeKeys } from './engine/keysInUse';
+import { redactKeys, captureKeys } from './engine/keysInUse';
 import { forTerminal, withoutEscapes } from './domain/text';
 import { bytesOf } from './patch/bytes';
 
@@ -109,7 +109,7 @@ function statusOf(error: unknown, { signal, stderr }: CommandCaller): number {
 /** Runs the command line of this process. An interrupt aborts the signal. */
 async function main(): Promise<void> {
   // This comes first, so that no child process inherits the keys.
-  takeKeys();
+  captureKeys();
   // In `swt-bench … | head` the reader ends first, which is no reason for a trace.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

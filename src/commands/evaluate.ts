@@ -33,7 +33,7 @@ import { rare } from './options/configuredOptions';
 import { engineRequest, withEngineOptions } from './options/engineOptions';
 import {
   mutantsOption,
-  usualMutantLimit,
+  defaultMutantLimit,
   datasetOption,
   formatOption,
   jsonOption,
@@ -196,7 +196,7 @@ const batchRequest = (
     ? {}
     : {
         mutants: {
-          limit: options.mutants === true ? usualMutantLimit : options.mutants,
+          limit: options.mutants === true ? defaultMutantLimit : options.mutants,
           // The workers of the batch share the candidates.
           workers: 1,
           test: context.satellites.testOnMutants,

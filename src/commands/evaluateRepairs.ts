@@ -6,7 +6,7 @@ import { workersFor } from '../batch/workersFor';
 import { runStore } from '../evaluation/testRun';
 import { judgeRepairs } from '../repair/judgeRepairs';
 import { judgedDocument, type JudgedDocument } from '../repair/judgedRepairsSchema';
-import { usualJudgedRun } from '../repair/judgedRun';
+import { defaultJudgedRun } from '../repair/judgedRun';
 import type { JudgedBatch } from '../repair/judgeRequest';
 import type { RepairHooks } from '../repair/repairPool';
 import { judgedFolder } from '../results/judged';
@@ -54,7 +54,7 @@ export async function evaluateRepairs(
       formats: context.formats,
       store: runStore(storage, { fresh }),
     };
-    const run = options.runId ?? (await usualJudgedRun(out, request));
+    const run = options.runId ?? (await defaultJudgedRun(out, request));
     const results = { out, runId: run, dataset, predictions: input.predictionFiles };
     const documentOf = (batch: Pick<JudgedBatch, 'judged' | 'reused'>): JudgedDocument =>
       judgedDocument(batch, {

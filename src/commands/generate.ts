@@ -9,13 +9,13 @@ import { temperatureOption, withModelOptions, withRequestOptions } from './optio
 import { natural, whole } from './options/optionValues';
 import { modeOption } from './options/sharedOptions';
 import { withSurrogateOptions } from './options/surrogateOptions';
-import { writingCommand } from './options/writingCommand';
+import { generatingCommand } from './options/generatingCommand';
 import { limitProfiles } from '../method/agents';
 import type { ProgramContext, RegisterCommand } from './registerCommand';
 
 /** Registers the command `generate`. */
 export const registerGenerate: RegisterCommand<ProgramContext> = (command, context, finish) => {
-  writingCommand(command, context, {
+  generatingCommand(command, context, {
     methods: [...methods.map(({ name }) => name), ...acpNames],
     out: 'file for predictions (JSONL); the trace is written next to it',
     run: 'test timeout per side',

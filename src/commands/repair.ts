@@ -9,12 +9,12 @@ import {
 } from './options/agentlessOptions';
 import { rare } from './options/configuredOptions';
 import { temperatureOption, withModelOptions, withRequestOptions } from './options/modelOptions';
-import { writingCommand } from './options/writingCommand';
+import { generatingCommand } from './options/generatingCommand';
 import type { ProgramContext, RegisterCommand } from './registerCommand';
 
 /** Registers the command `repair`. */
 export const registerRepair: RegisterCommand<ProgramContext> = (command, context, finish) => {
-  writingCommand(command, context, {
+  generatingCommand(command, context, {
     methods: repairMethods().map(({ name }) => name),
     out: 'file for the selected code patches as SWE-bench predictions (JSONL); all ranked patches and the trace are written next to it',
     run: 'test timeout',

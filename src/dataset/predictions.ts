@@ -40,7 +40,7 @@ export type PredictionKind = 'tests' | 'repair';
  * Names of predictions without a file: `gold` (T*, or X* as a code patch) and `none` (nothing: base
  * runs only).
  */
-export const isMadeUp = (from: string): from is 'gold' | 'none' =>
+export const isBuiltIn = (from: string): from is 'gold' | 'none' =>
   from === 'gold' || from === 'none';
 
 /**
@@ -67,7 +67,7 @@ export async function loadPredictions(
   const files: (readonly ReadRow[])[] = [];
   const problems: Problem[] = [];
   for (const [place, name] of places.entries()) {
-    if (isMadeUp(name)) files.push(madeUpRows(name, selected, kind));
+    if (isBuiltIn(name)) files.push(madeUpRows(name, selected, kind));
     else {
       const { rows, broken } = await rowsOf(name, { dataset, known, signal: undefined, folders });
       files.push(rows);
@@ -145,7 +145,7 @@ function collect(
       }
       const { sample: _said, ...unnumbered } = prediction;
       const numbered = { ...unnumbered, ...(sample > 1 && { sample }) };
-      collected.set(key, { prediction: numbered, origin: isMadeUp(name) ? undefined : origin });
+      collected.set(key, { prediction: numbered, origin: isBuiltIn(name) ? undefined : origin });
     }
     for (const model of here) seen.set(model, (seen.get(model) ?? 0) + 1);
   }
@@ -259,7 +259,7 @@ export async function digestOfPredictions(
   path: string,
   folders: PredictionFolders,
 ): Promise<{ from: string; sha256?: string }> {
-  if (isMadeUp(path)) return { from: name };
+  if (isBuiltIn(path)) return { from: name };
   const isFile = !(await isFolder(path));
   return { from: name, sha256: await (isFile ? sha256OfFile(path) : folders.digest(path)) };
 }

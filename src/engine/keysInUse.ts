@@ -65,7 +65,7 @@ const secretName = /(?:^|_)(?:API_?KEY|ACCESS_?KEY|KEY|TOKEN|SECRET|PASSWORD|PAS
  * variables that seem to contain secrets stay, since git or a registry may need them; their values
  * are redacted too.
  */
-export function takeKeys(env: NodeJS.ProcessEnv = process.env): void {
+export function captureKeys(env: NodeJS.ProcessEnv = process.env): void {
   const { taken } = held();
   const gone: string[] = [];
   for (const name of allKeyVariables) {

@@ -11,7 +11,7 @@ import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './r
 import type { CandidateResult } from './candidateResult';
 import {
   environmentProblem,
-  howToMend,
+  howToFix,
   coverageOf,
   goldenEvidence,
   hindrancesOf,
@@ -28,7 +28,7 @@ import {
   hindrancesInWords,
   type Hindrance,
   endingOf,
-  tookAllItsTime,
+  ranToTimeLimit,
   whyNeitherRuns,
   whyNotRunnable,
 } from './results';
@@ -38,9 +38,15 @@ import { branchesThatExclude } from './findings/branchesThatExclude';
 import type { SideCounts } from './findings/noChangedLineRan';
 import { findingsInCode, findingsInRuns, inOrder } from './findings/findings';
 import { lostTests, removesOrDisablesTests } from './findings/removesOrDisablesTests';
-import { differingTest, ownSet, runFirst, tellFirst, type FirstOptions } from './firstResult';
+import {
+  differingTest,
+  ownSet,
+  runFirst,
+  reportFirstResult,
+  type FirstOptions,
+} from './firstResult';
 import { testsThatDidNotRun } from './findings/testsThatDidNotRun';
-import { recordsThatDoNotFit } from './findings/recordsThatDoNotFit';
+import { inconsistentRecords } from './findings/inconsistentRecords';
 import {
   prepareCandidate,
   type CandidateRequest,
@@ -141,7 +147,7 @@ async function ranAndGraded(
       ? await ofEdit({ ...options, isPreliminary: true })
       : undefined;
   if (early !== undefined && onFirst !== undefined) {
-    tellFirst(session, request, read, early.run, { ...options, onFirst });
+    reportFirstResult(session, request, read, early.run, { ...options, onFirst });
   }
   const few = await ofEdit(options);
   const first =
@@ -170,7 +176,7 @@ async function ranAndGraded(
   const { records } = candidate;
   if (records === undefined) {
     const environment = await session.environment(options);
-    const next = environment.packages['pytest'] === undefined ? `: ${howToMend(environment)}` : '';
+    const next = environment.packages['pytest'] === undefined ? `: ${howToFix(environment)}` : '';
     const result = unrunnableResult(runs, `${candidate.notes.join('; ')}${next}`);
     // Its tests need a runner that the environment lacks, so what they cover is not known.
     const isLacking = candidate.plan.notRun.length > 0;
@@ -307,7 +313,7 @@ async function gradedResult(
     findings: inOrder([
       ...runs.inCode,
       ...inRuns,
-      ...recordsThatDoNotFit(contradictions),
+      ...inconsistentRecords(contradictions),
       ...inOutcomes,
       removesOrDisablesTests(lost, lines),
     ]),
@@ -422,12 +428,12 @@ function whyNoHarnessGrade(
   }
   // In the harness, a run that exceeds its time leaves no log, whatever it printed until then. One
   // that reaches another limit first continues there until its time is up.
-  const late = sides.find((side) => tookAllItsTime(candidate[side]));
+  const late = sides.find((side) => ranToTimeLimit(candidate[side]));
   return late && `on ${sideName[late]}, the candidate's run was ${endingOf(candidate[late])}`;
 }
 
 const isLate = ({ base, fixed }: BothSides): boolean =>
-  tookAllItsTime(base) || tookAllItsTime(fixed);
+  ranToTimeLimit(base) || ranToTimeLimit(fixed);
 
 const cannotRun = ({ base, fixed }: BothSides): boolean =>
   whyNotRunnable(base) !== undefined || whyNotRunnable(fixed) !== undefined;

@@ -13,7 +13,7 @@ import {
   type SetRun,
 } from './testSetRuns';
 import type { CandidateResult } from './candidateResult';
-import { contradictionsOfBoth } from './findings/recordsThatDoNotFit';
+import { contradictionsOfBoth } from './findings/inconsistentRecords';
 import type { CandidateRequest, OwnTests, ReadCandidate } from './prepareCandidate';
 import { endingOf, whyNeitherRuns } from './results';
 import { testRun } from './testRun';
@@ -99,7 +99,7 @@ export async function runFirst(
 }
 
 /** Reports the results of a run of few tests that began with R loaded, which another one replaces. */
-export function tellFirst(
+export function reportFirstResult(
   session: InstanceSession,
   request: CandidateRequest,
   read: ReadCandidate,

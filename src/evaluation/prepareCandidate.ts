@@ -14,7 +14,7 @@ import { changedTestsSteps, isEmptyTest, movedTests } from '../python/changedTes
 import { findTests, type PythonTest } from '../python/tests';
 import { GitError } from '../repository/git';
 import { whyNotApply } from '../repository/trees';
-import { resultsOf, whyBrokenOff, whyNotRunnable, withNamesOf } from './results';
+import { resultsOf, whyIncomplete, whyNotRunnable, withNamesOf } from './results';
 import { contentsWith, type InstanceSession, type RunOptions } from './session';
 
 export interface CandidateRequest {
@@ -426,7 +426,7 @@ export async function recordOfSide(
     if (record === undefined) {
       return run.plan.notRun.map(({ path, reason }) => `${path}: ${reason}`).join('; ');
     }
-    return whyNotRunnable(record) ?? whyBrokenOff(record) ?? record;
+    return whyNotRunnable(record) ?? whyIncomplete(record) ?? record;
   } catch (error) {
     if (error instanceof GitError) return error.message;
     throw error;

@@ -247,7 +247,7 @@ export function whyNeitherRuns(base: RunRecord, fixed: RunRecord): string | unde
  * Why a run does not show everything: it was stopped or killed, or one of its tests never ended.
  * Undefined for a run that came to its end, whatever its tests did.
  */
-export function whyBrokenOff(record: RunRecord): string | undefined {
+export function whyIncomplete(record: RunRecord): string | undefined {
   if (!brokeOff(record)) return undefined;
   const during = reachedLimit(record) ?? cutOff(record, new Map())[0] ?? record.trace.collecting[0];
   return during === undefined ? endingOf(record) : `${endingOf(record)}, in ${during}`;
@@ -257,7 +257,7 @@ export function whyBrokenOff(record: RunRecord): string | undefined {
  * Whether a run went on until its time was up. The first limit that it reached may be another one:
  * a test can wait for a process that was killed, say.
  */
-export const tookAllItsTime = ({ ending, killedBy }: RunRecord): boolean =>
+export const ranToTimeLimit = ({ ending, killedBy }: RunRecord): boolean =>
   ending === 'timed out' ||
   ending === 'too many processes' ||
   (ending === 'out of memory' && killedBy === undefined);

@@ -4,12 +4,12 @@ import type { TestPlan } from '../engine/runners';
 import { sha256, sha256OfJson } from '../files/digest';
 import { writeWholeFile } from '../files/wholeFile';
 import { runsFolder } from '../repository/storage';
-import { contradictionsOf } from './findings/recordsThatDoNotFit';
-import { whyBrokenOff, whyNotRunnable } from './results';
+import { contradictionsOf } from './findings/inconsistentRecords';
+import { whyIncomplete, whyNotRunnable } from './results';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export { contradictionsOf } from './findings/recordsThatDoNotFit';
+export { contradictionsOf } from './findings/inconsistentRecords';
 
 /** Both sides of one run. */
 export interface BothSides {
@@ -44,7 +44,7 @@ export function testRun(plan: TestPlan, record: RunRecord): TestRun {
 
 /** Why a run does not show what all of its tests do; undefined where it came to its end. */
 export const whyNotToTheEnd = (record: RunRecord): string | undefined =>
-  whyNotRunnable(record) ?? whyBrokenOff(record);
+  whyNotRunnable(record) ?? whyIncomplete(record);
 
 /** The output of a run. Where it did not come to its end, the reason is in the last line. */
 function logWithEnding(record: RunRecord): string {
@@ -137,7 +137,7 @@ export function runStore(storage: string, options: { readonly fresh?: boolean } 
         // When the disk is full, the next caller runs again; this caller loses nothing.
         const { runner } = key.request.plan;
         const isWhole =
-          whyBrokenOff(record) === undefined && contradictionsOf(record, runner).length === 0;
+          whyIncomplete(record) === undefined && contradictionsOf(record, runner).length === 0;
         if (isWhole && (await mayKeep(record))) {
           await keep(path, record).then(
             () => made.add(path),

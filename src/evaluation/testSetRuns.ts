@@ -15,7 +15,7 @@ import type { EngineWork, Environment, RunRecord } from '../engine/engine';
 import { script } from '../engine/runners';
 import { parseUnified } from '../patch/parseUnified';
 import type { SideCounts } from './findings/noChangedLineRan';
-import { contradictionsOf, contradictionsOfBoth } from './findings/recordsThatDoNotFit';
+import { contradictionsOf, contradictionsOfBoth } from './findings/inconsistentRecords';
 import { ownTestsOf, type OwnTests } from './prepareCandidate';
 import {
   type Hindrance,
@@ -24,7 +24,7 @@ import {
   scriptResult,
   statusesOf,
   transitionsBetween,
-  whyBrokenOff,
+  whyIncomplete,
   whyNotRunnable,
   wholeCountsOf,
   withoutOutcome,
@@ -180,7 +180,7 @@ export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base')
     const record = run.records?.[side];
     if (record === undefined) continue;
     const unrunnable = whyNotRunnable(record);
-    const broken = whyBrokenOff(record);
+    const broken = whyIncomplete(record);
     const fault = run.faults[side];
     if (unrunnable !== undefined) {
       found.push({ subject, what: 'cannot be run', side, cause: unrunnable });
@@ -277,7 +277,7 @@ function withNamesIn(candidate: SetRun, base: SetRun): SetRun {
 }
 
 const brokeOff = ({ records }: SetRun): boolean =>
-  records !== undefined && sides.some((side) => whyBrokenOff(records[side]) !== undefined);
+  records !== undefined && sides.some((side) => whyIncomplete(records[side]) !== undefined);
 
 /** Adds the candidate's tests that left no trace on either side. */
 function withMissing(
@@ -312,7 +312,7 @@ export function stoppedBy(records: BothSides | undefined): Pick<StrictEvidence, 
 
 /** How a run was cut short, with the number of tests that it did not come to. */
 function brokenOffIn(record: RunRecord): string | undefined {
-  const why = whyBrokenOff(record);
+  const why = whyIncomplete(record);
   const left = withoutOutcome(record).length;
   return why === undefined || left === 0 ? why : `${why}; ${plural(left, 'test')} did not run`;
 }
@@ -512,7 +512,7 @@ export function withNewPaths(run: SetRun, renamed: ReadonlyMap<string, string>):
 }
 
 /** What the user does about an environment that lacks something. */
-export const howToMend = ({ image }: Environment): string =>
+export const howToFix = ({ image }: Environment): string =>
   image !== undefined
     ? 'choose an image that has it'
     : "install R's requirements there, or create an environment for this instance by setting Python to auto";
@@ -561,7 +561,7 @@ export async function describeFault(
 export async function ranWith(session: InstanceSession, work: EngineWork): Promise<string> {
   const environment = await session.environment(work);
   const { description, interpreter } = environment;
-  return `tests ran with ${description}, ${interpreter}: ${howToMend(environment)}`;
+  return `tests ran with ${description}, ${interpreter}: ${howToFix(environment)}`;
 }
 
 const isSame = (one: EnvironmentFault | undefined, other: EnvironmentFault): boolean =>

@@ -12,7 +12,7 @@ import {
 import { predictionOf, usesAnswer, type MethodResult } from './method';
 import { BudgetSpent, spentOn, type Price } from './models/budget';
 import { ModelFailure, ModelUnusable } from './models/chatModel';
-import { saysSomething, whyWithoutText } from './steps/emptyAnswers';
+import { hasContent, whyWithoutText } from './steps/emptyAnswers';
 import { keyOf, paidSteps, type AnswerStep, type StepOf } from './trace';
 
 /** The cost of one instance's answers, whether they were paid in this run or before. */
@@ -141,7 +141,7 @@ async function generateOne(
     });
     if (
       choice.candidates.length > 0 &&
-      !choice.candidates.some(({ answer }) => answer === undefined || saysSomething(answer))
+      !choice.candidates.some(({ answer }) => answer === undefined || hasContent(answer))
     ) {
       const [{ answer } = { answer: undefined }] = choice.candidates;
       const why = answer === undefined ? '' : whyWithoutText(answer);
@@ -202,7 +202,7 @@ function costOf(
     outputTokens: sum(({ outputTokens }) => outputTokens),
     reasoningTokens: sum(({ reasoningTokens = 0 }) => reasoningTokens),
     cachedInputTokens: sum(({ cachedInputTokens = 0 }) => cachedInputTokens),
-    emptyAnswers: answers.filter((answer) => !saysSomething(answer)).length,
+    emptyAnswers: answers.filter((answer) => !hasContent(answer)).length,
     dollars: price !== undefined || arePriced ? spentOn(paid, price).dollars : undefined,
     isEstimate: [...answers, ...embeddings].some(({ isEstimate }) => isEstimate === true),
   };

@@ -12,7 +12,7 @@ export {
 } from './submission/submissionCheck';
 export { submissionCheckText } from './submission/submissionCheckText';
 export { leftOutResult } from './toolCalls/toolHistory';
-export { goOn, issueText, onlyR } from './toolCalls/toolPrompts';
+export { continueRule, issueText, onlyR } from './toolCalls/toolPrompts';
 export { CallOrder } from './tools/callOrder';
 export {
   type CandidateSlot,

@@ -9,7 +9,7 @@ import type { CandidateResult } from '../evaluation/candidateResult';
 import { stackPatches } from '../evaluation/prepareCandidate';
 import {
   endingOf,
-  tookAllItsTime,
+  ranToTimeLimit,
   lineCountsOf,
   resultsOf,
   scriptResult,
@@ -171,7 +171,7 @@ async function testMutant(
     );
   }
   const killedBy = newFailures(baseline, found, toRun);
-  if (tookAllItsTime(found)) {
+  if (ranToTimeLimit(found)) {
     return { ...place, status: 'timed out', killedBy: killedBy.length > 0 ? killedBy : toRun };
   }
   if (killedBy.length > 0) return { ...place, status: 'killed', killedBy };

@@ -107,7 +107,7 @@ function leavesTree(link: string, target: string): boolean {
 }
 
 /** Why a file that was read from a tree cannot be changed; undefined if no link prevents it. */
-export function linkInTheWay(
+export function blockingLink(
   { links, beyondLinks }: PatchTree,
   path: string,
 ): Pick<Diagnostic, 'severity' | 'code' | 'message' | 'hint'> | undefined {
@@ -143,7 +143,7 @@ export function withoutLinks(converted: Conversion, tree: PatchTree, text: strin
     );
   const lines = text.split('\n');
   const told = [...beyond, ...links.filter((path) => !isOfLink(path))].flatMap((path) => {
-    const problem = linkInTheWay(tree, path);
+    const problem = blockingLink(tree, path);
     const line = Math.max(1, lines.findIndex((each) => each.includes(path)) + 1);
     return problem === undefined ? [] : [{ ...problem, line }];
   });

@@ -45,7 +45,7 @@ export const judgedKeys = (request: JudgeRequest): string[] =>
  * @param out absent where no results are written
  * @throws HumanError when a manifest in the folder cannot be read
  */
-export const usualJudgedRun = (
+export const defaultJudgedRun = (
   out: string | undefined,
   request: Omit<JudgeRequest, 'results'>,
 ): Promise<string> =>

@@ -110,7 +110,7 @@ function sameAs(request: Asked): Sameness {
  * @param out absent where no results are written
  * @throws HumanError when a manifest in the folder cannot be read
  */
-export function usualRepairRun(out: string | undefined, request: Asked): Promise<string> {
+export function defaultRepairRun(out: string | undefined, request: Asked): Promise<string> {
   const digest = digestOfSame(sameAs(request));
   return firstRunId(async (runId) => {
     if (out === undefined) return true;

@@ -314,7 +314,7 @@ const causes: readonly {
 ];
 
 /** The error for the user when git could not get a commit. */
-export function cannotBeHad(
+export function fetchFailure(
   error: GitError,
   asked: { readonly repo: string; readonly commit: string; readonly from: string },
 ): HumanError {

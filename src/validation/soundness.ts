@@ -124,11 +124,11 @@ function namesAcross(
   return (test) => (changing.has(functionOf(test)) ? functionOf(test) : test);
 }
 
-const badness = { fails: 2, passes: 1, neither: 0 } as const;
+const outcomeRank = { fails: 2, passes: 1, neither: 0 } as const;
 
 function worse(one: Outcome | undefined, other: Outcome): Outcome {
   if (one === undefined || one === 'missing') return other;
-  return badness[standing(other)] > badness[standing(one)] ? other : one;
+  return outcomeRank[standing(other)] > outcomeRank[standing(one)] ? other : one;
 }
 
 /** Items that are in every list, in the order of the first, each once. */

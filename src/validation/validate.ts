@@ -34,7 +34,7 @@ import {
   type SetRun,
   withNewPaths,
   describeFault,
-  howToMend,
+  howToFix,
   ranWith,
 } from '../evaluation/testSetRuns';
 import { updateState } from '../repository/instanceState';
@@ -360,7 +360,7 @@ async function whyNothingRuns(
   if (records !== undefined && unrunnable === undefined && notes.length === 0) return undefined;
   const why = oneLine(unrunnable ?? notes.join('; '));
   const environment = await session.environment(options);
-  const next = environment.packages['pytest'] === undefined ? `: ${howToMend(environment)}` : '';
+  const next = environment.packages['pytest'] === undefined ? `: ${howToFix(environment)}` : '';
   return environmentFailed(`the golden tests cannot all run here: ${why}${next}`);
 }
 

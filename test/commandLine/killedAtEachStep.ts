@@ -60,7 +60,7 @@ export async function killedAtEachStep(
       const kept = /resuming from its trace, which has (\d+) answers? and \d+ actions?/.exec(
         stderr,
       );
-      const count = script.slice(0, at).filter(saysSomething).length;
+      const count = script.slice(0, at).filter(hasContent).length;
       const isTold = of.agent && count > 0;
       assert.equal(kept?.[1], isTold ? String(count) : undefined, stderr);
     } finally {
@@ -82,7 +82,7 @@ export async function killedAtEachStep(
   return { asked, steps };
 }
 
-const saysSomething = (reply: Reply): boolean =>
+const hasContent = (reply: Reply): boolean =>
   'text' in reply && (reply.text !== '' || ('calls' in reply && reply.calls !== undefined));
 
 /**

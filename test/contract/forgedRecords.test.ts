@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RunRecord, Sandbox } from '../../src/engine/engine';
-import { contradictionsOf } from '../../src/evaluation/findings/recordsThatDoNotFit';
+import { contradictionsOf } from '../../src/evaluation/findings/inconsistentRecords';
 import type { TestPlan } from '../../src/engine/runners/testPlan';
 import { planOf } from './run';
 import { onEachEngine, usePair } from './subjects';

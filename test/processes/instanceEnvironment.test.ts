@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Cancelled, silent } from '../../src/domain/work';
-import { givenOrFitting } from '../../src/engine/local/givenOrFitting';
+import { automaticEngine } from '../../src/engine/local/automaticEngine';
 import { treeVariable, writtenFolder } from '../../src/engine/environmentMaker';
 import { pythonOfVersion } from '../../src/environments/virtual/tools';
 import { bareEnvironment, orSkip } from '../environments';
@@ -184,7 +184,7 @@ describe('the environment that is made for an instance @full', function () {
     const lines: string[] = [];
     const work = { reporter: { ...silent, log: (line: string) => void lines.push(line) } };
     const tracer = resolve('src/engine/tracer');
-    const engine = await givenOrFitting({ environments, storage, tracer, python });
+    const engine = await automaticEngine({ environments, storage, tracer, python });
     const interpreterFor = async (files: Files, version: string): Promise<string> => {
       plain(origin, 'checkout', '-q', base);
       await write(origin, files);

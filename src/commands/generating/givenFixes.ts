@@ -1,7 +1,7 @@
 import { HumanError } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import type { Dataset } from '../../dataset/dataset';
-import { isMadeUp, loadPredictions } from '../../dataset/predictions';
+import { isBuiltIn, loadPredictions } from '../../dataset/predictions';
 import { type GenerationRequest, surrogateFixes } from '../../method/generating';
 
 /**
@@ -17,7 +17,7 @@ export async function givenFixes(
   dataset: Dataset,
   told: (line: string) => void,
 ): Promise<NonNullable<GenerationRequest['givenStages']>> {
-  const madeUp = from.find(isMadeUp);
+  const madeUp = from.find(isBuiltIn);
   if (madeUp !== undefined) {
     throw new HumanError(
       `--fixes-from ${madeUp} would use the golden patch, which no method may see`,

@@ -4,7 +4,7 @@ import type { ProgramContext } from '../registerCommand';
 import { instanceOnR, type InstanceOnROptions } from './instanceOnR';
 import { LineTransport, serveMcp, candidateInMemory } from '../../method/tools';
 import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
-import { keptCandidate } from './keptCandidate';
+import { storedCandidate } from './storedCandidate';
 
 export interface McpOptions extends InstanceOnROptions {
   timeout: number;
@@ -44,7 +44,7 @@ export async function serveInstance(
   const kept =
     out === undefined
       ? undefined
-      : await keptCandidate({ instance, out, model, storage, reporter });
+      : await storedCandidate({ instance, out, model, storage, reporter });
   const { transport, release } = stdioTransport(context, closed);
   try {
     reporter.log(`${instance.id}: serving tools on stdin and stdout`);

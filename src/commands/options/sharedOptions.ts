@@ -116,7 +116,7 @@ export async function checkEmpty(path: string): Promise<void> {
 }
 
 /** Most mutants of an instance where the user sets no limit. */
-export const usualMutantLimit = 100;
+export const defaultMutantLimit = 100;
 
 /** `--limit` of `mutants`. */
 export const mutantLimitOption = (): Option =>
@@ -125,11 +125,11 @@ export const mutantLimitOption = (): Option =>
     'maximum number of mutants; if there are more, every candidate and run gets the same sample',
   )
     .argParser(whole)
-    .default(usualMutantLimit);
+    .default(defaultMutantLimit);
 
 /** `--mutants` of `evaluate`: absent, without a value, or with a limit. */
 export const mutantsOption = (): Option =>
   new Option(
     '--mutants [limit]',
-    `also run the candidates on mutants of X*, at most this many per instance (default: ${usualMutantLimit})`,
+    `also run the candidates on mutants of X*, at most this many per instance (default: ${defaultMutantLimit})`,
   ).argParser(whole);

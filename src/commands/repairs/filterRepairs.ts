@@ -10,7 +10,7 @@ import { runStore } from '../../evaluation/testRun';
 import { filterRepairBatch } from '../../repair/filterRepairs';
 import type { FilteredBatch, FilterRequest } from '../../repair/filterRequest';
 import { filteredDocument, type FilteredDocument } from '../../repair/filteredRepairsSchema';
-import { usualRepairRun } from '../../repair/repairFolder';
+import { defaultRepairRun } from '../../repair/repairFolder';
 import { readRepairResults } from '../../study/repairResults';
 import { batchProgressHooks } from '../evaluating/batchProgress';
 import { EXIT, terminalReporter, type CommandContext } from '../context';
@@ -105,7 +105,7 @@ async function filterRepairsCommand(
       ...{ ...input.asked, engine, workers, reporter: hooks.reporter },
     };
     const { out } = options;
-    const run = options.runId ?? (await usualRepairRun(out, request));
+    const run = options.runId ?? (await defaultRepairRun(out, request));
     const { model: tests, problems } = input;
     const documentOf = (filtered: FilteredBatch): FilteredDocument =>
       filteredDocument(filtered, { run, tests, engine, problems });

@@ -1,7 +1,7 @@
 import { HumanError, messageOf } from '../../domain/work';
 import { unsafePath } from '../../patch/unsafePath';
 import { hasDataName } from '../rows/datasetFiles';
-import type { RemoteFile } from './keptFiles';
+import type { RemoteFile } from './cachedFiles';
 import {
   hostOfAddress,
   NetworkTrouble,

@@ -7,7 +7,7 @@ import {
   listHuggingFaceFiles,
   type HuggingFaceDataset,
 } from '../download/huggingFace';
-import { cacheFolderName, keptFiles, type KeepOptions } from '../download/keptFiles';
+import { cacheFolderName, cachedFiles, type CacheOptions } from '../download/cachedFiles';
 
 export interface ImportOptions {
   /** Storage folder; downloads are kept in `data/swt-bench/` below it. */
@@ -137,7 +137,7 @@ async function hubFiles(
     dataFolder(options.storage),
     cacheFolderName(from.replace('/', '--'), `${url} ${from}`),
   );
-  const files = await keptFiles(
+  const files = await cachedFiles(
     folder,
     from,
     () => listHuggingFaceFiles({ name, revision }, options),
@@ -162,7 +162,7 @@ async function addressFiles(address: string, options: ImportOptions): Promise<Lo
  */
 export async function keptAddress(
   address: string,
-  options: KeepOptions & { readonly storage: string },
+  options: CacheOptions & { readonly storage: string },
 ): Promise<string> {
   const url = checkedAddress(address);
   const [name = ''] = url.pathname.split('/').slice(-1);
@@ -173,7 +173,7 @@ export async function keptAddress(
     dataFolder(options.storage),
     cacheFolderName(`${url.host}-${file}`, url.href),
   );
-  const [kept] = await keptFiles(
+  const [kept] = await cachedFiles(
     folder,
     shown,
     async () => [{ name: `files/${file}`, url: url.href }],

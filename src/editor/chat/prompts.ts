@@ -1,4 +1,4 @@
-import { goOn, issueText, onlyR, instructions } from '../../method/tools';
+import { continueRule, issueText, onlyR, instructions } from '../../method/tools';
 
 /**
  * Prompts of the chat. They are for models and stay English; texts for people are translated
@@ -12,9 +12,12 @@ const withTools =
 /** The developer sees the patch in the chat. */
 const noPatch = 'Do not repeat the patch: the developer sees it beside your answer.';
 
-export const reproduceInstructions = [instructions, `${goOn} ${noPatch}`, onlyR, withTools].join(
-  '\n',
-);
+export const reproduceInstructions = [
+  instructions,
+  `${continueRule} ${noPatch}`,
+  onlyR,
+  withTools,
+].join('\n');
 
 /** What the tests do, in one sentence. */
 const reproducing =

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError, throwIfAborted } from '../../domain/work';
 import { applyPatch } from '../../patch/applyPatch';
-import { linkInTheWay, checkPatchPaths } from '../../patch/unsafePath';
+import { blockingLink, checkPatchPaths } from '../../patch/unsafePath';
 import { parseUnified } from '../../patch/parseUnified';
 import { workspaceEdit } from '../customFormat/applyCustomDiff';
 import type { ChangedText } from '../customFormat/convertCustomDiff';
@@ -33,7 +33,7 @@ export async function applyToWorkspace(
   for (const path of new Set([...after.keys(), ...before])) {
     const wanted = after.has(path) ? after.get(path) : await open.textOfR(path);
     const now = await tree.read(path);
-    const link = linkInTheWay(tree, path);
+    const link = blockingLink(tree, path);
     if (link !== undefined) throw new HumanError(link.message, link.hint);
     if (now !== wanted) changes.set(path, { before: now, after: wanted });
   }

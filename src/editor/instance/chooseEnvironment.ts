@@ -14,7 +14,7 @@ import { environmentPick, type EnvironmentChoice } from './environmentPick';
 import { findInterpreters } from './findInterpreters';
 import { makeEnvironment, reopenEngine } from './makeEnvironment';
 import type { OpenInstance } from './openInstance';
-import { setPython, takeUp, tellNewPython } from './setPython';
+import { setPython, takeUp, announcePython } from './setPython';
 
 /**
  * Lets the user choose what runs the tests of the open instance: an interpreter, which becomes that
@@ -64,7 +64,7 @@ async function usePython(python: string, open: OpenInstance, reporter: Reporter)
   const said = pythonInWords(python);
   // The note of an environment that was made before would name what tests no longer run with.
   await open.environmentNotes.keep((at) => vscode.l10n.t('{0}, selected at {1}', said, at));
-  tellNewPython(vscode.l10n.t('Tests of this instance now run with {0}.', said));
+  announcePython(vscode.l10n.t('Tests of this instance now run with {0}.', said));
   await takeUp(open, reporter);
 }
 

@@ -7,7 +7,7 @@ import { engineSettings, storageFolder } from '../shell/settings';
 import { stepBeside, withoutLinkMarkup } from '../shell/plainText';
 import { withNotification } from '../shell/progress';
 import type { OpenInstance } from './openInstance';
-import { setPython, takeUp, tellNewPython } from './setPython';
+import { setPython, takeUp, announcePython } from './setPython';
 import type { EngineReadiness } from '../shell/engineReadiness';
 import { forgetShellPython } from '../shell/shellPython';
 
@@ -57,7 +57,7 @@ export async function makeEnvironment(open: OpenInstance, reporter: Reporter): P
       ? vscode.l10n.t('Created at {0}: {1}', at, python)
       : vscode.l10n.t('{0}, created at {1}: {2}', runsWith, at, python),
   );
-  tellNewPython(
+  announcePython(
     vscode.l10n.t("Tests now use this instance's own environment: {0}", runsWith ?? python),
   );
 }

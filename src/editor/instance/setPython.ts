@@ -22,7 +22,7 @@ export async function takeUp(open: OpenInstance, reporter: Reporter): Promise<vo
 }
 
 /** Says what tests run with from now on, and offers to run them. */
-export function tellNewPython(said: string): void {
+export function announcePython(said: string): void {
   const reproduce = vscode.l10n.t('Reproduce');
   void vscode.window.showInformationMessage(withoutLinkMarkup(said), reproduce).then((chosen) => {
     if (chosen === reproduce) void vscode.commands.executeCommand(commandIds.reproduce);

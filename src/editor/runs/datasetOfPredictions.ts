@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { openDataset, type Dataset } from '../../dataset/dataset';
 import { predictionFolders } from '../../dataset/predictionFolders';
-import { idsOfPredictions, isMadeUp } from '../../dataset/predictions';
+import { idsOfPredictions, isBuiltIn } from '../../dataset/predictions';
 import { Cancelled, messageOf, type Reporter } from '../../domain/work';
 import { shortDatasetName } from '../../study/entry';
 import { readMarker } from '../../repository/workspace';
@@ -110,7 +110,7 @@ async function predictedIn(
   dataset: Dataset,
   files: readonly string[],
 ): Promise<number | undefined> {
-  if (files.some(isMadeUp)) return undefined;
+  if (files.some(isBuiltIn)) return undefined;
   const ids = await afterAWhile(vscode.l10n.t('Reading the predictions'), (signal) =>
     idsOfPredictions(files, dataset, { signal, folders: predictionFolders }),
   );

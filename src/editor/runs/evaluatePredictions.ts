@@ -6,7 +6,7 @@ import { predictionFolders } from '../../dataset/predictionFolders';
 import {
   digestOfPredictions,
   idsOfPredictions,
-  isMadeUp,
+  isBuiltIn,
   loadPredictions,
 } from '../../dataset/predictions';
 import { Cancelled, HumanError, throwIfAborted, type Reporter } from '../../domain/work';
@@ -169,7 +169,7 @@ async function askForInstances(
     ...(from === 'setting' && catalogue.isFiltered
       ? { listed: catalogue.entries().map(({ id }) => id) }
       : {}),
-    ...(files.some(isMadeUp) ? {} : { predicted: await predicted(files, dataset) }),
+    ...(files.some(isBuiltIn) ? {} : { predicted: await predicted(files, dataset) }),
   };
   const choices = denominatorChoices(possible);
   if (choices.length < 2) return choices[0];

@@ -31,7 +31,7 @@ import { AvoidedNodes, NodeClock } from './nodes';
 import { openCluster, type Cluster } from './cluster';
 import type { KubernetesSettings } from './kubernetesSettings';
 import { makeNetworkPolicy, notEnforced, reachedByPod } from './networkProbe';
-import { namespaceRoom } from './namespaceRoom';
+import { namespaceCapacity } from './namespaceCapacity';
 import { PodTurns, type Opening, type Placing } from './podTurns';
 import { PodWatch, type AwaitedPod } from './podWatch';
 import { prepareImage, type PreparedImage } from './preparedImage';
@@ -57,7 +57,7 @@ export async function kubernetesEngine(options: KubernetesOptions): Promise<Engi
   const cluster = await openCluster(options.settings);
   await removeAbandonedPods(cluster);
   await makeNetworkPolicy(cluster);
-  const machine = await namespaceRoom(cluster, options.shared);
+  const machine = await namespaceCapacity(cluster, options.shared);
   const { assets } = options;
   const engine = new KubernetesEngine(cluster, options, await ownFiles(assets), [
     await tracerDigest(join(assets, 'tracer')),

@@ -8,7 +8,7 @@ import { EnvironmentChanged, type LatestEnvironment } from '../engine';
 import { stampAt } from '../../repository/treeFiles';
 import { compile } from './compilePristine';
 import { fileMoment, isNotAfter, type FileMoment } from './fileClock';
-import { FolderNotices } from './folderNotices';
+import { FolderEvents } from './folderEvents';
 import {
   changesSince,
   differing,
@@ -107,7 +107,7 @@ class Watch implements EnvironmentWatch {
   private readonly over = new AbortController();
   private preparing: Promise<void> | undefined;
   /** Tell what changes from when they are there; undefined where nothing does. */
-  private notices: FolderNotices | undefined;
+  private notices: FolderEvents | undefined;
   /** Whether a search has found what had changed before the notices began. */
   private areNoticesWhole = false;
   /** The file that records which files tests changed. */
@@ -186,7 +186,7 @@ class Watch implements EnvironmentWatch {
     const prepare = async (): Promise<void> => {
       const place = dirname(this.marker);
       await makeFolder(place);
-      this.notices = await FolderNotices.of(this.installed.listed, place);
+      this.notices = await FolderEvents.of(this.installed.listed, place);
       if (this.over.signal.aborted) this.notices?.dispose();
     };
     // Without notices the environment is searched.

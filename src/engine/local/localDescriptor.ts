@@ -38,11 +38,11 @@ export const local: EngineDescriptor = {
     const { python } = localSettings.in(values);
     const options = { environments, storage, tracer: join(assets, 'tracer'), isAwaited };
     if (python === fittingPython) {
-      const { fittingEngine } = await import('./fittingEngine');
-      return fittingEngine(options);
+      const { perInstanceEngine } = await import('./perInstanceEngine');
+      return perInstanceEngine(options);
     }
-    const { givenOrFitting } = await import('./givenOrFitting');
+    const { automaticEngine } = await import('./automaticEngine');
     const { localEngine } = await import('./localEngine');
-    return (isPythonNamed ? localEngine : givenOrFitting)({ ...options, python });
+    return (isPythonNamed ? localEngine : automaticEngine)({ ...options, python });
   },
 };

@@ -25,7 +25,7 @@ import {
 import { outputLimit } from '../programs/boundedOutput';
 import {
   endRun,
-  loadAhead,
+  preloadModules,
   type LoadedAgent,
   ReadyAgents,
   runMark,
@@ -335,7 +335,7 @@ async function expectIn(
   const prepared = await makeFolders(box, run, { ...request, key }, more);
   const { interpreter, args, cwd, env } = prepared.program;
   const argv = [interpreter, ...args].slice(0, 3);
-  const found = await loadAhead(interpreter, {
+  const found = await preloadModules(interpreter, {
     ...{ argv, cwd, env, signal, timeoutSeconds: loadingTime },
   });
   if ('why' in found) {

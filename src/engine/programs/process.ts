@@ -152,7 +152,7 @@ export type LoadedAgent = Omit<ReadyAgent, 'ahead'>;
  * @param program what will run, with the arguments that are known
  * @returns the seconds that it took; or why it cannot be done
  */
-export async function loadAhead(
+export async function preloadModules(
   python: string,
   request: Pick<ProcessRequest, 'argv' | 'cwd' | 'env' | 'signal' | 'timeoutSeconds'>,
 ): Promise<{ readonly agent: LoadedAgent; readonly seconds: number } | { readonly why: string }> {

@@ -53,7 +53,7 @@ export interface Counted {
 }
 
 /** Rank of each outcome: of two outcomes of the same test, the one with the higher rank counts. */
-export const badness: Readonly<Record<OutcomeRecord['outcome'], number>> = {
+export const outcomeRank: Readonly<Record<OutcomeRecord['outcome'], number>> = {
   passed: 0,
   xfailed: 1,
   skipped: 2,
@@ -339,7 +339,7 @@ function outcomesThatDoNotFit(records: readonly JournalRecord[]): string[] {
     }
     const before = last.get(test);
     const isSame = before !== undefined && before.attempt === attempt && begun.has(test);
-    if (isSame && badness[outcome] < badness[before.outcome]) {
+    if (isSame && outcomeRank[outcome] < outcomeRank[before.outcome]) {
       found.push(`${test} has two outcomes: ${before.outcome}, then ${outcome}`);
     }
     last.set(test, record);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestResult } from '../../domain/outcome';
 import { isScope } from '../../domain/testId';
 import {
-  badness,
+  outcomeRank,
   processName,
   readRecordJournal,
   resultOf,
@@ -291,7 +291,8 @@ function addJournal(trace: Building, journal: RecordJournal): void {
   // result on.
   for (const [test, outcome] of journal.outcomes) {
     const other = trace.outcomes.get(test);
-    const worse = other === undefined ? 1 : badness[outcome.outcome] - badness[other.outcome];
+    const worse =
+      other === undefined ? 1 : outcomeRank[outcome.outcome] - outcomeRank[other.outcome];
     if (worse > 0 || (worse === 0 && outcome.seconds > (other?.seconds ?? 0))) {
       trace.outcomes.set(test, outcome);
     }

@@ -62,7 +62,7 @@ const missingPath = (storage: string): string => join(storage, 'images', 'missin
 const patience = 3600_000;
 
 /** Whether a pull of the image found within the last hour that it is not available. */
-export async function wasMissing(storage: string, name: string): Promise<boolean> {
+export async function recentlyMissing(storage: string, name: string): Promise<boolean> {
   const since = (await readMissing(storage))[name];
   return since !== undefined && Math.abs(Date.now() - Date.parse(since)) < patience;
 }

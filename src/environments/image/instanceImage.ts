@@ -25,9 +25,9 @@ import { buildNetwork, type BuildNetwork } from '../packages/buildNetwork';
 import { scratch } from './containerPlace';
 import { environmentImage } from './environmentImage';
 import { fillImage } from './fillImage';
-import { furtherInstance } from './further/furtherInstance';
+import { reuseInstalledImage } from './further/reuseInstalledImage';
 import { familyLabel, familyOf, instanceName, keepInstance, presentInstance } from './imageNames';
-import { noteMissing, noteUse, wasMissing } from './imageRecords';
+import { noteMissing, noteUse, recentlyMissing } from './imageRecords';
 import { makeInstance } from './makeInstance';
 
 /**
@@ -215,7 +215,7 @@ async function pulledPrebuilt(
   }
   // A registry that cannot be reached is recorded once for all of its images.
   const { registry } = parseImageName(name);
-  if ((await wasMissing(storage, name)) || (await wasMissing(storage, registry))) {
+  if ((await recentlyMissing(storage, name)) || (await recentlyMissing(storage, registry))) {
     place.log.line(
       `not pulling ${name}: an attempt within the last hour found that it is not available`,
     );
@@ -264,7 +264,7 @@ async function build(
     folder: instance.environment?.folder ?? defaultFolder,
     family: familyOf(instance, baseImage),
   };
-  if (await furtherInstance(parts, place)) return certainly(request, named, place);
+  if (await reuseInstalledImage(parts, place)) return certainly(request, named, place);
   const attempt = async (plan: EnvironmentPlan): Promise<InstanceImage> => {
     const { work } = place;
     const lock = `${instance.repo}-${instance.version}`.replace(/[^A-Za-z0-9_.-]+/g, '__');

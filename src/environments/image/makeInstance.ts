@@ -19,10 +19,10 @@ import type { environmentImage } from './environmentImage';
 import { closeImage, handOver } from './fillImage';
 import { CompiledFiles } from './further/compiledFiles';
 import { openCompilerCache } from './further/compilerCache';
-import { keepImage, keptName, presentKept } from './further/keptImage';
-import { statedRequirements } from './further/statedRequirements';
+import { cacheImage, cachedImageName, cachedImageId } from './further/cachedImage';
+import { declaredRequirements } from './further/declaredRequirements';
 import { keepInstance, type InstanceParts } from './imageNames';
-import { layTree } from './layTree';
+import { syncTree } from './syncTree';
 import { installedMetadata } from './packageMetadata';
 import type { ResolvedRequirements } from './resolvedRequirements';
 import { interpretersOf } from './systemImage';
@@ -84,12 +84,12 @@ export async function makeInstance(
     work.reporter.progress(`${instance.id}: compiling R`);
     const laying = { tree: trees.base, present: new Map(), folder, python: base };
     const compiled = compiledOf(parts, { base, baseImage }, place);
-    await layTree(container, { ...laying, compiled, doing, signal: work.signal });
+    await syncTree(container, { ...laying, compiled, doing, signal: work.signal });
     const packages = resolved.lock;
     const filling = { container, parts, place, base, baseImage, packages, path };
     const installation = await installR(filling);
     const filled = await closeInstance(filling, installation);
-    await keepFor(filling, filled, installation, resolved);
+    await cacheForReuse(filling, filled, installation, resolved);
     const source = { from: 'built', digest, moved: resolved.moved } as const;
     await keepInstance(container, parts, source, filled, place);
   });
@@ -204,7 +204,7 @@ export async function closeInstance(
 }
 
 /** Keeps a container with R as an image for further instances, unless there is one. */
-export async function keepFor(
+export async function cacheForReuse(
   { container, parts, place, base, baseImage }: Filling,
   { after, user, install }: FilledImage,
   { added }: Installation,
@@ -212,10 +212,10 @@ export async function keepFor(
 ): Promise<void> {
   const { trees, plan, family, storage } = parts;
   const { signal } = place.work;
-  const named = await keptName(parts, family, signal);
-  if ((await presentKept(named, storage, place)) !== undefined) return;
+  const named = await cachedImageName(parts, family, signal);
+  if ((await cachedImageId(named, storage, place)) !== undefined) return;
   const { name, extras } = plan.packages;
-  const stated = await statedRequirements(container, { python: builtPython, name, extras });
+  const stated = await declaredRequirements(container, { python: builtPython, name, extras });
   const record = {
     ...{ base, baseImage, user, lock, packages, stated: stated ?? null },
     ...{ install: [...install], added: [...added] },
@@ -223,7 +223,7 @@ export async function keepFor(
     metadata: await installedMetadata(container, base, lock),
     files: await treeEntries(trees.base, signal),
   };
-  await keepImage(container, record, named, parts, place);
+  await cacheImage(container, record, named, parts, place);
 }
 
 /**

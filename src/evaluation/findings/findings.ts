@@ -3,10 +3,10 @@ import { pathsOutsideTests } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/parseUnified';
 import type { InstanceSession } from '../session';
 import { editedFiles } from './editedFiles';
-import { editsWhatRunsTests } from './editsWhatRunsTests';
+import { editsTestRunner } from './editsTestRunner';
 import { finding } from './finding';
 import { noChangedLineRan, type SideCounts } from './noChangedLineRan';
-import { readsInsteadOfRuns, type Ran } from './readsInsteadOfRuns';
+import { inspectsSource, type Ran } from './inspectsSource';
 import { runnerFile } from './runnerFile';
 
 /**
@@ -31,8 +31,8 @@ export async function findingsInCode(
     (path) => runnerFile(path) === undefined && !files.includes(path),
   );
   return inOrder([
-    await readsInsteadOfRuns(edited, ran),
-    await editsWhatRunsTests(python, edited, parsed.files, readFileOfR),
+    await inspectsSource(edited, ran),
+    await editsTestRunner(python, edited, parsed.files, readFileOfR),
     finding('edits outside tests', stray),
   ]);
 }

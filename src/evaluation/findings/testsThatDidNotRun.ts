@@ -10,7 +10,7 @@ import {
 } from '../../domain/outcome';
 import { functionOf } from '../../domain/testId';
 import type { RunRecord } from '../../engine/engine';
-import { whyBrokenOff, withoutOutcome } from '../results';
+import { whyIncomplete, withoutOutcome } from '../results';
 
 /** A run of a test set, and the transitions of its tests. */
 interface Ran {
@@ -33,7 +33,7 @@ export function testsThatDidNotRun(candidate: Ran, base: Ran): Finding | undefin
     const known = new Set(base.records === undefined ? [] : withoutOutcome(base.records[side]));
     const lost = withoutOutcome(record).filter((test) => !known.has(test));
     if (lost.length > 0) {
-      const why = whyBrokenOff(record);
+      const why = whyIncomplete(record);
       const because = why === undefined ? '' : ` (${why})`;
       evidence.push(
         `on ${sideName[side]}, collected but without an outcome${because}: ${listed(lost, mostNamed)}`,

@@ -5,8 +5,8 @@ import { script, type Act, type TracedLine, type ExecutionTrace } from '../../en
 import { editedTests } from '../../python/changedTests';
 import { runSet, stoppedBy, type SetRun } from '../testSetRuns';
 import type { ReadCandidate } from '../prepareCandidate';
-import { contradictionsOf } from '../findings/recordsThatDoNotFit';
-import { whyBrokenOff, whyNotRunnable } from '../results';
+import { contradictionsOf } from '../findings/inconsistentRecords';
+import { whyIncomplete, whyNotRunnable } from '../results';
 import { contentsWith, type InstanceSession, type RunOptions } from '../session';
 import { type BothSides } from '../testRun';
 
@@ -138,7 +138,7 @@ export function isComplete(run: SetRun): boolean {
     Object.keys(run.faults).length === 0 &&
     sides.every(
       (side) =>
-        whyBrokenOff(records[side]) === undefined &&
+        whyIncomplete(records[side]) === undefined &&
         whyNotRunnable(records[side]) === undefined &&
         contradictionsOf(records[side], run.plan.runner).length === 0 &&
         records[side].trace.sessions.length > 0,

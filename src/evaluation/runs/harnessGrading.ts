@@ -8,7 +8,7 @@ import {
 } from '../../domain/harness';
 import { sideName, sides } from '../../domain/outcome';
 import { runnerOf } from '../../engine/runners';
-import { hindrancesInWords, endingOf, tookAllItsTime } from '../results';
+import { hindrancesInWords, endingOf, ranToTimeLimit } from '../results';
 import type { OwnTests } from '../prepareCandidate';
 import { existingIn, type InstanceSession } from '../session';
 import {
@@ -151,7 +151,7 @@ async function needsAllFiles(
 function whyUnknown(run: SetRun): string | undefined {
   const { records } = run;
   if (records === undefined) return run.notes.join('; ');
-  const late = sides.find((side) => tookAllItsTime(records[side]));
+  const late = sides.find((side) => ranToTimeLimit(records[side]));
   if (late !== undefined) {
     return `on ${sideName[late]}, the run of its test files was ${endingOf(records[late])}`;
   }

@@ -167,7 +167,7 @@ async function edit(answer: string, { workspace, signal }: FilesWork): Promise<E
   for (const [path, after] of files) workspace.write(path, after);
   const readFileOfR = (path: string) => tree.read(path);
   const faults = await syntaxErrorsOf(files, { python, readFileOfR }, turnsOf(signal));
-  return { paths: [...files.keys()], problems: faults.map(mendRequest) };
+  return { paths: [...files.keys()], problems: faults.map(syntaxErrorRequest) };
 }
 
 const refused = (problems: readonly string[]): Edit => ({
@@ -180,7 +180,7 @@ const refused = (problems: readonly string[]): Edit => ({
   ],
 });
 
-const mendRequest = ({ path, line, problem, lines }: SyntaxErrorOfCandidate): string =>
+const syntaxErrorRequest = ({ path, line, problem, lines }: SyntaxErrorOfCandidate): string =>
   `Your diff was applied, but ${path} is no longer valid Python. There is a syntax error in line ${line}${problem === undefined ? '' : `: ${problem}`}:\n\n${fenced(lines.join('\n'))}\n\nFix it with another diff.`;
 
 /** The state with what the next request shows: the map, and the files in the chat as they are now. */

@@ -2,7 +2,7 @@ import type { AnsweredCandidate } from '../method';
 import type { Exchange } from '../prompt/prompts';
 import { runWhereItApplies, unlessSpent } from '../refining/refineCandidate';
 import type { Steps } from '../steps/steps';
-import { saysSomething } from '../steps/emptyAnswers';
+import { hasContent } from '../steps/emptyAnswers';
 import { askForTestsWith } from '../steps/filledPrompts';
 import { judge } from '../steps/judge';
 import { readTests } from '../steps/readPatch';
@@ -76,7 +76,7 @@ async function turnedRound(steps: Steps, attempting: Attempting): Promise<FlipAt
     const said = complaint?.join('\n').trim() ?? '';
     last = { candidate, isFlipped, fails: isFlipped && isGood, said, isSpent: false };
     const { answer } = candidate;
-    if (last.fails || !saysSomething(answer)) return last;
+    if (last.fails || !hasContent(answer)) return last;
     if (isGood) {
       isFlipped = true;
       after = { answer: answer.text, said: flipText };

@@ -1,7 +1,7 @@
 import {
   filesInPrompt,
   formatInPrompt,
-  goingOn,
+  continuedPrompt,
   issueInPrompt,
   type Exchange,
   type Prompt,
@@ -56,7 +56,7 @@ export function flipPrompt(parts: {
     ...formatInPrompt('custom', 'tests'),
   ].join('\n');
   const prompt: Prompt = { system, messages: [{ role: 'user', content }] };
-  return after === undefined ? prompt : goingOn(prompt, after);
+  return after === undefined ? prompt : continuedPrompt(prompt, after);
 }
 
 const setbackInPrompt = ({ tests, said }: Setback): readonly string[] => [

@@ -5,7 +5,7 @@ import type { ModelView } from '../modelView';
 import { packFiles, shownFile, wholeWithin, type Packed } from '../prompt/pack';
 import {
   candidatePrompt,
-  goingOn,
+  continuedPrompt,
   type CandidateFormat,
   type Exchange,
   type Prompt,
@@ -87,7 +87,7 @@ export async function givenPrompt(
   const write = (testFiles: readonly NamedTestFile[], text: string): Prompt => {
     const of = givenLines({ patch, testFiles });
     const prompt = candidatePrompt({ ...instance, files: text, format, given: of });
-    return after === undefined ? prompt : goingOn(prompt, after);
+    return after === undefined ? prompt : continuedPrompt(prompt, after);
   };
   const unshown = await Promise.all(
     paths.map(async (path) => ({ path, isNew: (await tree.read(path)) === undefined })),

@@ -15,12 +15,12 @@ import {
   type ModelWork,
   type ToolCall,
 } from './chatModel';
-import { fetchWithoutLimits } from './fetchWithin';
+import { fetchWithoutLimits } from './fetchWithoutLimits';
 import { fieldsOfBody, type LearnedModel } from './learnedModel';
 import { statedRates } from './rateHeaders';
 import { TooManyRequests, type RateLimiter } from './rateLimiter';
 import { withoutThinking, type Reasoning } from './reasoning';
-import { refusedInside } from './refusedInside';
+import { errorInBody } from './errorInBody';
 import { ModelTrouble, retrying, type Retries } from './retrying';
 import { serverErrorOf, type Matter, type Refusal, type ServerError } from './serverError';
 import { callOf, messageForAi, textOfMessage, toolsForAi } from './toolMessages';
@@ -191,7 +191,7 @@ async function attempt(modelBy: ModelBy, { request, work, options, stated }: Try
     const init2 = body === undefined ? init : { ...init, body: JSON.stringify(body) };
     const answer = await fetchWithoutLimits(address, init2);
     stated(statedRates((header) => answer.headers.get(header), Date.now()));
-    const looked = refusedInside(answer);
+    const looked = errorInBody(answer);
     inside = looked.refusal;
     return looked.answer;
   });

@@ -9,7 +9,7 @@ import { batchesOf } from './batches';
 import type { Budget } from './budget';
 import type { EmbeddingModel } from './embeddingModel';
 import type { EmbeddingUse } from './embeddingUse';
-import { keptVectors, type KeptVectors } from './keptVectors';
+import { cachedVectors, type CachedVectors } from './cachedVectors';
 
 interface EmbeddingParts extends Omit<EmbeddingUse, 'name'> {
   readonly model: EmbeddingModel;
@@ -52,7 +52,7 @@ export async function embedDocuments(
   parts: EmbeddingParts,
 ): Promise<Float32Array[][]> {
   const { model, baseUrl, instance, storage, trace, onEmbedding } = parts;
-  const kept = keptVectors(vectorsFolder(storage));
+  const kept = cachedVectors(vectorsFolder(storage));
   const groups = groupsOf(documents, [model.name, baseUrl], await tokenCounter());
   const wanted = new Set(groups.map(({ key }) => key));
   const vectors = new Map<string, readonly Float32Array[]>();
@@ -99,7 +99,7 @@ export async function tokensToEmbed(
     storage,
   }: Pick<EmbeddingUse, 'name' | 'baseUrl'> & Pick<EmbeddingParts, 'storage'>,
 ): Promise<number> {
-  const kept = keptVectors(vectorsFolder(storage));
+  const kept = cachedVectors(vectorsFolder(storage));
   let tokens = 0;
   for (const group of groupsOf(documents, [name, baseUrl], await tokenCounter())) {
     const known = await kept.get(group.key);
@@ -154,7 +154,7 @@ async function bookLate(
 /** Sends one request, keeps its vectors, and books its cost. @returns vectors by key */
 async function embedBatch(
   batch: readonly Group[],
-  kept: KeptVectors,
+  kept: CachedVectors,
   { model, price, budget, trace, instance, signal, reporter, onEmbedding }: EmbeddingParts,
 ): Promise<Map<string, readonly Float32Array[]>> {
   throwIfAborted(signal);

@@ -4,7 +4,7 @@ import { redactKeys } from '../../engine/keysInUse';
 import { tokenCounter } from '../prompt/tokens';
 import { modelTroubleOf, Refused, type AnsweringOptions } from './answering';
 import { ModelFailure, type ModelWork } from './chatModel';
-import { fetchWithoutLimits } from './fetchWithin';
+import { fetchWithoutLimits } from './fetchWithoutLimits';
 import { statedRates } from './rateHeaders';
 import { ModelTrouble, retrying } from './retrying';
 

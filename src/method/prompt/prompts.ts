@@ -18,7 +18,10 @@ export interface Exchange {
 }
 
 /** A prompt continued after an answer to it. Earlier exchanges are omitted, which bounds its length. */
-export const goingOn = ({ system, messages }: Prompt, { answer, said }: Exchange): Prompt => ({
+export const continuedPrompt = (
+  { system, messages }: Prompt,
+  { answer, said }: Exchange,
+): Prompt => ({
   system,
   messages: [...messages, { role: 'assistant', content: answer }, { role: 'user', content: said }],
 });

@@ -2,7 +2,7 @@ import { BudgetSpent } from '../models/budget';
 import type { Exchange } from '../prompt/prompts';
 import type { Steps } from '../steps/steps';
 import { runOnR } from '../steps/candidateRun';
-import { saysSomething } from '../steps/emptyAnswers';
+import { hasContent } from '../steps/emptyAnswers';
 import { readTests } from '../steps/readPatch';
 import type { AnswerStep, PatchStep, RunStep } from '../trace';
 import { candidateFault, type CandidateFault } from './candidateFault';
@@ -43,10 +43,10 @@ export async function refineCandidate<Candidate extends Refinable>(
     onCandidate?.(last);
     const fault = candidateFault(last);
     const { answer } = last;
-    if (fault === undefined || !saysSomething(answer)) break;
-    const next = await unlessSpent(() => again({ answer: answer.text, said: mendingText(fault) }));
+    if (fault === undefined || !hasContent(answer)) break;
+    const next = await unlessSpent(() => again({ answer: answer.text, said: fixRequest(fault) }));
     if (next === undefined) steps.tell('the cost limit ends the refinement');
-    if (next === undefined || !saysSomething(next) || next.text === answer.text) break;
+    if (next === undefined || !hasContent(next) || next.text === answer.text) break;
     const patch = await readTests(steps, next.text, next);
     last = await runWhereItApplies(steps, { ...last, answer: next, patch, run: undefined });
     states.push(last);
@@ -79,7 +79,7 @@ export async function unlessSpent<Result>(ask: () => Promise<Result>): Promise<R
   }
 }
 
-const mendingText = (fault: CandidateFault): string =>
+const fixRequest = (fault: CandidateFault): string =>
   [
     ...faultInPrompt(fault),
     'Fix this and change nothing else. The tests must still fail on the current repository for ' +

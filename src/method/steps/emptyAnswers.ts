@@ -1,7 +1,7 @@
 import type { AnswerStep } from '../trace';
 
 /** Whether an answer calls a tool or says anything apart from its reasoning. */
-export const saysSomething = ({ text, calls = [] }: Pick<AnswerStep, 'text' | 'calls'>): boolean =>
+export const hasContent = ({ text, calls = [] }: Pick<AnswerStep, 'text' | 'calls'>): boolean =>
   calls.length > 0 || text.trim() !== '';
 
 /**
@@ -12,7 +12,7 @@ export const saysSomething = ({ text, calls = [] }: Pick<AnswerStep, 'text' | 'c
  */
 export const isUsable = (known: AnswerStep, mostTries: number): boolean =>
   known.hasCallsAsText !== true &&
-  (saysSomething(known) || (known.purpose === 'act' && (known.attempt ?? 1) % mostTries === 0));
+  (hasContent(known) || (known.purpose === 'act' && (known.attempt ?? 1) % mostTries === 0));
 
 /** Why an answer has no text, as far as the model says. */
 export function whyWithoutText({

@@ -8,7 +8,7 @@ import { packKeptFiles } from '../prompt/pack';
 import {
   candidatePrompt,
   fixPrompt,
-  goingOn,
+  continuedPrompt,
   promptVersion,
   type CandidateFormat,
   type Exchange,
@@ -41,7 +41,7 @@ export function askForTests(
   const way = given === undefined ? plain : `${plain}+${given.setting}`;
   const write = (files: string): Prompt => {
     const prompt = candidatePrompt({ ...steps.instance, files, format });
-    return after === undefined ? prompt : goingOn(prompt, after);
+    return after === undefined ? prompt : continuedPrompt(prompt, after);
   };
   const name = after === undefined ? format : `${format} after ${keyOf(after)}`;
   return steps.askFitting(

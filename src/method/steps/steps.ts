@@ -7,7 +7,7 @@ import { dollarsOf, type Price } from '../models/budget';
 import { ContextExceeded, type ChatModel, type ChatRequest } from '../models/chatModel';
 import { writesCallsAsText } from '../models/reasoning';
 import type { ModelView } from '../modelView';
-import { isUsable, saysSomething, whyWithoutText } from './emptyAnswers';
+import { isUsable, hasContent, whyWithoutText } from './emptyAnswers';
 import type { LiveSteps, Queue, StepsParts } from './stepsParts';
 import type { ToolRequest } from '../toolCalls/toolRun';
 import { keyOf, type AnswerStep, type StepOf } from '../trace';
@@ -162,7 +162,7 @@ export class Steps {
     asked: Asked,
   ): AnswerStep | undefined {
     const known = this.parts.trace.find('answer', this.identify(purpose, prompt, asked).key);
-    return known !== undefined && saysSomething(known) ? known : undefined;
+    return known !== undefined && hasContent(known) ? known : undefined;
   }
 
   /** Sends a request, again where its answer says nothing. */
@@ -200,10 +200,10 @@ export class Steps {
         // The turn lasts until the answer is on the disk; only then may the next request start.
         { within: live?.inTurn, isGood: (known) => isUsable(known, mostTries) },
       );
-      const isOnlyReasoning = !saysSomething(answer) && answer.finish === 'length';
+      const isOnlyReasoning = !hasContent(answer) && answer.finish === 'length';
       // The same limit would end in the same place, so there is one more try, with more room.
       const mostHere = isOnlyReasoning ? 2 : mostTries;
-      if (saysSomething(answer) || live === undefined || tries >= mostHere) {
+      if (hasContent(answer) || live === undefined || tries >= mostHere) {
         return this.used(answer);
       }
       if (isOnlyReasoning) {
@@ -258,7 +258,7 @@ export class Steps {
         onText: (piece) => onText?.({ instance: id, purpose, sample }, piece),
       });
       cost = { tokens: said.inputTokens + said.outputTokens, dollars: said.dollars ?? 0 };
-      if (!saysSomething(said)) this.tell(whyWithoutText(said));
+      if (!hasContent(said)) this.tell(whyWithoutText(said));
       else if (said.finish === 'length') {
         this.tell(`the answer was cut off at ${request.maxOutputTokens} tokens`);
       } else if (said.finish === 'refused') {

@@ -10,7 +10,7 @@ import { instructions } from '../tools/tools';
 export const toolPromptVersion = 3;
 
 /** How the work continues and ends. The chat says the same. */
-export const goOn =
+export const continueRule =
   'If a test fails for another reason or passes, apply a better candidate and run it again. Finish with two or three sentences that explain what the tests check and why they fail now.';
 
 export const onlyR =
@@ -22,7 +22,7 @@ export const issueText = (issue: string): string => `<issue>\n${issue.trim()}\n<
 export const systemPrompt = (answers: number): string =>
   [
     instructions,
-    goOn,
+    continueRule,
     `You have at most ${answers} answers. Each answer can have several calls, which run in order. An answer without a call ends your work, and the current candidate is then graded.`,
     onlyR,
   ].join('\n');

@@ -7,7 +7,7 @@ import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
 import type { RunOnR } from '../view/runOnR';
 import { testsNamed } from './testsNamed';
 import { linesOf, shortLine } from './places';
-import { printedByTests } from './printed';
+import { printedByTests } from './printedByTests';
 import { bounded, fields, toolOf } from './tool';
 
 const toldTest = fields({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HumanError, type Immutable } from '../../domain/work';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import type { ModelView } from '../modelView';
-import { isFileMeant } from './isFileMeant';
+import { matchesFileQuery } from './matchesFileQuery';
 import { signatureOf } from './outlineFile';
 import { nextPage, pageField, pageOf, pageShape, type ResultPage } from './pages';
 import { folderField, shortLine } from './places';
@@ -104,7 +104,7 @@ async function files(
 ): Promise<ToolResult<Output>> {
   const name = query.trim().replace(/^(?:\.\/)+/, '');
   const found = (await tree.paths()).filter(
-    (path) => isWithin(path, within) && isFileMeant(path, name),
+    (path) => isWithin(path, within) && matchesFileQuery(path, name),
   );
   if (found.length === 0) {
     return nothing(

@@ -9,7 +9,7 @@ import {
 import { redactKeys } from '../../engine/keysInUse';
 import type { ModelView } from '../modelView';
 import { TestsCannotRun } from '../testsOfModels';
-import { withNearMissesTaken } from './withNearMissesTaken';
+import { coerceInput } from './coerceInput';
 
 /** The current candidate, wherever it is stored: in memory, or as edits of a workspace. */
 export interface CandidateSlot {
@@ -99,7 +99,7 @@ export async function callTool(
   work: ToolWork,
 ): Promise<ToolAnswer> {
   throwIfAborted(work.signal);
-  const read = tool.input.safeParse(withNearMissesTaken(inputSchema(tool), input ?? {}));
+  const read = tool.input.safeParse(coerceInput(inputSchema(tool), input ?? {}));
   if (!read.success) return { text: wrongInput(tool, read.error), isError: true };
   try {
     const { text, data } = await tool.run(view, read.data, work);

@@ -2,7 +2,7 @@ import { type TestResult } from '../../domain/outcome';
 import { fileOf, functionOf } from '../../domain/testId';
 import { HumanError, messageOf, type Reporter, turnsOf } from '../../domain/work';
 import { prepareCandidate, type OwnTests, stackPatches } from '../../evaluation/prepareCandidate';
-import { resultsOf, whyBrokenOff, whyNotRunnable } from '../../evaluation/results';
+import { resultsOf, whyIncomplete, whyNotRunnable } from '../../evaluation/results';
 import { contentsWith, type InstanceSession, type TestSet } from '../../evaluation/session';
 import type { Diagnostic } from '../../patch/diagnostic';
 import { unsafePath } from '../../patch/unsafePath';
@@ -246,7 +246,7 @@ export async function runScriptOnR(
   const record = records.base;
   if (record === undefined) return { ...nothing, problem: 'no runner for scripts is available' };
   const isEnded = record.ending === 'exited' && record.killedBy === undefined;
-  const problem = isEnded ? undefined : (whyBrokenOff(record) ?? record.ending);
+  const problem = isEnded ? undefined : (whyIncomplete(record) ?? record.ending);
   return {
     exitCode: isEnded ? record.exitCode : undefined,
     output: neutralLog(record.log, record),
@@ -304,7 +304,7 @@ async function runFiles(
   const results = unrunnable === undefined ? resultsOf(record, inPlan) : [];
   const problem =
     unrunnable ??
-    whyBrokenOff(record) ??
+    whyIncomplete(record) ??
     (results.length === 0 ? noTestFound : notRun || undefined);
   return {
     results: results.map((each) => neutralResult(each, record)).sort(byTest),

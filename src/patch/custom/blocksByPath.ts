@@ -62,7 +62,7 @@ export async function pathFixes(
 }
 
 /** Errors of blocks that rewrite a file that does not exist. */
-export function tellNewFile(path: string, blocks: readonly CustomBlock[]): Diagnostic[] {
+export function reportNewFile(path: string, blocks: readonly CustomBlock[]): Diagnostic[] {
   const isWhole = ({ place }: CustomBlock): boolean =>
     typeof place === 'object' && place.from === 1 && place.to === 0;
   const wrong = blocks.find((block) => block.action === 'rewrite' && !isWhole(block));

@@ -9,12 +9,12 @@ import type { BlockCode } from './blockCode';
 import { joinEdits, lineEndAt, type CustomFile, type LineEdit } from './customFile';
 import { addImports } from './addImports';
 import { insert } from './insert';
-import { blocksByPath, pathFixes, tellNewFile } from './blocksByPath';
+import { blocksByPath, pathFixes, reportNewFile } from './blocksByPath';
 import { namedTargets, rewrite } from './rewrite';
 import { nameSearch } from './findTarget';
 import { hasErrors, type Diagnostic } from '../diagnostic';
 import { belowFile, fileAbove, type PatchTree } from '../reading/patchTree';
-import { linkInTheWay, unsafePath } from '../unsafePath';
+import { blockingLink, unsafePath } from '../unsafePath';
 import { isTestPath } from '../testFiles';
 import { splitLines, type FileEdit } from '../makeUnified';
 
@@ -145,7 +145,7 @@ async function readTarget(
     };
   }
   const before = await tree.read(path);
-  const link = linkInTheWay(tree, path);
+  const link = blockingLink(tree, path);
   if (link !== undefined) return { problem: { ...link, line } };
   const above = before === undefined ? await fileAbove(path, tree, byPath) : undefined;
   return above === undefined ? { before } : { problem: { ...belowFile(path, above), line } };
@@ -157,7 +157,7 @@ async function newFileDiagnostics(
   own: readonly CustomBlock[],
   tree: PatchTree,
 ): Promise<Diagnostic[]> {
-  const told = tellNewFile(path, own);
+  const told = reportNewFile(path, own);
   if (told.length > 0) {
     const fixes = await pathFixes(tree, own);
     return told.map((diagnostic) => ({ ...diagnostic, ...fixes }));

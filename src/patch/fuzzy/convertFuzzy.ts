@@ -9,9 +9,9 @@ import { TreeLines, withoutReturn } from './treeLines';
 import { placingSteps } from './placeHunks';
 import { lineList } from './refusal';
 import {
-  tellDifferences,
-  tellMissingFile,
-  tellRefusal,
+  reportDifferences,
+  reportMissingFile,
+  reportRefusal,
   type FuzzyDiagnosticsContext,
 } from './fuzzyDiagnostics';
 import type { Hunk } from '../unified/hunk';
@@ -136,7 +136,7 @@ async function placeInNewFile(
   if (oldPath !== null) {
     const creates = file.hunks.length > 0 && file.hunks.every(namesNothing);
     if (!creates || kind === 'renamed' || kind === 'copied' || newPath === null) {
-      await tellMissingFile(oldPath, tree, told);
+      await reportMissingFile(oldPath, tree, told);
       return undefined;
     }
     told.diagnostics.push({
@@ -229,7 +229,7 @@ function* placed(
     if (hunk === undefined) continue;
     const number = i + 1;
     if (isRefusal(placing)) {
-      tellRefusal(placing, hunk, number, told);
+      reportRefusal(placing, hunk, number, told);
       failing = true;
       continue;
     }
@@ -260,7 +260,7 @@ function* placed(
       continue;
     }
     for (const line of placing.deleted) takenBy.set(line, hunk);
-    tellDifferences(placing, hunk, number, lines, told);
+    reportDifferences(placing, hunk, number, lines, told);
     kept.set(effect, hunk);
     places.push(placing);
   }

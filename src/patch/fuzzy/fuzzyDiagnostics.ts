@@ -20,7 +20,7 @@ const maxFixes = 5;
 /**
  * Reports that a hunk has no place. Each possible place becomes a fix that writes the line number.
  */
-export function tellRefusal(
+export function reportRefusal(
   refusal: Refusal,
   hunk: Hunk,
   number: number,
@@ -54,7 +54,7 @@ export function tellRefusal(
 /**
  * Reports the place of a hunk that differs from its line number, and the lines that differ there.
  */
-export function tellDifferences(
+export function reportDifferences(
   place: HunkPlace,
   hunk: Hunk,
   number: number,
@@ -107,7 +107,7 @@ export function tellDifferences(
 }
 
 /** Reports that a file is not in the tree, and names similar paths. */
-export async function tellMissingFile(
+export async function reportMissingFile(
   path: string,
   tree: PatchTree,
   told: FuzzyDiagnosticsContext,

@@ -2,7 +2,7 @@ import { inTurns, turnsOf, type Turns } from '../../domain/work';
 import { applyPatch, hunkSteps, type ApplyProblem } from '../applyPatch';
 import { failed, type Conversion } from '../reading/conversion';
 import { hasErrors, type Diagnostic } from '../diagnostic';
-import { fallsShort } from './cutHunk';
+import { fallsShort } from './truncatedHunk';
 import type { Hunk, HunkLine } from './hunk';
 import type { PatchTree } from '../reading/patchTree';
 import { parseUnified } from '../parseUnified';

@@ -3,7 +3,7 @@ import type { FilePatch } from '../parsedPatch';
 import { parseUnified } from '../parseUnified';
 import type { FormatDescriptor, Part } from '../reading/formatDescriptor';
 import { convertUnified } from './convertUnified';
-import { cutHunk } from './cutHunk';
+import { truncatedHunk } from './truncatedHunk';
 
 /** The format of git, which is built in. */
 export const unified = {
@@ -32,7 +32,7 @@ export function readingOfDiffs(
 
 /** A part for each file of a diff. */
 function partsOf(text: string, files: readonly FilePatch[], format: string): Part[] {
-  const cut = cutHunk(text, files);
+  const cut = truncatedHunk(text, files);
   const told = new Map<Part, FilePatch>();
   return files.map((file): Part => {
     const part: Part = {
@@ -77,7 +77,7 @@ function cutOff(
   filesIn: (text: string) => readonly FilePatch[],
 ): Diagnostic | undefined {
   if (!/^(?:```|~~~)/m.test(text)) return undefined;
-  const cut = cutHunk(text, filesIn(text));
+  const cut = truncatedHunk(text, filesIn(text));
   if (cut === undefined) return undefined;
   return {
     severity: 'error',

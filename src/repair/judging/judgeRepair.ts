@@ -24,7 +24,7 @@ import { parseCodePatch, stackPatches } from '../../evaluation/prepareCandidate'
 import { contradictionsOf, whyNotToTheEnd } from '../../evaluation/testRun';
 import {
   endingOf,
-  tookAllItsTime,
+  ranToTimeLimit,
   transitionsBetween,
   namesOfOtherRuns,
 } from '../../evaluation/results';
@@ -201,7 +201,7 @@ function gradeRun(
     return { status: 'error', failure: endingOf(record), hindrance };
   }
   if (typeof expected === 'string') return { status: 'error', failure: expected, hindrance };
-  if (tookAllItsTime(record)) {
+  if (ranToTimeLimit(record)) {
     // SWE-bench grades no log of such a run.
     const output = `${record.log}\n\nTimeout error: ${timeoutSeconds} seconds exceeded.`;
     const failure =

@@ -7,7 +7,7 @@ import { Cancelled, type Reporter } from '../../domain/work';
 import { removeAbandonedBeside, removeForce, withLock, holdFolder } from '../lock';
 import type { CommitTree } from './commitTree';
 import { borrowObjects, foreignRepository } from './foreignRepository';
-import { git, GitError, cannotBeHad, withoutPassword } from '../git';
+import { git, GitError, fetchFailure, withoutPassword } from '../git';
 import { makeFolder } from '../../files/wholeFile';
 import { isUrl, repositoryAt } from '../source';
 import { fullDisk, lockPath, mirrorFolder } from '../storage';
@@ -52,7 +52,7 @@ async function find(request: CommitRequest): Promise<Found> {
   } catch (error) {
     const full = await fullDisk(error, request.storage);
     if (full !== undefined) throw full;
-    throw error instanceof GitError ? cannotBeHad(error, request) : error;
+    throw error instanceof GitError ? fetchFailure(error, request) : error;
   }
 }
 

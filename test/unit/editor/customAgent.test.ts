@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import manifest from '../../../package.json';
-import { goOn } from '../../../src/method/toolCalls/toolPrompts';
+import { continueRule } from '../../../src/method/toolCalls/toolPrompts';
 
 describe('the custom agent', () => {
   const [agent, ...others] = manifest.contributes.chatAgents;
@@ -31,7 +31,7 @@ describe('the custom agent', () => {
     for (const words of [
       'two or three sentences that explain what the tests check and why they fail now',
     ]) {
-      assert.ok(goOn.includes(words) && text.includes(words));
+      assert.ok(continueRule.includes(words) && text.includes(words));
     }
     assert.doesNotMatch(text, /R∘X|golden|FAIL_TO_PASS|T\*/);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inTermsOfSettings } from '../../../src/editor/shell/inTermsOfSettings';
 import { optionsAndSettings, settingOfOption } from '../../../src/editor/shell/inTermsOfSettings';
 import { settingObjects } from '../../../src/editor/shell/names';
-import { GitError, cannotBeHad } from '../../../src/repository/git';
+import { GitError, fetchFailure } from '../../../src/repository/git';
 import { parseSources } from '../../../src/repository/source';
 import { optionsOfCommandLine, textsOfEditor } from './textsOfEditor';
 
@@ -29,7 +29,7 @@ describe('an error in the editor', () => {
   it('names the setting, never an option of the command line', () => {
     const error = new GitError('fetch', 'fatal: Could not resolve host: example.org', 128);
     const asked = { repo: 'a/b', commit: '0123abc', from: 'https://example.org/a/b' };
-    const text = inTermsOfSettings(cannotBeHad(error, asked).message);
+    const text = inTermsOfSettings(fetchFailure(error, asked).message);
     assert.match(text, /Give a\/b in the setting swt-bench\.repositorySources the path or address/);
     assert.doesNotMatch(text, /--/);
     assert.throws(

@@ -7,7 +7,7 @@ import { openBuildLog } from '../../../src/engine/docker/build/buildLog';
 import { buildNetwork } from '../../../src/environments/packages/buildNetwork';
 import { beyondImageBudget, type ImageUse } from '../../../src/environments/imageBudget';
 import { projectVersion, versionTag, recipeOf } from '../../../src/environments/recipes';
-import { noteMissing, wasMissing } from '../../../src/environments/image/imageRecords';
+import { noteMissing, recentlyMissing } from '../../../src/environments/image/imageRecords';
 import {
   buildSystem,
   projectNeeds,
@@ -201,13 +201,13 @@ describe('building images', () => {
   it('remembers an image that was not to be had', async () => {
     await noteMissing(folder, 'a:1');
     await noteMissing(folder, 'b:1');
-    assert.equal(await wasMissing(folder, 'a:1'), true);
-    assert.equal(await wasMissing(folder, 'c:1'), false);
+    assert.equal(await recentlyMissing(folder, 'a:1'), true);
+    assert.equal(await recentlyMissing(folder, 'c:1'), false);
     const old = new Date(Date.now() - 2 * 3600_000).toISOString();
     await writeFile(join(folder, 'images', 'missing.json'), JSON.stringify({ 'a:1': old }));
-    assert.equal(await wasMissing(folder, 'a:1'), false);
+    assert.equal(await recentlyMissing(folder, 'a:1'), false);
     await writeFile(join(folder, 'images', 'missing.json'), '{ half');
-    assert.equal(await wasMissing(folder, 'a:1'), false);
+    assert.equal(await recentlyMissing(folder, 'a:1'), false);
   });
 });
 

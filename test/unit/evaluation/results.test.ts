@@ -8,7 +8,7 @@ import {
   scriptResult,
   statusesOf,
   transitionsBetween,
-  whyBrokenOff,
+  whyIncomplete,
   whyNeitherRuns,
   whyNotRunnable,
   wholeCountsOf,
@@ -129,7 +129,7 @@ describe('results of a run', () => {
         [a, 'error'],
         [b, 'error'],
       ]);
-      assert.match(whyBrokenOff(record) ?? '', /in tests\/test_a\.py$/);
+      assert.match(whyIncomplete(record) ?? '', /in tests\/test_a\.py$/);
     }
   });
 
@@ -140,7 +140,7 @@ describe('results of a run', () => {
       [a, 'error'],
       [b, 'passed'],
     ]);
-    assert.equal(whyBrokenOff(record), `stopped because its output exceeded 64 MB, in ${a}`);
+    assert.equal(whyIncomplete(record), `stopped because its output exceeded 64 MB, in ${a}`);
   });
 
   it('the test that failed at the limit is named, and not the one that ran when the run ended', () => {
@@ -154,9 +154,9 @@ describe('results of a run', () => {
       const failed: TestResult = { test: a, outcome: 'failed', exception, message };
       const record = runRecord({ ending, trace: { outcomes: [failed], unfinished } });
       assert.deepEqual(brief(resultsOf(record, [a, b])), [[a, 'failed']]);
-      assert.ok(whyBrokenOff(record)?.endsWith(`, in ${a}`), whyBrokenOff(record));
+      assert.ok(whyIncomplete(record)?.endsWith(`, in ${a}`), whyIncomplete(record));
       const late = runRecord({ ending: 'timed out', trace: { outcomes: [failed], unfinished } });
-      assert.ok(whyBrokenOff(late)?.endsWith(`, in ${b}`), whyBrokenOff(late));
+      assert.ok(whyIncomplete(late)?.endsWith(`, in ${b}`), whyIncomplete(late));
     }
   });
 
@@ -336,13 +336,13 @@ describe('tests that could not be collected or set up on R', () => {
 describe('other readings of a run', () => {
   it('why it broke off, if it did', () => {
     const unfinished = [{ pid: 7, argv: [], lastTest: a }];
-    assert.equal(whyBrokenOff(runRecord({ exitCode: 1 })), undefined);
-    assert.match(whyBrokenOff(runRecord({ killedBy: 'SIGKILL' })) ?? '', /killed by SIGKILL/);
+    assert.equal(whyIncomplete(runRecord({ exitCode: 1 })), undefined);
+    assert.match(whyIncomplete(runRecord({ killedBy: 'SIGKILL' })) ?? '', /killed by SIGKILL/);
     assert.match(
-      whyBrokenOff(runRecord({ ending: 'timed out', trace: { unfinished } })) ?? '',
+      whyIncomplete(runRecord({ ending: 'timed out', trace: { unfinished } })) ?? '',
       /time limit .* in tests\/test_a\.py::test_a$/,
     );
-    assert.match(whyBrokenOff(runRecord({ trace: { unfinished } })) ?? '', /ended early/);
+    assert.match(whyIncomplete(runRecord({ trace: { unfinished } })) ?? '', /ended early/);
   });
 
   it('an ending in words, for each', () => {

@@ -7,7 +7,7 @@ import { currentContext, readContext, tlsOfEnvironment, type DockerFolder } from
 import { diagnosis } from './diagnosis';
 import { lineOfProblem } from './engineProblem';
 import { NoProgramThere } from './ssh';
-import { EngineAgent, patienceOf } from './engineAgent';
+import { EngineAgent, timeoutOf } from './engineAgent';
 import { defaultPlaces, type DefaultPlace } from './defaultPlaces';
 
 export { engineProblem } from './engineProblem';
@@ -235,13 +235,13 @@ interface Questions {
   info(options: { abortSignal: AbortSignal }): Promise<unknown>;
 }
 
-/** Makes a call, and aborts it after {@link patienceOf} this kind of engine. */
+/** Makes a call, and aborts it after {@link timeoutOf} this kind of engine. */
 async function ask(
   address: EngineAddress,
   signal: AbortSignal | undefined,
   call: (options: { abortSignal: AbortSignal }) => Promise<unknown>,
 ): Promise<unknown> {
-  const late = AbortSignal.timeout(patienceOf(address));
+  const late = AbortSignal.timeout(timeoutOf(address));
   try {
     return await call({
       abortSignal: signal === undefined ? late : AbortSignal.any([signal, late]),
@@ -250,7 +250,7 @@ async function ask(
     if (signal?.aborted === true) throw new Cancelled();
     if (!late.aborted) throw error;
     throw new HumanError(
-      `no response within ${patienceOf(address) / 1000} seconds`,
+      `no response within ${timeoutOf(address) / 1000} seconds`,
       'Check whether it is busy or hangs, then restart it',
     );
   }

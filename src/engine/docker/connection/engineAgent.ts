@@ -6,7 +6,7 @@ import type { EngineAddress } from './engineAddress';
 import { dialThroughSsh } from './ssh';
 
 /** Milliseconds after which a call without an answer is aborted. */
-export const patienceOf = (address: EngineAddress): number =>
+export const timeoutOf = (address: EngineAddress): number =>
   address.kind === 'ssh' ? 20_000 : 5_000;
 
 /**

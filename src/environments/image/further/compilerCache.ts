@@ -4,7 +4,7 @@ import { builtFolder, type BuildContainer, foreignUser } from '../../../engine/d
 import { earliestTime, filesInTar, tarOf } from '../../../engine/sandbox';
 import { identityDigest } from '../imageRecords';
 import { generatedKey, generatedName, generatedPath } from './generatedSources';
-import { keptPath, readKeptFiles, writeKeptFiles } from './keptFiles';
+import { cachedFilesPath, readCachedFiles, writeCachedFiles } from './cachedFiles';
 
 /** Folder of ccache's objects in an image. Root owns it there, and tests cannot write to it. */
 const cacheFolder = `${builtFolder}/ccache`;
@@ -59,8 +59,8 @@ export async function openCompilerCache(
   if ((await container.attempt(['test', '-x', `${programs}/gcc`])).code !== 0) return undefined;
   const entries = await treeEntries(tree, signal);
   const key = generatedKey(entries, packages);
-  const path = keptPath(storage, identityDigest('compiler', folder, ...identity));
-  const kept = await readKeptFiles(path, say);
+  const path = cachedFilesPath(storage, identityDigest('compiler', folder, ...identity));
+  const kept = await readCachedFiles(path, say);
   throwIfAborted(signal);
   await putKept(container, { kept, key, entries, folder, say });
   const env = {
@@ -78,7 +78,7 @@ export async function openCompilerCache(
       say(`compiled ${compiled} sources and reused ${reused} objects from earlier builds`);
       await container.run(['sh', '-c', close, 'sh', cacheFolder], 'save the compiler cache');
       const used = await madeByBuild(container, { key, entries, folder });
-      await writeKeptFiles(path, within(limit, used, kept));
+      await writeCachedFiles(path, within(limit, used, kept));
     },
   };
 }

@@ -1,7 +1,7 @@
 import { pythonText } from '../../../engine/pythonProgram';
 import { environmentFolder, type BuildContainer } from '../../../engine/docker';
 import { asciiJson, tarOf } from '../../../engine/sandbox';
-import type { KeptRecord } from './keptImage';
+import type { CachedImageRecord } from './cachedImage';
 
 const listPath = '/tmp/swt-installation.json';
 
@@ -17,7 +17,7 @@ export async function removeInstallation(
     added,
     python,
     folder,
-  }: Pick<KeptRecord, 'files'> & {
+  }: Pick<CachedImageRecord, 'files'> & {
     /** Files of the environment that the installation wrote. */
     readonly added: readonly string[];
     /** Interpreter of the base image. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { sourceProblemText } from '../../../../src/editor/instances/validationTexts';
-import { GitError, cannotBeHad } from '../../../../src/repository/git';
+import { GitError, fetchFailure } from '../../../../src/repository/git';
 
 describe('the notification about a source that cannot be had', () => {
   const problem = (stderr: string, from: string) =>
-    cannotBeHad(new GitError('fetch', stderr, 128), {
+    fetchFailure(new GitError('fetch', stderr, 128), {
       repo: 'octo/cat',
       commit: '0123456789'.repeat(4),
       from,

@@ -5,7 +5,7 @@ import { EngineGone, EngineTrouble } from '../../../../src/engine/docker/connect
 import { dockerSettings } from '../../../../src/engine/docker/dockerSettings';
 import { clusterProblem } from '../../../../src/engine/kubernetes/clusterProblem';
 import { kubernetesSettings } from '../../../../src/engine/kubernetes/kubernetesSettings';
-import { namespaceRoom, quantity } from '../../../../src/engine/kubernetes/namespaceRoom';
+import { namespaceCapacity, quantity } from '../../../../src/engine/kubernetes/namespaceCapacity';
 import { mirrored, podSpec } from '../../../../src/engine/kubernetes/podSpec';
 import { podState, waitingWords } from '../../../../src/engine/kubernetes/podState';
 import type { Cluster } from '../../../../src/engine/kubernetes/cluster';
@@ -230,7 +230,7 @@ describe('the room of a namespace', () => {
 
   it('makes as many workers as pairs fit', async () => {
     const hard = { 'limits.cpu': '64', 'limits.memory': '100Gi' };
-    const machine = await namespaceRoom(clusterWith([{ status: { hard } }]), {
+    const machine = await namespaceCapacity(clusterWith([{ status: { hard } }]), {
       ...limits,
       ...{ memoryMb: 4096, cpus: 4 },
     });
@@ -238,13 +238,13 @@ describe('the room of a namespace', () => {
   });
 
   it('is a few pairs where there is no quota', async () => {
-    const room = await namespaceRoom(clusterWith([]), limits);
+    const room = await namespaceCapacity(clusterWith([]), limits);
     assert.deepEqual(room, { cores: 8, memoryBytes: 8 * 2 ** 30 });
   });
 
   it('is the same where the quotas may not be read, and no cluster without an answer', async () => {
-    assert.equal((await namespaceRoom(refusing(403), limits)).cores, 8);
-    await assert.rejects(namespaceRoom(refusing(500), limits), EngineTrouble);
+    assert.equal((await namespaceCapacity(refusing(403), limits)).cores, 8);
+    await assert.rejects(namespaceCapacity(refusing(500), limits), EngineTrouble);
   });
 
   it('reads quantities', () => {
@@ -255,7 +255,7 @@ describe('the room of a namespace', () => {
 const limits = { memoryMb: 1024, cpus: 0, diskMb: 1024 };
 
 async function sandboxes(status: object, more: Partial<typeof limits> = {}): Promise<number> {
-  const { cores } = await namespaceRoom(clusterWith([{ status }]), { ...limits, ...more });
+  const { cores } = await namespaceCapacity(clusterWith([{ status }]), { ...limits, ...more });
   return cores;
 }
 

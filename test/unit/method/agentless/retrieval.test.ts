@@ -9,7 +9,7 @@ import { combineFiles } from '../../../../src/method/agentless/localisation/comb
 import { withoutFolders } from '../../../../src/method/agentless/localisation/irrelevantFolders';
 import { nearestFiles } from '../../../../src/method/agentless/localisation/nearestFiles';
 import { batchesOf } from '../../../../src/method/models/batches';
-import { keptVectors } from '../../../../src/method/models/keptVectors';
+import { cachedVectors } from '../../../../src/method/models/cachedVectors';
 
 /** One token for each character, so that the right chunks can be counted by hand. */
 const characters = (text: string): number => text.length;
@@ -153,7 +153,7 @@ describe('vectors', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   it('are kept whole, and a damaged file counts as none', async () => {
-    const kept = keptVectors(folder);
+    const kept = cachedVectors(folder);
     const key = sha256('a text');
     assert.equal(await kept.get(key), undefined);
     const vectors = [Float32Array.from([0.5, -1.25e-7]), Float32Array.from([3, 4])];

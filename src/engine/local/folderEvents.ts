@@ -16,7 +16,7 @@ const patience = 2000;
  * They tell nothing of writes through a mapping, through a link in another folder, or by another
  * machine.
  */
-export class FolderNotices {
+export class FolderEvents {
   private readonly watchers = new Map<string, FSWatcher>();
   private changed = new Set<string>();
   /** Paths at which something else may be now. */
@@ -37,11 +37,11 @@ export class FolderNotices {
    * @param place folder that this may write into
    * @returns undefined where the system cannot, or where it would take too many of its watches
    */
-  static async of(folders: ReadonlySet<string>, place: string): Promise<FolderNotices | undefined> {
+  static async of(folders: ReadonlySet<string>, place: string): Promise<FolderEvents | undefined> {
     if (process.platform !== 'linux') return undefined;
     // Other programs of the user share them, such as the editor.
     if (folders.size > inotifyLimit('max_user_watches') / 4) return undefined;
-    const notices = new FolderNotices(place, inotifyLimit('max_queued_events'));
+    const notices = new FolderEvents(place, inotifyLimit('max_queued_events'));
     let added = 0;
     for (const folder of [place, ...folders]) {
       if (notices.isBroken) return undefined;

@@ -13,7 +13,7 @@ interface NotedVectors {
 }
 
 /** Vectors of texts in a folder, a file for each list of texts. */
-export interface KeptVectors {
+export interface CachedVectors {
   /** What is kept under a key; undefined for nothing, also where a file is damaged. */
   get(key: string): Promise<NotedVectors | undefined>;
   /**
@@ -25,7 +25,7 @@ export interface KeptVectors {
 }
 
 /** @param folder is made when something is kept; keys are digests, so they are safe names */
-export function keptVectors(folder: string): KeptVectors {
+export function cachedVectors(folder: string): CachedVectors {
   const pathOf = (key: string): string => join(folder, key.slice(0, 2), `${key}.vectors`);
   return {
     get: async (key) => {

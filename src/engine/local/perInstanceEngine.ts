@@ -8,7 +8,7 @@ import { localEngine, type LocalOptions } from './localEngine';
  * The local engine with an environment that is made for each instance. Instances that share an
  * environment share an engine.
  */
-export function fittingEngine(options: Omit<LocalOptions, 'python'>): Engine {
+export function perInstanceEngine(options: Omit<LocalOptions, 'python'>): Engine {
   const engines = new Map<string, RetryingMemo<Engine>>();
   const held = new RetryingMemo(() => holdFolder(environmentsFolder(options.storage)));
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keptCandidate, type KeptCandidate } from '../../../src/commands/mcp/keptCandidate';
+import { storedCandidate, type StoredCandidate } from '../../../src/commands/mcp/storedCandidate';
 
 describe('a candidate that is kept as a prediction', () => {
   let folder = '';
@@ -13,8 +13,8 @@ describe('a candidate that is kept as a prediction', () => {
     logged.splice(0);
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
-  const kept = (id: string): Promise<KeptCandidate> =>
-    keptCandidate({
+  const kept = (id: string): Promise<StoredCandidate> =>
+    storedCandidate({
       ...{ instance: { id }, out: join(folder, 'out.jsonl'), model: 'mcp' },
       ...{ storage: join(folder, 'storage'), reporter },
     });

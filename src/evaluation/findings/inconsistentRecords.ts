@@ -60,7 +60,7 @@ export function contradictionsOfBoth(
 }
 
 /** The finding that accompanies the verdict `unsound`; empty when the records agree. */
-export function recordsThatDoNotFit(contradictions: readonly string[]): Finding[] {
+export function inconsistentRecords(contradictions: readonly string[]): Finding[] {
   return contradictions.length === 0
     ? []
     : [{ kind: 'inconsistent records', evidence: contradictions }];

@@ -5,7 +5,7 @@
  *
  * The time is at most the product of both lengths, since queries come from models.
  */
-export function isFileMeant(path: string, query: string): boolean {
+export function matchesFileQuery(path: string, query: string): boolean {
   const [lowPath, pattern] = [path.toLowerCase(), query.toLowerCase()];
   if (!/[*?]/.test(pattern)) return lowPath.includes(pattern);
   if (!pattern.includes('/')) return matches(lowPath.slice(lowPath.lastIndexOf('/') + 1), pattern);

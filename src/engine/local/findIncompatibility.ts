@@ -9,14 +9,14 @@ import type { EngineWork, TestPlace } from '../engine';
 import { pythonText } from '../pythonProgram';
 import type { EnvironmentMaker } from '../environmentMaker';
 
-/** Raised when `why_unfit.py` decides in another way. */
+/** Raised when `find_incompatibility.py` decides in another way. */
 const edition = 1;
 
 /**
  * Why R and its tests cannot be imported in an environment; undefined where they can, or where that
  * cannot be found out. It depends on R alone. The answer is kept, since importing takes seconds.
  */
-export async function whyUnfit(
+export async function findIncompatibility(
   place: TestPlace,
   {
     environments,
@@ -64,7 +64,7 @@ async function ask(
     const { log } = await opened.base.run({
       plan: {
         runner: 'script',
-        args: ['-c', pythonText('why_unfit.py'), JSON.stringify(names)],
+        args: ['-c', pythonText('find_incompatibility.py'), JSON.stringify(names)],
         env: {},
         cwd: '',
         files: [],

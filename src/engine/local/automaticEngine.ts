@@ -2,9 +2,9 @@ import { Cancelled, HumanError } from '../../domain/work';
 import type { Instance } from '../../domain/instance';
 import type { Trees } from '../../repository/trees';
 import type { Engine, PrepareWork, TestPlace } from '../engine';
-import { fittingEngine } from './fittingEngine';
+import { perInstanceEngine } from './perInstanceEngine';
 import { localEngine, type LocalOptions } from './localEngine';
-import { whyUnfit } from './whyUnfit';
+import { findIncompatibility } from './findIncompatibility';
 
 /**
  * The local engine with the interpreter at hand, for the user who named none. Where R cannot be
@@ -13,10 +13,10 @@ import { whyUnfit } from './whyUnfit';
  *
  * @throws HumanError when there is no interpreter
  */
-export async function givenOrFitting(options: LocalOptions): Promise<Engine> {
+export async function automaticEngine(options: LocalOptions): Promise<Engine> {
   const { environments, storage } = options;
   const given = await localEngine(options);
-  const fitting = fittingEngine(options);
+  const fitting = perInstanceEngine(options);
   /** Why an environment could not be made, by repository and version. */
   const failures = new Map<string, string>();
   let isGivenForAll = true;
@@ -34,7 +34,7 @@ export async function givenOrFitting(options: LocalOptions): Promise<Engine> {
     }
     try {
       const place = await fitting.prepare(instance, trees, work);
-      const still = await whyUnfit(
+      const still = await findIncompatibility(
         place,
         { environments, instance, tree: trees.base, storage },
         work,
@@ -59,7 +59,7 @@ export async function givenOrFitting(options: LocalOptions): Promise<Engine> {
     },
     async prepare(instance, trees, work) {
       const place = await given.prepare(instance, trees, work);
-      const why = await whyUnfit(
+      const why = await findIncompatibility(
         place,
         { environments, instance, tree: trees.base, storage },
         work,

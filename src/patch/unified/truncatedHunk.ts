@@ -4,7 +4,7 @@ import type { FilePatch } from '../parsedPatch';
  * The last hunk, if the text ends within it. Its header then counts more lines than follow, and a
  * fence around it is never closed. Without a fence, a wrong count is the likelier fault.
  */
-export function cutHunk(
+export function truncatedHunk(
   text: string,
   files: readonly FilePatch[],
 ): { file: FilePatch; hunk: FilePatch['hunks'][number] } | undefined {

@@ -5,7 +5,7 @@ import { writeWholeFile } from '../../../files/wholeFile';
 import { contentTime, filesInTar, tarOf } from '../../../engine/sandbox';
 
 /** Path of files that builds keep on this machine; `digest` names what they were made from. */
-export const keptPath = (storage: string, digest: string): string =>
+export const cachedFilesPath = (storage: string, digest: string): string =>
   join(storage, 'images', 'compiled', digest);
 
 /**
@@ -14,7 +14,7 @@ export const keptPath = (storage: string, digest: string): string =>
  *
  * @param say gets a message when files are discarded
  */
-export async function readKeptFiles(
+export async function readCachedFiles(
   path: string,
   say: (line: string) => void,
 ): Promise<ReadonlyMap<string, Buffer>> {
@@ -31,7 +31,7 @@ export async function readKeptFiles(
 }
 
 /** Never fails: without the kept files, everything is compiled again. */
-export async function writeKeptFiles(
+export async function writeCachedFiles(
   path: string,
   files: ReadonlyMap<string, Buffer>,
 ): Promise<void> {

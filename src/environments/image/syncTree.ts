@@ -47,7 +47,7 @@ const limit = 512 << 20;
  *
  * @throws HumanError when it cannot be done, Cancelled
  */
-export async function layTree(container: BuildContainer, laying: Laying): Promise<void> {
+export async function syncTree(container: BuildContainer, laying: Laying): Promise<void> {
   const { tree, present, folder, python, compiled, doing, obsolete = [], signal } = laying;
   const remove = async (...paths: string[]): Promise<void> => {
     if (paths.length === 0) return;
@@ -64,7 +64,7 @@ export async function layTree(container: BuildContainer, laying: Laying): Promis
   await container.put(Readable.from(staged(tree, { ...plan, compile }, placed, signal)));
   const said = await container.run(
     [
-      ...[python, '-I', '-S', '-c', pythonText('compile_sources.py', 'lay_tree.py')],
+      ...[python, '-I', '-S', '-c', pythonText('compile_sources.py', 'sync_tree.py')],
       ...[staging, folder, packed, String(earliestTime)],
     ],
     doing,

@@ -8,7 +8,7 @@ import { withLock } from '../../repository/lock';
 const waitMilliseconds = 5000;
 
 /** A candidate in memory that is also a row of a file of predictions. */
-export interface KeptCandidate {
+export interface StoredCandidate {
   readonly slot: CandidateSlot;
   /**
    * Writes the candidate if its row could not be written before.
@@ -18,7 +18,7 @@ export interface KeptCandidate {
   finish(): Promise<boolean>;
 }
 
-interface KeptCandidateParts {
+interface StoredCandidateParts {
   readonly instance: Pick<Instance, 'id'>;
   /** The file of predictions; its other rows stay. */
   readonly out: string;
@@ -34,7 +34,7 @@ interface KeptCandidateParts {
  *
  * @throws HumanError when the file exists and is no file of predictions
  */
-export async function keptCandidate(parts: KeptCandidateParts): Promise<KeptCandidate> {
+export async function storedCandidate(parts: StoredCandidateParts): Promise<StoredCandidate> {
   const { instance, out, model, storage, reporter } = parts;
   await predictionsFile(out);
   const memory = candidateInMemory();

@@ -3,7 +3,7 @@ import type { TestResult } from '../../../../src/domain/outcome';
 import {
   contradictionsOf,
   contradictionsOfBoth,
-} from '../../../../src/evaluation/findings/recordsThatDoNotFit';
+} from '../../../../src/evaluation/findings/inconsistentRecords';
 import { runRecord } from '../examples';
 
 const test = 't.py::test_a';

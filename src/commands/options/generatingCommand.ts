@@ -34,7 +34,7 @@ interface WritingTexts {
  * A command that lets a method write predictions with a language model, with the options that all
  * such commands have. The options of models and of methods are added by each command.
  */
-export function writingCommand(
+export function generatingCommand(
   command: Command,
   context: Pick<TestingContext, 'engines'>,
   texts: WritingTexts,

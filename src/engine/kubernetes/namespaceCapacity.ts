@@ -11,7 +11,7 @@ const pairsWithoutQuota = 4;
  *
  * @throws HumanError when the cluster does not answer
  */
-export async function namespaceRoom(
+export async function namespaceCapacity(
   { core, namespace, ask }: Cluster,
   limits: PodSettings['limits'],
 ): Promise<Machine> {

@@ -9,7 +9,7 @@ const longestLine = 65_536;
  *
  * @returns the answer to read instead, and what was found once it is read
  */
-export function refusedInside(answer: Response): {
+export function errorInBody(answer: Response): {
   readonly answer: Response;
   readonly refusal: () => Refusal | undefined;
 } {

@@ -51,7 +51,7 @@ const recorded = z.object({
 });
 
 /** What a kept image records about itself, in a file that only root reads. */
-export interface KeptRecord extends Omit<z.infer<typeof recorded>, 'files'> {
+export interface CachedImageRecord extends Omit<z.infer<typeof recorded>, 'files'> {
   readonly files: ReadonlyMap<string, TreeEntry>;
 }
 
@@ -77,7 +77,7 @@ interface KeptName {
  *
  * @param family a digest that all instances share whose environments may be the same
  */
-export async function keptName(
+export async function cachedImageName(
   { instance, trees, plan, folder }: InstanceParts,
   family: string,
   signal: AbortSignal | undefined,
@@ -96,7 +96,7 @@ export async function keptName(
 }
 
 /** Id of the image of that name; undefined when there is none. */
-export async function presentKept(
+export async function cachedImageId(
   { name }: KeptName,
   storage: string,
   { connection }: Pick<BuildPlace, 'connection'>,
@@ -111,7 +111,7 @@ export async function presentKept(
  * Id of an image of the family in which R is installed in another way; undefined when there is none.
  * It is the first that was made, so that images do not form ever longer chains.
  */
-export async function otherKept(
+export async function relatedImageId(
   { instance }: Pick<InstanceParts, 'instance'>,
   family: string,
   { connection }: Pick<BuildPlace, 'connection'>,
@@ -132,9 +132,9 @@ export async function otherKept(
  * Keeps a container as an image that further instances are made from. R of the first of them is in
  * it, installed and compiled, and it is closed to the user of tests.
  */
-export async function keepImage(
+export async function cacheImage(
   container: BuildContainer,
-  { files, ...record }: KeptRecord,
+  { files, ...record }: CachedImageRecord,
   { key, tag, ...named }: KeptName,
   { instance, storage }: Pick<InstanceParts, 'instance'> & { readonly storage: string },
   place: BuildPlace,
@@ -146,7 +146,7 @@ export async function keepImage(
   const options = { ...place.work, what: `keeps ${repo} ${version} as it is installed` };
   await withLock(lockPath(storage, 'environment', `kept-${key}`), options, async () => {
     // Another process may have kept it meanwhile.
-    if ((await presentKept({ key, tag, ...named }, storage, place)) !== undefined) return;
+    if ((await cachedImageId({ key, tag, ...named }, storage, place)) !== undefined) return;
     await container.put(await tarOf([{ path, content, mode: 0o600 }]));
     await container.commit(environmentRepository, tag, [
       ...labelLines(imageLabels('environment', { instance: '', repo, version, recipe: key })),
@@ -160,7 +160,9 @@ export async function keepImage(
  * Reads the record in a container that was started from a kept image. Undefined where it cannot be
  * read.
  */
-export async function keptRecord(container: BuildContainer): Promise<KeptRecord | undefined> {
+export async function readCachedImageRecord(
+  container: BuildContainer,
+): Promise<CachedImageRecord | undefined> {
   try {
     const content = await container.take(recordPath, recordLimit);
     const { files, ...record } = recorded.parse(JSON.parse(content.toString('utf8')));

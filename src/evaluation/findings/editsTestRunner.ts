@@ -15,7 +15,7 @@ import { configurationOfTests, runnerFile } from './runnerFile';
  *
  * @param touched every file of the patch, also files without text and removed files
  */
-export async function editsWhatRunsTests(
+export async function editsTestRunner(
   python: PythonParser,
   files: readonly EditedFile[],
   touched: readonly FilePatch[],

@@ -9,7 +9,7 @@ import { unsafePath } from '../../patch/unsafePath';
 import type { DatasetFile } from '../rows/datasetFiles';
 import { download, unwritableStorage, type Downloaded } from './download';
 
-export interface KeepOptions {
+export interface CacheOptions {
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
   readonly refresh?: boolean | undefined;
@@ -66,12 +66,12 @@ type KeptFile = Manifest['files'][number];
  * @param list requests the list of files from the server
  * @param choose selects the wanted files; throws a HumanError if there are none
  */
-export async function keptFiles(
+export async function cachedFiles(
   folder: string,
   from: string,
   list: () => Promise<readonly RemoteFile[]>,
   choose: (files: readonly RemoteFile[]) => readonly RemoteFile[],
-  options: KeepOptions,
+  options: CacheOptions,
 ): Promise<DatasetFile[]> {
   const complete = async (manifest: Manifest | undefined): Promise<DatasetFile[] | undefined> => {
     if (manifest === undefined || options.refresh === true) return undefined;
@@ -115,7 +115,7 @@ async function fetchFiles(
   listing: readonly RemoteFile[],
   manifest: Manifest | undefined,
   choose: (files: readonly RemoteFile[]) => readonly RemoteFile[],
-  options: KeepOptions,
+  options: CacheOptions,
 ): Promise<DatasetFile[]> {
   const chosen = choose(listing);
   const files = new Map((manifest?.files ?? []).map((file) => [file.name, file]));
@@ -180,7 +180,7 @@ async function intact(
   folder: string,
   manifest: Manifest,
   name: string,
-  options?: KeepOptions,
+  options?: CacheOptions,
 ): Promise<KeptFile | undefined> {
   const kept = manifest.files.find((file) => file.name === name);
   if (kept === undefined) return undefined;
@@ -234,7 +234,7 @@ const stale = 10_000;
 async function locked<Result>(
   folder: string,
   from: string,
-  { signal, reporter }: KeepOptions,
+  { signal, reporter }: CacheOptions,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {

@@ -30,7 +30,7 @@ const signs: readonly (readonly [sign: RegExp, what: string])[] = [
  *
  * @param ran undefined where it did not run
  */
-export async function readsInsteadOfRuns(
+export async function inspectsSource(
   files: readonly EditedFile[],
   ran: Ran | undefined,
 ): Promise<Finding | undefined> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { printedByTests } from '../../../src/method/tools/printed';
+import { printedByTests } from '../../../src/method/tools/printedByTests';
 
 const failure = [
   '='.repeat(70),

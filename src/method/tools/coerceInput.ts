@@ -20,7 +20,7 @@ type Property = NonNullable<z.infer<typeof schemaOfObject>['properties']>[string
  *
  * @param schema JSON schema of the tool's input
  */
-export function withNearMissesTaken(schema: unknown, input: unknown): unknown {
+export function coerceInput(schema: unknown, input: unknown): unknown {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
   const properties = schemaOfObject.safeParse(schema).data?.properties ?? {};
   return Object.fromEntries(

@@ -10,7 +10,7 @@ const answer = z.array(specifier.refine((text) => !/\s-/.test(text))).max(2000);
  * The requirements of the project that is installed in editable mode, extras included. Undefined
  * where they cannot be read.
  */
-export async function statedRequirements(
+export async function declaredRequirements(
   container: BuildContainer,
   {
     python,
@@ -19,7 +19,7 @@ export async function statedRequirements(
   }: { readonly python: string; readonly name: string; readonly extras: readonly string[] },
 ): Promise<string[] | undefined> {
   const asked = await container.attempt(
-    [python, '-c', pythonText('stated_requirements.py'), name, ...extras],
+    [python, '-c', pythonText('declared_requirements.py'), name, ...extras],
     {
       isForeign: true,
       env: { HOME: '/tmp' },

@@ -29,12 +29,12 @@ import {
 } from '../environmentImage';
 import { handOver } from '../fillImage';
 import { keepInstance } from '../imageNames';
-import { layTree } from '../layTree';
+import { syncTree } from '../syncTree';
 import {
   closeInstance,
   compiledOf,
   installR,
-  keepFor,
+  cacheForReuse,
   type BuiltParts,
   type Filling,
   type Installation,
@@ -43,17 +43,17 @@ import { metadataSettings } from '../packageMetadata';
 import { keepRequirements, type ResolvedRequirements } from '../resolvedRequirements';
 import { changePackages, packageChange } from './changePackages';
 import {
-  keptName,
-  keptRecord,
-  otherKept,
-  presentKept,
+  cachedImageName,
+  readCachedImageRecord,
+  relatedImageId,
+  cachedImageId,
   recordPath,
-  type KeptRecord,
-} from './keptImage';
+  type CachedImageRecord,
+} from './cachedImage';
 import { removeInstallation } from './removeInstallation';
-import { statedRequirements } from './statedRequirements';
+import { declaredRequirements } from './declaredRequirements';
 
-interface FurtherRequest extends BuiltParts, EnvironmentRequest {}
+interface ReuseRequest extends BuiltParts, EnvironmentRequest {}
 
 /** The kept image does not serve for this instance, which is made in the normal way then. */
 class NotAlike extends HumanError {}
@@ -74,13 +74,13 @@ interface KeptImage {
  * @returns whether it is made; false where there is no such image, or where it does not serve
  * @throws HumanError when the requirements have no solution, or a limit is reached; Cancelled
  */
-export async function furtherInstance(
-  request: FurtherRequest,
+export async function reuseInstalledImage(
+  request: ReuseRequest,
   place: BuildPlace,
 ): Promise<boolean> {
   const { instance } = request;
   const { work, log } = place;
-  const image = await keptImage(request, place);
+  const image = await openCachedImage(request, place);
   if (image === undefined) return false;
   // While the container starts.
   const asked = askedEnvironment(request, place);
@@ -100,15 +100,15 @@ export async function furtherInstance(
   }
 }
 
-async function keptImage(
-  request: FurtherRequest,
+async function openCachedImage(
+  request: ReuseRequest,
   place: BuildPlace,
 ): Promise<KeptImage | undefined> {
   const { family, storage } = request;
-  const named = await keptName(request, family, place.work.signal);
-  const id = await presentKept(named, storage, place);
+  const named = await cachedImageName(request, family, place.work.signal);
+  const id = await cachedImageId(named, storage, place);
   if (id !== undefined) return { id, name: named.name, isAlike: named.isAlike };
-  const other = await otherKept(request, family, place);
+  const other = await relatedImageId(request, family, place);
   return other && { ...other, isAlike: false };
 }
 
@@ -117,13 +117,13 @@ interface OnKept {
   readonly container: BuildContainer;
   readonly image: KeptImage;
   readonly asked: AskedEnvironment;
-  readonly request: FurtherRequest;
+  readonly request: ReuseRequest;
 }
 
 /** Turns a container of the kept image into one of the instance, and keeps it. */
 async function fill(made: OnKept, place: BuildPlace): Promise<void> {
   const { container, image, asked, request } = made;
-  const record = await keptRecord(container);
+  const record = await readCachedImageRecord(container);
   if (record === undefined) throw new NotAlike('its record cannot be read');
   if (record.baseImage !== asked.base) throw new NotAlike('it has a different base image');
   container.superviseWith(record.base);
@@ -156,7 +156,7 @@ async function fill(made: OnKept, place: BuildPlace): Promise<void> {
     if (installation === undefined) return;
     // The next instance can do without, so this one does not wait.
     const filling = await fillingOf(at, resolved.lock, place);
-    container.afterwards(() => keepFor(filling, filled, installation, resolved));
+    container.afterwards(() => cacheForReuse(filling, filled, installation, resolved));
   } finally {
     packages?.close();
   }
@@ -165,13 +165,13 @@ async function fill(made: OnKept, place: BuildPlace): Promise<void> {
 /** Makes the tree of a container equal to R. Nothing foreign may have run in it. */
 async function layOver(
   { container, request }: OnKept,
-  { base, baseImage, files, user }: KeptRecord,
+  { base, baseImage, files, user }: CachedImageRecord,
   place: BuildPlace,
 ): Promise<void> {
   const { instance, trees, folder } = request;
   // A tree is laid as the user that runs foreign code.
   if (user !== foreignUser) await handOver(container, folder, foreignUser);
-  await layTree(container, {
+  await syncTree(container, {
     ...{ tree: trees.base, folder, python: base, present: files },
     compiled: compiledOf(request, { base, baseImage }, place),
     obsolete: [recordPath],
@@ -181,7 +181,7 @@ async function layOver(
 }
 
 interface Laid extends OnKept {
-  readonly record: KeptRecord;
+  readonly record: CachedImageRecord;
   /** The environment of programs that run uv. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -225,7 +225,7 @@ async function installedAgain(at: Laid, place: BuildPlace): Promise<Installed> {
   const { name, extras, project } = request.plan.packages;
   const isKnown = asked.known !== undefined || project === undefined;
   if (isKnown || likely === undefined) return { resolved: first, installation };
-  const stated = await statedRequirements(container, { python: builtPython, name, extras });
+  const stated = await declaredRequirements(container, { python: builtPython, name, extras });
   if (stated?.join('\n') === likely.join('\n')) return { resolved: first, installation };
   const second = await resolveThere(at, stated, place);
   const isKept = stated !== undefined && !changesTools(at, first.lock, second.lock);
