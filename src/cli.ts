@@ -91,7 +91,7 @@ async function programFor(
 /** The exit status for an error, which this function tells the user. */
 function statusOf(error: unknown, { signal, stderr }: CommandCaller): number {
   if (signal.aborted || error instanceof Cancelled) return EXIT.interrupted;
-  // The user has been told.
+  // The error has been reported.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   const known = error instanceof HumanError ? error : systemFault(error);
   if (known !== undefined) {

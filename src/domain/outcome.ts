@@ -235,7 +235,7 @@ const withoutRun = (id: string): string => id.replace(ofOneRun, '#');
  *
  * @param known ids of the first run, in the order of its tests
  * @param ids ids of the second run, in the order of its tests
- * @returns the known id for each id that changed and that can be told
+ * @returns the known id for each id that changed and can be identified
  */
 export function matchChangedNames(
   known: Iterable<string>,
@@ -270,7 +270,7 @@ export function matchChangedNames(
 
 /**
  * Functions that have cases on each side which the other one lacks, after what `matchChangedNames`
- * could match. Which of them are the same test cannot be told.
+ * could match. Which of them are the same test cannot be determined.
  */
 export function functionsWithUnmatchedCases(tests: readonly TestTransition[]): string[] {
   const only = (side: 'base' | 'fixed', other: 'base' | 'fixed'): string[] =>

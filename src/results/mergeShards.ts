@@ -63,7 +63,7 @@ export interface RunKind<Line extends MergedLine> {
    * Folders of one finished candidate below the results folder, with slashes: its report, its logs.
    */
   foldersOf(run: string, line: Line): readonly string[];
-  /** Whether the results folder holds what the line tells of, whole. */
+  /** Whether the results folder holds the complete report that the line describes. */
   isWhole(results: string, run: string, line: Line): Promise<boolean>;
   /** Writes the summaries of the merged run. @returns their paths */
   summarise(out: string, manifest: RunManifest, lines: readonly Line[]): Promise<readonly string[]>;

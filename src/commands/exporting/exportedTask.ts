@@ -33,7 +33,7 @@ export interface ExportFormat {
   readonly name: string;
   /** What it is for, for the help text. */
   readonly description: string;
-  /** What to do with the result, for the user. */
+  /** What the user does with the result. */
   readonly next: (out: string) => string;
   /** Lays the tasks out in a folder that is empty. */
   readonly write: (

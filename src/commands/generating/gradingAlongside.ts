@@ -50,7 +50,7 @@ export class GradingAlongside {
     );
   }
 
-  /** Grades a prediction as soon as a worker is free. A failure is told when it is evaluated. */
+  /** Grades a prediction as soon as a worker is free. A failure is reported when the prediction is evaluated. */
   add(instance: Instance, prediction: Prediction): void {
     void this.queue.add(() => this.grade(instance, prediction));
   }

@@ -57,7 +57,7 @@ const refused: ReadonlyMap<string, readonly [string, string]> = new Map([
 ]);
 
 /**
- * Reads a command with the parser of its own options. Wrong options are thus told before the jobs
+ * Reads a command with the parser of its own options. Wrong options are thus reported before the jobs
  * wait in a queue.
  *
  * @param words the command's name and arguments

@@ -133,7 +133,7 @@ async function finish(turn: Turn, text: string, before: string): Promise<Written
 }
 
 /**
- * Whether a text may hold a patch in any of the formats. Prose without one must not be read as a
+ * Whether a text may contain a patch in any of the formats. Prose without one must not be read as a
  * faulty patch.
  */
 const hasPatch = (text: string): boolean =>

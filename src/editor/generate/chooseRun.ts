@@ -24,7 +24,7 @@ interface Choosing {
   readonly methods: readonly Method[];
   readonly models: ChoosableModels;
   readonly parts: EstimateParts;
-  /** What the user is told of a method after its cost. */
+  /** What is shown of a method after its cost. */
   readonly more?: (method: Method) => string;
   /** A last row that leads to more methods. */
   readonly further?: FurtherMethods;

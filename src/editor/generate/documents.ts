@@ -30,7 +30,7 @@ export class CandidateDocuments {
   constructor(
     private readonly open: FilesOfR,
     private readonly source: DocumentSource,
-    /** Tells these documents from those of other views. */
+    /** Distinguishes these documents from those of other views. */
     private readonly authority: string,
   ) {}
 

@@ -30,7 +30,7 @@ export interface GeneratedParts {
 
 interface SectionKind extends GenerationKind {
   readonly section: Section;
-  /** Tells its documents from those of other views. */
+  /** Distinguishes its documents from those of other views. */
   readonly authority: string;
   /** The context key that is set while it has runs. */
   readonly contextKey: string;

@@ -9,7 +9,7 @@ const unnoticed = 1000;
  * Does work that is usually short. When it takes long, a notification appears, with which the
  * user can cancel it. Work that does not look at its signal continues unseen then.
  *
- * @param work gets what tells the notification its step
+ * @param work receives a function that shows its step in the notification
  * @throws Cancelled as soon as the user cancels
  */
 export async function afterAWhile<T>(

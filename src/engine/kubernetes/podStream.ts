@@ -140,7 +140,7 @@ function sendInput(open: Socket, data: Buffer, done: () => void): void {
   if (data.length === 0) done();
 }
 
-/** What a program or the API said; a status that tells of success says nothing. */
+/** What a program or the API reported; empty for a status of success. */
 function wordsOf(stream: number, data: Buffer): string {
   const text = data.toString('utf8');
   if (stream === streams.error) return text;

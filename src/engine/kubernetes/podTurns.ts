@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cancelled, throwIfAborted } from '../../domain/work';
 
-/** What one attempt to open a pod is told, and tells. */
+/** The input and the reports of one attempt to open a pod. */
 export interface Placing {
   /** Ends the attempt: the pod is to be removed. */
   readonly signal: AbortSignal;

@@ -181,7 +181,7 @@ class Watch implements EnvironmentWatch {
     this.notices?.dispose();
   }
 
-  /** Has the system tell of changes, which is prepared while the first tests run. */
+  /** Lets the system report changes; prepared while the first tests run. */
   private beginNotices(): void {
     const prepare = async (): Promise<void> => {
       const place = dirname(this.marker);

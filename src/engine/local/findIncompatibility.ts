@@ -13,8 +13,8 @@ import type { EnvironmentMaker } from '../environmentMaker';
 const edition = 1;
 
 /**
- * Why R and its tests cannot be imported in an environment; undefined where they can, or where that
- * cannot be found out. It depends on R alone. The answer is kept, since importing takes seconds.
+ * Why R and its tests cannot be imported in an environment; undefined if they can, or if that
+ * is unknown. It depends only on R. The answer is cached, since importing takes seconds.
  */
 export async function findIncompatibility(
   place: TestPlace,

@@ -528,7 +528,7 @@ type FolderRequest = Pick<RunRequest, 'plan' | 'countLines' | 'hashSeed'> & {
 /** Name of the file with the key of a run, in its folder. */
 const keyFile = 'key';
 
-/** @param more what the tracer is told in addition */
+/** @param more further parameters for the tracer */
 async function makeFolders(
   box: LocalSandbox,
   run: string,

@@ -431,7 +431,7 @@ export class ContainerSandbox implements Sandbox {
     };
   }
 
-  /** What the tracer is told of a run. */
+  /** The parameters of a run for the tracer. */
   private readonly configurationOf = ({
     plan,
     countLines,

@@ -7,7 +7,7 @@ export interface AcpDefinition {
   readonly argv: readonly string[];
   /** The providers whose models it can ask. */
   readonly providers: readonly Provider[];
-  /** The way of authentication that it has to be told. */
+  /** The authentication method to select. */
   readonly authMethod?: string | undefined;
   /** Variables apart from those that the providers' own clients read. */
   readonly env: EnvironmentTemplate;

@@ -83,14 +83,14 @@ const observationLimit = 20_000;
  * begins again, since nothing can be put back into an agent.
  */
 export class AcpRun {
-  /** Tells this session from an earlier one that was broken off. */
+  /** Distinguishes this session from an earlier, interrupted one. */
   private readonly attempt = randomUUID();
   private readonly answers: AnswerStep[] = [];
   /** Digests of the messages that the trace has. */
   private readonly known = new Set<string>();
   private writing: Promise<void> = Promise.resolve();
   private actions = 0;
-  /** Actions whose outcome only the agent's next request tells. */
+  /** Actions whose outcome only the agent's next request shows. */
   private untold: UntoldAction[] = [];
   private readonly budget: Budget;
 

@@ -16,7 +16,7 @@ import { messageOf } from '../../domain/work';
 import { bounded } from '../tools/tool';
 import type { AcpEnding } from '../traces/traceSteps';
 
-/** Something that an agent did, as it tells it. Untrusted. */
+/** An action of an agent, as it reports it. Untrusted. */
 export interface AcpAction {
   /** Id of the call; absent for what is said last. */
   readonly id?: string | undefined;
@@ -25,7 +25,7 @@ export interface AcpAction {
   readonly action: string;
   readonly call: { readonly name: string; readonly input: unknown; readonly isError: boolean };
   readonly observation: string;
-  /** Whether the agent itself shows its outcome. Some tell their model alone. */
+  /** Whether the agent itself shows its outcome. Some show it only to their model. */
   readonly isShown: boolean;
   readonly seconds: number;
 }
@@ -35,7 +35,7 @@ interface AcpSessionParts {
   /** Folder that the agent works in. */
   readonly cwd: string;
   readonly prompt: string;
-  /** The way of authentication that the agent is told to use; none by default. */
+  /** The authentication method to select; none by default. */
   readonly authMethod?: string | undefined;
   readonly onAction: (action: AcpAction) => void;
 }
@@ -57,7 +57,7 @@ const mostLines = 200_000;
 const mostActions = 5000;
 /** Characters of what is kept of an action. */
 const kept = 20_000;
-/** Seconds that an agent has to end its turn when it is told to. */
+/** Seconds for an agent to end its turn when asked to. */
 const graceSeconds = 10;
 
 class OutputFlood extends Error {}
@@ -229,7 +229,7 @@ export class AcpSession {
     });
   }
 
-  /** Tells of calls whose end never came, and of what was said last. */
+  /** Reports calls that never ended, and the last message. */
   private flush(): void {
     for (const call of this.calls.values()) this.tell(call);
     this.calls.clear();

@@ -27,7 +27,7 @@ interface FilesLimits extends AgentLimits {
   readonly rounds: number;
 }
 
-/** What an agent is told of its instance. */
+/** What an agent knows about its instance. */
 interface AgentTask {
   /** `owner/name`. */
   readonly repo: string;
@@ -80,7 +80,7 @@ interface FilesKind extends AgentKind {
 /** An answer of the model, taken apart. */
 export type ParsedAnswer =
   | { readonly thought: string; readonly action: string }
-  /** The answer breaks the format: what the model is told. */
+  /** The answer breaks the format: the message for the model. */
   | { readonly problem: string };
 
 /** The outcome of an action. */

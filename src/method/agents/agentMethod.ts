@@ -122,7 +122,7 @@ function act<Kind extends AgentKind>(
   }).toEnd();
 }
 
-/** Tells of what differs from R during a run, so that a run that is stopped keeps it. */
+/** Reports the difference to R during a run, so that a stopped run keeps it. */
 export const candidateSoFar = (onCandidate: MethodOptions['onCandidate']): OnPatch =>
   onCandidate && ((answer, patch) => onCandidate({ sample: 1, answer, patch }));
 

@@ -55,7 +55,7 @@ export async function askWithHistory(
 export type OnPatch = ((answer: AnswerStep, patch: PatchStep) => void) | undefined;
 
 /**
- * Does what an agent wants, or takes it from the trace, and tells of it.
+ * Carries out an agent's action, or takes it from the trace, and reports it.
  *
  * @param before the act before it
  */

@@ -42,7 +42,7 @@ const mostFound = 100;
 /** Characters of output that the model is shown. */
 const shown = 30_000;
 
-/** A command that cannot be done: what the model is told. */
+/** A command that cannot be carried out, with the message for the model. */
 class Refused extends Error {}
 
 /** What a command gives: text, and what changes of the state. */

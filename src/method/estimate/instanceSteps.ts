@@ -50,7 +50,7 @@ export interface GenerationRequest
   readonly onCandidate?: (instance: string, candidate: MethodCandidate) => void;
 }
 
-/** What someone who watches a run is told. */
+/** What is reported to whoever watches a run. */
 export interface GenerationHooks {
   /** @param spent what the instance has cost so far, at its earlier starts too */
   readonly onBegin: (instance: string, spent: () => Spent) => void;
@@ -159,7 +159,7 @@ export function openSteps(
   return { steps, dispose: async () => opened?.dispose() };
 }
 
-/** What a method is asked for, without what is told meanwhile. */
+/** What a method is asked for, without its progress reports. */
 export const optionsOf = (request: GenerationRequest): MethodOptions => ({
   samples: request.samples,
   tries: request.tries,

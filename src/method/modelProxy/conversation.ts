@@ -19,7 +19,7 @@ export interface AskedText {
   readonly messages: readonly ChatMessage[];
 }
 
-/** The outcome of a call of a tool, as an agent tells its model. Untrusted. */
+/** The outcome of a call of a tool, as an agent reports it to its model. Untrusted. */
 export interface ToolResult {
   /** Id of the call; empty where the request has none. */
   readonly id: string;

@@ -445,7 +445,7 @@ function headersOf(
   return { passed, removed: found.removed };
 }
 
-/** What an agent is told when it gets no further answer. */
+/** The message to an agent that gets no further answer. */
 const endTexts: Readonly<Record<ProxyEnd, string>> = {
   calls: 'The request limit is reached. Finish now; further requests are rejected.',
   cost: 'The budget is used up. Finish now; further requests are rejected.',

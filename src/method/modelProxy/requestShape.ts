@@ -1,7 +1,7 @@
 import { isFields, kindOf, stringOrEmpty, type JsonFields } from './jsonFields';
 
 /**
- * What of a value may pass to a provider. A shape builds the value again from what it describes, so
+ * Which parts of a value may pass to a provider. A shape builds the value again from what it describes, so
  * that whatever nobody described stays behind: a field, a tool or a part of a message that a provider
  * understands and this program does not.
  *

@@ -127,7 +127,7 @@ function groupsOf(
 /** What is kept beside vectors: the request that they were paid by, and the run that sent it. */
 const paymentSchema = z.object({ run: z.string(), step: stepSchema });
 
-/** What tells this run from others whose vectors are kept in the same folder. */
+/** Distinguishes this run from others with vectors in the same folder. */
 function runOf({ steps: [first] }: MethodTrace): string {
   return keyOf('run', first?.key, first?.at);
 }

@@ -26,7 +26,7 @@ export type CandidateFault =
   | { readonly kind: 'no test'; readonly problem: string }
   | { readonly kind: 'broken tests'; readonly tests: readonly BrokenTest[] };
 
-/** The part of a candidate that tells its faults. */
+/** The part of a candidate that shows its faults. */
 export interface Examined {
   readonly patch: StepOf<'patch'>;
   /** What its tests do on R; absent where they did not run. */

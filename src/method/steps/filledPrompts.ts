@@ -63,7 +63,7 @@ export function askForTestsWith(
   steps: Steps,
   { write, ...asked }: Asked & { readonly write: (files: string) => Prompt },
 ): Promise<AnswerStep> {
-  // Without the files, a prompt tells all that it is made of.
+  // Without its files, a prompt identifies everything else in it.
   const name = keyOf(write(''));
   return steps.askFitting(
     'tests',

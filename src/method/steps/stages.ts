@@ -76,7 +76,7 @@ export async function stage<Output>(
   return schema.parse(found.output);
 }
 
-/** Tells of answers and vectors that an output of the trace comes from: they are used, too. */
+/** Marks the answers and vectors behind an output of the trace as used. */
 function useAgain(steps: Steps, keys: readonly string[]): void {
   const { trace, onAnswer, onEmbedding } = steps.parts;
   for (const key of keys) {

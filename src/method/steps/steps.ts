@@ -63,7 +63,7 @@ const largerOutput = 4;
  * depends on it.
  */
 export class Steps {
-  /** What the trace has of an agent's interrupted run; undefined once the user is told. */
+  /** What the trace has of an agent's interrupted run; undefined once it was reported. */
   private recalled: { answers: number; actions: number } | undefined = { answers: 0, actions: 0 };
   private readonly underWay = new Map<string, Promise<Step>>();
   private digestOfR: Promise<string> | undefined;
@@ -82,7 +82,7 @@ export class Steps {
     return Math.min(this.parts.contextTokens, this.room() ?? Infinity);
   }
 
-  /** Tells the user something about this instance. */
+  /** Shows the user a message about this instance. */
   tell(line: string): void {
     this.parts.reporter.log(`${this.instance.id}: ${line}`);
   }

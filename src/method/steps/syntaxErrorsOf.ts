@@ -9,7 +9,7 @@ export interface SyntaxErrorOfCandidate extends SyntaxFault {
   readonly firstLine: number;
 }
 
-/** Most syntax errors that a candidate is told of. */
+/** Maximum number of syntax errors that are reported. */
 const mostErrors = 5;
 /** Lines that are shown before and after an error. */
 const around = 2;

@@ -57,7 +57,7 @@ const runOf = ({ patch, failing }: FailingCandidate, fix: string): StageOnR<Surr
   stage: 'tests with a surrogate fix',
   of: [version, patch, failing, fix],
   schema: surrogateRunSchema,
-  // No fix tells candidates apart, so that they are refined.
+  // No fix distinguishes the candidates, so they are refined.
   supposed: () => ({ accepts: false, failures: [] }),
   run: async (on, options) => {
     const { tests, problem } = await on.runOnR(patch, { ...options, format: 'unified', fix });

@@ -34,7 +34,7 @@ export class ToolHistory {
    *
    * @param calls those of the answer that were whole
    * @param results one for each call
-   * @param note what the model is told in addition
+   * @param note a message for the model
    */
   add(
     { text, reasoning }: { text: string; reasoning?: ModelAnswer['reasoning'] | undefined },

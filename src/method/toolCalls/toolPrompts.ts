@@ -9,7 +9,7 @@ import { instructions } from '../tools/tools';
 /** Raised when a text of this file or a rule of the loop changes, so that no old answer is used. */
 export const toolPromptVersion = 3;
 
-/** How the work continues and ends. The chat says the same. */
+/** How the work continues and ends. The chat uses the same words. */
 export const continueRule =
   'If a test fails for another reason or passes, apply a better candidate and run it again. Finish with two or three sentences that explain what the tests check and why they fail now.';
 

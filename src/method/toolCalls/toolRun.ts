@@ -195,7 +195,7 @@ export class ToolRun {
     return callTool(tool, view, input, { candidate, timeoutSeconds, signal, reporter });
   }
 
-  /** The view, which remembers that tests cannot run: the tool tells the model, not its caller. */
+  /** The view, which remembers that tests cannot run, since the tool reports this to the model, not to its caller. */
   private async openView(): Promise<ModelView> {
     const view = await this.parts.view();
     return {

@@ -42,7 +42,7 @@ function capturedByPytest(log: string): string {
 const unittestName = /^ *\w+ \([\w.]+\)(?: \([^()\n]*\)| \[[^[\]\n]*\])*(?:\n.*?)? \.\.\. ?/gm;
 const unittestOutcome =
   /^(?:ok|FAIL|ERROR|expected failure|unexpected success|skipped ['"].*['"])$\n?/gm;
-/** Failures, which are told with their tests. */
+/** Failures, which are reported with their tests. */
 const unittestFailure = /^={70}\n(?:FAIL|ERROR): [^]*?(?=^={70}$|^-{70}\nRan )/gm;
 /** What tests print may follow it, since their output is buffered. */
 const unittestSummary = /^-{70}\nRan \S+ tests? in .*\n\n(?:OK|FAILED)\b.*$/gm;

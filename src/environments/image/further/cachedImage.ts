@@ -71,7 +71,7 @@ interface KeptName {
 }
 
 /**
- * The name of the image that an instance can be made from. All that are installed alike share one.
+ * The name of the image that an instance can be built from. All with the same installation share one.
  * An R whose installation depends on too much shares one too, and is installed again in it: where it
  * compiles, or where the recipe has steps of its own.
  *
@@ -108,7 +108,7 @@ export async function cachedImageId(
 }
 
 /**
- * Id of an image of the family in which R is installed in another way; undefined when there is none.
+ * Id of an image of the family with a different installation of R; undefined if there is none.
  * It is the first that was made, so that images do not form ever longer chains.
  */
 export async function relatedImageId(
@@ -129,7 +129,7 @@ export async function relatedImageId(
 }
 
 /**
- * Keeps a container as an image that further instances are made from. R of the first of them is in
+ * Saves a container as an image from which further instances are built. R of the first of them is in
  * it, installed and compiled, and it is closed to the user of tests.
  */
 export async function cacheImage(

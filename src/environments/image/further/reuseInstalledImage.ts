@@ -55,7 +55,7 @@ import { declaredRequirements } from './declaredRequirements';
 
 interface ReuseRequest extends BuiltParts, EnvironmentRequest {}
 
-/** The kept image does not serve for this instance, which is made in the normal way then. */
+/** The cached image cannot be used for this instance, which is then built without it. */
 class NotAlike extends HumanError {}
 
 /** An image in which R of another instance is. */
@@ -69,7 +69,7 @@ interface KeptImage {
 /**
  * Makes the image of an instance from one of the same version with R of another instance. Its tree
  * is laid over that tree, and only the packages that differ are replaced. R is installed again only
- * where that would do something else. The result is the image that would be made in the normal way.
+ * where that would do something else. The result is the image that a build without it would give.
  *
  * @returns whether it is made; false where there is no such image, or where it does not serve
  * @throws HumanError when the requirements have no solution, or a limit is reached; Cancelled
