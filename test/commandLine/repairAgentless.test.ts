@@ -234,7 +234,10 @@ describe('swt-bench repair --method agentless', () => {
       [['--until', 'files', '--skip', 'files'], /names a stage that --skip skips/],
       [['--skip', 'repair'], /Use a comma-separated list of files, /],
       [['--take', 'repair'], /Add --stages-from FILE/],
-      [['--embedding-model', 'anthropic/x'], /There is no key|anthropic has no embedding models/],
+      [
+        ['--embedding-model', 'anthropic/x'],
+        /There is no API key|anthropic has no embedding models/,
+      ],
       [['--stages-from', join(sample, 'instance.jsonl')], /has no output of a stage/],
       [[...embedding.slice(0, 2), '--price', '1,1', '--budget', '1'], /Add --embedding-price/],
     ] as const;
