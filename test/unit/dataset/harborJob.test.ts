@@ -110,7 +110,7 @@ describe('jobs of Harbor as predictions', () => {
       ],
     );
     assert.equal(problems.length, 3);
-    assert.match(problems.join('\n'), /octo__dog-8__abc: neither an artifact/);
+    assert.match(problems.join('\n'), /octo__dog-8__abc: neither its artifact/);
     assert.match(problems.join('\n'), /b__2 has no result/);
     assert.match(problems.join('\n'), /octo__bird-9 is not in the dataset/);
   });

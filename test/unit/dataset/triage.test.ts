@@ -96,7 +96,7 @@ describe('the text of a triage file', () => {
   });
 
   it('names the id and the field that is wrong', () => {
-    refused(fileOf({ a__b: { tags: ['x,y'] } }), /a__b tags 0: has a comma/);
+    refused(fileOf({ a__b: { tags: ['x,y'] } }), /a__b tags 0: contains a comma/);
     refused(fileOf({ a__b: { tags: ['x\ny'] } }), /control character/);
     refused(fileOf({ a__b: { tags: ['x'.repeat(61)] } }), /60/);
     refused(fileOf({ a__b: { tags: 'x' } }), /a__b tags: is not a list/);

@@ -147,7 +147,7 @@ describe('a log of inspect_ai', () => {
 
   it('that is cut off is named', async () => {
     const whole = log([sample]);
-    await assert.rejects(read(whole.subarray(0, whole.length - 40)), /log\.eval .*cut off/);
+    await assert.rejects(read(whole.subarray(0, whole.length - 40)), /log\.eval .*truncated/);
   });
 
   it('has predictions, each epoch a further sample', async () => {

@@ -168,7 +168,7 @@ describe('candidates that edit what runs tests', () => {
     ]);
   });
 
-  it('take bounded time to examine, and are named where they are too long or entangled', async () => {
+  it('take bounded time to examine, and are named where they are too long or complex', async () => {
     const names = Array.from({ length: 60 }, (_, i) => `    x${i + 1} = x${i}.a`);
     const sets = Array.from({ length: 3000 }, () => '    x60.a = x60(x60)');
     const entangled = ['def test_a(x0):', ...names, ...sets, ''].join('\n');
@@ -179,7 +179,7 @@ describe('candidates that edit what runs tests', () => {
       const [evidence = ''] = await evidenceOf({ 'tests/test_new.py': source });
       assert.match(
         evidence,
-        /^tests\/test_new\.py:1 begins a file that is too long or too entangled/,
+        /^tests\/test_new\.py:1 begins a file that is too long or too complex/,
       );
     }
   });

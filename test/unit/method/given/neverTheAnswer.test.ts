@@ -21,7 +21,12 @@ import { prepareTrees } from '../../../../src/repository/trees';
 import { agentless } from '../../../../src/method/agentless/agentless';
 import { agentlessSettings } from '../../../../src/method/agentless/agentlessSettings';
 import { vectorsFolder } from '../../../../src/repository/storage';
-import { agentlessAnswer, agentlessVectors, isOfStage } from '../../../commandLine/agentlessScript';
+import {
+  agentlessAnswer,
+  agentlessVectors,
+  isOfStage,
+  stageOf,
+} from '../../../commandLine/agentlessScript';
 import { everydayRuns } from '../../../everyday';
 import { loadParser } from '../../python/loadParser';
 
@@ -38,7 +43,8 @@ function answerOf({ messages, temperature }: ChatRequest, all: readonly ChatRequ
   const textOf = (request: Pick<ChatRequest, 'messages'>): string =>
     request.messages.map(({ content }) => content).join('\n');
   const text = textOf({ messages });
-  const isOfLocations = (each: ChatRequest): boolean => textOf(each).includes('which places need');
+  const isOfLocations = (each: ChatRequest): boolean =>
+    isOfStage(textOf(each)) && stageOf({ text: textOf(each) }) === 'locations';
   const sample = all.filter(isOfLocations).length - 1;
   return isOfStage(text) ? agentlessAnswer({ text, temperature }, sample) : 'no patch';
 }
