@@ -122,7 +122,7 @@ async function waitForComparison(): Promise<void> {
   await waitFor('candidate, golden tests and their table', async () => {
     const { sides, table } = await shownComparison();
     assert.deepEqual(sides, ['modified candidate', 'original golden tests']);
-    assert.ok(table?.includes('About the run at'), String(table));
+    assert.ok(table?.includes('From the run at'), String(table));
     // Diff and table beside each other, and no empty one from before.
     const tabs = vscode.window.tabGroups.all.map((group) => group.tabs.map(({ label }) => label));
     assert.deepEqual(tabs, [
