@@ -78,8 +78,10 @@ async function onRelease(
 ): Promise<RealSet> {
   const [name, version] = of.release;
   const archive = await sourceRelease(unskippable, name, version);
-  execFileSync('tar', ['-xzf', archive, '-C', folder]);
-  const source = join(folder, `${name}-${version}`);
+  // Archives differ in how they write the project's name.
+  const source = join(folder, 'release');
+  mkdirSync(source);
+  execFileSync('tar', ['-xzf', archive, '-C', source, '--strip-components=1']);
   const read = (path: string): string => readFileSync(join(source, path), 'utf8');
   const [module, tests] = [read(of.module), read(of.tests)];
   if (!tests.includes(of.before)) throw new Error(`${of.tests} has no ${of.before}`);
