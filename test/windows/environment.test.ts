@@ -86,13 +86,14 @@ describe('the environment of an instance', () => {
 
   it('can be chosen among those that the Python extension knows, which then has the choice', async () => {
     const selecting = vscode.commands.executeCommand('swt-bench.environment');
-    const finds = (typed: string, ...labels: readonly string[]): Promise<unknown> =>
-      waitFor(`what ${typed} finds`, async () => {
-        await hands.press('Control+a');
-        await hands.type(typed);
+    const finds = async (typed: string, ...labels: readonly string[]): Promise<void> => {
+      await hands.press('Control+a');
+      await hands.type(typed);
+      await waitFor(`what ${typed} finds`, async () => {
         const shown = await visible.texts('.quick-input-widget .label-name');
         return shown.map((each) => each.trim()).join() === labels.join();
       });
+    };
     // This one is found by the search, which also ends with a Python 2.
     await finds('(searched)', 'Python (searched)');
     await finds('(bare)');
