@@ -227,7 +227,7 @@ export const rateColumns: readonly MethodColumn[] = [
   column({
     id: 'success_differs',
     head: 'ΔS vs. baseline',
-    help: 'from the baseline, paired by instance: exact McNemar test, and Holm’s correction',
+    help: 'difference in S, paired by instance: exact McNemar test with Holm’s correction',
     format: formats.difference('success'),
     value: by(({ comparison }) =>
       typeof comparison === 'object'
@@ -278,7 +278,7 @@ export const coverageColumns: readonly MethodColumn[] = [
   column({
     id: 'delta_differs',
     head: 'ΔC vs. baseline',
-    help: 'from the baseline, where both are known: paired permutation test, and Holm’s correction',
+    help: 'mean difference in ΔC where both are known: paired permutation test with Holm’s correction',
     format: formats.difference('delta'),
     value: by(({ comparison }) =>
       typeof comparison === 'object'
