@@ -44,7 +44,7 @@ const { values } = parseArgs({
 const root = resolve(__dirname, '..', '..');
 const sample = join(root, 'media', 'sample');
 const scratch = mkdtempSync(join(root, '.cache', 'bench-'));
-process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true, maxRetries: 20 }));
 
 async function main(): Promise<void> {
   const storage = join(scratch, 'storage');
