@@ -9,7 +9,7 @@ import { aliasOf } from '../../src/method/view/alias';
 import { readMarker } from '../../src/repository/workspace';
 import { answers, confirmed } from './calledTools';
 import { folder } from './customDiffWorkspace';
-import { inQuickInput, visible, waitFor } from './host/client';
+import { answerDialog, inQuickInput, visible, waitFor } from './host/client';
 
 let alias = '';
 before(async () => {
@@ -89,9 +89,13 @@ describe('the MCP server of the open instance', () => {
     // If a chat has been opened, it has started the server.
     if (actions.includes('Start Server')) await inQuickInput.choose('Start Server');
     else await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
-    const ofServer = await waitFor('the tools of the server', () =>
-      vscode.lm.tools.filter(({ name }) => /^mcp_.*run_tests$/.test(name)),
-    );
+    const ofServer = await waitFor('the tools of the server', async () => {
+      // VS Code asks whether it may run a server of an extension.
+      if ((await visible.dialog())?.buttons.includes('Trust') === true) {
+        await answerDialog('Trust', 'Trust and run', 'mcp-trust-dialog');
+      }
+      return vscode.lm.tools.filter(({ name }) => /^mcp_.*run_tests$/.test(name));
+    });
     assert.equal(ofServer.length, 1);
     const [tool] = ofServer;
     const { content } = await confirmed(tool?.name ?? '', {
