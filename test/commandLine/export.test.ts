@@ -135,7 +135,7 @@ describe('the command export', () => {
       ...['--source', join(sample, 'repository'), '--storage', join(folder, 'storage')],
     ]);
     assert.equal(answer.status, 1);
-    assert.match(answer.stderr, /compiled-1 is left out: R has parts to compile/);
+    assert.match(answer.stderr, /compiled-1 is left out: R has code to compile/);
     assert.deepEqual(await readdir(out), [id]);
   });
 
