@@ -143,9 +143,7 @@ describe('Generate Reproducing Tests', () => {
     await done;
     await vscode.commands.executeCommand('swt-bench.generated.focus');
     await row('the run', ({ label, description }) =>
-      [label === 'ZeroShot', description === 'scripted · 1 candidate'].every(
-        Boolean,
-      ),
+      [label === 'ZeroShot', description === 'scripted · 1 candidate'].every(Boolean),
     );
     const candidate = await row('the candidate', ({ description }) =>
       /^selected · W · fails on R: expected/.test(description),

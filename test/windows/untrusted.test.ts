@@ -117,6 +117,7 @@ describe('a hostile folder in Restricted Mode', () => {
     );
     await hands.click({ selector: '.workspace-trust-editor .monaco-button', text: 'Trust' });
     await waitFor('trust', () => vscode.workspace.isTrusted);
+    await vscode.commands.executeCommand('workbench.action.closeModalEditor');
     await waitFor('the verdict in the status bar', () => visible.statusBar('no verdict yet'));
     assert.deepEqual(await visible.statusBar('not trusted'), []);
     await vscode.commands.executeCommand('workbench.view.testing.focus');

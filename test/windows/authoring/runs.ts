@@ -369,7 +369,9 @@ describe('runs of the candidate', () => {
     try {
       await run('debugTestOnR', partsAddUp);
       await waitFor('what to do instead', async () =>
-        (await visible.notifications()).some((each) => /Select Python or Container Environment/.test(each.message)),
+        (await visible.notifications()).some((each) =>
+          /Select Python or Container Environment/.test(each.message),
+        ),
       );
     } finally {
       await settings.update('swt-bench.engine', undefined, vscode.ConfigurationTarget.Workspace);

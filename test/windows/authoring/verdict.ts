@@ -237,13 +237,13 @@ describe('the verdict and what becomes of it', () => {
       const hover = await waitFor('the hover', async () =>
         (await visible.hovers()).find((each) => each.includes('Finding')),
       );
-      assert.match(hover, /The candidate removes or disables tests that R has\./);
+      assert.match(hover, /The candidate removes or disables existing tests\./);
       assert.match(
         hover,
         /removed from tests\/test_money\.py: AllocateTest::test_equal_parts, AllocateTest::test_in_proportion/,
       );
       assert.match(hover, /ΔC no longer counts 11 lines that these tests executed/);
-      assert.match(hover, /The candidate changes files outside tests\.\s+NOTES\.txt/);
+      assert.match(hover, /The candidate changes files that are not tests\.\s+NOTES\.txt/);
       await screenshot('findings-removed-tests');
       await writeFile(path, text);
       await vscode.commands.executeCommand('swt-bench.reproduce');
@@ -484,10 +484,7 @@ describe('the verdict and what becomes of it', () => {
     await waitFor('the verdict', async () => (await statusText()).includes('gradings differ'));
     const { aria = '' } =
       (await visible.statusBar()).find((each) => each.id.endsWith('swt-bench.verdict')) ?? {};
-    assert.match(
-      aria,
-      /The gradings differ\. Strict: .*skipped/,
-    );
+    assert.match(aria, /The gradings differ\. Strict: .*skipped/);
     await screenshot('verdict-gradings-differ');
     await vscode.commands.executeCommand('undo');
     await vscode.commands.executeCommand('undo');

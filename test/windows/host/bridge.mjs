@@ -16,7 +16,8 @@ import { elements, queries } from './queries.mjs';
  * @param {(size: { width: number, height: number }) => Promise<void>} options.resize the window
  * @param {string} options.screenshots folder for the pictures
  * @param {(counts: Counts) => void} options.result receives the counts of the suite
- * @param {() => void} options.began told when the suite begins, after each reload too
+ * @param {(pid: number) => boolean} options.began told when an extension host could begin the suite,
+ *   after each reload too; returns whether it should
  * @param {(end: { exitCode: number, pid: number }) => void} options.ended receives the end of the
  *   suite, with the process of the extension host
  * @param {(line: string) => void} options.print
@@ -102,7 +103,7 @@ export async function startBridge({ page, resize, screenshots, result, began, en
     hover: async (target) => (await locate(page, target)).hover({ timeout: 120_000 }),
     resize,
     result: async (counts) => result(counts),
-    began: async () => began(),
+    began: async ({ pid }) => began(pid),
     ended: async (end) => ended(end),
     print: async ({ line }) => print(line),
   };

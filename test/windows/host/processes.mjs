@@ -186,7 +186,8 @@ export async function withLock(folder, log, work) {
   }
 }
 
-function isAlive(pid) {
+/** Whether a process is there, whoever owns it. */
+export function isAlive(pid) {
   try {
     process.kill(pid, 0);
     return true;

@@ -7,7 +7,7 @@ import { startBridge } from './bridge.mjs';
 import { openBrowser } from './browser.mjs';
 import { copyExtensions, folderAddress, installExtension, startServer } from './codeServer.mjs';
 import { installOnDesktop, startDesktop } from './desktop.mjs';
-import { onExit } from './processes.mjs';
+import { isAlive, onExit } from './processes.mjs';
 
 /**
  * Settings that make runs equal everywhere, and prevent anything from covering the tested parts of
@@ -91,7 +91,8 @@ export async function runInVSCode(options) {
   const data = await fs.mkdtemp(path.join(os.tmpdir(), 'swt-bench-vscode-'));
   const undo = [onExit(() => rmSync(data, { recursive: true, force: true, maxRetries: 3 }))];
   let counts = null;
-  let begun = 0;
+  /** Process id of the extension host that runs the suite. */
+  let host;
   let end;
   let fail;
   /** @type {Promise<{ exitCode: number, pid: number }>} */
@@ -115,9 +116,14 @@ export async function runInVSCode(options) {
       },
       screenshots,
       result: (given) => (counts = given),
-      began: () => {
-        begun += 1;
-        if (begun > 1 && !options.reloads) fail(new Error('the extension host has crashed'));
+      began: (pid) => {
+        const isOtherWindow = host !== undefined && !options.reloads && isAlive(host);
+        if (isOtherWindow) return false;
+        if (host !== undefined && !options.reloads) {
+          fail(new Error('the extension host has crashed'));
+        }
+        host = pid;
+        return true;
       },
       ended: (given) => end(given),
       print,
@@ -202,14 +208,17 @@ async function suiteExtension(data, tests) {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
+const { pid } = process;
 async function run() {
-  await tell('began', {});
-  await require(${JSON.stringify(tests)}).run();
+  const began = await tell('began', { pid });
+  // A window that a test opens has this extension too.
+  if (!(await began.json())) return;
+  const end = (exitCode) => tell('ended', { exitCode, pid });
+  await require(${JSON.stringify(tests)}).run().then(() => end(0), () => end(1));
 }
 exports.activate = () => {
-  const end = (exitCode) => tell('ended', { exitCode, pid: process.pid });
   // VS Code waits for what this function returns, and the suite waits for VS Code.
-  void run().then(() => end(0), () => end(1));
+  void run();
 };
 `,
   );
@@ -247,18 +256,10 @@ async function openServed(vscode, setup) {
 /** Closes the window, and waits a while for its extensions to end, which may take them a moment. */
 async function closed({ close }, pid) {
   const closing = close().catch(() => undefined);
-  const isAlive = () => {
-    try {
-      process.kill(pid, 0);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  for (let tries = 0; tries < 300 && isAlive(); tries++) {
+  for (let tries = 0; tries < 300 && isAlive(pid); tries++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  if (!isAlive()) await closing;
+  if (!isAlive(pid)) await closing;
 }
 
 function withLimit(promise, limit) {
