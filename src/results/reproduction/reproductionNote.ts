@@ -130,7 +130,10 @@ function summary(reproduction: Reproduction): string {
       ["Candidate's tests", counted === '' ? 'none ran' : counted],
       ['ΔC', coverageInWords(result.changeCoverage)],
       ['ΔC of the golden tests', coverageInWords(result.goldenCoverage)],
-      ['Evaluated', `${evaluatedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, in ${seconds}`],
+      [
+        'Evaluated',
+        `${evaluatedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, in ${seconds}`,
+      ],
       ...(affected === undefined
         ? []
         : [['Tests run', `${affected.ran} in this run, ${affected.kept} from an earlier run`]]),
