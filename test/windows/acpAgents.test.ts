@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { lostCent } from '../commandLine/lostCent';
 import { fakeModels, type FakeModels } from '../commandLine/fakeModels';
-import { answerDialog, inQuickInput, screenshot, visible, waitFor, type Row } from './host/client';
+import {
+  answerDialog,
+  closeAllEditors,
+  inQuickInput,
+  type Row,
+  screenshot,
+  visible,
+  waitFor,
+} from './host/client';
 
 /** Milliseconds; an image may have to be built. */
 const patience = 240_000;
@@ -37,7 +45,7 @@ describe('an agent of the Agent Client Protocol in VS Code', () => {
       missing: { command: 'not-there', program, title: 'No Agent' },
     });
     await vscode.commands.executeCommand('notifications.clearAll');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
   });
   after(async () => {
     await set('swt-bench.models', undefined);
@@ -86,7 +94,7 @@ describe('an agent of the Agent Client Protocol in VS Code', () => {
       (await visible.webviews()).find((each) => each.includes('I play good')),
     );
     await screenshot('agents-trajectory');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
   });
 
   it('cannot ask a model of VS Code, and says what is wrong with its program', async () => {

@@ -4,7 +4,15 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { leaksIn, secretsOf } from '../unit/method/secretsOf';
-import { answerDialog, hands, inQuickInput, screenshot, visible, waitFor } from './host/client';
+import {
+  answerDialog,
+  closeAllEditors,
+  hands,
+  inQuickInput,
+  screenshot,
+  visible,
+  waitFor,
+} from './host/client';
 import { scriptedModel, scriptedModels, type ScriptedModels } from './scriptedModels';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
@@ -136,7 +144,7 @@ describe('@swt in the chat', () => {
       await vscode.window.showTextDocument(document);
       await vscode.commands.executeCommand('workbench.action.files.revert');
     }
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     await vscode.commands.executeCommand('notifications.clearAll');
     execFileSync('git', ['checkout', '--quiet', '.'], { cwd: folder().uri.fsPath });
     assert.deepEqual(leaksIn(JSON.stringify(models.requests), secrets), []);
@@ -215,7 +223,7 @@ describe('@swt in the chat', () => {
     );
     await screenshot('chat-preview');
     assert.equal(await onDisk(money), before, 'a preview changes nothing');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     const document = await vscode.workspace.openTextDocument(fileUri(money));
     await hands.click({ selector: '.interactive-response .monaco-button', text: 'Apply' });
     await waitFor('the tests in the workspace', () =>
@@ -309,7 +317,7 @@ describe('@swt in the chat', () => {
     models.clear();
     await ask('@swt /explain test_that_nobody_wrote');
     assert.match(await answer(), /No test test_that_nobody_wrote/);
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     await ask('@swt /explain');
     assert.match(await answer(), /Several tests match/);
     assert.equal(models.requests.length, 0);

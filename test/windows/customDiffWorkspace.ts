@@ -7,7 +7,7 @@ import { toUnified } from '../unit/patch/formats';
 import type { Conversion } from '../../src/patch/toUnified';
 import { createPythonParser } from '../../src/python/parser';
 import { folderTree } from '../../src/repository/folderTree';
-import { hands, waitFor } from './host/client';
+import { closeAllEditors, hands, waitFor } from './host/client';
 
 export const folder = (): vscode.WorkspaceFolder => {
   const found = vscode.workspace.workspaceFolders?.[0];
@@ -97,7 +97,7 @@ export function cleanWorkspace(): void {
       await vscode.window.showTextDocument(document);
       await vscode.commands.executeCommand('workbench.action.files.revert');
     }
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     execFileSync('git', ['checkout', '--quiet', '.'], { cwd: folder().uri.fsPath });
     for (const path of [...made.splice(0), 'tests/test_rounding.py']) {
       await rm(onDisk(path), { force: true });

@@ -6,7 +6,15 @@ import { nothingKnown } from '../../src/study/entry';
 import { journalPath } from '../../src/results/journal';
 import { simulatedRuns } from '../unit/dashboard/simulated';
 import { journalLine, writeRun } from '../unit/dashboard/savedRuns';
-import { answerFileDialog, hands, screenshot, type Row, visible, waitFor } from './host/client';
+import {
+  answerFileDialog,
+  closeAllEditors,
+  hands,
+  type Row,
+  screenshot,
+  visible,
+  waitFor,
+} from './host/client';
 
 const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
 const bundled = 'tallybook__tallybook-217';
@@ -26,8 +34,7 @@ const atFirstRun = async (key: string): Promise<void> => {
   await hands.press('Home');
   await hands.press(key);
 };
-const closeAll = (): Thenable<unknown> =>
-  vscode.commands.executeCommand('workbench.action.closeAllEditors');
+const closeAll = (): Thenable<unknown> => closeAllEditors();
 
 describe('the Runs view and its dashboard', () => {
   before(async () => {

@@ -6,7 +6,15 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { agentlessAnswer, agentlessVectors, stageOf } from '../commandLine/agentlessScript';
 import { fakeModels, type FakeModels } from '../commandLine/fakeModels';
-import { hands, inQuickInput, screenshot, visible, waitFor, type Row } from './host/client';
+import {
+  closeAllEditors,
+  hands,
+  inQuickInput,
+  type Row,
+  screenshot,
+  visible,
+  waitFor,
+} from './host/client';
 import { scriptedModel, scriptedModels, type ScriptedModels } from './scriptedModels';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
@@ -131,7 +139,7 @@ describe('Propose Fixes', () => {
         ),
       );
       await screenshot('fixes-setting');
-      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      await closeAllEditors();
     });
 
     it('names the line of a fault in the file, and runs nothing until it is corrected', async () => {

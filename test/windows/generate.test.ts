@@ -11,12 +11,13 @@ import { offer, tools } from '../../src/method/tools/tools';
 import { fakeModels, type FakeModels } from '../commandLine/fakeModels';
 import {
   answerDialog,
+  closeAllEditors,
   hands,
   inQuickInput,
+  type Row,
   screenshot,
   visible,
   waitFor,
-  type Row,
 } from './host/client';
 import { scriptedModel, scriptedModels, type ScriptedModels } from './scriptedModels';
 
@@ -60,7 +61,7 @@ const onDisk = (path: string): Promise<string> => readFile(join(root(), path), '
 const changedFiles = (): string =>
   execFileSync('git', ['status', '--porcelain'], { cwd: root(), encoding: 'utf8' });
 const clean = async (): Promise<void> => {
-  await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  await closeAllEditors();
   execFileSync('git', ['checkout', '-q', '.'], { cwd: root() });
   execFileSync('git', ['clean', '-fdq'], { cwd: root() });
 };
@@ -80,7 +81,7 @@ async function trajectory(text: string): Promise<string> {
   const shown = await waitFor(`a trajectory with "${text}"`, async () =>
     (await visible.webviews()).find((each) => each.includes(text) && each.includes('I add a test')),
   );
-  await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  await closeAllEditors();
   return shown;
 }
 const generate = (method: string): Thenable<unknown> =>
@@ -215,7 +216,7 @@ describe('Generate Reproducing Tests', () => {
     assert.match(after.getText(), /def test_parts_add_up_to_the_amount/);
     assert.equal(changedFiles(), '');
     await screenshot('generate-preview');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
   });
 
   it('applies one in the place of what was edited, and one Undo brings that back', async () => {
@@ -270,7 +271,7 @@ describe('Generate Reproducing Tests', () => {
     assert.equal(document.getText(), text);
     await screenshot('prompt-and-answer');
     await configuration.update('readonlyInclude', undefined, Global);
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
   });
 
   it('asks nothing again that was answered', async () => {

@@ -5,6 +5,7 @@ import { Script } from 'node:vm';
 import * as vscode from 'vscode';
 import {
   answerDialog,
+  closeAllEditors,
   hands,
   inQuickInput,
   screenshot,
@@ -453,7 +454,7 @@ describe('the bundled instance in VS Code', () => {
   });
 
   it('shows the issue as rendered text', async () => {
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     await vscode.commands.executeCommand('swt-bench.showIssue');
     const [text] = await waitFor('the issue', async () =>
       (await visible.webviews()).filter((each) => each.includes('out of balance by')),

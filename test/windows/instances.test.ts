@@ -5,14 +5,15 @@ import * as vscode from 'vscode';
 import {
   answerDialog,
   answerFileDialog,
+  closeAllEditors,
   closeOtherWindows,
   hands,
   inQuickInput,
+  type Row,
   screenshot,
   screenshotOfOtherWindow,
   visible,
   waitFor,
-  type Row,
 } from './host/client';
 
 const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
@@ -283,7 +284,7 @@ describe('the Instances view', () => {
         undefined,
       ],
     );
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
   });
 
   it('narrows the list to the ids of a filter list, and exports one', async () => {
@@ -388,7 +389,7 @@ describe('the Instances view', () => {
     await screenshot('statistics');
     // Nothing asks to be saved. No page of an issue is left to take the focus as it appears again,
     // which closes a list that is open by then.
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     assert.equal(vscode.window.activeTextEditor, undefined);
   });
 

@@ -12,7 +12,15 @@ import {
   miniFile,
   oracleTrace,
 } from '../unit/trajectory/madeUpTrajectories';
-import { answerFileDialog, hands, inQuickInput, screenshot, visible, waitFor } from './host/client';
+import {
+  answerFileDialog,
+  closeAllEditors,
+  hands,
+  inQuickInput,
+  screenshot,
+  visible,
+  waitFor,
+} from './host/client';
 
 const folder = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'trajectories');
 const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
@@ -24,7 +32,7 @@ const page = (text: string): Promise<string> =>
 
 describe('trajectories in the editor', () => {
   before(() => mkdir(folder, { recursive: true }));
-  afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+  afterEach(() => closeAllEditors());
 
   it('opens a file of another agent, folded', async () => {
     const path = join(folder, `${instance}.traj.json`);

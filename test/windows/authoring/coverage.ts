@@ -6,12 +6,13 @@ import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import {
   answerDialog,
+  closeAllEditors,
+  type Editor,
   hands,
   inQuickInput,
   screenshot,
   visible,
   waitFor,
-  type Editor,
 } from '../host/client';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
@@ -155,7 +156,7 @@ describe('change coverage in VS Code', () => {
   before(async function () {
     this.timeout(180_000);
     await run('hideGoldenPatch');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     lines = await evaluateAll();
     await mayBeInline(true);
   });
@@ -165,7 +166,7 @@ describe('change coverage in VS Code', () => {
     await setTheme('Default Dark Modern');
     await hands.resize(1500, 1000);
     await run('hideGoldenPatch');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
   });
 
   it('hides the lines until the golden patch is revealed', async () => {
@@ -419,7 +420,7 @@ describe('change coverage in VS Code', () => {
     await screenshot('coverage-panel-missed', { width: 1500, height: 1000 });
     await run('showMissedLinesOnly');
     await screenshot('coverage-panel', { width: 1500, height: 1000 });
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     const [row] = few;
     assert.ok(row);
     await hands.click({ selector: '.monaco-list-row .label-name', text: row.label });
@@ -434,7 +435,7 @@ describe('change coverage in VS Code', () => {
   });
 
   it('goes from one missed line to the next, and back', async () => {
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     const missed = (lines.get('covers-some') ?? []).filter((each) => each.state === 'missed');
     assert.ok(missed.length > 1);
     const selections = new Set<string>();

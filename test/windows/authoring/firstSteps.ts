@@ -3,7 +3,15 @@ import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { answerDialog, hands, screenshot, visible, waitFor, type Pane } from '../host/client';
+import {
+  answerDialog,
+  closeAllEditors,
+  hands,
+  type Pane,
+  screenshot,
+  visible,
+  waitFor,
+} from '../host/client';
 
 interface Walkthrough {
   readonly id: string;
@@ -217,7 +225,7 @@ describe('the walkthrough', () => {
 
 describe('without a mouse', () => {
   it('reaches the issue by its keys', async () => {
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     await vscode.commands.executeCommand('workbench.view.testing.focus');
     await hands.press('Control+;');
     await hands.press('i');

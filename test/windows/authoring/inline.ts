@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { asOnDisk, hands, screenshot, unfoldedTests, visible, waitFor } from '../host/client';
+import {
+  asOnDisk,
+  closeAllEditors,
+  hands,
+  screenshot,
+  unfoldedTests,
+  visible,
+  waitFor,
+} from '../host/client';
 
 const folder = (): vscode.WorkspaceFolder => {
   const found = vscode.workspace.workspaceFolders?.[0];
@@ -92,7 +100,7 @@ describe('beside a test in the editor', () => {
   const partsAddUp = 'test_parts_add_up_to_the_amount';
 
   before(async () => {
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     await hands.resize(1500, 1000);
   });
 

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { answerDialog, hands, inQuickInput, screenshot, visible, waitFor } from '../host/client';
+import {
+  answerDialog,
+  closeAllEditors,
+  hands,
+  inQuickInput,
+  screenshot,
+  visible,
+  waitFor,
+} from '../host/client';
 
 const run = (command: string): Thenable<unknown> =>
   vscode.commands.executeCommand(`swt-bench.${command}`);
@@ -42,7 +50,7 @@ describe('mutants in VS Code', () => {
     // Longer than a wait, which says what it saw last.
     this.timeout(600_000);
     await run('hideGoldenPatch');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     // The list of a verdict shows only the entries that have room.
     await hands.resize(1500, 1500);
     await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
@@ -58,7 +66,7 @@ describe('mutants in VS Code', () => {
   after(async () => {
     await hands.resize(1500, 1000);
     await run('hideGoldenPatch');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
   });
 
   it('run only after the golden patch is revealed', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import {
   answerDialog,
+  closeAllEditors,
   hands,
   inQuickInput,
   screenshot,
@@ -143,7 +144,7 @@ describe('a reload of the window', () => {
     if (existsSync(diffNotes)) {
       await waitFor('both sides again', async () => (await shownSides()).length >= 2);
       await screenshot('golden-diff-after-reload');
-      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      await closeAllEditors();
       await vscode.commands.executeCommand('swt-bench.compareWithGolden');
       await waitForComparison();
       await screenshot('comparison-before-reload');

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import * as vscode from 'vscode';
 import {
+  closeAllEditors,
   hands,
   inQuickInput,
+  type Row,
   screenshot,
   unfoldedTests,
   visible,
   waitFor,
-  type Row,
 } from '../host/client';
 
 const folder = (): vscode.WorkspaceFolder => {
@@ -105,7 +106,7 @@ const storage = process.env['SWT_BENCH_STORAGE'] ?? 'no storage';
 
 describe('runs of the candidate', () => {
   before(async () => {
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     await vscode.commands.executeCommand('workbench.view.testing.focus');
     await applied('covers-some');
     await run('reproduce');
@@ -225,7 +226,7 @@ describe('runs of the candidate', () => {
     await editor.document.save();
     await run('reproduce');
     await verdict(/2 of its own tests fail on both sides · 1 F→P/);
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     const asked = run('showVerdict');
     await inQuickInput.choose('test_wrong_twice', 'Verdict');
     await asked;

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import {
   answerDialog,
+  closeAllEditors,
   closeOtherWindows,
   hands,
   inQuickInput,
@@ -93,7 +94,7 @@ async function graded(prediction: string): Promise<{ success: boolean; reason: s
 
 describe('the verdict and what becomes of it', () => {
   before(async () => {
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     await vscode.commands.executeCommand('swt-bench.hideGoldenPatch');
     await hands.resize(1500, 1000);
   });
@@ -202,7 +203,7 @@ describe('the verdict and what becomes of it', () => {
         /## Findings\n[^#]*- ⚠ No F→P test executed a changed line\./,
       );
       await screenshot('findings-document');
-      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      await closeAllEditors();
     } finally {
       await rm(file);
     }
@@ -290,7 +291,7 @@ describe('the verdict and what becomes of it', () => {
     );
     assert.ok(from !== undefined && to !== undefined);
     await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     await rename(from, to);
     try {
       await vscode.commands.executeCommand('swt-bench.reproduce');
@@ -356,7 +357,7 @@ describe('the verdict and what becomes of it', () => {
 
   it('is out of date when files change outside of an editor, in the view too', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     await vscode.commands.executeCommand('swt-bench.instance.focus');
     const descriptions = async (): Promise<string> =>
       (await visible.treeRows('Current Instance')).map((row) => row.description).join('\n');
@@ -521,7 +522,7 @@ describe('the verdict and what becomes of it', () => {
   });
 
   it('compares with the golden tests once they are revealed', async () => {
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeAllEditors();
     const asked = vscode.commands.executeCommand('swt-bench.compareWithGolden');
     await answerDialog('Show Fix');
     await asked;

@@ -91,6 +91,8 @@ export async function openBrowser(executablePath, viewport) {
     executablePath,
     headless: true,
     viewport,
+    // Else a test that copies waits for the answer to Chromium's question.
+    permissions: ['clipboard-read', 'clipboard-write'],
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,

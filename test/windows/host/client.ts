@@ -325,6 +325,20 @@ export async function answerDialog(
   return shown;
 }
 
+/** Closes all editors, and drops what is not saved, for which VS Code asks. */
+export async function closeAllEditors(): Promise<void> {
+  const closing = commands.executeCommand('workbench.action.closeAllEditors');
+  let isDone = false;
+  const done = (): void => void (isDone = true);
+  closing.then(done, done);
+  while (!isDone) {
+    const open = await visible.dialog();
+    if (open?.buttons.includes("Don't Save") === true) await answerDialog("Don't Save");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await closing;
+}
+
 /** The rows of the Testing view once every file, class and parametrised test is unfolded. */
 export async function unfoldedTests(): Promise<Row[]> {
   for (;;) {
