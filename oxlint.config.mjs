@@ -32,7 +32,7 @@ const layers = {
     ...['evaluation', 'study', 'results', 'batch'],
   ],
   trajectory: ['domain', 'files', 'dataset', 'engine', 'study', 'results', 'method'],
-  configuration: ['domain', 'engine', 'method'],
+  configuration: ['domain', 'files', 'engine', 'method'],
   commands: [
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
     ...['environments', 'validation', 'mutation', 'study', 'results', 'batch', 'method'],

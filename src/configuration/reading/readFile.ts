@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { isMap, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml';
 import type { z } from 'zod';
 import { HumanError, systemCode } from '../../domain/work';
 import { keyVariables } from '../../engine/keysInUse';
+import { inHome } from '../../files/homePath';
 import { configurationSchema, keysOf, type ConfigurationValues } from '../schema';
 
 /** Bytes of a configuration file: no file that the user writes is longer. */
@@ -180,10 +180,7 @@ function variablesFor(keys: readonly string[]): readonly string[] {
 
 /** The values with paths that no longer depend on a folder. */
 function withAbsolutePaths(values: ConfigurationValues, folder: string): ConfigurationValues {
-  const absolute = (path: string): string =>
-    path === '~' || path.startsWith('~/')
-      ? resolve(homedir(), path.slice(2))
-      : resolve(folder, path);
+  const absolute = (path: string): string => resolve(folder, inHome(path));
   const { storage, agents } = values;
   const { local } = values as { readonly local?: { readonly python?: string } };
   const python = local?.python;

@@ -1,9 +1,9 @@
-import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
 import { engineNamed, engineNames, settingGroups } from '../../engine/engines';
 import { localSettings } from '../../engine/local';
+import { inHome } from '../../files/homePath';
 import type { EngineValues, SettingGroup } from '../../engine/settings';
 import { defaultStorage } from '../../repository/storage';
 import { windowConfiguration } from './configurationFile';
@@ -21,8 +21,7 @@ export function storageFolder(): string {
 
 /** The dataset of the Instances view; empty when none is chosen. */
 export function datasetName(): string {
-  const name = text(settingKeys.dataset);
-  return name.startsWith('~/') ? join(homedir(), name.slice(2)) : name;
+  return inHome(text(settingKeys.dataset));
 }
 
 /**
@@ -40,7 +39,7 @@ export function repositorySources(): string[] {
   if (typeof set !== 'object' || set === null) return [];
   return Object.entries(set).flatMap(([repo, where]) =>
     typeof where === 'string' && where.trim() !== ''
-      ? [repo === '*' ? expanded(where.trim()) : `${repo}=${expanded(where.trim())}`]
+      ? [repo === '*' ? inHome(where.trim()) : `${repo}=${inHome(where.trim())}`]
       : [],
   );
 }
@@ -52,10 +51,10 @@ export function filterLists(): Record<string, string | { from: string; exclude: 
   const lists: Record<string, string | { from: string; exclude: boolean }> = {};
   for (const [name, value] of Object.entries(set) as [string, unknown][]) {
     if (typeof value === 'string') {
-      lists[name] = expanded(value);
+      lists[name] = inHome(value);
     } else if (typeof value === 'object' && value !== null && 'from' in value) {
       const exclude = 'exclude' in value && value.exclude === true;
-      if (typeof value.from === 'string') lists[name] = { from: expanded(value.from), exclude };
+      if (typeof value.from === 'string') lists[name] = { from: inHome(value.from), exclude };
     }
   }
   return lists;
@@ -125,11 +124,8 @@ function text(key: string, scope?: vscode.Uri): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-const expanded = (path: string): string =>
-  path.startsWith('~/') ? join(homedir(), path.slice(2)) : path;
-
 function absolute(path: string, key: string): string {
-  const full = expanded(path);
+  const full = inHome(path);
   if (!isAbsolute(full)) {
     throw new HumanError(
       vscode.l10n.t('The setting {0} is {1}, which is not an absolute path', key, path),
