@@ -35,6 +35,6 @@ export {
   providers,
   reasoningEfforts,
 } from './models/providers';
-export { ModelTrouble, type Retries, retrying } from './models/retrying';
+export { ModelTrouble, type Retries, retriesOf, retrying } from './models/retrying';
 export { argumentsOf } from './models/toolMessages';
 export { tokenCounter } from './prompt/tokens';

@@ -13,6 +13,7 @@ import {
   openEmbeddingModel,
   openModel,
   openUpstream,
+  retriesOf,
 } from '../../method/models';
 import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
 import { createPythonParser } from '../../python/parser';
@@ -140,7 +141,7 @@ export async function openModels(options: GenerateOptions): Promise<OpenedModels
   const { model: name, baseUrl, price, stream, header } = options;
   const common = {
     timeoutSeconds: options.requestTimeout,
-    retries: { count: options.retries, firstWaitMs: 1000 },
+    retries: retriesOf(options.retries),
     limits: options,
     storage: options.storage,
   };

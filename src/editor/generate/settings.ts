@@ -1,12 +1,18 @@
 import * as vscode from 'vscode';
-import { everyModel } from '../../configuration/keys';
+import { configurationKeys, everyModel } from '../../configuration/keys';
 import { HumanError } from '../../domain/work';
 import { type LimitProfile, acpAgent, type AcpAgent } from '../../method/agents';
 import { agentlessNumbers, type AgentlessNumber } from '../../method/agentless';
 import { refiningOption } from '../../method/generating';
 import { windowConfiguration } from '../shell/configurationFile';
 import { settingKeys } from '../shell/names';
-import { type EmbeddingUse, embeddingProviders, parseModelName } from '../../method/models';
+import {
+  type EmbeddingUse,
+  embeddingProviders,
+  parseModelName,
+  type Retries,
+  retriesOf,
+} from '../../method/models';
 import { limitProfileOf } from './records';
 import { readAgentSettings, withAgentsOfFile, type ConfiguredAgent } from './agentSettings';
 import {
@@ -73,12 +79,12 @@ export function configuredModels(): ReturnType<typeof readModelSettings> {
 }
 
 /** How often a request is sent again after a temporary failure. */
-export const requestRetries = (): { count: number; firstWaitMs: number } => ({
-  count: Number(windowConfiguration.at('retries', 'count') ?? defaultRetries),
-  firstWaitMs: 1000,
-});
-
-const defaultRetries = 6;
+export const requestRetries = (): Retries =>
+  retriesOf(
+    Number(
+      windowConfiguration.at('retries', 'count') ?? configurationKeys['retries.count'].default,
+    ),
+  );
 
 /**
  * The embedding model of the settings; undefined where there is none.

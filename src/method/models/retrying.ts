@@ -20,6 +20,9 @@ export interface Retries {
   readonly firstWaitMs: number;
 }
 
+/** So many retries, the first after a second. */
+export const retriesOf = (count: number): Retries => ({ count, firstWaitMs: 1000 });
+
 /** The longest wait that a server can ask for, in milliseconds. */
 const longestWait = 120_000;
 
