@@ -399,7 +399,7 @@ describe('the bundled instance in VS Code', () => {
     assert.deepEqual(question, {
       message:
         '“Show Change Coverage” reveals the fix, golden tests and hints of tallybook__tallybook-217.',
-      detail: 'You cannot unsee them. That they were revealed is recorded, and exports say so.',
+      detail: 'You cannot unsee them. This is recorded, and exports mention it.',
       buttons: ['Cancel', 'Show Fix'],
     });
     await asked;

@@ -15,6 +15,7 @@ import {
   type ChangedText,
 } from './convertCustomDiff';
 import { uriIn } from './workspaceTree';
+import { confirm } from '../shell/confirm';
 
 /**
  * Applies a custom diff to the workspace as one edit, new files included, which one Undo reverts.
@@ -158,21 +159,16 @@ async function tell(converted: ConvertedDiff): Promise<void> {
 async function askForNewFiles(doubtful: readonly DoubtfulPath[]): Promise<boolean> {
   if (doubtful.length === 0) return true;
   const paths = doubtful.map(({ path }) => path).join(', ');
-  const make = vscode.l10n.t('Create');
   const near = [...new Set(doubtful.flatMap((each) => each.near))].join(', ');
   const isFolderNew = doubtful.some(({ inNewFolder }) => inNewFolder);
-  const chosen = await vscode.window.showWarningMessage(
+  return confirm(
     doubtful.length === 1
       ? vscode.l10n.t('This creates {0}, which does not exist.', paths)
       : vscode.l10n.t('This creates files that do not exist: {0}.', paths),
-    {
-      modal: true,
-      detail: [
-        ...(near === '' ? [] : [vscode.l10n.t('The custom diff may mean {0}.', near)]),
-        ...(isFolderNew ? [vscode.l10n.t('A folder is created too.')] : []),
-      ].join(' '),
-    },
-    make,
+    vscode.l10n.t('Create'),
+    [
+      ...(near === '' ? [] : [vscode.l10n.t('The custom diff may mean {0}.', near)]),
+      ...(isFolderNew ? [vscode.l10n.t('A folder is created too.')] : []),
+    ].join(' '),
   );
-  return chosen === make;
 }

@@ -61,7 +61,7 @@ export class CustomDiffCommands implements vscode.Disposable {
     try {
       await this.runToEnd(id, open, argument);
     } catch (error) {
-      // The user who cancelled needs no message.
+      // A cancellation needs no message.
       if (!(error instanceof Cancelled)) throw error;
     }
   }

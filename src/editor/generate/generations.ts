@@ -33,6 +33,7 @@ import {
 import type { AgentlessNumbers } from './settings';
 import type { ChosenEmbedding, ChosenModel } from './choosableModels';
 import { generateSettings, type GenerateSettings } from './settings';
+import { confirm } from '../shell/confirm';
 
 /** A run of a method on the open instance: under way, done, or interrupted. */
 export interface Generation {
@@ -350,18 +351,17 @@ export class Generations implements vscode.Disposable {
   }
 
   /**
-   * Deletes a run if the person confirms it.
+   * Deletes a run if the user confirms it.
    *
    * @param what names the run
    */
   async askToForget(generation: Generation, what: string): Promise<void> {
-    const forget = vscode.l10n.t('Delete');
-    const chosen = await vscode.window.showWarningMessage(
+    const isConfirmed = await confirm(
       vscode.l10n.t('This deletes {0}, with its answers and stage results.', what),
-      { modal: true, detail: vscode.l10n.t('Generating them again costs money again.') },
-      forget,
+      vscode.l10n.t('Delete'),
+      vscode.l10n.t('Generating them again costs money again.'),
     );
-    if (chosen !== forget) return;
+    if (!isConfirmed) return;
     // Another window may write to the trace.
     await afterAWhile(vscode.l10n.t('Deleting {0}', what), (signal) =>
       this.forget(generation, signal),

@@ -5,6 +5,7 @@ import { withoutLinkMarkup } from '../shell/plainText';
 import { settingKeys } from '../shell/names';
 import { keyIdOf, type KeyHolder } from './modelSettings';
 import { configuredKeyHolders } from './settings';
+import { confirm } from '../shell/confirm';
 
 /** Where the key of a model comes from; `none` where it has none. */
 type KeyOrigin = 'kept' | 'environment' | 'none';
@@ -103,15 +104,12 @@ export class ModelKeys {
   }
 }
 
-async function mayDelete(id: string): Promise<boolean> {
-  const forget = vscode.l10n.t('Delete');
-  const chosen = await vscode.window.showWarningMessage(
+const mayDelete = (id: string): Promise<boolean> =>
+  confirm(
     vscode.l10n.t('This deletes the API key of {0}.', id),
-    { modal: true, detail: vscode.l10n.t('Its models need a new one to be used again.') },
-    forget,
+    vscode.l10n.t('Delete'),
+    vscode.l10n.t('Its models need a new one.'),
   );
-  return chosen === forget;
-}
 
 /** Says that a key is stored, where else it comes from, or that there is none. */
 export function originInWords(origin: KeyOrigin): string {

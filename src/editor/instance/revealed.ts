@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { confirm } from '../shell/confirm';
 
 /**
  * The instances whose X*, T* and later hints the person asked to see. Stored permanently, by
@@ -35,8 +36,7 @@ export class Revealed implements vscode.Disposable {
    */
   async ask(id: string, command?: string): Promise<boolean> {
     if (this.has(id)) return true;
-    const show = vscode.l10n.t('Show Fix');
-    const answer = await vscode.window.showWarningMessage(
+    const isConfirmed = await confirm(
       command === undefined
         ? vscode.l10n.t('This reveals the fix, golden tests and hints of {0}.', id)
         : vscode.l10n.t(
@@ -44,17 +44,11 @@ export class Revealed implements vscode.Disposable {
             command.replace(/…$/, ''),
             id,
           ),
-      {
-        modal: true,
-        detail: vscode.l10n.t(
-          'You cannot unsee them. That they were revealed is recorded, and exports say so.',
-        ),
-      },
-      show,
+      vscode.l10n.t('Show Fix'),
+      vscode.l10n.t('You cannot unsee them. This is recorded, and exports mention it.'),
     );
-    if (answer !== show) return false;
-    await this.set(id, true);
-    return true;
+    if (isConfirmed) await this.set(id, true);
+    return isConfirmed;
   }
 
   dispose(): void {

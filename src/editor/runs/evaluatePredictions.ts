@@ -96,6 +96,18 @@ export async function askForBatch(
   return { choice: { predictions, ids, denominator, runId: runId.trim() }, of };
 }
 
+async function choosePredictions(
+  kind: Pick<vscode.OpenDialogOptions, 'canSelectFiles' | 'canSelectFolders'>,
+): Promise<string[] | undefined> {
+  const found = await vscode.window.showOpenDialog({
+    ...kind,
+    canSelectMany: true,
+    title: vscode.l10n.t('Predictions to Evaluate'),
+    openLabel: vscode.l10n.t('Evaluate'),
+  });
+  return found?.map((uri) => uri.fsPath);
+}
+
 /** Asks for files and folders of predictions, or what stands for them. */
 async function askForPredictions(
   possible: readonly PossibleDataset[],
@@ -104,28 +116,14 @@ async function askForPredictions(
   const items: Item[] = [
     {
       label: '$(file) ' + vscode.l10n.t('Files…'),
-      description: vscode.l10n.t('JSON or JSONL, plain or gzipped, or logs of inspect_ai'),
-      choose: async () => {
-        const found = await vscode.window.showOpenDialog({
-          canSelectMany: true,
-          title: vscode.l10n.t('Predictions to Evaluate'),
-          openLabel: vscode.l10n.t('Evaluate'),
-        });
-        return found?.map((uri) => uri.fsPath);
-      },
+      description: vscode.l10n.t('JSON or JSONL, plain or gzipped, or inspect_ai logs'),
+      choose: () => choosePredictions({ canSelectFiles: true }),
     },
     {
       // A dialog of Windows and Linux selects either files or folders.
       label: '$(folder) ' + vscode.l10n.t('Folders…'),
-      description: vscode.l10n.t('jobs of Harbor, or submissions to a leaderboard'),
-      choose: async () => {
-        const found = await vscode.window.showOpenDialog({
-          ...{ canSelectFiles: false, canSelectFolders: true, canSelectMany: true },
-          title: vscode.l10n.t('Predictions to Evaluate'),
-          openLabel: vscode.l10n.t('Evaluate'),
-        });
-        return found?.map((uri) => uri.fsPath);
-      },
+      description: vscode.l10n.t('Harbor jobs, or submissions to a leaderboard'),
+      choose: () => choosePredictions({ canSelectFiles: false, canSelectFolders: true }),
     },
     {
       label: '$(verified) ' + vscode.l10n.t('Golden Tests'),

@@ -20,6 +20,7 @@ import type { Evaluated } from './evaluated';
 import { afterAWhile } from '../shell/progress';
 import { showProblem } from '../shell/problems';
 import { storageFolder } from '../shell/settings';
+import { confirm } from '../shell/confirm';
 
 /** How many edits during the export restart it before it gives up. */
 const attempts = 3;
@@ -109,32 +110,25 @@ export async function describe(
 }
 
 /** Asks whether to export a candidate that is not a success. */
-async function mayExport(reason: string, explanation: string): Promise<boolean> {
-  const exportIt = vscode.l10n.t('Export Anyway');
+function mayExport(reason: string, explanation: string): Promise<boolean> {
   const marked = vscode.l10n.t(
     'File names, prediction and summary are marked as not a reproduction.',
   );
-  const answer = await vscode.window.showWarningMessage(
+  return confirm(
     vscode.l10n.t('This exports a candidate that is not a reproduction: {0}.', reason),
-    { modal: true, detail: `${explanation}\n\n${marked}` },
-    exportIt,
+    vscode.l10n.t('Export Anyway'),
+    `${explanation}\n\n${marked}`,
   );
-  return answer === exportIt;
 }
 
 /** Asks whether edits outside tests are meant to be part of the candidate. */
 async function mayExportWith(paths: string): Promise<boolean> {
   if (paths === '') return true;
-  const exportIt = vscode.l10n.t('Export with These Edits');
-  const answer = await vscode.window.showWarningMessage(
+  return confirm(
     vscode.l10n.t('This exports edits outside the tests: {0}.', paths),
-    {
-      modal: true,
-      detail: vscode.l10n.t('Revert them unless the tests need them. The summary lists them.'),
-    },
-    exportIt,
+    vscode.l10n.t('Export with These Edits'),
+    vscode.l10n.t('Revert them unless the tests need them. The summary lists them.'),
   );
-  return answer === exportIt;
 }
 
 async function chooseFolder(): Promise<vscode.Uri | undefined> {
@@ -175,13 +169,10 @@ async function checkFolder(open: InstanceSource, parent: vscode.Uri): Promise<vo
 /** Asks before an older export is replaced. */
 async function mayReplace(folder: string): Promise<boolean> {
   if ((await whatIsAt(folder)) !== 'an export') return true;
-  const replace = vscode.l10n.t('Replace');
-  const answer = await vscode.window.showWarningMessage(
+  return confirm(
     vscode.l10n.t('This replaces the export in {0}.', folder),
-    { modal: true },
-    replace,
+    vscode.l10n.t('Replace'),
   );
-  return answer === replace;
 }
 
 /** Shows what was written and offers next steps. */
