@@ -1,13 +1,11 @@
 import { Cancelled, HumanError } from '../../domain/work';
-import type { Instance } from '../../domain/instance';
-import type { Trees } from '../../repository/trees';
-import type { Engine, PrepareWork, TestPlace } from '../engine';
+import type { Engine, TestPlace } from '../engine';
 import { perInstanceEngine } from './perInstanceEngine';
 import { localEngine, type LocalOptions } from './localEngine';
 import { findIncompatibility } from './findIncompatibility';
 
 /**
- * The local engine with the interpreter at hand, for the user who named none. Where R cannot be
+ * The local engine with the interpreter at hand, where the user named none. Where R cannot be
  * imported with it, an environment is made for the instance. Where that fails, the interpreter at
  * hand is used anyway, and the log says why.
  *
@@ -21,11 +19,14 @@ export async function automaticEngine(options: LocalOptions): Promise<Engine> {
   const failures = new Map<string, string>();
   let isGivenForAll = true;
 
-  const made = async (
-    instance: Instance,
-    trees: Trees,
-    work: PrepareWork,
-  ): Promise<TestPlace | undefined> => {
+  type Prepared = Parameters<Engine['prepare']>;
+  const incompatibility = (
+    place: TestPlace,
+    ...[instance, trees, work]: Prepared
+  ): Promise<string | undefined> =>
+    findIncompatibility(place, { environments, instance, tree: trees.base, storage }, work);
+
+  const made = async (...[instance, trees, work]: Prepared): Promise<TestPlace | undefined> => {
     const title = `${instance.repo} ${instance.version}`;
     const failed = failures.get(title);
     if (failed !== undefined) {
@@ -34,11 +35,7 @@ export async function automaticEngine(options: LocalOptions): Promise<Engine> {
     }
     try {
       const place = await fitting.prepare(instance, trees, work);
-      const still = await findIncompatibility(
-        place,
-        { environments, instance, tree: trees.base, storage },
-        work,
-      );
+      const still = await incompatibility(place, instance, trees, work);
       if (still === undefined) return place;
       failures.set(title, `R is also incompatible with the environment created for it (${still})`);
     } catch (error) {
@@ -59,11 +56,7 @@ export async function automaticEngine(options: LocalOptions): Promise<Engine> {
     },
     async prepare(instance, trees, work) {
       const place = await given.prepare(instance, trees, work);
-      const why = await findIncompatibility(
-        place,
-        { environments, instance, tree: trees.base, storage },
-        work,
-      );
+      const why = await incompatibility(place, instance, trees, work);
       if (why === undefined) return place;
       const { description, interpreter } = place.environment;
       work.reporter.log(
