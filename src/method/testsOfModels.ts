@@ -7,7 +7,7 @@ import { runsInContainers } from '../engine/engines';
  */
 export class TestsCannotRun extends HumanError {}
 
-/** The consequence of running them with the local engine, for the user who has to decide. */
+/** The consequence of running them with the local engine, for the user to decide. */
 export const meaningOfLocal =
   'model-written code runs with your permissions: it can read your files and keys, and the dataset with the answer';
 

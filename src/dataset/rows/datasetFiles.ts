@@ -102,7 +102,7 @@ export function chooseSplit<File extends { readonly name: string }>(
 }
 
 /**
- * Maximum number of files below a folder, so that the user who names a whole disk gets an error instead of an
+ * Maximum number of files below a folder, so that the path to a whole disk gives an error, not an
  * endless wait.
  */
 const mostEntries = 20_000;

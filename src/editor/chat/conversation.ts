@@ -192,7 +192,7 @@ const resultOf = (
 ): vscode.LanguageModelToolResultPart =>
   new vscode.LanguageModelToolResultPart(callId, [new vscode.LanguageModelTextPart(text)]);
 
-/** What a call does, in one line for the user who waits. */
+/** What a call does, in one line while the user waits. */
 function tellCall({ name }: Tool, input: object): string {
   const place = said(input, 'path') ?? said(input, 'folder') ?? vscode.l10n.t('the repository');
   switch (name) {

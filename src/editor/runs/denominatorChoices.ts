@@ -32,7 +32,7 @@ export interface DenominatorChoice {
 
 /**
  * The answers to the question which instances rates are shares of. One answer needs no question.
- * Instances with a prediction come first, since the user who names a file of few predictions rarely
+ * Instances with a prediction come first, since someone who names a file of few predictions rarely
  * means the whole dataset.
  */
 export function denominatorChoices(possible: PossibleDenominators): DenominatorChoice[] {

@@ -291,7 +291,7 @@ export class Runs implements vscode.Disposable {
       sources: [...of.sources, ...this.sources()],
     };
     await this.library.loaded();
-    // The user who was asked elsewhere, as by the palette, sees how far it is.
+    // A command of the palette shows how far it is.
     if (given === undefined) await vscode.commands.executeCommand(`${viewIds.runs}.focus`);
     // The batch continues in the background, since a command must not run for hours.
     void this.inBackground(choice, parts);

@@ -81,7 +81,7 @@ async function showWithButtons(text: string, buttons: readonly Button[]): Promis
   await buttons.find(({ title }) => title === chosen)?.run();
 }
 
-/** Logs an error and shows it once. The user who cancelled needs no message. */
+/** Logs an error and shows it once. A cancellation needs no message. */
 export function showProblem(error: unknown, reporter: Reporter): void {
   if (error instanceof Cancelled) return;
   const text = withoutLinkMarkup(logged(error, reporter));

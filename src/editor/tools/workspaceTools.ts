@@ -116,7 +116,7 @@ function candidateSlot(
   };
 }
 
-/** What a call does while it runs, for the user who watches. */
+/** What a call does while it runs, as the user sees it. */
 function doingText(name: ModelToolName): string {
   switch (name) {
     case 'read_issue':

@@ -20,7 +20,7 @@ export interface AgentParts {
 }
 
 /**
- * Milliseconds that the agent has to end a run. The user who cancels does not want to wait. After a
+ * Milliseconds that the agent has to end a run. Nobody wants to wait after a cancellation. After a
  * timeout, the results so far are worth waiting for.
  */
 const stopTimeout = (why: Ending): number => (why === 'cancelled' ? 1500 : 15_000);

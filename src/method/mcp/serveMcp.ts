@@ -113,7 +113,7 @@ async function call(
     view = await parts.view(work);
   } catch (error) {
     if (!(error instanceof HumanError)) throw error;
-    // The reason may be that X* does not fit R, and where. Only the user who reads the log may
+    // The reason may be that X* does not fit R, and where. Only readers of the log may
     // see it.
     parts.reporter.log(`swt-bench mcp: ${error.message}`);
     const text =

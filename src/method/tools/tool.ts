@@ -56,7 +56,7 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly usesCandidate: boolean;
   /** Maximum number of characters of an answer in text; {@link answerLimit} by default. */
   readonly mostCharacters?: number;
-  /** One sentence for the user who decides whether the call may be made. */
+  /** One sentence by which the user decides whether to allow the call. */
   readonly confirmation: string;
   /** @throws HumanError, Cancelled */
   run(view: ModelView, input: Input, work: ToolWork): Promise<ToolResult<Output>>;
@@ -108,7 +108,7 @@ export async function callTool(
   } catch (error) {
     if (error instanceof Cancelled || work.signal?.aborted === true) throw new Cancelled();
     if (error instanceof TestsCannotRun) {
-      // Only the user who reads the log may see names of images, folders and settings.
+      // Only readers of the log may see names of images, folders and settings.
       work.reporter.log(`${tool.name}: ${error.message}`);
       return { text: cannotRun, isError: true };
     }
