@@ -1,7 +1,7 @@
 // What is measured over the entries of many runs: rates, means, intervals, comparisons.
 export { compareWith } from './measures/compare';
 export { costsOf } from './measures/costs';
-export { denominatorText } from './measures/denominator';
+export { denominatorTexts } from './measures/denominator';
 export {
   type Group,
   beforeAndAfter,

@@ -1,7 +1,7 @@
 import type { Summary } from '../../study/studyReportSchema';
 import {
   compareWith,
-  denominatorText,
+  denominatorTexts,
   methodsOf,
   publishedRows,
   summariseMethod,
@@ -20,7 +20,7 @@ const noMethod: DrawnPlot = { note: 'Every method is hidden.' };
 /** The tables and plots of the selection. Slow parts are drawn after fast ones. */
 export class Figures {
   readonly summary = element('div', { class: 'summaries' });
-  /** What the shares of the summary are shares of, a line for each run. */
+  /** What the shares of the summary are shares of. */
   readonly denominators = element('ul', { class: 'denominators quiet-text' });
   readonly plots: HTMLElement;
   private readonly cards: readonly PlotCard[];
@@ -139,7 +139,7 @@ export class Figures {
     const { kept } = this;
     const texts =
       kept === undefined
-        ? runs.map(denominatorText)
+        ? denominatorTexts(runs)
         : [
             `Filtered: shares of the ${kept.size === 1 ? '1 instance' : `${number(kept.size)} instances`} that match.`,
           ];

@@ -1,5 +1,7 @@
 /** Contexts in which commands are offered, as expressions of VS Code. */
 const open = 'swt-bench.instanceOpen';
+const hidden = `${open} && !swt-bench.fixRevealed`;
+const revealed = 'swt-bench.fixRevealed';
 const bundled = 'swt-bench.bundledInstanceOpen';
 const listed = 'swt-bench.datasetState == loaded';
 const lines = 'swt-bench.changeCoverageState == lines';
@@ -89,10 +91,10 @@ export const commandDescriptors = {
   reveal: {
     title: 'Reveal Fix and Golden Tests…',
     icon: 'eye',
-    palette: open,
+    palette: hidden,
     menus: onRow('instances', 'instance', { group: '3_reveal@1' }),
   },
-  hideGoldenPatch: { title: 'Hide Fix and Golden Tests', icon: 'eye-closed', palette: open },
+  hideGoldenPatch: { title: 'Hide Fix and Golden Tests', icon: 'eye-closed', palette: revealed },
   environment: {
     title: 'Select Python or Container Environment…',
     icon: 'package',

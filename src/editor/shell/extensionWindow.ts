@@ -298,6 +298,8 @@ export class ExtensionWindow {
         (id) => void import('./parts').then((parts) => parts.redrawIssue(id)),
       ),
       this.revealed.onDidChange(() => {
+        const { instance } = this.opened ?? {};
+        void this.steps.tell(contextKeys.revealed, instance?.revealed === true);
         for (const { uri } of vscode.workspace.textDocuments) {
           // Documents of both sides and of the comparison depend on revealing; previews do not.
           if (uri.scheme !== scheme || uri.authority === previewAuthority) continue;
@@ -419,6 +421,7 @@ export class ExtensionWindow {
     await steps.tell(contextKeys.instanceOpen);
     this.agents.tell();
     if (instance.isBundled) await steps.tell(contextKeys.bundled);
+    await steps.tell(contextKeys.revealed, instance.revealed);
     await this.showFirst(instance);
     if (instance.revealed && parts.isGoldenDiffOpen(instance)) {
       await steps.tell(contextKeys.coverageShown);

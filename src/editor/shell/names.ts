@@ -181,6 +181,8 @@ export const contextKeys = {
   candidateWritten: 'swt-bench.candidateWritten',
   candidateReproduces: 'swt-bench.candidateReproduces',
   coverageShown: 'swt-bench.changeCoverageShown',
+  /** The fix and the golden tests of the open instance are revealed. */
+  revealed: 'swt-bench.fixRevealed',
   /** A model has written candidates for the open instance. */
   candidates: 'swt-bench.hasCandidates',
   /** A model has proposed fixes for the open instance. */

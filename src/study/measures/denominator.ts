@@ -15,24 +15,30 @@ function countWithoutPrediction({ instances, entries, unfinished }: CountedRun):
 }
 
 /**
- * The sentence below a table that names the denominator of a run, such as `trial: shares of all 100
- * instances of the dataset; 98 have no prediction`.
+ * The sentences below a table that name the denominators of its runs, such as `trial: shares of all
+ * 100 instances of the dataset; 98 have no prediction`. Runs of which the same is true share one.
  */
-export function denominatorText(
-  run: CountedRun & { readonly label: string; readonly denominator?: Denominator },
-): string {
-  const { label, denominator, instances } = run;
-  const count = instances.length;
-  const without = countWithoutPrediction(run);
-  const missing =
-    without === 0 ? '' : `; ${without} ${without === 1 ? 'has' : 'have'} no prediction`;
-  return `${label}: shares of ${selectedText(count, denominator)}${missing}`;
+export function denominatorTexts(
+  runs: readonly (CountedRun & { readonly label: string; readonly denominator?: Denominator })[],
+): string[] {
+  const labels = new Map<string, string[]>();
+  for (const run of runs) {
+    const without = countWithoutPrediction(run);
+    const missing =
+      without === 0 ? '' : `; ${without} ${without === 1 ? 'has' : 'have'} no prediction`;
+    const text = `shares of ${selectedText(run.instances.length, run.denominator)}${missing}`;
+    labels.set(text, [...(labels.get(text) ?? []), run.label]);
+  }
+  return [...labels].map(
+    ([text, of]) => `${of.length > 1 && labels.size === 1 ? 'All runs' : of.join(', ')}: ${text}`,
+  );
 }
 
 /** The instances that shares are of, such as `the 2 instances with a prediction, of 100 in the dataset`. */
 export function selectedText(count: number, denominator: Denominator | undefined): string {
   const some = count === 1 ? '1 instance' : `${count} instances`;
-  if (denominator === undefined) return `the ${some} of the run`;
+  if (denominator === undefined)
+    return `the ${count} selected ${count === 1 ? 'instance' : 'instances'}`;
   const among = `, of ${denominator.dataset} in the dataset`;
   switch (denominator.of) {
     case 'dataset':

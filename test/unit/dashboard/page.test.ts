@@ -444,7 +444,7 @@ describe('the dashboard as a file', function () {
     assert.match(await page.locator('.denominators').innerText(), /shares of the 7 instances/);
     await page.getByLabel('Filter').fill('');
     await until("document.body.innerText.includes('40 of 40 instances')");
-    assert.match(await page.locator('.denominators').innerText(), /the 40 instances of the run/);
+    assert.match(await page.locator('.denominators').innerText(), /the 40 selected instances/);
     // A page by itself does not know what is valid, but for this one text.
     await page.getByLabel('Filter').fill('status:valid');
     await until("document.querySelectorAll('.matrix-row').length === 7");
