@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import { inList } from '../domain/text';
 import type { Method } from '../method/method';
 import { methods } from '../method/methods';
 import type { GenerateOptions } from './generating/generationParts';
@@ -63,8 +64,7 @@ function ofEach(numberOf: (method: Method) => number): string {
     (left, right) => withNumber(right).length - withNumber(left).length,
   );
   const named = others.map(
-    (number) =>
-      `${number} for ${new Intl.ListFormat('en-GB').format(withNumber(number).map(({ name }) => name))}`,
+    (number) => `${number} for ${inList(withNumber(number).map(({ name }) => name))}`,
   );
   return [String(first), ...named].join('; ');
 }

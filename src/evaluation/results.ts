@@ -1,4 +1,5 @@
 import { isBelow, isTestId, scopeOf, fileOf, functionOf } from '../domain/testId';
+import { inList } from '../domain/text';
 import type { Executions, LineCounts } from '../domain/changeCoverage';
 import type { CountMap, StatusMap } from '../domain/harness';
 import {
@@ -443,9 +444,9 @@ export function hindrancesInWords(hindrances: readonly Hindrance[], told = ''): 
       const isNew = cause !== undefined && !said.has(cause) && !told.includes(cause);
       if (isNew) said.add(cause);
       return [
-        inList.format(subjects),
+        inList([...subjects]),
         what,
-        ...(on.size === 0 ? [] : ['on', inList.format(on)]),
+        ...(on.size === 0 ? [] : ['on', inList([...on])]),
         how ?? '',
         isNew ? `(${cause})` : '',
       ]
@@ -454,6 +455,3 @@ export function hindrancesInWords(hindrances: readonly Hindrance[], told = ''): 
     })
     .join('; ');
 }
-
-/** `a, b and c`, as in British English, without a comma before `and`. */
-const inList = new Intl.ListFormat('en-GB');

@@ -9,7 +9,7 @@ import { readTests } from '../steps/readPatch';
 import { keyOf, type ActStep, type MethodTrace, type StepOf } from '../trace';
 import { acpPresets, type AcpDefinition, type AcpPreset } from './acpPresets';
 import { acpPromptVersion } from './acpPrompt';
-import { AcpRun, type AcpAgent, type AcpLimits } from './acpRun';
+import type { AcpAgent, AcpLimits } from './acpRun';
 import type { AcpEnding } from '../traces/traceSteps';
 import { wordsOfCommand } from './wordsOfCommand';
 
@@ -151,9 +151,10 @@ async function converse(
   const defined = agent.definition === undefined ? [] : [agent.definition];
   const key = keyOf('session', ...of, ...made, ...defined);
   let isLive = false;
-  const session = await steps.recall('session', key, ({ upstream, view, inTurn }) => {
+  const session = await steps.recall('session', key, async ({ upstream, view, inTurn }) => {
     if (upstream === undefined) throw new Error('the run has no model for agents');
     isLive = true;
+    const { AcpRun } = await import('./acpRun');
     return new AcpRun({
       ...{ agent, limits, key, programDigest, instance, model, upstream, view, trace, budget },
       ...{ maxOutputTokens, inTurn, signal, reporter, onAct },
