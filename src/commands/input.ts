@@ -41,7 +41,7 @@ const interrupts = ['SIGINT', 'SIGTERM'] as const;
  * Milliseconds that an interrupted command may take to end cleanly. The next command removes what
  * it leaves after that, as after a kill.
  */
-const patience = 4500;
+const graceTime = 4500;
 
 /**
  * The signal that tells commands to stop, which fires at the first interrupt. A second interrupt
@@ -54,7 +54,7 @@ export function interruptSignal(): AbortSignal {
       if (abort.signal.aborted) endAtOnce();
       // oxlint-disable-next-line no-restricted-properties -- no text of a stranger
       process.stderr.write('\nstopping… (interrupt again to stop immediately)\n');
-      setTimeout(endAtOnce, patience).unref();
+      setTimeout(endAtOnce, graceTime).unref();
       abort.abort();
     });
   }

@@ -22,7 +22,7 @@ export class NetworkTrouble extends Error {
 }
 
 /** Milliseconds without a byte after which a connection counts as broken. */
-const patience = 60_000;
+const longestSilence = 60_000;
 
 /** Attempts after the first, and milliseconds before the first of them. Tests wait less. */
 export const retries = { count: 4, firstWait: 400 };
@@ -86,7 +86,7 @@ export async function request(
   signal: AbortSignal | undefined,
 ): Promise<HttpResponse> {
   const silence = new AbortController();
-  let timer = setTimeout(() => silence.abort(), patience);
+  let timer = setTimeout(() => silence.abort(), longestSilence);
   const all = signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
   let response: Response;
   try {
@@ -103,7 +103,7 @@ export async function request(
       for await (const chunk of response.body ?? []) {
         clearTimeout(timer);
         yield chunk as Uint8Array;
-        timer = setTimeout(() => silence.abort(), patience);
+        timer = setTimeout(() => silence.abort(), longestSilence);
       }
     } catch (error) {
       throwIfAborted(signal);

@@ -197,11 +197,11 @@ function newFailures(
 }
 
 /** How much longer than without the mutant a run may take, and seconds beside that. */
-const patience = { factor: 5, seconds: 10 };
+const allowance = { factor: 5, seconds: 10 };
 
 /** A time limit, in whole seconds: a mutant that runs without end is killed soon. */
 const limitOf = ({ seconds }: RunRecord, { timeoutSeconds }: MutantOptions): number =>
-  Math.min(timeoutSeconds, Math.ceil(patience.factor * seconds) + patience.seconds);
+  Math.min(timeoutSeconds, Math.ceil(allowance.factor * seconds) + allowance.seconds);
 
 /**
  * One diff on R∘X* of a candidate and a mutant; undefined where the candidate itself replaces the

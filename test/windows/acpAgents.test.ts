@@ -15,7 +15,7 @@ import {
 } from './host/client';
 
 /** Milliseconds; an image may have to be built. */
-const patience = 240_000;
+const longWait = 240_000;
 const model = 'openai-compatible/the-model';
 const program = process.env['SWT_BENCH_AGENT'] ?? '';
 
@@ -73,7 +73,7 @@ describe('an agent of the Agent Client Protocol in VS Code', () => {
     );
     await screenshot('agents-models');
     await inQuickInput.choose(model, 'Select a Model');
-    await said(/The Good Agent: candidate 1, finished after 1 call/, patience);
+    await said(/The Good Agent: candidate 1, finished after 1 call/, longWait);
     await done;
     await vscode.commands.executeCommand('swt-bench.generated.focus');
     assert.equal(models.asked.length, 1);

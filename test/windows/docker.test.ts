@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { screenshot, visible, waitFor, type StatusBarItem } from './host/client';
 
 /** Milliseconds; an image may have to be built. */
-const patience = 240_000;
+const longWait = 240_000;
 
 const id = process.env['SWT_BENCH_INSTANCE'] ?? '';
 const docker = new Dockerode();
@@ -68,7 +68,7 @@ describe('an instance in containers', () => {
     await waitFor(
       'a step of the preparation',
       async () => (await status())?.icons.includes('sync'),
-      patience,
+      longWait,
     );
     await screenshot('docker-preparing');
     const item = await waitFor(
@@ -79,7 +79,7 @@ describe('an instance in containers', () => {
           ? found
           : undefined;
       },
-      patience,
+      longWait,
     );
     assert.match(item.aria, /CPython 3\.\d+/);
     const running = (await containers()).filter((each) => each.State === 'running');
@@ -136,7 +136,7 @@ describe('an instance in containers', () => {
     );
     let isDone = false;
     void running.then(() => (isDone = true));
-    await waitFor('the end of the run', async () => isDone || (await opened()), patience);
+    await waitFor('the end of the run', async () => isDone || (await opened()), longWait);
     await waitFor('the grade', async () => (await status())?.text.includes('ΔC'));
     await vscode.workspace.fs.writeFile(uri, before);
   });

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { screenshot, visible, waitFor, type StatusBarItem } from './host/client';
 
 /** Milliseconds. */
-const patience = 240_000;
+const longWait = 240_000;
 
 const kubectl = async (...args: string[]): Promise<string> =>
   (await promisify(execFile)('kubectl', args)).stdout;
@@ -34,7 +34,7 @@ describe('an instance in pods of a cluster', () => {
         const item = await status();
         return item?.aria.includes('no node has 1 GiB') === true ? item : undefined;
       },
-      patience,
+      longWait,
     );
     assert.ok(waiting.icons.includes('sync'), waiting.aria);
     const pages = await visible.webviews();
@@ -50,7 +50,7 @@ describe('an instance in pods of a cluster', () => {
           ? found
           : undefined;
       },
-      patience,
+      longWait,
     );
     assert.match(item.aria, /CPython 3\.\d+/);
     assert.equal((await runningPods()).length, 2, 'one for each side');

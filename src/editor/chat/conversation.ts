@@ -194,14 +194,15 @@ const resultOf = (
 
 /** What a call does, in one line while the user waits. */
 function tellCall({ name }: Tool, input: object): string {
-  const place = said(input, 'path') ?? said(input, 'folder') ?? vscode.l10n.t('the repository');
+  const place =
+    stringAt(input, 'path') ?? stringAt(input, 'folder') ?? vscode.l10n.t('the repository');
   switch (name) {
     case 'read_issue':
       return vscode.l10n.t('Reading the issue');
     case 'list_files':
       return vscode.l10n.t('Listing the files of {0}', place);
     case 'search_code':
-      return vscode.l10n.t('Searching for {0}', said(input, 'query') ?? '…');
+      return vscode.l10n.t('Searching for {0}', stringAt(input, 'query') ?? '…');
     case 'outline_file':
       return vscode.l10n.t('Outlining {0}', place);
     case 'read_file':
@@ -262,7 +263,7 @@ function tellRead({ open, stream }: Turn, { name }: Tool, input: object): void {
 }
 
 /** A text from the model, shortened and without markup. */
-function said(input: object, key: string): string | undefined {
+function stringAt(input: object, key: string): string | undefined {
   const value: unknown = (input as Record<string, unknown>)[key];
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   const line = value.trim().replace(/\s+/g, ' ');

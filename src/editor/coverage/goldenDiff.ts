@@ -18,7 +18,7 @@ const titleOf = (open: InstanceSource): string =>
   vscode.l10n.t('Fix of {0} {1}', open.marker.id, sides);
 
 /** Maximum number of milliseconds to wait for the editor of a diff. */
-const patience = 3000;
+const editorTimeout = 3000;
 /** Maximum number of milliseconds to wait for the focus, after a command that moves it. */
 const focusPatience = 500;
 
@@ -99,7 +99,7 @@ const isSideFocused = (): Promise<true | undefined> =>
       return (active !== undefined && sideOfUri(active) !== undefined) || undefined;
     },
     vscode.window.onDidChangeActiveTextEditor,
-    patience,
+    editorTimeout,
   );
 
 interface DiffOfFile {
@@ -173,7 +173,7 @@ function editorOf(uri: vscode.Uri): vscode.TextEditor | undefined {
 
 /** The editor of a document that is about to appear; undefined when it does not. */
 const appearing = (uri: vscode.Uri): Promise<vscode.TextEditor | undefined> =>
-  soon(() => editorOf(uri), vscode.window.onDidChangeVisibleTextEditors, patience);
+  soon(() => editorOf(uri), vscode.window.onDidChangeVisibleTextEditors, editorTimeout);
 
 /** What is found now, or at an event within some milliseconds; undefined when it is not. */
 function soon<T>(

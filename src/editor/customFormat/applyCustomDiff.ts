@@ -46,7 +46,7 @@ export async function applyCustomDiff(diff: DiffInEditor, python: PythonParser):
       vscode.l10n.t('Close the files that it changes and try again'),
     );
   }
-  void tell(converted);
+  void showConverted(converted);
 }
 
 /**
@@ -136,7 +136,7 @@ function textEdits(
  */
 const plain = (text: string): string => text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
 
-async function tell(converted: ConvertedDiff): Promise<void> {
+async function showConverted(converted: ConvertedDiff): Promise<void> {
   const paths = [...converted.files.keys()];
   const changed =
     paths.length === 1

@@ -57,9 +57,10 @@ export async function validateInstances(
   if (results === undefined) return;
   const validations = results.map(({ validation }) => validation);
   const summary = validationSummary(validations);
-  if (summary !== undefined) tell(summary.text, summary.isSound ? undefined : 'status:invalid');
+  if (summary !== undefined)
+    showSummary(summary.text, summary.isSound ? undefined : 'status:invalid');
   const failed = environmentSummary(validations);
-  if (failed !== undefined) tell(failed, 'status:environment');
+  if (failed !== undefined) showSummary(failed, 'status:environment');
   const sourceless = results.filter(({ sourceProblem }) => sourceProblem !== undefined);
   const [first] = sourceless;
   if (first === undefined) return;
@@ -125,7 +126,7 @@ const counting = (reporter: Reporter, number: number, all: number): Reporter => 
 });
 
 /** @param filter of the instances that the text is about, where the user may want to see them */
-function tell(text: string, filter: string | undefined): void {
+function showSummary(text: string, filter: string | undefined): void {
   const show = vscode.l10n.t('Show');
   const answer = vscode.window.showInformationMessage(
     withoutLinkMarkup(text),

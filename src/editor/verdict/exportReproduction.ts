@@ -71,7 +71,7 @@ export async function exportReproduction(
     const looking = vscode.l10n.t('Reading the changes in {0}', open.folder.name);
     if (!(await afterAWhile(looking, () => isStill(open, evaluated)))) continue;
     const folder = await writeExport(parent.fsPath, exported);
-    tell(open, reporter, parent, { folder, note: exported.note, reproduction }).catch(
+    showExported(open, reporter, parent, { folder, note: exported.note, reproduction }).catch(
       (error: unknown) => showProblem(error, reporter),
     );
     return { folder, isReproduction: isReproduction(evaluated.result) };
@@ -176,7 +176,7 @@ async function mayReplace(folder: string): Promise<boolean> {
 }
 
 /** Shows what was written and offers next steps. */
-async function tell(
+async function showExported(
   open: OpenInstance,
   reporter: Reporter,
   parent: vscode.Uri,

@@ -8,7 +8,7 @@ import { setImmediate as otherWork, setTimeout as delay } from 'node:timers/prom
 const atOnce = 200;
 
 /** Milliseconds to wait for a notice of our own, which usually comes within one. */
-const patience = 2000;
+const noticeTimeout = 2000;
 
 /**
  * Notices of the kernel about what changes in folders. All of them are in one queue, so that a
@@ -136,7 +136,7 @@ export class FolderEvents {
     });
     try {
       await writeFile(path, '');
-      const late = delay(patience, false, { signal: over.signal }).catch(() => false);
+      const late = delay(noticeTimeout, false, { signal: over.signal }).catch(() => false);
       if (!(await Promise.race([told, late]))) this.dispose();
     } catch {
       this.dispose();

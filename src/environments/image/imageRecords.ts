@@ -59,18 +59,18 @@ export async function imageRecords(storage: string): Promise<ReadonlyMap<string,
 const missingSchema = z.record(z.string(), z.iso.datetime());
 const missingPath = (storage: string): string => join(storage, 'images', 'missing.json');
 /** Milliseconds for which an image that could not be pulled is not tried again. */
-const patience = 3600_000;
+const retryAfter = 3600_000;
 
 /** Whether a pull of the image found within the last hour that it is not available. */
 export async function recentlyMissing(storage: string, name: string): Promise<boolean> {
   const since = (await readMissing(storage))[name];
-  return since !== undefined && Math.abs(Date.now() - Date.parse(since)) < patience;
+  return since !== undefined && Math.abs(Date.now() - Date.parse(since)) < retryAfter;
 }
 
 export async function noteMissing(storage: string, name: string): Promise<void> {
   const now = Date.now();
   const recent = Object.entries(await readMissing(storage)).filter(
-    ([, since]) => Math.abs(now - Date.parse(since)) < patience,
+    ([, since]) => Math.abs(now - Date.parse(since)) < retryAfter,
   );
   const all = { ...Object.fromEntries(recent), [name]: new Date(now).toISOString() };
   await writeWholeFile(missingPath(storage), JSON.stringify(all)).catch(() => undefined);

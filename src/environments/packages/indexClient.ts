@@ -96,7 +96,7 @@ class ProxiedClient implements IndexClient {
     const proxy = proxyFor(new URL(`https://${host}:${port}`), this.settings);
     if (proxy !== undefined) return this.tunnel(proxy, host, port);
     return new Promise((resolve, reject) => {
-      const socket = plainConnect({ host, port, timeout: this.settings.patience });
+      const socket = plainConnect({ host, port, timeout: this.settings.idleTimeout });
       socket
         .once('connect', () => resolve(socket))
         .once('timeout', () => socket.destroy(new IndexTrouble(`${host} does not respond`)))
@@ -152,7 +152,7 @@ class ProxiedClient implements IndexClient {
       if (index.login !== undefined && url.origin === new URL(index.url).origin) {
         headers['authorization'] = basic(index.login);
       }
-      const timeout = this.settings.patience;
+      const timeout = this.settings.idleTimeout;
       const usual = { agent: this.agentFor(url), timeout, ...(signal ? { signal } : {}) };
       const sent = isSecure
         ? secureRequest(url, { ...usual, headers })
@@ -177,7 +177,7 @@ class ProxiedClient implements IndexClient {
     const key = JSON.stringify([isSecure, proxy?.href, isChecked]);
     const known = this.agents.get(key);
     if (known !== undefined) return known;
-    const usual = { keepAlive: true, maxSockets: connections, timeout: this.settings.patience };
+    const usual = { keepAlive: true, maxSockets: connections, timeout: this.settings.idleTimeout };
     const made = isSecure
       ? new SecureAgent({ ...usual, rejectUnauthorized: isChecked, ...this.secure })
       : new PlainAgent(usual);
@@ -212,7 +212,7 @@ class ProxiedClient implements IndexClient {
     return new Promise((resolve, reject) => {
       const asked = plainRequest({
         ...{ host: proxy.hostname, port: proxy.port || 80, method: 'CONNECT', agent: false },
-        ...{ path: `${host}:${port}`, timeout: this.settings.patience },
+        ...{ path: `${host}:${port}`, timeout: this.settings.idleTimeout },
         headers: { host: `${host}:${port}`, ...proxyLogin(proxy) },
       });
       asked

@@ -19,7 +19,7 @@ export interface IndexSettings {
   /** Hosts, with or without their port, whose certificates are not checked. */
   readonly insecureHosts: readonly string[];
   /** Milliseconds without a byte after which a connection counts as broken. */
-  readonly patience: number;
+  readonly idleTimeout: number;
 }
 
 const words = (text: string | undefined): string[] => (text ?? '').split(/\s+/).filter(Boolean);
@@ -51,7 +51,7 @@ export function indexSettings(
     proxies,
     certificates,
     insecureHosts: [...words(env['UV_INSECURE_HOST']), ...words(env['PIP_TRUSTED_HOST'])],
-    patience: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 60_000,
+    idleTimeout: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 60_000,
   };
 }
 

@@ -18,7 +18,7 @@ export interface ImageLine {
 const mostWritten = 1000;
 
 /** The most lines that are searched for similar ones, for all blocks of one file together. */
-const patience = 1_000_000;
+const mostSearched = 1_000_000;
 
 /** The lines of a file while blocks change it. */
 export class ImageLines {
@@ -30,7 +30,7 @@ export class ImageLines {
   private readonly exact: Texts;
   private trimmed: Texts | undefined;
   private changes = 0;
-  private left = patience;
+  private left = mostSearched;
   private tree: TreeLines | undefined;
   private first: TreeLines | undefined;
   /** The lines of the file in the tree, by their 0-based numbers there. */
