@@ -7,6 +7,7 @@ import { journalPath } from '../../src/results/journal';
 import { simulatedRuns } from '../unit/dashboard/simulated';
 import { journalLine, writeRun } from '../unit/dashboard/savedRuns';
 import {
+  answerDialog,
   answerFileDialog,
   closeAllEditors,
   hands,
@@ -134,10 +135,7 @@ describe('the Runs view and its dashboard', () => {
     );
     await run('openDashboard', 'trial');
     await hands.clickInWebview('Gutters', 'button');
-    await waitFor('the question', async () =>
-      (await visible.quickInput())?.items.find((item) => item.label.startsWith('Reveal')),
-    );
-    await hands.click({ selector: '.quick-input-list .monaco-list-row', text: 'Reveal' });
+    await answerDialog('Show Fix');
     const icons = await waitFor('marks in the gutter', async () =>
       (await visible.gutterIcons()).filter(({ icon }) => /covered|missed/.test(icon)),
     );
@@ -212,7 +210,7 @@ describe('the Runs view and its dashboard', () => {
     await run('addResults', file);
     await waitFor('the refusal', async () =>
       (await visible.notifications()).find(({ message }) =>
-        message.includes('does not say which instances were resolved'),
+        message.includes('does not list resolved instances'),
       ),
     );
     await vscode.commands.executeCommand('notifications.clearAll');

@@ -318,7 +318,7 @@ function tellClosest(
       `${file.path} has no ${kindOf(own.definition)} ${name}; ${target.qualifiedName} in line ` +
       `${target.defLine}, the closest name within ${closestName.lines} lines of ` +
       `${placeText(block.place)}, is rewritten`,
-    hint: 'Write the name of the file, or use "insert" to add a new one',
+    hint: 'Use that name, or "insert" to add a new one',
     fixes: [renamed(block, own, code, target), asInsertion(block, name)],
   });
 }
