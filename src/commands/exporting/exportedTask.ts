@@ -77,7 +77,7 @@ export async function writeEnvironment(
   const copy = `COPY ${script} ${builtFolder}/${script}\n`;
   await writeFile(join(folder, 'Dockerfile'), `${dockerfile}${copy}`);
   await pipeline(
-    await treeArchive(trees.base, folderOfR.slice(1), signal, false),
+    await treeArchive(trees.base, folderOfR.slice(1), signal, { hasIndex: false }),
     createGzip(),
     createWriteStream(join(folder, archiveOfR)),
     { signal },

@@ -11,18 +11,27 @@ import { contentTime, earliestTime, tarEnd, tarEntry } from './archive';
  *
  * @param tree a pristine tree
  * @param folder name of R below the folder that the tar is unpacked in: `testbed`
- * @param hasIndex whether git's index is there. It has times of this machine, so that only without it
- * the bytes are the same wherever the tree is. `git reset` makes one.
  */
 export async function treeArchive(
   tree: string,
   folder: string,
   signal?: AbortSignal,
-  hasIndex = true,
+  { hasIndex = true, isWanted = () => true }: Archived = {},
 ): Promise<Readable> {
-  const paths = [...(await treeEntries(tree, signal)).keys()];
+  const paths = [...(await treeEntries(tree, signal)).keys()].filter(isWanted);
   const archiving = { tree, folder, paths, signal, hasIndex };
   return Readable.from(archiveOf(archiving), { objectMode: false });
+}
+
+/** What of R an archive has. */
+interface Archived {
+  /**
+   * Whether git's index is there. It has times of this machine, so that only without it the bytes are
+   * the same wherever the tree is. `git reset` makes one.
+   */
+  readonly hasIndex?: boolean;
+  /** Whether a file of R is there, by its path; all by default. */
+  readonly isWanted?: (path: string) => boolean;
 }
 
 interface Archiving {

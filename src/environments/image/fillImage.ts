@@ -6,6 +6,7 @@ import { treeEntries } from '../../repository/treeFiles';
 import { projectVersion, recipeOf } from '../recipes';
 import { needInterpreter, testUser } from './askInterpreter';
 import { compileFolder } from './compileFolder';
+import { differingFiles } from './differingFiles';
 import { clearImageLeftovers, closeAround } from './imageLeftovers';
 
 /**
@@ -23,7 +24,9 @@ export async function fillImage(
   const doing = `copy R of ${instance.id} into ${image}`;
   await commands.run(['rm', '-rf', `${folder}/.git`], doing);
   await commands.run(['mkdir', '-p', folder], doing);
-  await commands.put(await treeArchive(trees.base, folder.slice(1)));
+  const differing = await differingFiles(commands, { tree: trees.base, folder, python, doing });
+  const archived = { isWanted: (each: string) => differing.has(each) };
+  await commands.put(await treeArchive(trees.base, folder.slice(1), undefined, archived));
   await commands.run(['chown', '0:0', folder, `${folder}/.git`], doing);
   // Files that R does not have are removed, except those that its build needs.
   const paths = (await treeEntries(trees.base)).keys();
