@@ -60,6 +60,17 @@ async function evaluate(name: string, wanted = /ΔC/): Promise<string> {
   });
 }
 
+/** What the palette offers for these words. */
+async function offered(words: string): Promise<readonly string[]> {
+  await vscode.commands.executeCommand('workbench.action.quickOpen', `>${words}`);
+  const labels = await waitFor('commands', async () => {
+    const found = (await visible.quickInput())?.items.map(({ label }) => label) ?? [];
+    return found.length > 0 ? found : undefined;
+  });
+  await hands.press('Escape');
+  return labels.filter((label) => label.includes('Golden Tests'));
+}
+
 describe('the bundled instance in VS Code', () => {
   before(async () => {
     await vscode.commands.executeCommand('workbench.view.testing.focus');
@@ -404,12 +415,18 @@ describe('the bundled instance in VS Code', () => {
     });
     await asked;
     assert.equal((await visible.editors()).filter((each) => each.uri.includes('fixed')).length, 0);
+    assert.deepEqual(await offered('Fix and Golden Tests'), [
+      'SWT-Bench: Reveal Fix and Golden Tests…',
+    ]);
   });
 
   it('shows the state of every changed line in the gutters of both sides', async () => {
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
     await answerDialog('Show Fix');
     await asked;
+    assert.deepEqual(await offered('Fix and Golden Tests'), [
+      'SWT-Bench: Hide Fix and Golden Tests',
+    ]);
     await hands.resize(1500, 1500);
     const wanted = (await expected('covers-some')).change_coverage;
     for (const path of ['tallybook/money.py', 'tallybook/expense.py']) {
