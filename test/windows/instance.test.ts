@@ -68,7 +68,7 @@ async function offered(words: string): Promise<readonly string[]> {
     return found.length > 0 ? found : undefined;
   });
   await hands.press('Escape');
-  return labels.filter((label) => label.includes('Golden Tests'));
+  return labels.filter((label) => label.includes('Fix and Golden Tests'));
 }
 
 describe('the bundled instance in VS Code', () => {
