@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ImageCommands } from '../../src/engine/environmentMaker';
+import { filesInTar } from '../../src/engine/sandbox/archive';
 import { treeArchive } from '../../src/engine/sandbox/treeArchive';
 import { differingFiles } from '../../src/environments/image/differingFiles';
 
@@ -96,6 +97,32 @@ describe('the files of R that an image has otherwise', function () {
     renameSync(join(folder, 'pkg'), join(folder, '..', 'elsewhere'));
     symlinkSync('../elsewhere', join(folder, 'pkg'));
     assert.deepEqual(await differing(), ['pkg/b.py', 'pkg/below/c.py', 'pkg/naïve.txt']);
+  });
+
+  it('are all that is sent of R, with what tells what R ignores', async () => {
+    writeFileSync(join(folder, 'a.py'), '# A.py\n');
+    const wanted = await differing();
+    const archive = await treeArchive(tree, 'testbed', undefined, {
+      isWanted: (path) => wanted.includes(path),
+      hasIndex: false,
+      hasObjects: false,
+    });
+    const pieces: Buffer[] = [];
+    for await (const piece of archive) pieces.push(piece as Buffer);
+    const paths = (await filesInTar(Buffer.concat(pieces))).map(({ path }) => path);
+    assert.deepEqual(
+      paths.filter((path) => !path.startsWith('testbed/.git/')),
+      ['testbed/a.py'],
+    );
+    assert.ok(paths.includes('testbed/.git/HEAD'));
+    assert.ok(paths.every((path) => !/\/(objects\/|index$)/.test(path)));
+    rmSync(join(folder, '.git'), { recursive: true });
+    await commands.put(Buffer.concat(pieces));
+    assert.deepEqual(await differing(), []);
+    writeFileSync(join(folder, '.gitignore'), 'built\n');
+    const input = 'built\na.py\n';
+    const asked = ['check-ignore', '--stdin'];
+    assert.equal(execFileSync('git', asked, { cwd: folder, input }).toString(), 'built\n');
   });
 
   it('are all where the folder is empty', async () => {

@@ -16,10 +16,10 @@ export async function treeArchive(
   tree: string,
   folder: string,
   signal?: AbortSignal,
-  { hasIndex = true, isWanted = () => true }: Archived = {},
+  { hasIndex = true, hasObjects = true, isWanted = () => true }: Archived = {},
 ): Promise<Readable> {
   const paths = [...(await treeEntries(tree, signal)).keys()].filter(isWanted);
-  const archiving = { tree, folder, paths, signal, hasIndex };
+  const archiving = { tree, folder, paths, signal, hasIndex, hasObjects };
   return Readable.from(archiveOf(archiving), { objectMode: false });
 }
 
@@ -30,6 +30,8 @@ interface Archived {
    * the same wherever the tree is. `git reset` makes one.
    */
   readonly hasIndex?: boolean;
+  /** Whether git's objects are there. Without them, git still knows what R ignores. */
+  readonly hasObjects?: boolean;
   /** Whether a file of R is there, by its path; all by default. */
   readonly isWanted?: (path: string) => boolean;
 }
@@ -41,6 +43,7 @@ interface Archiving {
   readonly paths: readonly string[];
   readonly signal: AbortSignal | undefined;
   readonly hasIndex: boolean;
+  readonly hasObjects: boolean;
 }
 
 /** The bytes of the archive, an entry at a time: the reader asks for the next when it has room. */
@@ -90,15 +93,17 @@ async function* wholeRepository(archiving: ArchivingRepository): AsyncGenerator<
 interface ArchivingRepository extends Pick<Archiving, 'tree' | 'folder' | 'signal'> {
   readonly owner: number;
   readonly hasIndex?: boolean;
+  readonly hasObjects?: boolean;
 }
 
 async function* repositoryEntries(archiving: ArchivingRepository): AsyncGenerator<Buffer> {
-  const { tree, folder, owner, signal, hasIndex = true } = archiving;
+  const { tree, folder, owner, signal, hasIndex = true, hasObjects = true } = archiving;
   const file = { type: 'File', mode: 0o644, time: earliestTime, owner } as const;
   const directory = { ...file, type: 'Directory', mode: 0o755 } as const;
   for (const below of ['/', ...(await repositoryFiles(join(tree, '.git')))]) {
     throwIfAborted(signal);
     if (below === 'index' && !hasIndex) continue;
+    if (!hasObjects && /^objects\/.*[^/]$/.test(below)) continue;
     const path = posix.join(folder, '.git', below);
     if (below.endsWith('/')) yield await tarEntry({ ...directory, path });
     else yield await tarEntry({ ...file, path }, await readFile(join(tree, '.git', below)));

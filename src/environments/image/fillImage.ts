@@ -25,7 +25,11 @@ export async function fillImage(
   await commands.run(['rm', '-rf', `${folder}/.git`], doing);
   await commands.run(['mkdir', '-p', folder], doing);
   const differing = await differingFiles(commands, { tree: trees.base, folder, python, doing });
-  const archived = { isWanted: (each: string) => differing.has(each) };
+  // The repository tells what R ignores, and is removed once that is known.
+  const archived = {
+    isWanted: (each: string) => differing.has(each),
+    ...{ hasIndex: false, hasObjects: false },
+  };
   await commands.put(await treeArchive(trees.base, folder.slice(1), undefined, archived));
   await commands.run(['chown', '0:0', folder, `${folder}/.git`], doing);
   // Files that R does not have are removed, except those that its build needs.
