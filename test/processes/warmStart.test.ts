@@ -32,8 +32,9 @@ const lasting = ({ ending, exitCode, killedBy, trace }: RunRecord, isExact = tru
       {
         ...{ ending, exitCode, killedBy, outcomes, collected, sessions, techniques, elsewhere },
         ...{ problems, contradictions, unfinished: unfinished.length },
-        counts: counts.map(({ byTest, ...of }) => ({
+        counts: counts.map(({ byTest, shared, ...of }) => ({
           ...of,
+          shared: isExact ? shared : shared > 0,
           byTest: isExact ? [...byTest] : [...byTest.keys()].sort(),
         })),
         files: files.map((each) => JSON.stringify(each)).sort(),
