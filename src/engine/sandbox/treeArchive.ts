@@ -16,10 +16,10 @@ export async function treeArchive(
   tree: string,
   folder: string,
   signal?: AbortSignal,
-  { hasIndex = true, hasObjects = true, isWanted = () => true }: Archived = {},
+  { hasIndex = true, hasObjects = true, paths }: Archived = {},
 ): Promise<Readable> {
-  const paths = [...(await treeEntries(tree, signal)).keys()].filter(isWanted);
-  const archiving = { tree, folder, paths, signal, hasIndex, hasObjects };
+  const files = paths ?? (await treeEntries(tree, signal)).keys();
+  const archiving = { tree, folder, files, signal, hasIndex, hasObjects };
   return Readable.from(archiveOf(archiving), { objectMode: false });
 }
 
@@ -32,15 +32,15 @@ interface Archived {
   readonly hasIndex?: boolean;
   /** Whether git's objects are there. Without them, git still knows what R ignores. */
   readonly hasObjects?: boolean;
-  /** Whether a file of R is there, by its path; all by default. */
-  readonly isWanted?: (path: string) => boolean;
+  /** Files of R, relative to the tree; all by default. */
+  readonly paths?: Iterable<string>;
 }
 
 interface Archiving {
   readonly tree: string;
   readonly folder: string;
   /** Files of R, relative to the tree. */
-  readonly paths: readonly string[];
+  readonly files: Iterable<string>;
   readonly signal: AbortSignal | undefined;
   readonly hasIndex: boolean;
   readonly hasObjects: boolean;
@@ -48,11 +48,11 @@ interface Archiving {
 
 /** The bytes of the archive, an entry at a time: the reader asks for the next when it has room. */
 async function* archiveOf(archiving: Archiving): AsyncGenerator<Buffer> {
-  const { tree, folder, paths, signal } = archiving;
+  const { tree, folder, files, signal } = archiving;
   const file = { type: 'File', mode: 0o644, time: earliestTime, owner: 0 } as const;
   const directory = { ...file, type: 'Directory', mode: 0o755 } as const;
   yield await tarEntry({ ...directory, path: `${folder}/` });
-  for (const path of paths) {
+  for (const path of files) {
     throwIfAborted(signal);
     // A tar names files in UTF-8. The agent writes the few files with other names.
     if (/[\ud800-\udfff]/u.test(path)) continue;

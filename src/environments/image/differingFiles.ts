@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ImageCommands } from '../../engine/environmentMaker';
 import { pythonText } from '../../engine/pythonProgram';
 import { asciiJson, earliestTime, tarOf } from '../../engine/sandbox';
-import { treeEntries } from '../../repository/treeFiles';
+import type { TreeEntry } from '../../repository/treeFiles';
 
 const numbers = z.array(z.number().int());
 
@@ -10,7 +10,7 @@ const numbers = z.array(z.number().int());
  * The files of R that an image lacks, or has otherwise than {@link treeArchive} would send them. An
  * image that was pushed has all of R, so that little is sent to it.
  *
- * @param tree R
+ * @param entries files of R, by path
  * @param folder of R in the image
  * @returns paths, as in R
  * @throws HumanError when the image cannot tell
@@ -18,19 +18,19 @@ const numbers = z.array(z.number().int());
 export async function differingFiles(
   container: ImageCommands,
   {
-    tree,
+    entries,
     folder,
     python,
     doing,
   }: {
-    readonly tree: string;
+    readonly entries: ReadonlyMap<string, TreeEntry>;
     readonly folder: string;
     readonly python: string;
     readonly doing: string;
   },
-): Promise<ReadonlySet<string>> {
-  const entries = [...(await treeEntries(tree))].map(([path, { mode, id }]) => [path, mode, id]);
-  const list = { path: 'tmp/swt-bench-files', content: Buffer.from(asciiJson(entries)) };
+): Promise<string[]> {
+  const listed = [...entries].map(([path, { mode, id }]) => [path, mode, id] as const);
+  const list = { path: 'tmp/swt-bench-files', content: Buffer.from(asciiJson(listed)) };
   await container.put(await tarOf([list]));
   const answer = await container.run(
     [
@@ -40,5 +40,5 @@ export async function differingFiles(
     doing,
   );
   const differing = numbers.parse(JSON.parse(answer.trim().split('\n').at(-1) ?? ''));
-  return new Set(differing.flatMap((number) => entries[number]?.[0] ?? []));
+  return differing.flatMap((number) => listed[number]?.[0] ?? []);
 }

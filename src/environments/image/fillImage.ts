@@ -24,17 +24,14 @@ export async function fillImage(
   const doing = `copy R of ${instance.id} into ${image}`;
   await commands.run(['rm', '-rf', `${folder}/.git`], doing);
   await commands.run(['mkdir', '-p', folder], doing);
-  const differing = await differingFiles(commands, { tree: trees.base, folder, python, doing });
+  const entries = await treeEntries(trees.base);
+  const paths = await differingFiles(commands, { entries, folder, python, doing });
   // The repository tells what R ignores, and is removed once that is known.
-  const archived = {
-    isWanted: (each: string) => differing.has(each),
-    ...{ hasIndex: false, hasObjects: false },
-  };
+  const archived = { paths, hasIndex: false, hasObjects: false };
   await commands.put(await treeArchive(trees.base, folder.slice(1), undefined, archived));
   await commands.run(['chown', '0:0', folder, `${folder}/.git`], doing);
   // Files that R does not have are removed, except those that its build needs.
-  const paths = (await treeEntries(trees.base)).keys();
-  await clearImageLeftovers(commands, { paths, folder, python, doing });
+  await clearImageLeftovers(commands, { paths: entries.keys(), folder, python, doing });
   const env = { PATH: `${posix.dirname(python)}:${path}`, HOME: '/tmp' };
   await compileFolder(commands, python, folder, { env });
   const version = projectVersion(instance, recipeOf(instance.repo, instance.version));
