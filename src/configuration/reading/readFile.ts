@@ -4,7 +4,7 @@ import { isMap, isPair, isScalar, LineCounter, parseDocument, visit, type Docume
 import type { z } from 'zod';
 import { HumanError, systemCode } from '../../domain/work';
 import { keyVariables } from '../../engine/keysInUse';
-import { inHome } from '../../files/homePath';
+import { expandHome } from '../../files/expandHome';
 import { configurationSchema, keysOf, type ConfigurationValues } from '../schema';
 
 /** Bytes of a configuration file: no file that the user writes is longer. */
@@ -180,7 +180,7 @@ function variablesFor(keys: readonly string[]): readonly string[] {
 
 /** The values with paths that no longer depend on a folder. */
 function withAbsolutePaths(values: ConfigurationValues, folder: string): ConfigurationValues {
-  const absolute = (path: string): string => resolve(folder, inHome(path));
+  const absolute = (path: string): string => resolve(folder, expandHome(path));
   const { storage, agents } = values;
   const { local } = values as { readonly local?: { readonly python?: string } };
   const python = local?.python;

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { Configuration } from '../../configuration/configuration';
 import { findConfigurationFile } from '../../configuration/configurationFile';
 import { HumanError, messageOf } from '../../domain/work';
-import { inHome } from '../../files/homePath';
+import { expandHome } from '../../files/expandHome';
 import { settingKeys } from './names';
 
 /** @throws HumanError naming file, line and key of a fault */
@@ -106,7 +106,7 @@ async function pathOfFile(): Promise<string | undefined> {
   // It decides where requests with keys go.
   if (!vscode.workspace.isTrusted) return undefined;
   const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.configurationFile);
-  const path = typeof set === 'string' ? inHome(set.trim()) : '';
+  const path = typeof set === 'string' ? expandHome(set.trim()) : '';
   const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.scheme === 'file');
   if (path !== '') return resolve(folder?.uri.fsPath ?? homedir(), path);
   return folder && findConfigurationFile(folder.uri.fsPath);

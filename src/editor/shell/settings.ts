@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { HumanError } from '../../domain/work';
 import { engineNamed, engineNames, settingGroups } from '../../engine/engines';
 import { localSettings } from '../../engine/local';
-import { inHome } from '../../files/homePath';
+import { expandHome } from '../../files/expandHome';
 import type { EngineValues, SettingGroup } from '../../engine/settings';
 import { defaultStorage } from '../../repository/storage';
 import { windowConfiguration } from './configurationFile';
@@ -21,7 +21,7 @@ export function storageFolder(): string {
 
 /** The dataset of the Instances view; empty when none is chosen. */
 export function datasetName(): string {
-  return inHome(text(settingKeys.dataset));
+  return expandHome(text(settingKeys.dataset));
 }
 
 /**
@@ -39,7 +39,7 @@ export function repositorySources(): string[] {
   if (typeof set !== 'object' || set === null) return [];
   return Object.entries(set).flatMap(([repo, where]) =>
     typeof where === 'string' && where.trim() !== ''
-      ? [repo === '*' ? inHome(where.trim()) : `${repo}=${inHome(where.trim())}`]
+      ? [repo === '*' ? expandHome(where.trim()) : `${repo}=${expandHome(where.trim())}`]
       : [],
   );
 }
@@ -51,10 +51,10 @@ export function filterLists(): Record<string, string | { from: string; exclude: 
   const lists: Record<string, string | { from: string; exclude: boolean }> = {};
   for (const [name, value] of Object.entries(set) as [string, unknown][]) {
     if (typeof value === 'string') {
-      lists[name] = inHome(value);
+      lists[name] = expandHome(value);
     } else if (typeof value === 'object' && value !== null && 'from' in value) {
       const exclude = 'exclude' in value && value.exclude === true;
-      if (typeof value.from === 'string') lists[name] = { from: inHome(value.from), exclude };
+      if (typeof value.from === 'string') lists[name] = { from: expandHome(value.from), exclude };
     }
   }
   return lists;
@@ -125,7 +125,7 @@ function text(key: string, scope?: vscode.Uri): string {
 }
 
 function absolute(path: string, key: string): string {
-  const full = inHome(path);
+  const full = expandHome(path);
   if (!isAbsolute(full)) {
     throw new HumanError(
       vscode.l10n.t('The setting {0} is {1}, which is not an absolute path', key, path),

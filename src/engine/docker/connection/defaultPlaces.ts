@@ -33,8 +33,8 @@ export function defaultPlaces({ platform, env, home, uid }: UserPlaces): Default
       pipe('podman-machine-default', "Podman's pipe"),
     ];
   }
-  const inHome = (path: string): string => posix.join(home, path);
-  const desktop = socket(inHome('.docker/run/docker.sock'), "Docker Desktop's socket");
+  const expandHome = (path: string): string => posix.join(home, path);
+  const desktop = socket(expandHome('.docker/run/docker.sock'), "Docker Desktop's socket");
   const usual = socket('/var/run/docker.sock', 'the default socket');
   if (platform === 'darwin') {
     const machine = '.local/share/containers/podman/machine';
@@ -42,9 +42,9 @@ export function defaultPlaces({ platform, env, home, uid }: UserPlaces): Default
     return [
       desktop,
       usual,
-      socket(inHome('.colima/default/docker.sock'), "Colima's socket"),
-      socket(inHome('.orbstack/run/docker.sock'), "OrbStack's socket"),
-      socket(inHome('.rd/docker.sock'), "Rancher Desktop's socket"),
+      socket(expandHome('.colima/default/docker.sock'), "Colima's socket"),
+      socket(expandHome('.orbstack/run/docker.sock'), "OrbStack's socket"),
+      socket(expandHome('.rd/docker.sock'), "Rancher Desktop's socket"),
       ...(temporary === undefined
         ? []
         : [
@@ -53,8 +53,8 @@ export function defaultPlaces({ platform, env, home, uid }: UserPlaces): Default
               "Podman's socket",
             ),
           ]),
-      socket(inHome(`${machine}/podman.sock`), "Podman's socket"),
-      socket(inHome(`${machine}/qemu/podman.sock`), "Podman's socket"),
+      socket(expandHome(`${machine}/podman.sock`), "Podman's socket"),
+      socket(expandHome(`${machine}/qemu/podman.sock`), "Podman's socket"),
     ];
   }
   const runtime = env['XDG_RUNTIME_DIR'] || (uid === undefined ? undefined : `/run/user/${uid}`);
@@ -63,7 +63,7 @@ export function defaultPlaces({ platform, env, home, uid }: UserPlaces): Default
   return [
     usual,
     ...inRuntime('docker.sock', "rootless Docker's socket"),
-    socket(inHome('.docker/desktop/docker.sock'), "Docker Desktop's socket"),
+    socket(expandHome('.docker/desktop/docker.sock'), "Docker Desktop's socket"),
     desktop,
     ...inRuntime('podman/podman.sock', "the user's Podman socket"),
     socket('/run/podman/podman.sock', "Podman's socket"),
