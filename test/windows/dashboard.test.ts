@@ -35,7 +35,6 @@ const atFirstRun = async (key: string): Promise<void> => {
   await hands.press('Home');
   await hands.press(key);
 };
-const closeAll = (): Thenable<unknown> => closeAllEditors();
 
 describe('the Runs view and its dashboard', () => {
   before(async () => {
@@ -67,7 +66,7 @@ describe('the Runs view and its dashboard', () => {
     await waitFor('the end', async () =>
       (await row('trial'))?.description.startsWith('not finished'),
     );
-    await closeAll();
+    await closeAllEditors();
     assert.deepEqual(
       (await visible.notifications()).filter(({ severity }) => severity === 'error'),
       [],
@@ -123,7 +122,7 @@ describe('the Runs view and its dashboard', () => {
     await waitFor('the candidate', async () =>
       (await visible.tabs()).find(({ label }) => label.startsWith('model_patch.diff')),
     );
-    await closeAll();
+    await closeAllEditors();
 
     await run('openDashboard', 'trial');
     await page('Success rate');
@@ -141,7 +140,7 @@ describe('the Runs view and its dashboard', () => {
     );
     assert.ok(icons.every(({ uri }) => uri.startsWith('swt-bench://result/')));
     await screenshot('dashboard-gutters');
-    await closeAll();
+    await closeAllEditors();
   });
 
   it('saves a plot as SVG and as PNG where a person says', async () => {
@@ -166,7 +165,7 @@ describe('the Runs view and its dashboard', () => {
         assert.deepEqual([...saved.subarray(1, 4)], [...Buffer.from('PNG')]);
       }
     }
-    await closeAll();
+    await closeAllEditors();
   });
 
   it('hides a method until it is shown again, also in the next dashboard', async () => {
@@ -176,7 +175,7 @@ describe('the Runs view and its dashboard', () => {
     await waitFor('the row by name alone', async () =>
       (await visible.webviews()).some((each) => /does-not-apply\s+hidden/.test(each)),
     );
-    await closeAll();
+    await closeAllEditors();
     await run('openDashboard', 'trial');
     const text = await page('hidden');
     assert.ok(text.includes('1 of 1 instances'));
@@ -184,7 +183,7 @@ describe('the Runs view and its dashboard', () => {
     await waitFor('all methods', async () =>
       (await visible.webviews()).every((each) => !/\bhidden\b/.test(each)),
     );
-    await closeAll();
+    await closeAllEditors();
   });
 
   it('compares with results of code repair that a person adds', async () => {
@@ -204,7 +203,7 @@ describe('the Runs view and its dashboard', () => {
       'the list without it',
       async () => (await row('a-repairer.report')) === undefined,
     );
-    await closeAll();
+    await closeAllEditors();
 
     await writeFile(file, '{"something": "else"}');
     await run('addResults', file);
@@ -223,7 +222,7 @@ describe('the Runs view and its dashboard', () => {
     await page('0 of 1 instances');
     await run('clearInstanceFilter');
     await page('1 of 1 instances');
-    await closeAll();
+    await closeAllEditors();
   });
 
   it('follows a batch of another process while its journal grows', async () => {
@@ -256,7 +255,7 @@ describe('the Runs view and its dashboard', () => {
     await waitFor('the end', async () =>
       (await row('night'))?.description.startsWith('not finished'),
     );
-    await closeAll();
+    await closeAllEditors();
   });
 
   it('marks a candidate with findings, and shows their evidence beside its verdict', async () => {
@@ -288,7 +287,7 @@ describe('the Runs view and its dashboard', () => {
     assert.ok(text.includes('⚠ No F→P test executed a changed line.'));
     await screenshot('dashboard-findings');
     await run('removeResults', 'spoofed');
-    await closeAll();
+    await closeAllEditors();
   });
 
   it('lets a person choose a folder with R where R cannot be had', async () => {
@@ -334,7 +333,7 @@ describe('the Runs view and its dashboard', () => {
       .update('repositorySources', undefined, vscode.ConfigurationTarget.Global);
     await vscode.commands.executeCommand('notifications.clearAll');
     await run('removeResults', 'offline');
-    await closeAll();
+    await closeAllEditors();
   });
 
   it('shows several runs beside each other in light, dark and high contrast', async () => {
@@ -372,7 +371,7 @@ describe('the Runs view and its dashboard', () => {
     const simulated = simulatedRuns({ instances: 2000, methods: 10, seed: 7 });
     for (const each of simulated) await writeRun(many, { ...each, label: `many-${each.label}` });
     await run('addResults', many);
-    await closeAll();
+    await closeAllEditors();
     const labels = simulated.map(({ label }) => `many-${label}`);
     const times: string[] = [];
     for (let round = 0; round < 3; round++) {
@@ -389,7 +388,7 @@ describe('the Runs view and its dashboard', () => {
           `there, ${(received - opened).toFixed(0)} until it has the data, ` +
           `${(painted - received).toFixed(0)} until they are painted)`,
       );
-      await closeAll();
+      await closeAllEditors();
     }
     console.log(`2,000 instances × 10 runs, ms from the command to the paint: ${times.join(', ')}`);
     for (const label of labels) await run('removeResults', label);

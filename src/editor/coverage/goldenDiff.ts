@@ -20,7 +20,7 @@ const titleOf = (open: InstanceSource): string =>
 /** Maximum number of milliseconds to wait for the editor of a diff. */
 const editorTimeout = 3000;
 /** Maximum number of milliseconds to wait for the focus, after a command that moves it. */
-const focusPatience = 500;
+const focusTimeout = 500;
 
 /**
  * Opens the golden patch as one diff of all its files, R on the left and R∘X* on the right. The
@@ -78,9 +78,9 @@ async function focus(open: InstanceSource, at: PlaceOnSide): Promise<void> {
   }
   await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
   // It focuses R∘X*, or the side that had the focus before.
-  if (await isFocused(uri, focusPatience)) return;
+  if (await isFocused(uri, focusTimeout)) return;
   await vscode.commands.executeCommand('diffEditor.switchSide');
-  await isFocused(uri, focusPatience);
+  await isFocused(uri, focusTimeout);
 }
 
 /** Whether an editor of the document has the focus, now or within some milliseconds. */

@@ -1,7 +1,7 @@
 /** Contexts in which commands are offered, as expressions of VS Code. */
 const open = 'swt-bench.instanceOpen';
-const hidden = `${open} && !swt-bench.fixRevealed`;
 const revealed = 'swt-bench.fixRevealed';
+const hidden = `${open} && !${revealed}`;
 const bundled = 'swt-bench.bundledInstanceOpen';
 const listed = 'swt-bench.datasetState == loaded';
 const lines = 'swt-bench.changeCoverageState == lines';

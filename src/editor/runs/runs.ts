@@ -291,7 +291,7 @@ export class Runs implements vscode.Disposable {
       sources: [...of.sources, ...this.sources()],
     };
     await this.library.loaded();
-    // A command of the palette shows how far it is.
+    // Where the palette asked, the view shows the progress.
     if (given === undefined) await vscode.commands.executeCommand(`${viewIds.runs}.focus`);
     // The batch continues in the background, since a command must not run for hours.
     void this.inBackground(choice, parts);

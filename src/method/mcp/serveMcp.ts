@@ -113,8 +113,8 @@ async function call(
     view = await parts.view(work);
   } catch (error) {
     if (!(error instanceof HumanError)) throw error;
-    // The reason may be that X* does not fit R, and where. Only readers of the log may
-    // see it.
+    // The reason may be that X* does not fit R, and where. Only readers of the log
+    // may see it.
     parts.reporter.log(`swt-bench mcp: ${error.message}`);
     const text =
       "This instance's repository is not available, and no tool works without it. The server's log says why. Tell the user.";

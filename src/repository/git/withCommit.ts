@@ -172,7 +172,7 @@ async function treeOf(
 }
 
 /** Gives up on a server that sends nothing for a minute. */
-const untilSilent = ['-c', 'http.lowSpeedLimit=1000', '-c', 'http.lowSpeedTime=60'];
+const silenceLimits = ['-c', 'http.lowSpeedLimit=1000', '-c', 'http.lowSpeedTime=60'];
 
 /**
  * Makes the mirror with every commit but no file contents. Servers that cannot leave those out send
@@ -186,7 +186,7 @@ async function clone(folder: string, url: string, request: CommitRequest): Promi
   const beside = `${folder}.${randomUUID()}`;
   try {
     const options = ['--bare', '--filter=blob:none', '--template=', '--progress'];
-    await git([...untilSilent, 'clone', ...options, '--', url, beside], {
+    await git([...silenceLimits, 'clone', ...options, '--', url, beside], {
       signal,
       fetches: true,
       onProgress: progressOf(request, `cloning ${repo}`),
@@ -242,7 +242,7 @@ async function fetchInto(
   ];
   await git(
     [
-      ...['--git-dir', gitDir, ...untilSilent, ...settings, ...remote],
+      ...['--git-dir', gitDir, ...silenceLimits, ...settings, ...remote],
       ...['fetch', '--progress', '--no-tags', '--no-write-fetch-head', '--recurse-submodules=no'],
       ...['asked', ...wanted],
     ],
