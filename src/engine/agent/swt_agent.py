@@ -30,6 +30,7 @@ import time
 # The agent runs with `-I`, so that neither the current folder nor its own is searched for modules.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from swt_limits import Limits
+from swt_network import Reach
 from swt_processes import (
     QUIET,
     SANDBOX,
@@ -157,6 +158,22 @@ class Agent(object):
         finally:
             self.user = usual
         self.wire.send("done", **result)
+
+    def do_reach(self, header, payload):
+        """
+        Begins to connect to addresses that a sandbox must not reach: the given ones, and that of the
+        API server in its cluster.
+        """
+        targets = [tuple(each) for each in header["targets"]]
+        server = os.environ.get("KUBERNETES_SERVICE_HOST")
+        if server:
+            targets.append((server, int(os.environ.get("KUBERNETES_SERVICE_PORT", "443"))))
+        self.reach = Reach(targets)
+        self.wire.send("done")
+
+    def do_reached(self, header, payload):
+        """Says which of these addresses answered."""
+        self.wire.send("done", reached=self.reach.reached())
 
     def do_unpack(self, header, payload):
         """Unpacks a part of an archive below a folder, as root. Tests have no part in it."""

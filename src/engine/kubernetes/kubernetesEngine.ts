@@ -30,7 +30,7 @@ import { removeAbandonedPods } from './abandonedPods';
 import { AvoidedNodes, NodeClock } from './nodes';
 import { openCluster, type Cluster } from './cluster';
 import type { KubernetesSettings } from './kubernetesSettings';
-import { makeNetworkPolicy, notEnforced, reachedByPod } from './networkProbe';
+import { makeNetworkPolicy, notEnforced, reachedByPod, tryToReach } from './networkProbe';
 import { namespaceCapacity } from './namespaceCapacity';
 import { PodTurns, type Opening, type Placing } from './podTurns';
 import { PodWatch, type AwaitedPod } from './podWatch';
@@ -303,8 +303,7 @@ class KubernetesEngine {
 
   /** Opens a sandbox from the first image that exists. */
   private async openSandbox(place: PlaceOfPods, side: Side, work: PlacedWork): Promise<PodSandbox> {
-    const mustBeClosed = !place.hasNetwork && !place.acceptsNetwork;
-    if (mustBeClosed && this.refusal !== undefined) throw this.refusal;
+    if (mustBeClosed(place) && this.refusal !== undefined) throw this.refusal;
     let missing: ImageMissing | undefined;
     for (const image of place.images) {
       try {
@@ -328,6 +327,11 @@ class KubernetesEngine {
     const { shared } = this.options;
     const { reporter, placing } = work;
     const { signal } = placing;
+    // Packed while the pod starts.
+    const tag = this.options.environments.surroundings(instance).tag;
+    const repository = sandboxRepository(trees[side], tag, signal);
+    // Thrown where it is needed.
+    repository.catch(() => undefined);
     const pod = await this.startPod(image, place, side, work);
     const stopClock = this.clock.start(pod.node, pod.since);
     const remove = async (): Promise<void> => {
@@ -346,6 +350,8 @@ class KubernetesEngine {
       const stop = (): void => pod.wire.close();
       signal.addEventListener('abort', stop, { once: true });
       const agent = new Agent(parts);
+      const targets = [[pod.hostAddress, kubeletPort]] as const;
+      if (mustBeClosed(place)) await tryToReach(agent, targets);
       const prepared = await this.prepared(agent, pod, place, image).finally(() =>
         signal.removeEventListener('abort', stop),
       );
@@ -359,14 +365,11 @@ class KubernetesEngine {
           // Requests equal limits, so the memory of a pod is its own.
           admit: () => Promise.resolve(() => undefined),
         },
-        () =>
-          sandboxRepository(
-            trees[side],
-            this.options.environments.surroundings(instance).tag,
-            signal,
-          ),
+        () => repository,
         signal,
       );
+      const reached = mustBeClosed(place) ? await reachedByPod(box.agent, targets) : [];
+      if (reached.length > 0) throw (this.refusal = notEnforced(pod.node, reached));
       return { box, pod, image: prepared, remove };
     } catch (error) {
       await remove();
@@ -409,13 +412,13 @@ class KubernetesEngine {
     const { imageId } = pod;
     const { environments } = this.options;
     const preparing = { environments, instance, trees, folder, image, imageId };
-    const prepared = await prepareImage(agent, preparing);
-    if (place.hasNetwork || place.acceptsNetwork) return prepared;
-    const reached = await reachedByPod(agent, prepared.python, [[pod.hostAddress, kubeletPort]]);
-    if (reached.length > 0) throw (this.refusal = notEnforced(pod.node, reached));
-    return prepared;
+    return prepareImage(agent, preparing);
   }
 }
+
+/** Whether the sandboxes of a place may reach nothing. */
+const mustBeClosed = ({ hasNetwork, acceptsNetwork }: PlaceOfPods): boolean =>
+  !hasNetwork && !acceptsNetwork;
 
 /** Every node has a kubelet that listens there. */
 const kubeletPort = 10250;

@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import { HumanError } from '../../domain/work';
 import { labels } from '../docker/labels';
 import type { Agent } from '../sandbox/agent';
 import { apiStatus } from './clusterProblem';
 import type { Cluster } from './cluster';
 import { closedLabel } from './podSpec';
-import { podCommands } from './preparedImage';
-import { pythonText } from '../pythonProgram';
 
 const policyName = 'swt-bench-deny-all';
 
@@ -33,31 +30,36 @@ export async function makeNetworkPolicy({ networking, namespace, ask }: Cluster)
 /** A policy may take effect a moment after the pod starts. */
 const attempts = 4;
 
+/** An address with a port that is known to answer. */
+type Target = readonly [string, number];
+
 /**
- * Addresses that a sandbox must not reach, from inside.
+ * Lets a sandbox begin to connect to addresses that it must not reach. It can be prepared meanwhile.
  *
- * @param targets addresses with ports that are known to answer
- * @returns those that it reached
+ * @throws SandboxUnusable
+ */
+export async function tryToReach(agent: Agent, targets: readonly Target[]): Promise<void> {
+  await agent.ask({ kind: 'reach', targets });
+}
+
+/**
+ * What {@link tryToReach} has come to.
+ *
+ * @returns the addresses that the sandbox reached
  * @throws SandboxUnusable
  */
 export async function reachedByPod(
   agent: Agent,
-  python: string,
-  targets: readonly (readonly [string, number])[],
+  targets: readonly Target[],
 ): Promise<readonly string[]> {
-  let reached: readonly string[] = [];
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
-    if (attempt > 0) await sleep(1000);
-    const { code, standard } = await podCommands(agent).attempt(
-      [python, '-I', '-S', '-c', pythonText('reach_network.py')],
-      { env: { TARGETS: JSON.stringify(targets) } },
-    );
-    const line = standard.trim().split('\n').at(-1) ?? '';
-    if (code !== 0) throw agent.unusable(`its network could not be tested: ${line.slice(-200)}`);
-    reached = z.array(z.string()).parse(JSON.parse(line));
-    if (reached.length === 0) break;
+  for (let attempt = 1; ; attempt += 1) {
+    const { header } = await agent.ask({ kind: 'reached' });
+    const { reached } = header;
+    if (reached === undefined) throw agent.unusable('its network could not be tested');
+    if (reached.length === 0 || attempt === attempts) return reached;
+    await sleep(1000);
+    await tryToReach(agent, targets);
   }
-  return reached;
 }
 
 /** The refusal of a cluster that does not keep sandboxes from the network. */

@@ -34,6 +34,8 @@ const runFields = {
   why: z.string().optional(),
   /** Processes that outlived the program and were killed, where they are counted. */
   left: z.number().optional(),
+  /** Addresses with ports that answered, of those that a sandbox must not reach. */
+  reached: z.array(z.string()).optional(),
 };
 
 const frameHeader = z.discriminatedUnion('kind', [
