@@ -152,12 +152,15 @@ The price is the verdict of the whole files: the tests run once more, and the ne
 
 A run does not fork the process but takes it. A fork would serve several runs, and save loading R for an edit that comes within that time. But a fork loses threads that R starts when it is imported, and shares a parent with the runs before it. A process of its own has neither problem.
 
+The golden tests of 37 instances of SymPy, xarray, seaborn and Flask were run both ways: the outcomes are equal.
+
 A fresh process runs instead, and the log says why, where
 
-- importing R takes less than 0.3 seconds, more than a minute or a gibibyte, or fails
+- the tests import nothing of R, or importing R takes less than 0.3 seconds, more than a minute or a gibibyte, or fails
 - the tests need services, or run under Django’s runner, tox or as a script
 - R is a plug-in of pytest, importing it loads test files or \`conftest.py\`, or its configuration makes errors of warnings that its imports raise
 - the candidate edits more than its test files, or these no longer import what is loaded
+- a module of the tree has the name of one that is installed
 - the installed packages, the counted lines or the runner have changed
 - a fresh process came to another outcome before, in the same session
 

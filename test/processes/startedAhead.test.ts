@@ -33,6 +33,8 @@ const whatItIs = 'what it is';
 const candidates: Readonly<Record<string, string>> = {
   'an honest test': added({ 'tests/test_new.py': two }),
   [whatItIs]: added({
+    // Named as a module, but none.
+    'pytest.ini': ['[pytest]'],
     'tests/test_new.py': [
       'import os, sys, cat',
       'def test_two():',

@@ -14,6 +14,9 @@ import sys
 
 _execv = os.execv
 
+#: Endings of files that can be imported. `pytest.ini` is not the module `pytest`.
+_MODULES = (".py", ".pyw", ".pyc", ".pyd", ".so")
+
 
 def wait(told, prepare):
     """Waits for the run: a JSON object with `argv`, `env`, `cwd` and, for a warm start, `tests`.
@@ -100,7 +103,11 @@ def _stands_before(folders, modules, may_be_of_tree):
     for folder in folders:
         if not os.path.isdir(folder):
             continue
-        names = set(name.partition(".")[0] for name in os.listdir(folder))
+        names = set(
+            name.partition(".")[0]
+            for name in os.listdir(folder)
+            if "." not in name or name.endswith(_MODULES)
+        )
         inside = os.path.join(os.path.realpath(folder), "")
         for name in modules:
             file = getattr(sys.modules[name], "__file__", None)
