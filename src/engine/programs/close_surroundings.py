@@ -70,27 +70,36 @@ for place in standing:
                 os.remove(path)
 
 device = os.lstat('/').st_dev
-
-def is_around(path):
-    # Mounted folders, such as caches of builds, are left out too.
-    return path not in standing + [folder] and not os.path.islink(path) and os.lstat(path).st_dev == device
+# Mounted folders, such as caches of builds, are left out too.
+apart = standing + [folder]
 
 def around():
-    for place, folders, names in os.walk(within):
-        folders[:] = [name for name in folders if is_around(os.path.join(place, name))]
-        yield place, folders + [name for name in names if not os.path.islink(os.path.join(place, name))]
+    """Folders with what is in them, without links. An entry is asked for its state only once."""
+    left = [within]
+    while left:
+        place = left.pop()
+        try:
+            entries = [entry for entry in os.scandir(place) if not entry.is_symlink()]
+        except OSError:
+            continue
+        inner = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+        beyond = [
+            entry for entry in inner
+            if entry.path in apart or entry.stat(follow_symlinks=False).st_dev != device
+        ]
+        left += [entry.path for entry in inner if entry not in beyond]
+        yield place, [entry for entry in entries if entry not in beyond]
 
 owned, clones = {}, []
-for place, names in around():
-    for name in names:
-        path = os.path.join(place, name)
+for place, entries in around():
+    for entry in entries:
         try:
-            info = os.lstat(path)
+            info = entry.stat(follow_symlinks=False)
         except OSError:
             continue
         owned[info.st_uid] = owned.get(info.st_uid, 0) + 1
-        if name == '.git' and not place.startswith(folder + '/'):
-            clones.append(path)
+        if entry.name == '.git' and not place.startswith(folder + '/'):
+            clones.append(entry.path)
 for path in clones:
     os.chown(path, 0, 0)
     os.chmod(path, 0o700)
@@ -108,15 +117,16 @@ if user != 0:
             os.setgid(user)
             os.setuid(user)
             with os.fdopen(writing, 'wb') as file:
-                for place, names in around():
-                    for name in ['.'] + names:
-                        path = os.path.join(place, name)
+                if os.lstat(within).st_uid == user or os.access(within, os.W_OK):
+                    file.write(os.fsencode(within) + b'\0')
+                for _, entries in around():
+                    for entry in entries:
                         try:
-                            mine = os.lstat(path).st_uid == user
+                            mine = entry.stat(follow_symlinks=False).st_uid == user
                         except OSError:
                             continue
-                        if mine or os.access(path, os.W_OK):
-                            file.write(os.fsencode(os.path.normpath(path)) + b'\0')
+                        if mine or os.access(entry.path, os.W_OK):
+                            file.write(os.fsencode(entry.path) + b'\0')
         finally:
             os._exit(0)
     os.close(writing)
