@@ -68,6 +68,7 @@ class Agent(object):
         # An interpreter that waits for the next run, what it has in common with that one, and
         # whether it has loaded R; or None.
         self.ahead = None
+        self.reach = Reach()
         empty_open_places()
         name_user(self.user)
 
@@ -168,7 +169,7 @@ class Agent(object):
         server = os.environ.get("KUBERNETES_SERVICE_HOST")
         if server:
             targets.append((server, int(os.environ.get("KUBERNETES_SERVICE_PORT", "443"))))
-        self.reach = Reach(targets)
+        self.reach.begin(targets, header["seconds"])
         self.wire.send("done")
 
     def do_reached(self, header, payload):

@@ -5,18 +5,20 @@ import select
 import socket
 import time
 
-# Seconds in which an address that is reached has answered.
-ANSWER_TIME = 1.5
 # A connection that was made, and has been ended by the other side since.
 ENDED = (errno.ECONNRESET, errno.EPIPE)
 
 
 class Reach(object):
-    """Connections to (address, port) pairs, begun at once and looked at later."""
+    """Connections that are begun at once and looked at later."""
 
-    def __init__(self, targets):
-        self.until = time.monotonic() + ANSWER_TIME
+    def __init__(self):
+        self.until = 0
         self.opened = {}
+
+    def begin(self, targets, seconds):
+        """Connects to (address, port) pairs, which have at least so many seconds to answer."""
+        self.until = max(self.until, time.monotonic() + seconds)
         for host, port in targets:
             flags = socket.AI_NUMERICHOST
             family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)[0][0]
@@ -29,11 +31,11 @@ class Reach(object):
                 connection.close()
 
     def reached(self):
-        """Those that have answered, after the time for it."""
+        """Names of those that have answered, after the time for it. Ends all connections."""
         poll = select.poll()
         for number in self.opened:
             poll.register(number, select.POLLOUT)
-        found = []
+        found = set()
         while self.opened:
             events = poll.poll(max(0, self.until - time.monotonic()) * 1000)
             if not events:
@@ -44,7 +46,8 @@ class Reach(object):
                 error = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
                 connection.close()
                 if error == 0 or error in ENDED:
-                    found.append(name)
+                    found.add(name)
         for connection, _ in self.opened.values():
             connection.close()
+        self.opened = {}
         return sorted(found)

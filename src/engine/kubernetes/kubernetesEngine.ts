@@ -355,6 +355,8 @@ class KubernetesEngine {
       const prepared = await this.prepared(agent, pod, place, image).finally(() =>
         signal.removeEventListener('abort', stop),
       );
+      // Once more, since the network of a pod may open only after its start.
+      if (mustBeClosed(place)) await tryToReach(agent, targets, 0.5);
       const box = await openSandbox(
         {
           ...parts,

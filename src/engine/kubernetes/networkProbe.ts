@@ -33,13 +33,21 @@ const attempts = 4;
 /** An address with a port that is known to answer. */
 type Target = readonly [string, number];
 
+/** Seconds in which an address that can be reached has answered. */
+const answerTime = 1.5;
+
 /**
  * Lets a sandbox begin to connect to addresses that it must not reach. It can be prepared meanwhile.
  *
+ * @param seconds that {@link reachedByPod} waits at least, from now on
  * @throws SandboxUnusable
  */
-export async function tryToReach(agent: Agent, targets: readonly Target[]): Promise<void> {
-  await agent.ask({ kind: 'reach', targets });
+export async function tryToReach(
+  agent: Agent,
+  targets: readonly Target[],
+  seconds = answerTime,
+): Promise<void> {
+  await agent.ask({ kind: 'reach', targets, seconds });
 }
 
 /**
