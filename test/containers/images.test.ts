@@ -347,7 +347,7 @@ describe('images of instances', () => {
       for (const name of files) await writeFile(join(kept, name), 'x'.repeat(2000));
       await make(instanceOf(13));
       const log = join(storage, 'images', 'logs', `${owner}__project-13.log`);
-      assert.match(await readFile(log, 'utf8'), /compiled files in .* thrown away/);
+      assert.match(await readFile(log, 'utf8'), /compiled files in .* are discarded/);
     } finally {
       await writeFile(path, text);
     }
@@ -429,10 +429,10 @@ describe('images of instances', () => {
 
   it('leave no container and no image behind when cancelled @full', async function () {
     for (const [number, step, version] of [
-      [7, /resolving|looking at/, '2.0'],
-      [8, /putting R/, '2.0'],
+      [7, /resolving|inspecting/, '2.0'],
+      [8, /adding R/, '2.0'],
       [9, /installing R/, '2.0'],
-      [16, /putting R/, '1.0'],
+      [16, /adding R/, '1.0'],
     ] as const) {
       const instance = instanceOf(number, { createdAt: '2019-07-01T00:00:00Z', version });
       const abort = new AbortController();
@@ -478,7 +478,7 @@ describe('images of instances', () => {
       make(instanceOf(11), { log }),
     ]);
     assert.deepEqual(one, other);
-    assert.equal(log.filter((line) => /making its image/.test(line)).length, 1);
+    assert.equal(log.filter((line) => /building its image/.test(line)).length, 1);
   });
 
   describe('and their budget', () => {
