@@ -235,6 +235,7 @@ export function whyNeitherRuns(base: RunRecord, fixed: RunRecord): string | unde
   if (known !== undefined) return known;
   const isSilent = (record: RunRecord): boolean =>
     record.ending === 'exited' &&
+    record.killedBy === undefined &&
     record.trace.collecting.length === 0 &&
     !beganTests(record) &&
     complains(record) &&
