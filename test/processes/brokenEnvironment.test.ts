@@ -45,7 +45,7 @@ new file mode 100644
 `;
 
 /** The example's package needs another package, of which the installed version is too new. */
-describe('an environment that is mended @full', function () {
+describe('an environment that is mended', function () {
   let example: Example;
   let trees: Trees;
   let storage = '';

@@ -87,8 +87,8 @@ const beginLook = (): LookMoment => ({
   ahead: Date.now() - performance.now(),
 });
 
-/** Milliseconds after a check for which kept runs may be used without a further one. */
-const checkLasts = 1000;
+/** Milliseconds after a search for which kept runs may be used without a further one. */
+const searchLasts = 1000;
 
 class Watch implements EnvironmentWatch {
   environment: LocalEnvironment;
@@ -136,7 +136,9 @@ class Watch implements EnvironmentWatch {
     // A run does not wait for a check: the one after it also finds what changed before.
     const isUnknown = this.lastClean === undefined;
     if (isUnknown) await this.look();
-    const isPresent = isUnknown || performance.now() - (this.lastClean ?? 0) <= checkLasts;
+    const isRecent = performance.now() - (this.lastClean ?? 0) <= searchLasts;
+    // With notices a check takes no search, so kept runs have one of their own.
+    const isPresent = isUnknown || (isRecent && !this.areNoticesWhole);
     await this.mustNotBeSpoilt();
     return { environment: this.environment, isPresent };
   }
