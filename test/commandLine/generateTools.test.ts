@@ -176,7 +176,7 @@ describe('generate --method tools @full', () => {
     assert.equal(answer.status, 2);
     assert.match(
       answer.stderr,
-      /openai-compatible\/m does not call tools .*m does not support tools.*Choose a model that does/,
+      /openai-compatible\/m does not support tool calls .*m does not support tools.*Choose a model that does/,
     );
     const local = await cli(args(newOut()).filter((each) => each !== '--run-tests-locally'));
     assert.equal(local.status, 2);

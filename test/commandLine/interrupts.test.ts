@@ -101,7 +101,7 @@ describe('Ctrl-C', function () {
     await untilEnded(child);
     const { status, stderr } = await answer;
     assert.equal(status, 130, stderr);
-    assert.match(stderr, /stopping \(interrupt again to stop at once\)/);
+    assert.match(stderr, /stopping… \(interrupt again to stop immediately\)/);
     while (pids().some(isAlive)) await sleep(20);
     assert.deepEqual(await readdir(join(storage, 'pairs')).catch(() => []), []);
     assert.deepEqual((await readdir(runFolder(out, 'night'))).sort(), [

@@ -76,7 +76,7 @@ describe('swt-bench generate --refine', () => {
       [unapplied, misspelt, mended],
       { agent: false },
     );
-    assert.match(asked[1] ?? '', /cannot be put into the repository: /);
+    assert.match(asked[1] ?? '', /could not be added to the repository: /);
     assert.equal((await rowIn(out))['requests'], 3);
   });
 

@@ -305,7 +305,7 @@ describe('validate @full', () => {
     assert.deepEqual(kinds(result), ['timed out']);
     assert.match(
       result.reasons[0]?.explanation ?? '',
-      /^the golden tests were stopped on R by the limit of 3 s.*, on R∘X\* by the limit of 3 s/,
+      /^the golden tests were stopped on R at the time limit of 3 s.*, on R∘X\* at the time limit of 3 s/,
     );
     assert.equal(result.repetitions, 1);
   });
@@ -342,7 +342,7 @@ describe('validate @full', () => {
       await cat.row('octo__sound-1', { code: fix, tests: tests(isTwo) }),
     ]);
     for (const [args, said] of [
-      [[], /say --all/],
+      [[], /use --all/],
       [['octo__cat-7'], /octo__cat-7 is not in the dataset/],
       [['--all', '--repeat', '0'], /whole number/],
       [['--all', '--repeat', '1.5'], /whole number/],

@@ -94,7 +94,7 @@ describe('the environment that is made for an instance @full', function () {
       assert.ok(existsSync(spoiled));
       assert.match(pip('list', '--format', 'freeze'), /^click==8\.1\.3$/m);
       assert.ok(existsSync(join(siteOf(current), 'click', 'core.py')));
-      assert.match(logged.join('\n'), /no longer has all of click: another one is made/);
+      assert.match(logged.join('\n'), /no longer has all of click; creating a new one/);
       assert.equal((await make()).interpreter, current);
     }
     await rm(join(siteOf(current), 'click', 'core.py'));
@@ -216,7 +216,7 @@ describe('the environment that is made for an instance @full', function () {
       assert.match(made, /virtualenvs.octo-cat-2-/);
       assert.match(
         lines.join('\n'),
-        /does not fit CPython .*bare.bin.python \(ModuleNotFoundError: No module named 'click'\)/,
+        /R is incompatible with CPython .*bare.bin.python \(ModuleNotFoundError: No module named 'click'\)/,
       );
       assert.equal(engine.environment, undefined);
 
@@ -231,7 +231,7 @@ describe('the environment that is made for an instance @full', function () {
       assert.equal(await interpreterFor(setup(unknown), '4'), python);
       assert.match(
         lines.join('\n'),
-        /octo__cat-4: no environment could be made for it: .*no-such/s,
+        /octo__cat-4: its own environment could not be created: .*no-such/s,
       );
     } finally {
       await engine.dispose();
@@ -241,7 +241,7 @@ describe('the environment that is made for an instance @full', function () {
   it('says how to get a Python that is not there', async () => {
     await assert.rejects(
       pythonOfVersion('3.99', 'octo/cat 1.0'),
-      /Python 3\.99 is not on this machine, and octo\/cat 1\.0 needs it.*uv python install 3\.99/,
+      /octo\/cat 1\.0 needs Python 3\.99, which is not installed.*uv python install 3\.99/,
     );
   });
 });
