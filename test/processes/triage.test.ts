@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readTriage, updateTriage } from '../../src/dataset/triage';
 
-const source = JSON.stringify(
-  resolve(__dirname, '..', '..', 'src', 'dataset', 'triage', 'triage.ts'),
-);
+const source = JSON.stringify(resolve(__dirname, '..', '..', 'src', 'dataset', 'triage.ts'));
 
 /** A process that adds its own tags to two instances, one after the other. */
 const script = `
