@@ -30,7 +30,7 @@ for path in keep:
         place = os.path.dirname(place)
 root = os.fsencode(folder)
 # `os.path.relpath` would take longer than all else.
-begin = len(os.path.join(root, b''))
+prefix = len(os.path.join(root, b''))
 TRACES = re.compile(br'''(?x)
     (^|/)(__pycache__|\.pytest_cache|\.cache|\.mypy_cache|\.ruff_cache|\.hypothesis|\.tox|\.nox|\.testmondata
         |htmlcov|\.coverage(\..*)?|\.git|\.svn|\.hg|\.idea|\.vscode|\.vs|\.ipynb_checkpoints|\.DS_Store)(/|$)
@@ -62,14 +62,14 @@ def is_of_r(path):
     return (
         start == START + struct.pack('<LL', int(info.st_mtime) & 0xffffffff, info.st_size & 0xffffffff)
         and importlib.util.cache_from_source(source) == name
-        and os.fsencode(source)[begin:] in keep
+        and os.fsencode(source)[prefix:] in keep
     )
 
 rest, gone = [], []
 for place, folders, names in os.walk(root):
     links = [name for name in folders if os.path.islink(os.path.join(place, name))]
     for name in list(folders):
-        path = os.path.join(place, name)[begin:]
+        path = os.path.join(place, name)[prefix:]
         if path == b'.git' or name in links:
             folders.remove(name)
         elif TRACES.search(path) and path not in folders_of_r:
@@ -78,7 +78,7 @@ for place, folders, names in os.walk(root):
             stays = [each for each in below if is_of_r(os.path.join(place, name, each))]
             gone += [os.path.join(path, each) for each in below if each not in stays] if stays else [path]
     for name in names + links:
-        path = os.path.join(place, name)[begin:]
+        path = os.path.join(place, name)[prefix:]
         if path in keep:
             continue
         if TRACES.search(path):

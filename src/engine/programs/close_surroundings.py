@@ -79,16 +79,19 @@ def around():
     while left:
         place = left.pop()
         try:
-            entries = [entry for entry in os.scandir(place) if not entry.is_symlink()]
+            listed = list(os.scandir(place))
         except OSError:
             continue
-        inner = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-        beyond = [
-            entry for entry in inner
-            if entry.path in apart or entry.stat(follow_symlinks=False).st_dev != device
-        ]
-        left += [entry.path for entry in inner if entry not in beyond]
-        yield place, [entry for entry in entries if entry not in beyond]
+        entries = []
+        for entry in listed:
+            if entry.is_symlink():
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if entry.path in apart or entry.stat(follow_symlinks=False).st_dev != device:
+                    continue
+                left.append(entry.path)
+            entries.append(entry)
+        yield place, entries
 
 owned, clones = {}, []
 for place, entries in around():

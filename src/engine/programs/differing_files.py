@@ -35,13 +35,13 @@ def is_as_sent(path, mode, blob):
 
 root = os.fsencode(folder)
 # `os.path.relpath` would take longer than all else.
-begin = len(os.path.join(root, b''))
+prefix = len(os.path.join(root, b''))
 same = set()
 for place, folders, names in os.walk(root):
     # Links to folders are listed as folders, and not followed.
     for name in names + folders:
         path = os.path.join(place, name)
-        number, mode, blob = wanted.get(path[begin:], (None, None, None))
+        number, mode, blob = wanted.get(path[prefix:], (None, None, None))
         if number is not None and is_as_sent(path, mode, blob):
             same.add(number)
 print(json.dumps([number for number in range(len(entries)) if number not in same]))
